@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { Context, Effect, FileSystem, Layer, Option, Path, Redacted, Schema, Semaphore, Stream } from "effect"
-import { unpackContents } from "../../runner/agent/BlobContents.ts"
+import { heldContents, unpackedContents } from "../../runner/agent/BlobContents.ts"
 import { openBlob } from "../../runner/agent/SealedBlob.ts"
 import type { RunClaim } from "../../schema/agent/AgentJob.ts"
 import type { BlobKind, StoredBytes } from "../../schema/agent/Blob.ts"
@@ -62,6 +62,13 @@ export class AgentBlobs extends Context.Service<
       part: BlobPart<E>
     ) => Effect.Effect<StoredBytes, BlobRefused | E>
     readonly isComplete: (claim: Claim, kind: Kind, digest: string) => Effect.Effect<boolean>
+    /** Whether a complete blob opens, to its end. Nothing of it is held. */
+    readonly check: (
+      agentId: AgentSession["agent"]["id"],
+      claim: Claim,
+      kind: Kind,
+      digest: string
+    ) => Effect.Effect<void, BlobRefused>
     /** Opens a complete blob that this agent sealed for the server. */
     readonly open: (
       agentId: AgentSession["agent"]["id"],
@@ -203,18 +210,18 @@ export class AgentBlobs extends Context.Service<
         )
       })
 
-      const open = Effect.fn("AgentBlobs.open")(function* (
-        agentId: AgentSession["agent"]["id"],
-        claim: Claim,
-        kind: Kind,
-        digest: string
-      ) {
-        const chunks = yield* Stream.runCollect(yield* opened(agentId, claim, kind, digest))
-        const plain = yield* Effect.mapError(
-          unpackContents(new Uint8Array(Buffer.concat(chunks)), mostUnpackedBytes),
-          ({ message }) => refused("damaged", message)
+      const unpacked = Effect.fnUntraced(function* (...blob: Parameters<typeof opened>) {
+        return unpackedContents(yield* opened(...blob), mostUnpackedBytes).pipe(
+          Stream.mapError((error) => (error._tag === "NotSealedForThis" ? refused("damaged", error.message) : error))
         )
-        return Redacted.make(plain)
+      })
+
+      const check = Effect.fn("AgentBlobs.check")(function* (...blob: Parameters<typeof opened>) {
+        yield* Stream.runDrain(yield* unpacked(...blob))
+      })
+
+      const open = Effect.fn("AgentBlobs.open")(function* (...blob: Parameters<typeof opened>) {
+        return Redacted.make(yield* heldContents(yield* unpacked(...blob)))
       })
 
       const openInto = Effect.fn("AgentBlobs.openInto")(function* (
@@ -270,6 +277,7 @@ export class AgentBlobs extends Context.Service<
         receivedAt,
         put,
         isComplete,
+        check,
         open,
         openInto,
         remove: (claim, kind, digest) => removeTree(fileOf(claim, kind, digest)),

@@ -219,7 +219,7 @@ export class AgentReports extends Context.Service<
           ["state", state]
         ] as const) {
           if (digest === undefined) continue
-          yield* Effect.mapError(blobs.open(session.agent.id, claim, kind, digest), refusalOf)
+          yield* Effect.mapError(blobs.check(session.agent.id, claim, kind, digest), refusalOf)
         }
         const opened = yield* Effect.mapError(blobs.open(session.agent.id, claim, "outcome", outcome), refusalOf)
         const { kind } = yield* resultOf(opened)

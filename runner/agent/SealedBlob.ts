@@ -40,26 +40,48 @@ interface Part {
   readonly isLast: boolean
 }
 
+/** Collects bytes into parts of one size, each copied once. */
+class Parts {
+  private readonly size: number
+  private held: Uint8Array<ArrayBuffer>
+  private length = 0
+  private number = 0
+
+  constructor(size: number) {
+    this.size = size
+    this.held = new Uint8Array(size)
+  }
+
+  /** A full part is returned only when more follows, since the last one has to be marked. */
+  add(chunk: Uint8Array): ReadonlyArray<Part> {
+    const full: Array<Part> = []
+    for (let from = 0; from < chunk.length; ) {
+      if (this.length === this.size) {
+        full.push({ bytes: this.held, number: this.number, isLast: false })
+        this.held = new Uint8Array(this.size)
+        this.length = 0
+        this.number += 1
+      }
+      const taken = Math.min(this.size - this.length, chunk.length - from)
+      this.held.set(chunk.subarray(from, from + taken), this.length)
+      this.length += taken
+      from += taken
+    }
+    return full
+  }
+
+  get last(): Part {
+    return { bytes: this.held.subarray(0, this.length), number: this.number, isLast: true }
+  }
+}
+
 /** Regroups bytes into parts of one size. The last, which may be shorter or empty, is marked. */
 const inParts = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>, size: number): Stream.Stream<Part, E, R> =>
   bytes.pipe(
     Stream.mapAccum(
-      (): { readonly held: Uint8Array<ArrayBuffer>; readonly number: number } => ({
-        held: new Uint8Array(0),
-        number: 0
-      }),
-      ({ held, number }, chunk) => {
-        const all = joined(held, chunk)
-        const parts: Array<Part> = []
-        let from = 0
-        // A full part is emitted only when more follows, since the last one has to be marked.
-        while (all.length - from > size) {
-          parts.push({ bytes: all.slice(from, from + size), number: number + parts.length, isLast: false })
-          from += size
-        }
-        return [{ held: all.slice(from), number: number + parts.length }, parts]
-      },
-      { onHalt: ({ held, number }) => [{ bytes: held, number, isLast: true }] }
+      () => new Parts(size),
+      (parts, chunk) => [parts, parts.add(chunk)],
+      { onHalt: (parts) => [parts.last] }
     )
   )
 

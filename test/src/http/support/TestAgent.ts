@@ -10,7 +10,13 @@ import {
   HttpServerResponse
 } from "effect/http"
 import { RpcClient, RpcSerialization } from "effect/rpc"
-import { packContents, sealedFor, serverParty, unpackContents } from "../../../../runner/agent/BlobContents.ts"
+import {
+  heldContents,
+  packContents,
+  sealedFor,
+  serverParty,
+  unpackedContents
+} from "../../../../runner/agent/BlobContents.ts"
 import { JobResult } from "../../../../runner/agent/JobResult.ts"
 import { openBlob, sealBlob } from "../../../../runner/agent/SealedBlob.ts"
 import { openSealed } from "../../../../runner/agent/SealedMessage.ts"
@@ -231,7 +237,7 @@ export const testAgent = Effect.fnUntraced(function* (
 
   const openedFile = Effect.fnUntraced(function* (claim: Claim, kind: Kind, body: Uint8Array) {
     const chunks = yield* Stream.runCollect(openBlob(opening, purpose(claim, kind, false), Stream.make(body)))
-    return yield* unpackContents(new Uint8Array(Buffer.concat(chunks)), 1e9)
+    return yield* heldContents(unpackedContents(Stream.fromIterable(chunks), 1e9))
   })
 
   const fetched = Effect.fnUntraced(function* (claim: Claim, kind: Kind, digest: string) {
