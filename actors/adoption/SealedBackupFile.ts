@@ -12,7 +12,8 @@ import { backupPlace, digestOf } from "../state/BackupStore.ts"
 import type { ImportedSecrets } from "../state/ImportedSecrets.ts"
 import { secretsPlace, statePlace } from "../state/StateVersions.ts"
 import { secretsOfText, toStoredSecrets } from "../vault/SealedSecrets.ts"
-import { type SealContext, Vault } from "../vault/Vault.ts"
+import type { SealContext } from "../vault/Sealing.ts"
+import { Vault } from "../vault/Vault.ts"
 import { addressList } from "./AddressList.ts"
 
 /** The Capsule of a backup that is imported, opened. */

@@ -3,8 +3,8 @@ import type { SqlClient, Statement } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Subject } from "../../schema/records/Ids.ts"
 
-/** A column's values: text, a whole number, or nothing. JSON is text with a codec, see `JsonText.ts`. */
-export type Stored = string | number | null
+/** A column's values: text, a whole number, bytes, or nothing. JSON is text with a codec, see `JsonText.ts`. */
+export type Stored = string | number | Uint8Array | null
 
 /** Columns by name. Values are stored unchanged: none of the schemas transforms. */
 export type Columns = Readonly<Record<string, Schema.Codec<Stored, Stored>>>

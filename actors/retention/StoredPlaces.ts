@@ -16,6 +16,9 @@ export interface StoredPlace {
 const bytesOf = (...columns: ReadonlyArray<string>) =>
   columns.map((column) => `COALESCE(OCTET_LENGTH(r.${column}), 0)`).join(" + ")
 
+const parts = (column: string) =>
+  `COALESCE((SELECT SUM(LENGTH(p.bytes)) FROM sealed_parts p WHERE p.value = r.${column}), 0)`
+
 const ofRun = "(SELECT n.workspace_id FROM runs n WHERE n.id = r.run_id)"
 
 /** Everything that grows with the years. */
@@ -41,10 +44,22 @@ export const storedPlaces: ReadonlyArray<StoredPlace> = [
     table: "run_plans",
     firstKey: "r.run_id",
     workspace: ofRun,
-    bytes: bytesOf("plan_file", "lock_text", "sealed_secrets")
+    bytes: `${bytesOf("plan_file", "lock_text", "sealed_secrets")} + ${parts("plan_file")}`
   },
-  { kind: "states", table: "state_versions", firstKey: "r.id", workspace: "r.workspace_id", bytes: bytesOf("state") },
-  { kind: "states", table: "left_over_states", firstKey: "r.id", workspace: "r.workspace_id", bytes: bytesOf("state") },
+  {
+    kind: "states",
+    table: "state_versions",
+    firstKey: "r.id",
+    workspace: "r.workspace_id",
+    bytes: `${bytesOf("state")} + ${parts("state")}`
+  },
+  {
+    kind: "states",
+    table: "left_over_states",
+    firstKey: "r.id",
+    workspace: "r.workspace_id",
+    bytes: `${bytesOf("state")} + ${parts("state")}`
+  },
   {
     kind: "snapshots",
     table: "source_snapshots",

@@ -2,7 +2,8 @@ import { Effect, Option, Ref, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { makeDataKeys } from "./DataKeys.ts"
 import type { Keyring } from "./MasterKey.ts"
-import { openEnvelope, type SealContext } from "./Vault.ts"
+import type { SealContext } from "./Sealing.ts"
+import { openEnvelope } from "./Vault.ts"
 import { rowShape } from "../database/Table.ts"
 
 /** Columns with sealed values, and the place of each; SQL expressions over the row. */
@@ -101,12 +102,16 @@ export const integrityFaults = Effect.fn("integrityFaults")(function* (keyring: 
     const places = yield* Place.rows(sql)`SELECT ${key} AS "rowId", ${sql.literal(workspaceId)} AS "workspaceId",
         ${sql.literal(version)} AS version ${rows} ORDER BY 1`
     for (const place of places) {
-      const [found] = yield* Sealed.rows(sql)`SELECT ${sql.literal(`r.${column}`)} AS envelope ${rows}
-        AND ${key} = ${place.rowId}`
       const context: SealContext = { table, column, ...place, version: place.version ?? undefined }
-      if (found === undefined) continue
-      const opened = yield* Effect.option(openEnvelope(dataKeys, context, found.envelope))
-      if (Option.isNone(opened)) faults.push(`${table}.${column} of ${place.rowId}`)
+      const present = Effect.map(
+        Sealed.rows(sql)`SELECT ${sql.literal(`r.${column}`)} AS envelope ${rows} AND ${key} = ${place.rowId}`,
+        ([found]) => found?.envelope
+      )
+      const envelope = yield* present
+      if (envelope === undefined) continue
+      const opened = yield* Effect.option(openEnvelope(dataKeys, context, envelope))
+      // A value in parts may have been replaced since its row was read.
+      if (Option.isNone(opened) && (yield* present) === envelope) faults.push(`${table}.${column} of ${place.rowId}`)
     }
   }
   return faults

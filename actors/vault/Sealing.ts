@@ -3,11 +3,11 @@ import { Aead, SecureRandom } from "effect/crypto"
 import { VaultOpenFailed } from "./VaultErrors.ts"
 
 // Buffer's codec is native; anything else would be slow for a state file of many MiB.
-const encode = (bytes: Uint8Array): string =>
+export const encode = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64url")
 
 /** Strict: every other spelling of the same bytes is refused, so that any changed character is noticed. */
-const decode = (text: string): Uint8Array | undefined => {
+export const decode = (text: string): Uint8Array | undefined => {
   const bytes = Buffer.from(text, "base64url")
   return bytes.toString("base64url") === text ? new Uint8Array(bytes) : undefined
 }
@@ -16,7 +16,29 @@ const decode = (text: string): Uint8Array | undefined => {
 export const identity = (parts: ReadonlyArray<string | number | null>): Uint8Array =>
   new TextEncoder().encode(JSON.stringify(parts))
 
-const keyOf = (key: Redacted.Redacted<Uint8Array>) => Effect.orDie(Aead.key(Aead.aes256Gcm, Redacted.value(key)))
+/** The place of a sealed value. It cannot be opened anywhere else. */
+export interface SealContext {
+  readonly table: string
+  readonly column: string
+  /** `null` for records of no Workspace. */
+  readonly workspaceId: string | null
+  readonly rowId: string
+  /** For values that are replaced in place, e.g. a state generation: an older value cannot be passed off as a newer one. */
+  readonly version?: string | number | undefined
+}
+
+/** What a value is bound to: the key that seals it, and its place. */
+export const valueIdentity = (dataKeyId: string, context: SealContext) => [
+  "svc/vault/value/v1",
+  dataKeyId,
+  context.table,
+  context.column,
+  context.workspaceId,
+  context.rowId,
+  context.version ?? null
+]
+
+export const keyOf = (key: Redacted.Redacted<Uint8Array>) => Effect.orDie(Aead.key(Aead.aes256Gcm, Redacted.value(key)))
 
 /** AES-256-GCM under a fresh random nonce; the text is `nonce.ciphertext`, base64url. */
 export const sealBytes = Effect.fnUntraced(function* (

@@ -9,20 +9,10 @@ import { makeDataKeys, masterKeysInUse } from "./DataKeys.ts"
 import { digestFor, digestRootKind } from "./KeyedDigests.ts"
 import { makeKeyring } from "./MasterKey.ts"
 import { generateMasterKey, loadWholeKeyring, writeKeyringFile } from "./MasterKeyStore.ts"
-import { identity, openBytes, sealBytes } from "./Sealing.ts"
+import { identity, openBytes, type SealContext, sealBytes, valueIdentity } from "./Sealing.ts"
+import { isLong, openParts, partsKeyOf, sealParts } from "./SealedParts.ts"
 import { VaultLocked, VaultOpenFailed } from "./VaultErrors.ts"
 import { VaultSettings } from "./VaultSettings.ts"
-
-/** The place of a sealed value. It cannot be opened anywhere else. */
-export interface SealContext {
-  readonly table: string
-  readonly column: string
-  /** `null` for records of no Workspace. */
-  readonly workspaceId: string | null
-  readonly rowId: string
-  /** For values that are replaced in place, e.g. a state generation: an older value cannot be passed off as a newer one. */
-  readonly version?: string | number | undefined
-}
 
 /** The outcome of a rotation. `resumed` when it finished an earlier one instead of starting with a new key. */
 export interface Rotation {
@@ -39,17 +29,6 @@ export interface MasterKeyIds {
   readonly inUse: ReadonlyArray<{ readonly id: string; readonly dataKeys: number }>
 }
 
-const valueIdentity = (dataKeyId: string, context: SealContext) =>
-  identity([
-    "svc/vault/value/v1",
-    dataKeyId,
-    context.table,
-    context.column,
-    context.workspaceId,
-    context.rowId,
-    context.version ?? null
-  ])
-
 const envelopePattern = /^v1\.(dk_[0-9a-f]{24})\.([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/
 
 /** Opens a sealed value at its place, with available data keys. */
@@ -58,10 +37,14 @@ export const openEnvelope = Effect.fn("Vault.open")(function* (
   context: SealContext,
   envelope: string
 ) {
+  const partsKeyId = partsKeyOf(envelope)
+  if (partsKeyId !== undefined) {
+    return Redacted.make(yield* openParts(yield* dataKeys.forOpening(partsKeyId), context, envelope))
+  }
   const [, dataKeyId, sealed] = envelopePattern.exec(envelope) ?? []
   if (dataKeyId === undefined || sealed === undefined) return yield* VaultOpenFailed.anywhere()
   const key = yield* dataKeys.forOpening(dataKeyId)
-  return Redacted.make(yield* openBytes(key.secret, valueIdentity(key.id, context), sealed))
+  return Redacted.make(yield* openBytes(key.secret, identity(valueIdentity(key.id, context)), sealed))
 })
 
 /**
@@ -220,7 +203,8 @@ const make = Effect.gen(function* () {
       const value = Redacted.value<string | Uint8Array>(plain)
       const bytes = typeof value === "string" ? new TextEncoder().encode(value) : value
       const key = yield* dataKeys.forSealing(context.table, context.workspaceId ?? "")
-      return `v1.${key.id}.${yield* sealBytes(key.secret, valueIdentity(key.id, context), bytes)}`
+      if (isLong(context, bytes)) return yield* sealParts(key, context, bytes)
+      return `v1.${key.id}.${yield* sealBytes(key.secret, identity(valueIdentity(key.id, context)), bytes)}`
     }, Effect.provideContext(services)),
     open,
     openText: Effect.fn("Vault.openText")(function* (context, envelope) {

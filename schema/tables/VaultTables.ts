@@ -14,3 +14,37 @@ export const vaultTables: ReadonlyArray<string> = [
   `CREATE UNIQUE INDEX vault_data_keys_active ON vault_data_keys (record_kind, workspace_id) WHERE status = 'active'`,
   `CREATE INDEX vault_data_keys_by_master ON vault_data_keys (master_key_id)`
 ]
+
+/**
+ * Where a sealed value may be too long for one row: its table, its column, and the key of the row. The part's `owner` is that key, so that the end
+ * of one row takes no other's parts with it.
+ */
+export const longValues = [
+  { table: "state_versions", column: "state", key: "id" },
+  { table: "left_over_states", column: "state", key: "id" },
+  { table: "state_uploads", column: "state", key: "id" },
+  { table: "run_plans", column: "plan_file", key: "run_id" },
+  { table: "run_checkpoints", column: "state", key: "run_id" }
+] as const
+
+const withoutParts = ({ column, key, table }: (typeof longValues)[number]): ReadonlyArray<string> => {
+  const gone = `DELETE FROM sealed_parts WHERE value = OLD.${column} AND owner = OLD.${key}`
+  return [
+    `CREATE TRIGGER ${table}_parts_deleted AFTER DELETE ON ${table} BEGIN ${gone}; END`,
+    `CREATE TRIGGER ${table}_parts_replaced AFTER UPDATE OF ${column} ON ${table}
+  WHEN OLD.${column} IS NOT NEW.${column} BEGIN ${gone}; END`
+  ]
+}
+
+/** A long value in parts, each sealed for itself: `value` is what its place holds instead. Nobody reads or writes more than a part at once. */
+export const sealedPartTables: ReadonlyArray<string> = [
+  `CREATE TABLE sealed_parts (
+    value TEXT NOT NULL,
+    part INTEGER NOT NULL,
+    owner TEXT NOT NULL,
+    nonce TEXT NOT NULL,
+    bytes BLOB NOT NULL,
+    PRIMARY KEY (value, part)
+  )`,
+  ...longValues.flatMap(withoutParts)
+]

@@ -61,7 +61,7 @@ import {
 import { stateIndexTables } from "../../schema/tables/StateIndexTables.ts"
 import { staleTables } from "../../schema/tables/StaleTables.ts"
 import { provisioningTables, upstreamAddressColumns, upstreamTables } from "../../schema/tables/UpstreamTables.ts"
-import { vaultTables } from "../../schema/tables/VaultTables.ts"
+import { sealedPartTables, vaultTables } from "../../schema/tables/VaultTables.ts"
 import { waveTables } from "../../schema/tables/WaveTables.ts"
 import { automationColumns, workspaceTables } from "../../schema/tables/WorkspaceTables.ts"
 import { version } from "../Version.ts"
@@ -131,7 +131,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0048_commit_descriptions": commitDescriptionColumns,
   "0049_run_facets": runFacetIndexes,
   "0050_agents": agentTables,
-  "0051_pool_credentials": agentProvisionTables
+  "0051_pool_credentials": agentProvisionTables,
+  "0052_sealed_parts": sealedPartTables
 }
 
 /** The database was written by a newer release than this one. */

@@ -30,6 +30,8 @@ const storageOf = (ast: SchemaAST.AST): ReadonlyArray<string> => {
       return [typeof ast.literal === "string" ? "TEXT" : "INTEGER"]
     case "Null":
       return ["NULL"]
+    case "Declaration":
+      return Schema.is(Schema.make(ast))(new Uint8Array()) ? ["BLOB"] : [ast._tag]
     case "Union":
       return [...new Set(ast.types.flatMap(storageOf))]
     default:

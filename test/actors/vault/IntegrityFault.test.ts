@@ -47,7 +47,7 @@ const columnsInUse = Effect.gen(function* () {
   const used: Array<string> = []
   for (const { column, table } of columns) {
     const found =
-      yield* sql`SELECT 1 AS one FROM ${sql(table)} WHERE ${sql(column)} LIKE 'v1.dk\\_%' ESCAPE '\\' LIMIT 1`
+      yield* sql`SELECT 1 AS one FROM ${sql(table)} WHERE ${sql(column)} LIKE 'v_.dk\\_%' ESCAPE '\\' LIMIT 1`
     if (found.length > 0) used.push(`${table}.${column}`)
   }
   return used

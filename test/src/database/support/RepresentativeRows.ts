@@ -686,6 +686,7 @@ export const representativeRows: ReadonlyArray<readonly [table: string, values: 
     "agent_server_keys",
     { id: "current", sign_key: "a".repeat(43), seal_key: "b".repeat(43), sealed_keys: "sealed", created_at: at }
   ],
+  ["sealed_parts", { value: "sealed", part: 0, owner: apply, nonce: "n", bytes: new Uint8Array([1, 2]) }],
   ["connection_holds", { run_id: plan, connection_id, version: 1 }],
   ["retention_tallies", { workspace_id, kind: "runs", records: 1, bytes: 2 }],
   ["former_connection_values", { connection_id, version: 1, sealed_values: "sealed" }],

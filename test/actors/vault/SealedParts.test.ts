@@ -1,0 +1,150 @@
+import { afterAll, expect } from "bun:test"
+import { Effect, Redacted, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { rowShape } from "../../../actors/database/Table.ts"
+import { partBytes } from "../../../actors/vault/SealedParts.ts"
+import type { SealContext } from "../../../actors/vault/Sealing.ts"
+import { Vault } from "../../../actors/vault/Vault.ts"
+import { longValues } from "../../../schema/tables/VaultTables.ts"
+import { suite } from "../../support/Effect.ts"
+import { testVault } from "../../support/Vault.ts"
+
+const it = suite(testVault)
+afterAll(it.dispose)
+
+const place = (rowId: string): SealContext => ({
+  table: "run_checkpoints",
+  column: "state",
+  workspaceId: "ws_a",
+  rowId
+})
+const bytesOf = (length: number, seed = 7) => Uint8Array.from({ length }, (_, at) => (at * seed) % 251)
+const sealed = Effect.fnUntraced(function* (context: SealContext, bytes: Uint8Array) {
+  const vault = yield* Vault
+  return yield* vault.seal(context, Redacted.make(bytes))
+})
+const opened = Effect.fnUntraced(function* (context: SealContext, value: string) {
+  const vault = yield* Vault
+  return Redacted.value(yield* vault.open(context, value))
+})
+const isRefused = (context: SealContext, value: string) =>
+  Effect.map(Effect.result(opened(context, value)), ({ _tag }) => _tag === "Failure")
+
+const Extent = rowShape({ parts: Schema.Int, longest: Schema.NullOr(Schema.Int) })
+const extentOf = Effect.fnUntraced(function* (value: string) {
+  const sql = yield* SqlClient.SqlClient
+  const [found] = yield* Extent.rows(sql)`SELECT COUNT(*) AS parts, MAX(LENGTH(bytes)) AS longest FROM sealed_parts
+    WHERE value = ${value}`
+  return found
+})
+
+it.live("a long value is stored in parts, and a short one in its place", () =>
+  Effect.gen(function* () {
+    for (const [length, parts] of [
+      [0, 0],
+      [partBytes, 0],
+      [partBytes + 1, 2],
+      [3 * partBytes, 3],
+      [3 * partBytes + 5, 4]
+    ] as const) {
+      const bytes = bytesOf(length)
+      const value = yield* sealed(place("run_a"), bytes)
+      expect(Buffer.compare(yield* opened(place("run_a"), value), bytes)).toBe(0)
+      const extent = yield* extentOf(value)
+      expect(extent?.parts).toBe(parts)
+      // Nothing that is written or read at once grows with the value.
+      expect(extent?.longest ?? 0).toBeLessThanOrEqual(partBytes + 16)
+      if (parts > 0) expect(value.length).toBeLessThan(100)
+    }
+  })
+)
+
+it.live("what leaves the installation as text has no parts", () =>
+  Effect.gen(function* () {
+    const archive: SealContext = { table: "backups", column: "archive", workspaceId: "ws_a", rowId: "bkp_a" }
+    const bytes = bytesOf(2 * partBytes)
+    const value = yield* sealed(archive, bytes)
+    expect(value).toStartWith("v1.")
+    expect((yield* extentOf(value))?.parts).toBe(0)
+    expect(Buffer.compare(yield* opened(archive, value), bytes)).toBe(0)
+  })
+)
+
+it.live("parts open in the place of their value only", () =>
+  Effect.gen(function* () {
+    const value = yield* sealed(place("run_a"), bytesOf(2 * partBytes))
+    const others: ReadonlyArray<SealContext> = [
+      place("run_b"),
+      { ...place("run_a"), workspaceId: "ws_b" },
+      { ...place("run_a"), table: "state_versions" },
+      { ...place("run_a"), version: 1 }
+    ]
+    for (const other of others) expect(yield* isRefused(other, value)).toBe(true)
+    expect(yield* isRefused(place("run_a"), `${value.slice(0, -1)}${value.endsWith("A") ? "B" : "A"}`)).toBe(true)
+    expect(yield* isRefused(place("run_a"), value)).toBe(false)
+  })
+)
+
+it.live("a part that is changed, left out, exchanged, or from another value is noticed", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const other = yield* sealed(place("run_a"), bytesOf(3 * partBytes, 11))
+    const move = (value: string, from: number, to: number) =>
+      sql`UPDATE sealed_parts SET part = ${to} WHERE value = ${value} AND part = ${from}`
+    const damages = [
+      (value: string) => Effect.andThen(Effect.andThen(move(value, 0, 9), move(value, 1, 0)), move(value, 9, 1)),
+      (value: string) => sql`DELETE FROM sealed_parts WHERE value = ${value} AND part = 2`,
+      (value: string) => sql`DELETE FROM sealed_parts WHERE value = ${value} AND part = 0`,
+      (value: string) => sql`DELETE FROM sealed_parts WHERE value = ${value}`,
+      (value: string) =>
+        sql`UPDATE sealed_parts SET bytes = zeroblob(LENGTH(bytes)) WHERE value = ${value} AND part = 1`,
+      (value: string) => sql`UPDATE sealed_parts SET (nonce, bytes) =
+        (SELECT nonce, bytes FROM sealed_parts WHERE value = ${other} AND part = 1) WHERE value = ${value} AND part = 1`,
+      (value: string) => sql`INSERT INTO sealed_parts (value, part, owner, nonce, bytes)
+        SELECT value, 3, owner, nonce, bytes FROM sealed_parts WHERE value = ${value} AND part = 2`
+    ]
+    for (const [number, damage] of damages.entries()) {
+      const value = yield* sealed(place("run_a"), bytesOf(3 * partBytes))
+      yield* damage(value)
+      expect([number, yield* isRefused(place("run_a"), value)]).toEqual([number, true])
+    }
+    expect(yield* isRefused(place("run_a"), other)).toBe(false)
+  })
+)
+
+it.live("parts end with the value in their row, and with no other row", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    // The rows stand for themselves here.
+    yield* sql`PRAGMA foreign_keys=OFF`
+    const first = yield* sealed(place("run_a"), bytesOf(2 * partBytes))
+    const second = yield* sealed(place("run_a"), bytesOf(3 * partBytes))
+    const partsOf = (value: string) => Effect.map(extentOf(value), (extent) => extent?.parts)
+    yield* sql`INSERT INTO run_checkpoints (run_id, state, saved_at) VALUES ('run_a', ${first}, '')`
+    // A copy elsewhere opens nowhere, and must not take anything with it.
+    yield* sql`INSERT INTO run_checkpoints (run_id, state, saved_at) VALUES ('run_b', ${first}, '')`
+    yield* sql`DELETE FROM run_checkpoints WHERE run_id = 'run_b'`
+    expect(yield* partsOf(first)).toBe(2)
+    yield* sql`UPDATE run_checkpoints SET saved_at = 'later', state = state WHERE run_id = 'run_a'`
+    expect(yield* partsOf(first)).toBe(2)
+    yield* sql`INSERT INTO run_checkpoints (run_id, state, saved_at) VALUES ('run_a', ${second}, '')
+      ON CONFLICT (run_id) DO UPDATE SET state = ${second}`
+    expect([yield* partsOf(first), yield* partsOf(second)]).toEqual([0, 3])
+    yield* sql`DELETE FROM run_checkpoints WHERE run_id = 'run_a'`
+    expect(yield* partsOf(second)).toBe(0)
+    yield* sql`PRAGMA foreign_keys=ON`
+  })
+)
+
+it.live("every place that takes parts removes them", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const Trigger = rowShape({ name: Schema.String })
+    const triggers = yield* Trigger.rows(
+      sql
+    )`SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name LIKE '%\_parts\_%' ESCAPE '\\'`
+    expect(triggers.map(({ name }) => name).sort()).toEqual(
+      longValues.flatMap(({ table }) => [`${table}_parts_deleted`, `${table}_parts_replaced`]).sort()
+    )
+  })
+)
