@@ -1,8 +1,8 @@
 import { createHmac, type KeyObject } from "node:crypto"
-import { Redacted } from "effect"
+import { Effect, Option, Redacted } from "effect"
 import { scopeOf } from "../../runner/redaction/SecretRule.ts"
 import type { SecretText } from "../../runner/redaction/SecretText.ts"
-import type { ObjectContents, StateContents } from "../../runner/execution/StateContents.ts"
+import { type ObjectContents, stateContents } from "../../runner/execution/StateContents.ts"
 import type { ManagedObject } from "../../runner/execution/StateFile.ts"
 import { objectKey } from "./ObjectKey.ts"
 
@@ -23,13 +23,17 @@ export interface ResourceEntry {
   readonly objectId: string | null
   readonly objectKey: string | null
   readonly digest: string
-  /** Computed only for new rows: most resources do not change. */
-  readonly attributes: () => Readonly<Record<string, string>>
+  /** The digests of its attributes; `undefined` for what the index has already: most resources do not change. */
+  readonly attributes: Readonly<Record<string, string>> | undefined
 }
 
-const keyedDigest = (key: KeyObject, text: string): string =>
+const keyedDigest = (key: KeyObject, ...texts: ReadonlyArray<string>): string => {
+  const digest = createHmac("sha256", key)
+  // One by one: a state of many MiB may have one attribute of that length.
+  for (const text of texts) digest.update(text)
   // 96 bits are plenty: without the key, a value cannot be guessed, and collisions cannot be constructed.
-  createHmac("sha256", key).update(text).digest("base64url").slice(0, 16)
+  return digest.digest("base64url").slice(0, 16)
+}
 
 /** The keyed digest of a real object's identity; `null` without one. */
 export const keyOfObject = (keys: Pick<IndexKeys, "objects">, object: ManagedObject): string | null => {
@@ -44,33 +48,34 @@ const isWithin = (text: string, secret: string): boolean => {
 }
 
 /**
- * The id that may be shown. One that the state marks as sensitive, that contains a secret, or that is the value of an object
- * and not its name (`random_id`) is not; nor is any while it is unknown which secrets the state contains.
+ * The id that may be shown unless it contains a secret of the state. One that the state marks as sensitive, or that is the value of an object and
+ * not its name (`random_id`), may not.
  */
-const shownId = (object: ObjectContents, secrets: ReadonlyArray<string> | undefined): string | null => {
-  const { id } = object
-  if (id === undefined || secrets === undefined || object.isIdSensitive || objectKey(object) === undefined) return null
-  return secrets.some((secret) => isWithin(id, secret)) ? null : id
-}
+const shownId = (object: ObjectContents): string | null =>
+  object.id === undefined || object.isIdSensitive || objectKey(object) === undefined ? null : object.id
 
-const resourceEntry = (
-  keys: IndexKeys,
-  object: ObjectContents,
-  secrets: ReadonlyArray<string> | undefined
-): ResourceEntry => {
+/** Whether the index has this already. */
+export type IsIndexed = (entry: Omit<ResourceEntry, "attributes" | "objectId">) => boolean
+
+const resourceEntry = (keys: IndexKeys, object: ObjectContents, isIndexed: IsIndexed): ResourceEntry => {
   const { address, deposed, provider, type } = object
   const attributes = [...Redacted.value(object.attributes)]
   const digest = (...parts: ReadonlyArray<string>) =>
-    keyedDigest(keys.contents, [address, deposed, ...parts].map((part) => `${part.length}:${part}`).join(""))
-  return {
+    keyedDigest(keys.contents, ...[address, deposed, ...parts].flatMap((part) => [`${part.length}:`, part]))
+  const entry = {
     address,
     deposed,
     type,
     provider,
-    objectId: shownId(object, secrets),
     objectKey: keyOfObject(keys, object),
-    digest: digest("object", ...attributes.flat()),
-    attributes: () => Object.fromEntries(attributes.map(([name, text]) => [name, digest("attribute", name, text)]))
+    digest: digest("object", ...attributes.flat())
+  }
+  return {
+    ...entry,
+    objectId: shownId(object),
+    attributes: isIndexed(entry)
+      ? undefined
+      : Object.fromEntries(attributes.map(([name, text]) => [name, digest("attribute", name, text)]))
   }
 }
 
@@ -78,26 +83,42 @@ const resourceEntry = (
 export const instanceName = ({ address, deposed }: { readonly address: string; readonly deposed: string }): string =>
   deposed === "" ? address : `${address} ${deposed}`
 
-/** The index entries of a state, without anything that the index or the database must not show. */
-export const stateEntries = (
-  keys: IndexKeys,
-  contents: StateContents,
-  inputs: ReadonlyArray<SecretText> | undefined
-): {
+/** What the index has of a state, without anything that the index or the database must not show. */
+export interface StateEntries {
   readonly resources: ReadonlyMap<string, ResourceEntry>
   readonly outputs: ReadonlyMap<string, string>
-} => {
+}
+
+/**
+ * Reads the index entries of a state; `none` where it cannot be read. No id is shown that contains a secret, nor any while it is unknown which
+ * secrets the state contains.
+ */
+export const stateEntries = Effect.fnUntraced(function* (
+  keys: IndexKeys,
+  state: Uint8Array,
+  inputs: ReadonlyArray<SecretText> | undefined,
+  isIndexed: IsIndexed
+) {
+  const found: Array<ResourceEntry> = []
+  const contents = yield* stateContents(state, (object) => void found.push(resourceEntry(keys, object, isIndexed)))
+  if (Option.isNone(contents)) return Option.none<StateEntries>()
   const secrets =
     inputs === undefined
       ? undefined
-      : [...new Set([...inputs.map(({ value }) => Redacted.value(value)), ...contents.sensitiveTexts])]
-  return {
-    resources: new Map(contents.objects.map((object) => [instanceName(object), resourceEntry(keys, object, secrets)])),
+      : [...new Set([...inputs.map(({ value }) => Redacted.value(value)), ...contents.value.sensitiveTexts])]
+  const isHidden = (id: string) => secrets === undefined || secrets.some((secret) => isWithin(id, secret))
+  return Option.some<StateEntries>({
+    resources: new Map(
+      found.map((entry) => [
+        instanceName(entry),
+        entry.objectId !== null && isHidden(entry.objectId) ? { ...entry, objectId: null } : entry
+      ])
+    ),
     outputs: new Map(
-      contents.outputs.map(({ name, text }) => [
+      contents.value.outputs.map(({ name, text }) => [
         name,
-        keyedDigest(keys.contents, `output ${name.length}:${name}${Redacted.value(text)}`)
+        keyedDigest(keys.contents, `output ${name.length}:${name}`, Redacted.value(text))
       ])
     )
-  }
-}
+  })
+})

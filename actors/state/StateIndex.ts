@@ -1,13 +1,19 @@
 import { createSecretKey } from "node:crypto"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
-import { stateContents } from "../../runner/execution/StateContents.ts"
 import type { ManagedObject } from "../../runner/execution/StateFile.ts"
 import type { SecretText } from "../../runner/redaction/SecretText.ts"
 import type { CapsuleId, RunId, StateVersionId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { rowShape } from "../database/Table.ts"
 import { Vault } from "../vault/Vault.ts"
-import { type IndexKeys, instanceName, keyOfObject, type ResourceEntry, stateEntries } from "./StateEntries.ts"
+import {
+  type IndexKeys,
+  instanceName,
+  type IsIndexed,
+  keyOfObject,
+  type ResourceEntry,
+  stateEntries
+} from "./StateEntries.ts"
 import { AttributesJson, OutputVersionRow, ResourceVersionRow, StateIndexRow } from "./StateIndexRow.ts"
 
 /** A StateVersion to read. */
@@ -72,14 +78,17 @@ export class StateIndex extends Context.Service<
         return later === undefined && (earlier === undefined || earlier.is_read === 1)
       })
 
+      const presentOf = (capsuleId: CapsuleId) =>
+        ResourceVersionRow.some(sql, "address", "deposed", "provider", "object_id", "digest")`
+          SELECT address, deposed, provider, object_id, digest FROM resource_versions
+          WHERE capsule_id = ${capsuleId} AND valid_to IS NULL`
+
       const replaceResources = Effect.fnUntraced(function* (
         version: IndexedState,
+        present: Effect.Success<ReturnType<typeof presentOf>>,
         entries: ReadonlyMap<string, ResourceEntry>
       ) {
         const { capsuleId, generation, runId } = version
-        const present = yield* ResourceVersionRow.some(sql, "address", "deposed", "provider", "object_id", "digest")`
-          SELECT address, deposed, provider, object_id, digest FROM resource_versions
-          WHERE capsule_id = ${capsuleId} AND valid_to IS NULL`
         const same = new Set<string>()
         for (const row of present) {
           const name = instanceName(row)
@@ -107,7 +116,7 @@ export class StateIndex extends Context.Service<
             provider: entry.provider,
             object_id: entry.objectId,
             object_key: entry.objectKey,
-            attributes: AttributesJson.write(entry.attributes()),
+            attributes: AttributesJson.write(entry.attributes ?? {}),
             digest: entry.digest,
             valid_from: generation,
             run_id: runId,
@@ -146,13 +155,20 @@ export class StateIndex extends Context.Service<
       const add = Effect.fn("StateIndex.add")(function* (version: IndexedState) {
         if (!(yield* isNext(version))) return
         const { capsuleId, generation, id, secrets, state, workspaceId } = version
-        const contents = state === undefined ? Option.none() : stateContents(Redacted.value(state))
-        if (Option.isSome(contents)) {
-          const entries = stateEntries(yield* keysOf(workspaceId, capsuleId), contents.value, secrets)
-          yield* replaceResources(version, entries.resources)
-          yield* replaceOutputs(version, entries.outputs)
+        const present = yield* presentOf(capsuleId)
+        const digests = new Map(present.map((row) => [instanceName(row), row]))
+        const isIndexed: IsIndexed = (entry) => {
+          const row = digests.get(instanceName(entry))
+          return row?.digest === entry.digest && row.provider === entry.provider
         }
-        const outcome = Option.isSome(contents) ? "indexed" : "unreadable"
+        const keys = yield* keysOf(workspaceId, capsuleId)
+        const entries =
+          state === undefined ? Option.none() : yield* stateEntries(keys, Redacted.value(state), secrets, isIndexed)
+        if (Option.isSome(entries)) {
+          yield* replaceResources(version, present, entries.value.resources)
+          yield* replaceOutputs(version, entries.value.outputs)
+        }
+        const outcome = Option.isSome(entries) ? "indexed" : "unreadable"
         yield* sql`INSERT INTO state_indexes ${StateIndexRow.values(sql, {
           state_version_id: id,
           capsule_id: capsuleId,

@@ -1,5 +1,18 @@
-import { Option, Redacted } from "effect"
-import { type ManagedInstance, type ManagedObject, managedInstances, stateDocument, stateFile } from "./StateFile.ts"
+import { Effect, Option, Redacted, Schema } from "effect"
+import { withExactNumbers } from "./ExactNumbers.ts"
+import {
+  type ManagedInstance,
+  type ManagedObject,
+  managedInstances,
+  sensitiveOutputTexts,
+  sensitiveTextsOf,
+  stateDocument,
+  StateInstance,
+  StateOutputs,
+  StateResource
+} from "./StateFile.ts"
+import { longestParsed } from "./StateIdentity.ts"
+import { type Extent, type StateLayout, stateLayout } from "./StateScan.ts"
 
 /** One instance of a managed resource, as far as an index of resources needs it. */
 export interface ObjectContents extends ManagedObject {
@@ -11,14 +24,16 @@ export interface ObjectContents extends ManagedObject {
   readonly attributes: Redacted.Redacted<ReadonlyMap<string, string>>
 }
 
-/** A state, resource by resource. */
+/** What a state has beside its objects. */
 export interface StateContents {
-  readonly objects: ReadonlyArray<ObjectContents>
   /** The JSON texts of its outputs. */
   readonly outputs: ReadonlyArray<{ readonly name: string; readonly text: Redacted.Redacted }>
   /** Text that the state marks as sensitive. */
   readonly sensitiveTexts: ReadonlyArray<string>
 }
+
+type Outputs = typeof StateOutputs.Type
+type Resource = typeof StateResource.Type
 
 const objectContents = ({ instance, object }: ManagedInstance): ObjectContents => ({
   ...object,
@@ -33,16 +48,82 @@ const objectContents = ({ instance, object }: ManagedInstance): ObjectContents =
   )
 })
 
-/** `none` for what is not a complete state file, and for one that the tool encrypted. */
-export const stateContents = (bytes: Uint8Array): Option.Option<StateContents> =>
-  stateDocument(bytes).pipe(
-    Option.filter((document) => document.encrypted_data === undefined),
-    Option.map((document) => ({
-      objects: (document.resources ?? []).flatMap(managedInstances).map(objectContents),
-      outputs: Object.entries(document.outputs ?? {}).map(([name, { sensitive, type, value }]) => ({
-        name,
-        text: Redacted.make(JSON.stringify([type, value, sensitive ?? false]))
-      })),
-      sensitiveTexts: stateFile(document).sensitiveTexts
-    }))
-  )
+const outputTexts = (outputs: Outputs): StateContents["outputs"] =>
+  Object.entries(outputs).map(([name, { sensitive, type, value }]) => ({
+    name,
+    text: Redacted.make(JSON.stringify([type, value, sensitive ?? false]))
+  }))
+
+/** Collects what objects are read for, besides `take`. */
+const reading = (take: (object: ObjectContents) => void) => {
+  const sensitiveTexts: Array<string> = []
+  return {
+    resource: (resource: Resource) => {
+      for (const instance of resource.instances ?? [])
+        for (const text of sensitiveTextsOf(instance)) sensitiveTexts.push(text)
+      for (const managed of managedInstances(resource)) take(objectContents(managed))
+    },
+    contents: (outputs: Outputs): StateContents => ({
+      outputs: outputTexts(outputs),
+      sensitiveTexts: [...sensitiveOutputTexts(outputs), ...sensitiveTexts]
+    })
+  }
+}
+
+const decodeOutputs = Schema.decodeUnknownOption(Schema.fromJsonString(StateOutputs))
+const decodeResource = Schema.decodeUnknownOption(Schema.fromJsonString(StateResource))
+const decodeInstance = Schema.decodeUnknownOption(Schema.fromJsonString(StateInstance))
+
+const bytesAtOnce = 4 * 1024 * 1024
+
+/** The same from the parts of a long state, of which one is in memory at a time. */
+const partContents = Effect.fnUntraced(function* (
+  bytes: Uint8Array,
+  { outputs, resources }: StateLayout,
+  take: (object: ObjectContents) => void
+) {
+  const decoder = new TextDecoder()
+  const textOf = ({ from, to }: Extent) => decoder.decode(bytes.subarray(from, to))
+  const read = reading(take)
+  let since = 0
+  for (const { each, instances, whole } of resources) {
+    const described =
+      instances === undefined
+        ? textOf(whole)
+        : `${textOf({ from: whole.from, to: instances.from })}[]${textOf({ from: instances.to, to: whole.to })}`
+    const resource = decodeResource(withExactNumbers(described))
+    if (Option.isNone(resource)) return Option.none<StateContents>()
+    for (const extent of each) {
+      const instance = decodeInstance(withExactNumbers(textOf(extent)))
+      if (Option.isNone(instance)) return Option.none<StateContents>()
+      read.resource({ ...resource.value, instances: [instance.value] })
+      since += extent.to - extent.from
+      if (since < bytesAtOnce) continue
+      since = 0
+      yield* Effect.yieldNow
+    }
+  }
+  const given = outputs === undefined ? Option.some<Outputs>({}) : decodeOutputs(withExactNumbers(textOf(outputs)))
+  return Option.map(given, read.contents)
+})
+
+/**
+ * Gives every object of a state to `take`, one after another, and returns the rest. `none` for what is not a complete state file, and for one that
+ * the tool encrypted; what was taken before is then to be forgotten.
+ */
+export const stateContents = Effect.fnUntraced(function* (
+  bytes: Uint8Array,
+  take: (object: ObjectContents) => void,
+  options: { readonly longestParsed: number } = { longestParsed }
+) {
+  if (bytes.length > options.longestParsed) {
+    const layout = Option.filter(yield* stateLayout(bytes), ({ isEncrypted }) => !isEncrypted)
+    return Option.isNone(layout) ? Option.none<StateContents>() : yield* partContents(bytes, layout.value, take)
+  }
+  const document = Option.filter(stateDocument(bytes), ({ encrypted_data }) => encrypted_data === undefined)
+  return Option.map(document, ({ outputs, resources }) => {
+    const read = reading(take)
+    for (const resource of resources ?? []) read.resource(resource)
+    return read.contents(outputs ?? {})
+  })
+})

@@ -6,20 +6,20 @@ import type { StateOutput, StateProblem } from "./RunOutcome.ts"
 
 const PathStep = Schema.Struct({ type: Schema.String, value: Schema.Unknown })
 
-const Instance = Schema.Struct({
+export const StateInstance = Schema.Struct({
   index_key: Schema.optionalKey(Schema.Unknown),
   deposed: Schema.optionalKey(Schema.NullOr(Schema.String)),
   attributes: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))),
   sensitive_attributes: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Array(PathStep))))
 })
 
-const Resource = Schema.Struct({
+export const StateResource = Schema.Struct({
   mode: Schema.String,
   module: Schema.optionalKey(Schema.NullOr(Schema.String)),
   type: Schema.optionalKey(Schema.NullOr(Schema.String)),
   name: Schema.optionalKey(Schema.NullOr(Schema.String)),
   provider: Schema.optionalKey(Schema.NullOr(Schema.String)),
-  instances: Schema.optionalKey(Schema.NullOr(Schema.Array(Instance)))
+  instances: Schema.optionalKey(Schema.NullOr(Schema.Array(StateInstance)))
 })
 
 const Output = Schema.Struct({
@@ -28,6 +28,8 @@ const Output = Schema.Struct({
   sensitive: Schema.optionalKey(Schema.Boolean)
 })
 
+export const StateOutputs = Schema.Record(Schema.String, Output)
+
 /** Version 4, or the envelope of a state encrypted by OpenTofu: then only serial and lineage are readable. */
 const StateDocument = Schema.fromJsonString(
   Schema.Struct({
@@ -35,8 +37,8 @@ const StateDocument = Schema.fromJsonString(
     lineage: Schema.String.check(Schema.isMinLength(1)),
     version: Schema.optionalKey(Schema.Int),
     terraform_version: Schema.optionalKey(Schema.String),
-    outputs: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Output))),
-    resources: Schema.optionalKey(Schema.NullOr(Schema.Array(Resource))),
+    outputs: Schema.optionalKey(Schema.NullOr(StateOutputs)),
+    resources: Schema.optionalKey(Schema.NullOr(Schema.Array(StateResource))),
     encrypted_data: Schema.optionalKey(Schema.Unknown)
   })
 )
@@ -87,10 +89,18 @@ const at = (root: unknown, path: ReadonlyArray<typeof PathStep.Type>): unknown =
   return current
 }
 
+/** Text that a state marks as sensitive in an instance. */
+export const sensitiveTextsOf = (instance: typeof StateInstance.Type): ReadonlyArray<string> =>
+  (instance.sensitive_attributes ?? []).flatMap((path) => leafTexts(at(instance.attributes, path)))
+
+/** The same in its Outputs. */
+export const sensitiveOutputTexts = (outputs: typeof StateOutputs.Type): ReadonlyArray<string> =>
+  Object.values(outputs).flatMap(({ sensitive, value }) => (sensitive === true ? leafTexts(value) : []))
+
 /** An instance of a managed resource, as the state has it. */
 export interface ManagedInstance {
   readonly object: ManagedObject
-  readonly instance: typeof Instance.Type
+  readonly instance: typeof StateInstance.Type
 }
 
 /** The instances of a managed resource; none of a data source. */
@@ -101,7 +111,7 @@ export const managedInstances = ({
   name,
   provider,
   type
-}: typeof Resource.Type): ReadonlyArray<ManagedInstance> =>
+}: typeof StateResource.Type): ReadonlyArray<ManagedInstance> =>
   mode !== "managed"
     ? []
     : (instances ?? []).map((instance) => {
@@ -149,12 +159,7 @@ export const stateFile = (document: typeof StateDocument.Type): StateFile => {
     outputs: isReadable ? outputs : undefined,
     managed: isReadable ? managed : undefined,
     builtinOnly: isReadable && resources.every(({ provider }) => builtinProvider.test(provider ?? "")),
-    sensitiveTexts: [
-      ...outputs.filter((output) => output.sensitive).flatMap((output) => leafTexts(Redacted.value(output.value))),
-      ...instances.flatMap((instance) =>
-        (instance.sensitive_attributes ?? []).flatMap((path) => leafTexts(at(instance.attributes, path)))
-      )
-    ]
+    sensitiveTexts: [...sensitiveOutputTexts(document.outputs ?? {}), ...instances.flatMap(sensitiveTextsOf)]
   }
 }
 

@@ -1,6 +1,14 @@
 import { isUtf8 } from "node:buffer"
 import { Effect, Option } from "effect"
-import { instancesShape, type JsonKind, resourceShape, type Shape, stateShape } from "./StateShape.ts"
+import {
+  instanceShape,
+  instancesShape,
+  type JsonKind,
+  outputsShape,
+  resourceShape,
+  type Shape,
+  stateShape
+} from "./StateShape.ts"
 
 /** What a state file says of itself. `resourceCount` is undefined when the tool encrypted it. */
 export interface ScannedState {
@@ -9,8 +17,26 @@ export interface ScannedState {
   readonly resourceCount: number | undefined
 }
 
+/** A value within a document: the index of its first byte, and the one after its last. */
+export interface Extent {
+  readonly from: number
+  readonly to: number
+}
+
+/** Where a state has what, so that its parts can be read one after another. */
+export interface StateLayout {
+  readonly isEncrypted: boolean
+  readonly outputs: Extent | undefined
+  readonly resources: ReadonlyArray<{
+    readonly whole: Extent
+    readonly instances: Extent | undefined
+    readonly each: ReadonlyArray<Extent>
+  }>
+}
+
 /** An object or array that is not closed yet. */
 interface Frame {
+  readonly from: number
   readonly isArray: boolean
   readonly shape: Shape | undefined
   /** The fields that its shape knows, as far as they came. */
@@ -81,6 +107,10 @@ class StateScan {
   private version: number | undefined
   private isEncrypted = false
   private managed = 0
+  private outputs: Extent | undefined
+  private instances: Extent | undefined
+  private each: Array<Extent> = []
+  private readonly resources: Array<StateLayout["resources"][number]> = []
 
   constructor(bytes: Uint8Array) {
     this.bytes = bytes
@@ -98,6 +128,11 @@ class StateScan {
     const isWhole = !this.isBroken && this.expected === "end" && (this.version === 4 || this.isEncrypted)
     if (!isWhole || serial === undefined || lineage === undefined) return Option.none()
     return Option.some({ serial, lineage, resourceCount: this.isEncrypted ? undefined : this.managed })
+  }
+
+  get layout(): StateLayout {
+    const { isEncrypted, outputs, resources } = this
+    return { isEncrypted, outputs, resources }
   }
 
   private token(): void {
@@ -177,7 +212,7 @@ class StateScan {
       const kind = isArray ? "array" : "object"
       this.isBroken = shape?.kinds.includes(kind) === false || this.open.length === deepest
       const empty = { seen: new Set<string>(), field: undefined, items: 0, isManaged: false, instances: 0 }
-      this.open.push({ isArray, shape, ...empty })
+      this.open.push({ from: this.at, isArray, shape, ...empty })
       this.expected = isArray ? "value_or_end" : "key_or_end"
       this.at += 1
       return
@@ -236,7 +271,26 @@ class StateScan {
     const around = this.open.at(-1)
     if (frame?.shape === instancesShape && around !== undefined) around.instances = frame.items
     if (frame?.shape === resourceShape && frame.isManaged) this.managed += frame.instances
+    if (frame !== undefined) this.place(frame, { from: frame.from, to: this.at + 1 })
     this.after(this.at + 1)
+  }
+
+  private place({ shape }: Frame, extent: Extent): void {
+    switch (shape) {
+      case outputsShape:
+        this.outputs = extent
+        break
+      case instanceShape:
+        this.each.push(extent)
+        break
+      case instancesShape:
+        this.instances = extent
+        break
+      case resourceShape:
+        this.resources.push({ whole: extent, instances: this.instances, each: this.each })
+        this.instances = undefined
+        this.each = []
+    }
   }
 
   private after(end: number): void {
@@ -247,13 +301,23 @@ class StateScan {
 
 const bytesAtOnce = 4 * 1024 * 1024
 
+const read = Effect.fnUntraced(function* (bytes: Uint8Array) {
+  const scan = new StateScan(bytes)
+  while (scan.advance(bytesAtOnce)) yield* Effect.yieldNow
+  return scan
+})
+
 /**
  * What a state file of any size is, in as little memory as its deepest level takes: the whole document is read, and is a state for `parseState`
  * too. `none` for anything else, and where it says twice what it is.
  */
 export const scanState = Effect.fnUntraced(function* (bytes: Uint8Array) {
-  if (!isUtf8(bytes)) return Option.none<ScannedState>()
-  const scan = new StateScan(bytes)
-  while (scan.advance(bytesAtOnce)) yield* Effect.yieldNow
-  return scan.found
+  return isUtf8(bytes) ? (yield* read(bytes)).found : Option.none<ScannedState>()
+})
+
+/** Where such a state has its resources and Outputs. */
+export const stateLayout = Effect.fnUntraced(function* (bytes: Uint8Array) {
+  if (!isUtf8(bytes)) return Option.none<StateLayout>()
+  const scan = yield* read(bytes)
+  return Option.map(scan.found, () => scan.layout)
 })

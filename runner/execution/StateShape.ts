@@ -25,13 +25,13 @@ const arrayOrNull = (items: Shape): Shape => ({ kinds: ["array", "null"], items 
 
 const pathStep = object({ type: text, value: undefined }, "type", "value")
 
-const instance = object({
+export const instanceShape = object({
   deposed: textOrNull,
   attributes: { kinds: ["object", "null"] },
   sensitive_attributes: arrayOrNull({ kinds: ["array"], items: pathStep })
 })
 
-export const instancesShape = arrayOrNull(instance)
+export const instancesShape = arrayOrNull(instanceShape)
 
 export const resourceShape = object(
   {
@@ -47,6 +47,8 @@ export const resourceShape = object(
 
 const output = object({ value: undefined, type: undefined, sensitive: { kinds: ["boolean"] } }, "value", "type")
 
+export const outputsShape: Shape = { kinds: ["object", "null"], values: output }
+
 /** The same as `StateDocument` of StateFile.ts describes: test/runner/execution/StateScan compares the two. */
 export const stateShape = object(
   {
@@ -54,7 +56,7 @@ export const stateShape = object(
     lineage: { kinds: ["string"], check: (value) => value !== "" },
     version: whole,
     terraform_version: text,
-    outputs: { kinds: ["object", "null"], values: output },
+    outputs: outputsShape,
     resources: arrayOrNull(resourceShape),
     encrypted_data: undefined
   },

@@ -1,10 +1,19 @@
 import { expect, test } from "bun:test"
-import { Option, Redacted } from "effect"
-import { stateContents } from "../../../runner/execution/StateContents.ts"
+import { Effect, Option, Redacted } from "effect"
+import { type ObjectContents, stateContents } from "../../../runner/execution/StateContents.ts"
 
 const provider = 'provider["registry.opentofu.org/hashicorp/aws"]'
 const bytesOf = (document: object) =>
   new TextEncoder().encode(JSON.stringify({ version: 4, serial: 1, lineage: "l", ...document }))
+
+/** Read as a whole, and part by part. */
+const ways = [{ longestParsed: 1e6 }, { longestParsed: 0 }]
+
+const read = async (bytes: Uint8Array, way: (typeof ways)[number]) => {
+  const objects: Array<ObjectContents> = []
+  const contents = await Effect.runPromise(stateContents(bytes, (object) => void objects.push(object), way))
+  return Option.map(contents, (rest) => ({ objects, ...rest }))
+}
 
 const instances = [
   { index_key: "a", attributes: { id: "vpc-1", tags: { b: 1 }, empty: null } },
@@ -15,16 +24,17 @@ const instances = [
   { index_key: 4, attributes: null }
 ]
 
-test("a state is read instance by instance, with the text of each value", () => {
+test.each(ways)("a state is read instance by instance, with the text of each value: %o", async (way) => {
   const contents = Option.getOrThrow(
-    stateContents(
+    await read(
       bytesOf({
         outputs: { url: { type: "string", value: "u" }, key: { type: "string", value: "k", sensitive: true } },
         resources: [
           { mode: "managed", module: "module.m", type: "aws_vpc", name: "main", provider, instances },
           { mode: "data", type: "aws_ami", name: "found", provider, instances: [{ attributes: { id: "ami" } }] }
         ]
-      })
+      }),
+      way
     )
   )
   expect(
@@ -58,8 +68,67 @@ test("a state is read instance by instance, with the text of each value", () => 
   expect(contents.sensitiveTexts).toContain("k")
 })
 
-test("a partial file and an encrypted state have nothing to read", () => {
+test.each(ways)("a partial file and an encrypted state have nothing to read: %o", async (way) => {
   for (const bytes of [bytesOf({}).slice(0, 20), bytesOf({ encrypted_data: "x" }), bytesOf({ version: 3 })]) {
-    expect(Option.isNone(stateContents(bytes))).toBe(true)
+    expect(Option.isNone(await read(bytes, way))).toBe(true)
   }
+})
+
+const spelled = (document: string) => new TextEncoder().encode(`{"version":4,"serial":1,"lineage":"l",${document}}`)
+
+test.each([
+  '"resources":[]',
+  '"resources":null,"outputs":null',
+  '"outputs":{},"resources":[{"mode":"managed","type":"t","name":"n"}]',
+  '"resources":[{"instances":null,"mode":"managed","type":"t","name":"n"},{"instances":[],"mode":"data"}]',
+  // The description follows the instances, and numbers are longer than a double holds.
+  `"resources":[{"instances":[{"attributes":{"id":"ü","n":12345678901234567890},"index_key":12345678901234567890},{}],
+    "name":"n","type":"t","mode":"managed","more":[{"instances":[{"attributes":{}}]}]},
+    {"mode":"managed","type":"u","name":"m","instances":[{"attributes":{"a":{"instances":[1]}}}]}],
+    "outputs":{"o":{"value":12345678901234567890,"type":"number"}}`,
+  // What a data source marks as sensitive is a secret of the state, too.
+  `"resources":[{"mode":"data","type":"t","name":"n","instances":[{"attributes":{"p":"secret"},
+    "sensitive_attributes":[[{"type":"get_attr","value":"p"}]]}]}]`
+])("it says the same when it is read part by part: %s", async (document) => {
+  const [whole, parts] = await Promise.all(ways.map((way) => read(spelled(document), way)))
+  expect(Option.isSome(whole ?? Option.none())).toBe(true)
+  const shown = (found: typeof whole) =>
+    Option.map(found ?? Option.none(), ({ objects, outputs, sensitiveTexts }) => ({
+      objects: objects.map(({ attributes, ...rest }) => ({ ...rest, attributes: [...Redacted.value(attributes)] })),
+      outputs: outputs.map(({ name, text }) => [name, Redacted.value(text)]),
+      sensitiveTexts
+    }))
+  expect(shown(parts)).toEqual(shown(whole))
+})
+
+test("of a state that is read part by part, one object is there at a time", async () => {
+  const count = 50
+  const instance = (at: number) => ({ index_key: at, attributes: { id: `id-${at}` } })
+  const bytes = bytesOf({
+    resources: [
+      {
+        mode: "managed",
+        type: "t",
+        name: "n",
+        provider,
+        instances: Array.from({ length: count }, (_, at) => instance(at))
+      }
+    ]
+  })
+  // An instance that is changed after an earlier one was given on is read as it is then: nothing was read ahead.
+  const text = new TextDecoder().decode(bytes)
+  const seen: Array<string | undefined> = []
+  const contents = await Effect.runPromise(
+    stateContents(
+      bytes,
+      ({ id }) => {
+        seen.push(id)
+        const next = text.indexOf(`"id-${seen.length}"`)
+        if (next !== -1) bytes.set(new TextEncoder().encode("xx"), next + 1)
+      },
+      { longestParsed: 0 }
+    )
+  )
+  expect(Option.isSome(contents)).toBe(true)
+  expect(seen).toEqual(Array.from({ length: count }, (_, at) => (at === 0 ? "id-0" : `xx-${at}`)))
 })

@@ -1,5 +1,5 @@
 /** Columns of a row; those that a version does not have yet are left out there. */
-type Values = Readonly<Record<string, string | number>>
+type Values = Readonly<Record<string, string | number | Uint8Array>>
 
 const id = (prefix: string, letter: string) => `${prefix}_${letter.repeat(24)}`
 const at = "2026-01-01T00:00:00.000Z"
