@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 import { Context, Effect, FileSystem, Layer, Option, Path, Redacted, Schema, Semaphore, Stream } from "effect"
 import { heldContents, unpackedContents } from "../../runner/agent/BlobContents.ts"
 import { openBlob } from "../../runner/agent/SealedBlob.ts"
+import type { NotSealedForThis } from "../../runner/agent/SealedMessage.ts"
 import type { RunClaim } from "../../schema/agent/AgentJob.ts"
 import type { BlobKind, StoredBytes } from "../../schema/agent/Blob.ts"
 import { RunId } from "../../schema/records/Ids.ts"
@@ -210,18 +211,17 @@ export class AgentBlobs extends Context.Service<
         )
       })
 
-      const unpacked = Effect.fnUntraced(function* (...blob: Parameters<typeof opened>) {
-        return unpackedContents(yield* opened(...blob), mostUnpackedBytes).pipe(
-          Stream.mapError((error) => (error._tag === "NotSealedForThis" ? refused("damaged", error.message) : error))
-        )
-      })
+      const refusedAs = (error: BlobRefused | NotSealedForThis) =>
+        error._tag === "NotSealedForThis" ? refused("damaged", error.message) : error
 
       const check = Effect.fn("AgentBlobs.check")(function* (...blob: Parameters<typeof opened>) {
-        yield* Stream.runDrain(yield* unpacked(...blob))
+        const contents = unpackedContents(yield* opened(...blob), mostUnpackedBytes)
+        yield* Effect.mapError(Stream.runDrain(contents), refusedAs)
       })
 
       const open = Effect.fn("AgentBlobs.open")(function* (...blob: Parameters<typeof opened>) {
-        return Redacted.make(yield* heldContents(yield* unpacked(...blob)))
+        const contents = heldContents(yield* opened(...blob), mostUnpackedBytes)
+        return Redacted.make(yield* Effect.mapError(contents, refusedAs))
       })
 
       const openInto = Effect.fn("AgentBlobs.openInto")(function* (

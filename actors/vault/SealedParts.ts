@@ -1,6 +1,7 @@
 import { Effect, Schema } from "effect"
 import { Aead, SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
+import { collectedGarbage } from "../../runner/execution/CollectedGarbage.ts"
 import { longValues } from "../../schema/tables/VaultTables.ts"
 import { rowShape } from "../database/Table.ts"
 import type { DataKey } from "./DataKeys.ts"
@@ -38,6 +39,7 @@ export const sealParts = Effect.fnUntraced(function* (key: DataKey, context: Sea
   const cipher = yield* keyOf(key.secret)
   const value = `v2.${key.id}.${encode(yield* random.randomBytes(nameBytes))}`
   const parts = Math.ceil(plain.length / partBytes)
+  const passed = collectedGarbage()
   for (let part = 0; part < parts; part += 1) {
     const nonce = yield* random.randomBytes(Aead.aes256Gcm.nonceLength)
     const aad = partIdentity(key, context, value, part, part === parts - 1)
@@ -50,6 +52,7 @@ export const sealParts = Effect.fnUntraced(function* (key: DataKey, context: Sea
       nonce: encode(nonce),
       bytes
     })}`
+    passed(piece.length)
   }
   return value
 }, Effect.orDie)
@@ -66,6 +69,7 @@ export const openParts = Effect.fnUntraced(function* (key: DataKey, context: Sea
   const { bytes = 0, parts = 0 } = extent ?? {}
   const plain = new Uint8Array(Math.max(0, bytes - parts * tagBytes))
   let at = 0
+  const passed = collectedGarbage()
   for (let part = 0; part < parts; part += 1) {
     const [row] = yield* Effect.orDie(SealedPartRow.some(sql, "nonce", "bytes")`SELECT nonce, bytes FROM sealed_parts
       WHERE value = ${value} AND part = ${part}`)
@@ -76,6 +80,7 @@ export const openParts = Effect.fnUntraced(function* (key: DataKey, context: Sea
     if (at + piece.length > plain.length) return yield* VaultOpenFailed.anywhere()
     plain.set(piece, at)
     at += piece.length
+    passed(piece.length)
   }
   return parts > 0 && at === plain.length ? plain : yield* VaultOpenFailed.anywhere()
 })

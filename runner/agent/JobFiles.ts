@@ -9,7 +9,7 @@ import type { BuildReference } from "../execution/RunJob.ts"
 import { longestState } from "../execution/StateWatch.ts"
 import { SnapshotStore } from "../snapshot/SnapshotStore.ts"
 import { AgentParty } from "./AgentParty.ts"
-import { heldContents, unpackedContents } from "./BlobContents.ts"
+import { heldContents } from "./BlobContents.ts"
 import type { RunRoom } from "./RunRoom.ts"
 import { openBlob } from "./SealedBlob.ts"
 import { ServerLine } from "./ServerLine.ts"
@@ -92,7 +92,7 @@ export class JobFiles extends Context.Service<
 
       const secret = Effect.fnUntraced(function* (room: RunRoom, kind: "state" | "plan_file", digest: string) {
         const path = yield* fetched(room, kind, digest)
-        const plain = yield* heldContents(unpackedContents(opened(room.claim, kind, path), longestState))
+        const plain = yield* heldContents(opened(room.claim, kind, path), longestState)
         yield* refuseOther(sha256(plain), digest, kind === "state" ? "state" : "plan file")
         return plain
       }, Effect.scoped)

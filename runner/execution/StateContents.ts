@@ -1,4 +1,5 @@
 import { Effect, Option, Redacted, Schema } from "effect"
+import { collectedGarbage } from "./CollectedGarbage.ts"
 import { withExactNumbers } from "./ExactNumbers.ts"
 import {
   type ManagedInstance,
@@ -85,6 +86,7 @@ const partContents = Effect.fnUntraced(function* (
   const decoder = new TextDecoder()
   const textOf = ({ from, to }: Extent) => decoder.decode(bytes.subarray(from, to))
   const read = reading(take)
+  const passed = collectedGarbage()
   let since = 0
   for (const { each, instances, whole } of resources) {
     const described =
@@ -98,6 +100,7 @@ const partContents = Effect.fnUntraced(function* (
       if (Option.isNone(instance)) return Option.none<StateContents>()
       read.resource({ ...resource.value, instances: [instance.value] })
       since += extent.to - extent.from
+      passed(extent.to - extent.from)
       if (since < bytesAtOnce) continue
       since = 0
       yield* Effect.yieldNow

@@ -1,17 +1,16 @@
 import { describe, expect, test } from "bun:test"
-import { createHash } from "node:crypto"
+import { createCipheriv } from "node:crypto"
+import { createZstdCompress } from "node:zlib"
 import { Effect, Exit, Stream } from "effect"
 import { heldContents, packContents, unpackedContents } from "../../../runner/agent/BlobContents.ts"
 
 const mebibyte = 1024 * 1024
 
 /** Text that hardly becomes smaller when it is compressed. */
-const text = (length: number) =>
-  new TextEncoder().encode(
-    Array.from({ length: Math.ceil(length / 64) }, (_, at) => createHash("sha256").update(`${at}`).digest("hex"))
-      .join("")
-      .slice(0, length)
-  )
+const text = (length: number) => {
+  const digits = createCipheriv("aes-128-ctr", Buffer.alloc(16), Buffer.alloc(16)).update(Buffer.alloc(length >> 1))
+  return new TextEncoder().encode(`${digits.toString("hex")}x`.slice(0, length))
+}
 
 const pieceBytes = 64 * 1024
 
@@ -26,10 +25,10 @@ const most = 64 * mebibyte
 
 describe("packed contents", () => {
   test("come out as they went in, whatever their length", async () => {
-    for (const length of [0, 1, mebibyte, 5 * mebibyte + 3]) {
+    for (const length of [0, 1, 70, 1000, mebibyte, 5 * mebibyte + 3]) {
       const plain = text(length)
       const packed = await Effect.runPromise(packContents(plain))
-      const held = await Effect.runPromise(heldContents(unpackedContents(inPieces(packed), most)))
+      const held = await Effect.runPromise(heldContents(inPieces(packed), most))
       expect(Buffer.compare(held, plain)).toBe(0)
     }
   })
@@ -67,5 +66,42 @@ describe("packed contents", () => {
       expect(Exit.isFailure(exit)).toBe(true)
     }
     await Effect.runPromise(Stream.runDrain(unpackedContents(inPieces(packed), plain.length)))
+  })
+
+  test("that are held are as long as they say", async () => {
+    const plain = text(3 * mebibyte)
+    const packed = await Effect.runPromise(packContents(plain))
+    const says = (length: number) => {
+      const other = packed.slice()
+      new DataView(other.buffer).setUint32(6, length, true)
+      return other
+    }
+    expect(new DataView(packed.buffer, packed.byteOffset).getUint32(6, true)).toBe(plain.length)
+    const wrong = [
+      says(plain.length - 1),
+      says(plain.length + 1),
+      says(most + 1),
+      // The last three bytes only say that nothing follows.
+      packed.subarray(0, packed.length - 4),
+      packed.subarray(0, packed.length >> 1)
+    ]
+    for (const bytes of wrong) {
+      const exit = await Effect.runPromiseExit(heldContents(inPieces(bytes), most))
+      expect([bytes.length, Exit.isFailure(exit)]).toEqual([bytes.length, true])
+    }
+  })
+
+  test("are held where they do not say how long they are", async () => {
+    const plain = text(2 * mebibyte)
+    const streamed = await new Promise<Uint8Array>((resolve) => {
+      const zstd = createZstdCompress()
+      const chunks: Array<Uint8Array> = []
+      zstd.on("data", (chunk: Uint8Array) => chunks.push(chunk))
+      zstd.on("end", () => resolve(new Uint8Array(Buffer.concat(chunks))))
+      for (let at = 0; at < plain.length; at += pieceBytes) zstd.write(plain.subarray(at, at + pieceBytes))
+      zstd.end()
+    })
+    expect((streamed[4] ?? 0) >> 6).toBe(0)
+    expect(Buffer.compare(await Effect.runPromise(heldContents(inPieces(streamed), most)), plain)).toBe(0)
   })
 })

@@ -11,13 +11,7 @@ import { agentRpcPath } from "../../../../schema/agent/Blob.ts"
 import { PoolName } from "../../../../schema/agent/PoolName.ts"
 import { AgentId, EvidenceId } from "../../../../schema/records/Ids.ts"
 import { sealingKey } from "../../../../runner/agent/AgentKeyPair.ts"
-import {
-  heldContents,
-  packContents,
-  sealedFor,
-  serverParty,
-  unpackedContents
-} from "../../../../runner/agent/BlobContents.ts"
+import { heldContents, packContents, sealedFor, serverParty } from "../../../../runner/agent/BlobContents.ts"
 import { JobResult } from "../../../../runner/agent/JobResult.ts"
 import { openBlob, sealBlob } from "../../../../runner/agent/SealedBlob.ts"
 import { sealFor } from "../../../../runner/agent/SealedMessage.ts"
@@ -92,7 +86,7 @@ export const scriptedServer = Effect.gen(function* () {
       openBlob(seal.privateKey, sealedFor(back(), run, kind), Stream.make(new Uint8Array(parts.get(digest) ?? [])))
     ).pipe(
       Effect.flatMap((packed) =>
-        kind === "build" ? Effect.succeed(packed) : heldContents(unpackedContents(Stream.make(packed), mostBytes))
+        kind === "build" ? Effect.succeed(packed) : heldContents(Stream.make(packed), mostBytes)
       ),
       Effect.orDie
     )

@@ -10,13 +10,7 @@ import {
   HttpServerResponse
 } from "effect/http"
 import { RpcClient, RpcSerialization } from "effect/rpc"
-import {
-  heldContents,
-  packContents,
-  sealedFor,
-  serverParty,
-  unpackedContents
-} from "../../../../runner/agent/BlobContents.ts"
+import { heldContents, packContents, sealedFor, serverParty } from "../../../../runner/agent/BlobContents.ts"
 import { JobResult } from "../../../../runner/agent/JobResult.ts"
 import { openBlob, sealBlob } from "../../../../runner/agent/SealedBlob.ts"
 import { openSealed } from "../../../../runner/agent/SealedMessage.ts"
@@ -237,7 +231,7 @@ export const testAgent = Effect.fnUntraced(function* (
 
   const openedFile = Effect.fnUntraced(function* (claim: Claim, kind: Kind, body: Uint8Array) {
     const chunks = yield* Stream.runCollect(openBlob(opening, purpose(claim, kind, false), Stream.make(body)))
-    return yield* heldContents(unpackedContents(Stream.fromIterable(chunks), 1e9))
+    return yield* heldContents(Stream.fromIterable(chunks), 1e9)
   })
 
   const fetched = Effect.fnUntraced(function* (claim: Claim, kind: Kind, digest: string) {
