@@ -100,7 +100,10 @@ export class AgentOffers extends Context.Service<
         Effect.fnUntraced(function* (runId: RunId) {
           if (yield* isDeclined(session, runId)) return false
           const need = yield* needs.of(runId)
-          return Option.exists(need, (wanted) => lackOf(session.facts, wanted) === undefined)
+          return Option.exists(
+            need,
+            (wanted) => lackOf({ ...session.facts, id: session.agent.id }, wanted) === undefined
+          )
         })
 
       /** The claim of the Run and the agent's name for it stand in one transaction. */

@@ -51,10 +51,10 @@ export class PoolReach extends Context.Service<
         const agents = yield* BusyAgentRow.rows(sql)`SELECT a.*, ${sql.literal(runsOfAgent)} FROM agents a
           WHERE a.pool = ${pool} AND a.revoked_at IS NULL`
         const connected = yield* Effect.filter(agents, ({ id }) => presence.isConnected(id))
-        return connected.map(({ drain_requested_at, facts, runs }) => {
+        return connected.map(({ drain_requested_at, facts, id, runs }) => {
           const said = FactsJson.read(facts)
           const isOther = versionProblem(release, said) !== undefined
-          return { facts: said, isDraining: drain_requested_at !== null || said.draining || isOther, runs }
+          return { facts: { ...said, id }, isDraining: drain_requested_at !== null || said.draining || isOther, runs }
         })
       })
 

@@ -1,4 +1,5 @@
 import { Duration, Schema } from "effect"
+import { ProvidedMarkText } from "../../schema/agent/ProvidedMark.ts"
 import { SourceBuild, ToolIdentity } from "../../schema/records/Run.ts"
 import { SecretText } from "../redaction/SecretText.ts"
 import { RunDemands } from "../sandbox/RunDemands.ts"
@@ -154,8 +155,15 @@ export const DriftJob = Schema.Struct({
 })
 export type DriftJob = typeof DriftJob.Type
 
-/** The credentials of the place of execution with which a plan was made: their name, and a digest that does not show them. */
-export const ProvidedBinding = Schema.Struct({ name: Schema.String, digest: Schema.String })
+/**
+ * The credentials of the place of execution with which a plan was made: their name, and a digest that does not show them. `mark`: what the place says
+ * of them outside of Runs, too.
+ */
+export const ProvidedBinding = Schema.Struct({
+  name: Schema.String,
+  digest: Schema.String,
+  mark: Schema.optional(ProvidedMarkText)
+})
 export type ProvidedBinding = typeof ProvidedBinding.Type
 
 /**

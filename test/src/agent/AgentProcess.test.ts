@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync, statSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect } from "bun:test"
-import { Effect, Redacted } from "effect"
+import { ConfigProvider, Effect, Redacted } from "effect"
 import { it } from "../../support/Effect.ts"
 import { eventually } from "../../support/Eventually.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
@@ -58,6 +58,37 @@ const staged = Effect.gen(function* () {
 })
 
 describe("an agent", () => {
+  it.live("begins a session as soon as its own credentials are replaced, and says that they are others", () =>
+    Effect.gen(function* () {
+      const { folder, server } = yield* staged
+      const kept = yield* temporaryFolder
+      mkdirSync(kept, { recursive: true })
+      writeFileSync(join(kept, "token"), "own-credential-canary")
+      const described = {
+        cloud: { env: { DEMO_TOKEN: { file: join(kept, "token") } }, withoutIsolation: true }
+      }
+      writeFileSync(join(kept, "credentials.json"), JSON.stringify(described))
+      const env = { ...process.env, SVC_AGENT_CREDENTIALS: join(kept, "credentials.json") }
+      const agent = yield* startAgent(server, folder).pipe(
+        Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
+      )
+      const told = (sessions: number) =>
+        eventually(
+          Effect.sync(() => server.marks.length),
+          (count) => count >= sessions
+        )
+      yield* told(1)
+      writeFileSync(join(kept, "token"), "replaced-credential-canary")
+      yield* told(2)
+      const [first = [], second = []] = server.marks
+      expect(first.map(({ name }) => name)).toEqual(["cloud"])
+      expect(second.map(({ name }) => name)).toEqual(["cloud"])
+      expect(second).not.toEqual(first)
+      expect(Buffer.concat(server.captured).includes("credential-canary")).toBe(false)
+      yield* agent.drained
+    })
+  )
+
   it.live(
     "enrols, plans, applies what was reviewed, and forgets a Run once its result is stored",
     () =>

@@ -645,6 +645,7 @@ export const representativeRows: ReadonlyArray<readonly [table: string, values: 
       last_contact_at: at
     }
   ],
+  ["agent_provided_marks", { agent_id: id("agt", "a"), name: "cloud", mark: "c".repeat(43) }],
   [
     "agent_sessions",
     {
