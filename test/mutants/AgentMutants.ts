@@ -3,6 +3,7 @@ import type { Mutant } from "./Mutant.ts"
 const leaseTest = "test/runner/agent/LeaseClock.test.ts"
 const spoolTest = "test/runner/agent/Spool.test.ts"
 const claimsTest = "test/src/http/agent/AgentClaims.test.ts"
+const endedTest = "test/src/http/agent/EndedSessions.test.ts"
 const rotationTest = "test/src/http/agent/KeyRotation.test.ts"
 const guardsTest = "test/src/http/agent/AgentGuards.test.ts"
 const liesTest = "test/src/http/agent/AgentLies.test.ts"
@@ -140,8 +141,8 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   {
     name: "agent: who was revoked meanwhile is given nothing",
     file: "actors/agent/AgentOffers.ts",
-    text: "present.revoked_at !== null || present.drain_requested_at !== null",
-    broken: "present.drain_requested_at !== null",
+    text: "AND sign_key = ${agent.sign_key} AND revoked_at IS NULL",
+    broken: "AND sign_key = ${agent.sign_key}",
     test: guardsTest
   },
   {
@@ -213,6 +214,20 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     text: "if (isRefused(problem)) return announcing",
     broken: "if (isRefused(problem)) return Effect.fail(problem)",
     test: rotationTest
+  },
+  {
+    name: "agent: new keys end the sessions that the former ones began",
+    file: "actors/pool/AgentSessions.ts",
+    text: "rotated === undefined ? 0 : 1",
+    broken: "rotated === undefined ? 0 : 0",
+    test: endedTest
+  },
+  {
+    name: "agent: what waits under an ended session is offered nothing",
+    file: "actors/agent/AgentOffers.ts",
+    text: "AND sign_key = ${agent.sign_key} AND revoked_at IS NULL",
+    broken: "AND revoked_at IS NULL",
+    test: endedTest
   },
   {
     name: "agent: nobody announces the keys of another",
