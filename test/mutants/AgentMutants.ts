@@ -216,6 +216,13 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     test: rotationTest
   },
   {
+    name: "agent: only an empty journal proves that nothing was started",
+    file: "runner/execution/Recovery.ts",
+    text: "Option.exists(journal, ({ length }) => length === 0)",
+    broken: "Option.getOrElse(journal, () => []).length === 0",
+    test: "test/runner/execution/Recovery.test.ts"
+  },
+  {
     name: "agent: new keys end the sessions that the former ones began",
     file: "actors/pool/AgentSessions.ts",
     text: "rotated === undefined ? 0 : 1",
