@@ -103,5 +103,19 @@ export const poolMutants: ReadonlyArray<Mutant> = [
     text: "size > 1 && rows.some",
     broken: "size > 9 && rows.some",
     test: "test/actors/connection/PoolCredentials.test.ts"
+  },
+  {
+    name: "pool: a drift check leaves the last place to people",
+    file: "actors/queue/RunQueue.ts",
+    text: "(yield* reach.keptPlaces(pool)) !== undefined",
+    broken: "(yield* reach.keptPlaces(pool)) === 0",
+    test: "test/actors/queue/AgentQueue.test.ts"
+  },
+  {
+    name: "pool: a scheduled check gives way only where that helps",
+    file: "actors/pool/AgentPlaces.ts",
+    text: "agents.some(({ id }) => id === owner)",
+    broken: "agents.length > 0 && owner.length > 0",
+    test: "test/actors/queue/AgentQueue.test.ts"
   }
 ]
