@@ -36,7 +36,7 @@ export type CredentialFile = typeof CredentialFile.Type
  * - `config`: non-secret provider arguments
  * - `argumentNames`: the equivalent provider argument by environment name, for two configurations of one provider with
  *   different credentials: they share one environment
- * - `provided`: name of the credentials that the place of execution has; `values` and `files` are empty in the job then. They reach the provider by
+ * - `provided`: name of the executing machine's own credentials; `values` and `files` are empty in the job then. They reach the provider by
  *   environment and file only, since a plan file holds arguments
  */
 export const ProviderCredentials = Schema.Struct({
@@ -154,7 +154,9 @@ export const DriftJob = Schema.Struct({
 })
 export type DriftJob = typeof DriftJob.Type
 
-/** The credentials of the place of execution with which a plan was made: their name, and a digest that does not show them. */
+/**
+ * The executing machine's credentials that a plan was made with: their name, and a digest that does not reveal them.
+ */
 export const ProvidedBinding = Schema.Struct({ name: Schema.String, digest: Schema.String })
 export type ProvidedBinding = typeof ProvidedBinding.Type
 

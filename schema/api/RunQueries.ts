@@ -51,9 +51,9 @@ export class RunFacets extends Schema.Opaque<RunFacets>()(
     actor: counted(Schema.String),
     /** The hundred Capsules with the most Runs. */
     capsule: counted(Schema.String),
-    /** How many Runs the list itself has. */
+    /** The number of Runs in the list itself. */
     total: Schema.Int,
-    /** Whether all Runs were counted; if not, every count is of the newest ones and the real one may be higher. */
+    /** Whether all Runs were counted; if not, counts cover only the newest ones and the real numbers may be higher. */
     complete: Schema.Boolean
   }).annotate({ identifier: "RunFacets" })
 ) {}

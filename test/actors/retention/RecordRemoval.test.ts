@@ -60,7 +60,7 @@ const audited = Effect.gen(function* () {
 const dangling = Effect.flatMap(SqlClient.SqlClient, (sql) => Effect.orDie(sql`PRAGMA foreign_key_check`))
 
 const started = { type: "apply", status: "failed", start_acknowledged_at: longAgo() }
-/** Of an agent that accepted an apply and was not heard of again. */
+/** An agent that accepted an apply and was not heard from again. */
 const givenUp = { kind: "apply", accepted_at: longAgo(), ended_at: longAgo(), result: null }
 
 /** A Run for each record that may refer to one; every other reason has one too. */
@@ -170,7 +170,7 @@ const snapshots = Effect.gen(function* () {
   return { goes: ["goes", "both"].map((name) => named("snap", name)) }
 }).pipe(Effect.orDie)
 
-/** Why records of the kind stay, according to the survey. */
+/** Why records of this kind are kept, according to the survey. */
 const reasonsOf = Effect.fnUntraced(function* (kind: string) {
   const removal = yield* RecordRemoval
   const { kept } = yield* removal.survey
@@ -195,7 +195,7 @@ tests.live("a Run stays while something names it, whatever its age; every reason
     yield* add("run_approvals", { run_id: id })
     yield* add("agent_runs", { run_id: id, ...givenUp })
     yield* add("agent_evidence", { run_id: id })
-    // Nothing is owed of one that was not started, was started by another agent later, or whose agent is revoked.
+    // Nothing is owed for an apply that was not started, was started by another agent later, or whose agent is revoked.
     yield* add("agent_runs", { run_id: yield* run("unstarted"), ...givenUp })
     const sent = yield* run("sent", started)
     yield* add("agent_runs", { run_id: sent, ...givenUp })
@@ -210,7 +210,7 @@ tests.live("a Run stays while something names it, whatever its age; every reason
   })
 )
 
-tests.live("every table that refers to Runs by a key goes with them or keeps them", () =>
+tests.live("every table that refers to Runs by a key is removed with them or keeps them", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const tables = yield* sql<{ name: string }>`SELECT name FROM sqlite_master WHERE type = 'table'`

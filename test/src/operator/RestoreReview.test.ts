@@ -287,7 +287,7 @@ describe("an installation restored from a backup", () => {
     })
   )
 
-  live("lets no agent in, and no Workspace use a pool or what it provides, until an operator confirms it", () =>
+  live("admits no agent, and lets no Workspace use a pool or its credentials, until an operator confirms it", () =>
     Effect.gen(function* () {
       const { added, dataDir, review, told, workspaceId } = yield* restoredWith(agentsAt)
       expect(told.ended).toMatchObject({ enrolmentTokens: 1 })
@@ -304,7 +304,7 @@ describe("an installation restored from a backup", () => {
       const another = yield* newKeys
       const enrolment = { token: secret, name: "two", keys: another.public, facts: machineFacts }
       expect(yield* Effect.flip(client.Enrol(enrolment))).toMatchObject({ _tag: "Unauthorised" })
-      // It is asked to wait: the keys are its own.
+      // It is asked to wait, since the keys are its own.
       expect(yield* Effect.flip(hello)).toMatchObject({
         retry: true,
         message: expect.stringContaining("restore-review")
@@ -343,7 +343,7 @@ describe("an installation restored from a backup", () => {
     })
   )
 
-  live("leaves out for good what an operator removes: an agent, the use of a pool, what it provides", () =>
+  live("permanently leaves out what an operator removes: an agent, the use of a pool, its credentials", () =>
     Effect.gen(function* () {
       const { added, dataDir, review, workspaceId } = yield* restoredWith(agentsAt)
       const { services } = yield* serve(dataDir)

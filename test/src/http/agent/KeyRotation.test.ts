@@ -22,7 +22,7 @@ import { agentClient, machineFacts } from "../support/TestAgent.ts"
 const plane = suite(farPlane)
 afterAll(plane.dispose)
 
-/** An enrolled agent as a folder on a disk, and what its processes do with it, each as if it had just been started. */
+/** An enrolled agent as a folder on disk, and what its processes do with it, each as if just started. */
 const enrolledFolder = Effect.gen(function* () {
   const { origin, pools } = yield* world
   const path = join(yield* temporaryFolder, "agent")
@@ -43,7 +43,7 @@ const enrolledFolder = Effect.gen(function* () {
   })
   const { agentId, installationId } = enrolled
 
-  /** Begins so many sessions in one process. */
+  /** Begins this many sessions in one process. */
   const process = (sessions: number, between: Effect.Effect<unknown> = Effect.void, facts: AgentFacts = machineFacts) =>
     inFolder(
       Effect.gen(function* () {
@@ -109,7 +109,7 @@ const enrolledFolder = Effect.gen(function* () {
   return { agentId, atServer, folder, hello, keys, path, process, slowHello }
 })
 
-/** Both sides have the same keys, which are these, and the former ones open no session. */
+/** Both sides have exactly these keys, and the former ones open no session. */
 const settledOn = Effect.fnUntraced(function* (
   { atServer, folder, hello, keys }: Effect.Success<typeof enrolledFolder>,
   next: StoredKeys
@@ -122,7 +122,7 @@ const settledOn = Effect.fnUntraced(function* (
 })
 
 plane.live(
-  "new keys are announced by one session, taken by the next, and the former ones are not accepted any more",
+  "new keys are announced by one session and taken by the next; then the former ones are no longer accepted",
   () =>
     Effect.gen(function* () {
       const agent = yield* enrolledFolder
@@ -138,7 +138,7 @@ plane.live(
     })
 )
 
-plane.live("a process that ends between any two steps leaves both sides able to go on", () =>
+plane.live("after a process ends between any two steps, both sides can continue", () =>
   Effect.gen(function* () {
     // Made, not announced.
     const made = yield* enrolledFolder
@@ -147,14 +147,14 @@ plane.live("a process that ends between any two steps leaves both sides able to 
     yield* made.process(2)
     yield* settledOn(made, first)
 
-    // Announced; its answer did not come.
+    // Announced; the answer was lost.
     const announced = yield* enrolledFolder
     const second = yield* announced.folder.prepareKeys
     yield* announced.hello(announced.keys, second)
     yield* announced.process(2)
     yield* settledOn(announced, second)
 
-    // Taken by the server; its answer did not come.
+    // Taken by the server; the answer was lost.
     const taken = yield* enrolledFolder
     const third = yield* taken.folder.prepareKeys
     yield* taken.hello(taken.keys, third)
@@ -162,7 +162,7 @@ plane.live("a process that ends between any two steps leaves both sides able to 
     yield* taken.process(1)
     yield* settledOn(taken, third)
 
-    // Taken here too; the file is still there.
+    // Taken here too; the file still exists.
     const left = yield* enrolledFolder
     const fourth = yield* left.folder.prepareKeys
     yield* left.hello(left.keys, fourth)
@@ -184,45 +184,43 @@ plane.live("a process that ends between any two steps leaves both sides able to 
   })
 )
 
-plane.live(
-  "a server restored from before a change of keys gets the present ones by a session that former ones sign",
-  () =>
-    Effect.gen(function* () {
-      const agent = yield* enrolledFolder
-      const sql = yield* SqlClient.SqlClient
-      yield* agent.process(1)
-      for (const _ of [1, 2]) {
-        yield* agent.folder.prepareKeys
-        yield* agent.process(2)
-      }
-      const present = yield* agent.folder.keys
-      yield* sql`UPDATE agents SET sign_key = ${agent.keys.public.sign}, seal_key = ${agent.keys.public.seal},
+plane.live("a server restored from before a key change gets the present keys in a session signed by former ones", () =>
+  Effect.gen(function* () {
+    const agent = yield* enrolledFolder
+    const sql = yield* SqlClient.SqlClient
+    yield* agent.process(1)
+    for (const _ of [1, 2]) {
+      yield* agent.folder.prepareKeys
+      yield* agent.process(2)
+    }
+    const present = yield* agent.folder.keys
+    yield* sql`UPDATE agents SET sign_key = ${agent.keys.public.sign}, seal_key = ${agent.keys.public.seal},
       next_keys = NULL WHERE id = ${agent.agentId}`
-      yield* agent.process(1)
-      yield* settledOn(agent, present)
+    yield* agent.process(1)
+    yield* settledOn(agent, present)
 
-      // While it replaces its keys as well.
-      const next = yield* agent.folder.prepareKeys
-      yield* sql`UPDATE agents SET sign_key = ${agent.keys.public.sign}, seal_key = ${agent.keys.public.seal},
+    // Also while it replaces its keys.
+    const next = yield* agent.folder.prepareKeys
+    yield* sql`UPDATE agents SET sign_key = ${agent.keys.public.sign}, seal_key = ${agent.keys.public.seal},
       next_keys = NULL WHERE id = ${agent.agentId}`
-      yield* agent.process(3)
-      yield* settledOn(agent, next)
+    yield* agent.process(3)
+    yield* settledOn(agent, next)
 
-      // The server took what another process of the agent gave up.
-      const dropped = yield* agent.folder.prepareKeys
-      yield* agent.hello(next, dropped)
-      yield* agent.hello(dropped)
-      yield* agent.folder.dropNextKeys(dropped)
-      yield* agent.process(1)
-      yield* settledOn(agent, next)
+    // The server took keys that another process of the agent gave up.
+    const dropped = yield* agent.folder.prepareKeys
+    yield* agent.hello(next, dropped)
+    yield* agent.hello(dropped)
+    yield* agent.folder.dropNextKeys(dropped)
+    yield* agent.process(1)
+    yield* settledOn(agent, next)
 
-      // None of its keys is known: it is refused as before.
-      yield* sql`UPDATE agents SET revoked_at = enrolled_at WHERE id = ${agent.agentId}`
-      expect(yield* Effect.flip(agent.process(1))).toMatchObject({ _tag: "Unauthorised", retry: false })
-    })
+    // None of its keys is known: it is still refused.
+    yield* sql`UPDATE agents SET revoked_at = enrolled_at WHERE id = ${agent.agentId}`
+    expect(yield* Effect.flip(agent.process(1))).toMatchObject({ _tag: "Unauthorised", retry: false })
+  })
 )
 
-plane.live("a refusal that has nothing to do with keys leaves next keys that the server took on the disk", () =>
+plane.live("a refusal unrelated to keys leaves on disk the next keys that the server took", () =>
   Effect.gen(function* () {
     const agent = yield* enrolledFolder
     const sql = yield* SqlClient.SqlClient
@@ -232,7 +230,7 @@ plane.live("a refusal that has nothing to do with keys leaves next keys that the
     const weak = { ...machineFacts, isolation: "landlock" } as const
     const refused = (sessions: number, between: Effect.Effect<unknown> = Effect.void) =>
       Effect.map(Effect.flip(agent.process(sessions, between, weak)), ({ _tag }) => expect(_tag).toBe("Rejected"))
-    // The server took them, and its answer did not come.
+    // The server took them, and the answer was lost.
     const taken = Effect.orDie(Effect.andThen(agent.hello(next), isolation("bubblewrap")))
     yield* refused(2, taken)
     yield* refused(1)
@@ -240,7 +238,7 @@ plane.live("a refusal that has nothing to do with keys leaves next keys that the
     yield* agent.process(1)
     yield* settledOn(agent, next)
 
-    // Nor does one that comes before they are announced.
+    // Nor does one that arrives before they are announced.
     const later = yield* agent.folder.prepareKeys
     yield* isolation("bubblewrap")
     yield* refused(1)
@@ -255,7 +253,7 @@ plane.live("a refusal that has nothing to do with keys leaves next keys that the
 )
 
 plane.live(
-  "what was sealed for the former keys is opened while any process of the agent holds a Run, and not after",
+  "what was sealed for the former keys can be opened while any process of the agent holds a Run, and not after",
   () =>
     Effect.gen(function* () {
       const agent = yield* enrolledFolder
@@ -284,7 +282,7 @@ plane.live(
     })
 )
 
-plane.live("what was sealed for keys that the server has taken is opened before the agent knows that", () =>
+plane.live("what was sealed for keys that the server took can be opened before the agent knows that it took them", () =>
   Effect.gen(function* () {
     const agent = yield* enrolledFolder
     const identity = yield* agent.folder.identity
@@ -300,7 +298,7 @@ plane.live("what was sealed for keys that the server has taken is opened before 
   })
 )
 
-plane.live("keys of a release that did not date them are dated, and replaced when they are old from then on", () =>
+plane.live("undated keys of an earlier release get a date, and are replaced when they are old by that date", () =>
   Effect.gen(function* () {
     const agent = yield* enrolledFolder
     const file = join(agent.path, "keys.json")
@@ -321,7 +319,7 @@ plane.live("keys of a release that did not date them are dated, and replaced whe
 )
 
 plane.live(
-  "a session that begins while the keys change neither takes back what was announced nor counts for the former keys",
+  "a session that begins during a key change neither undoes the announcement nor counts for the former keys",
   () =>
     Effect.gen(function* () {
       const agent = yield* enrolledFolder
