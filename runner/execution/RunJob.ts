@@ -161,13 +161,13 @@ export const ProvidedBinding = Schema.Struct({ name: Schema.String, digest: Sche
 export type ProvidedBinding = typeof ProvidedBinding.Type
 
 /**
- * Text that was secret when a plan was made. The apply receives no inputs, so without this it would not know what to redact in
- * the tool's output.
+ * Text that was secret when a plan was made. The apply receives no inputs, so without this it would not know what to
+ * redact in the tool's output.
  *
  * - `inputs`: values of sensitive inputs, structured ones in their parts
  * - `credentials`: what the plan was made with; the apply may have others
  * - `marked`: what the plan itself marks as sensitive, up to a limit
- * - `provided`: what the place of execution had of its own, which is not text but has the same way and the same seal; absent when nothing was used
+ * - `provided`: the runner's own credentials that were used, which are not text but travel and are sealed the same way; absent when none were used
  */
 export const PlanSecrets = Schema.Struct({
   inputs: Schema.Array(SecretText),

@@ -2,7 +2,7 @@ import { Schema, SchemaTransformation } from "effect"
 import { AskedTime } from "../records/Primitives.ts"
 import { RunStatus, RunTrigger, RunType } from "../records/Run.ts"
 
-/** One word of a list or several, separated by commas, each once at the most. */
+/** One or several words of a list, separated by commas, each at most once. */
 const several = <const A extends string>(literals: Schema.Literals<ReadonlyArray<A>>) => {
   const is = Schema.is(literals)
   const words = literals.literals.join("|")

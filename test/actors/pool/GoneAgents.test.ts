@@ -9,7 +9,7 @@ import { AgentId } from "../../../schema/records/Ids.ts"
 import { testAccounts } from "../../support/Accounts.ts"
 import { suite } from "../../support/Effect.ts"
 import { add, emptyWorld, named, run } from "../retention/support/RetainedWorld.ts"
-import { agentFacts } from "../../src/database/support/RepresentativeRows.ts"
+import { agentFacts } from "../../src/database/support/rows/AgentRows.ts"
 
 const tests = suite(AgentPresence.layer.pipe(Layer.provideMerge(testAccounts)))
 afterAll(tests.dispose)
