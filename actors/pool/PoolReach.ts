@@ -16,7 +16,7 @@ const Assigned = rowShape({ assigned: Schema.Int })
 
 type WaitingRun = Pick<ListedRun, "id" | "pool" | "type" | "workspace_id">
 
-/** What keeps a Run from its pool: the fields of its place in the queue. */
+/** What keeps a Run from its pool, as fields of its place in the queue. */
 export interface PoolObstacle {
   readonly reason: Extract<QueueReason, "no_agent" | "place_kept" | "places_taken">
   readonly sentence?: string

@@ -14,7 +14,10 @@ import { ServerLine } from "./ServerLine.ts"
 
 const encodeLeft = Schema.encodeEffect(Schema.fromJsonString(LeftOver))
 
-/** What follows an entry at once goes with it: each request is a commit of the server, and the tool may want the processor. */
+/**
+ * Entries that follow closely are sent together: each request is a commit on the server, and the tool may need the
+ * processor.
+ */
 const gathering = "20 millis"
 
 /** Sends the spool's entries as they arrive, until interrupted. */
@@ -91,8 +94,8 @@ const neverStarted: LeftOver = {
 }
 
 /**
- * Hands in what an apply left that was settled without this agent. The server waits for it even where the tool was never started, since it allowed the
- * start: then that is handed in, if the disk proves it.
+ * Hands in what an apply left after it was settled without this agent. The server allowed the start, so it waits for
+ * this even if the tool was never started: then the agent says so, provided that its disk proves it.
  */
 export const handIn = Effect.fnUntraced(function* ({ room }: RunHandle) {
   const runner = yield* ModuleRunner

@@ -3,13 +3,13 @@ import { Effect, Redacted } from "effect"
 import type { ProvidedSet } from "./ProvidedCredentials.ts"
 import type { ProvidedBinding } from "./RunJob.ts"
 
-/** Slow on purpose: the control plane keeps the digest, and must not find a short value by trying. */
+/** Slow on purpose: the control plane keeps the digest, and must not be able to guess a short value. */
 const cost = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 }
 const digestBytes = 32
 
 /**
- * What makes a set another one: everything that a provider is given, in whatever order it was described. A label stands for the values and the
- * contents, and never for what they are called.
+ * What distinguishes one set from another: everything that a provider receives, independent of the order in which it
+ * was described. A label stands for values and contents, never for names.
  */
 export const identityOf = ({ files, label, values }: ProvidedSet): string =>
   JSON.stringify([
@@ -28,19 +28,19 @@ export const identityOf = ({ files, label, values }: ProvidedSet): string =>
 const slowDigest = (text: string, salt: ReadonlyArray<string>) =>
   Effect.callback<string>((resume) => {
     scrypt(text, JSON.stringify(salt), digestBytes, cost, (error, digest) =>
-      // Bun says `undefined` where Node says `null`.
+      // Bun returns `undefined` where Node returns `null`.
       resume(error instanceof Error ? Effect.die(error) : Effect.succeed(digest.toString("base64url")))
     )
   })
 
-/** Of one plan only, so that it does not say which Runs used the same values. */
+/** For one plan only, so that it does not reveal which Runs used the same values. */
 const digestOf = (name: string, set: ProvidedSet, planDigest: string) => slowDigest(identityOf(set), [planDigest, name])
 
 /** See `ProvidedMark`. `place`: the installation and its pool. */
 export const providedMark = (name: string, set: ProvidedSet, place: ReadonlyArray<string>) =>
   slowDigest(identityOf(set), ["svc-provided-mark-v1", ...place, name])
 
-/** What binds a plan to the credentials of this machine with which it was made. */
+/** Binds a plan to this machine's credentials that it was made with. */
 export const providedBindings = (
   sets: ReadonlyMap<string, ProvidedSet>,
   planDigest: string
@@ -53,13 +53,13 @@ export const providedBindings = (
     }))
   )
 
-/** A plan as it was reviewed, and what it is bound to. */
+/** A reviewed plan, and what it is bound to. */
 export interface ReviewedPlan {
   readonly planDigest: string
   readonly bindings: ReadonlyArray<ProvidedBinding>
 }
 
-/** Why the credentials that this machine has now are not those of the reviewed plan; `undefined` when they are. */
+/** Why this machine's current credentials are not those of the reviewed plan; `undefined` when they are. */
 export const bindingProblem = Effect.fnUntraced(function* (
   sets: ReadonlyMap<string, ProvidedSet>,
   { bindings, planDigest }: ReviewedPlan

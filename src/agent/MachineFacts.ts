@@ -18,17 +18,17 @@ export interface AgentOptions {
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** How often the files of the agent's own credentials are looked at. */
+/** How often the agent checks whether its own credentials were replaced. */
 const betweenLooksSeconds = 5
-/** Below this much space the agent takes no new job; Runs end theirs at half of it. */
+/** Below this much space the agent takes no new job; a Run is ended at half of it. */
 const leastFreeBytes = 1024 ** 3
-/** On a small disk, this part of it. */
+/** On a small disk, this share of it. */
 const leastFreePart = 0.1
 
 const diskOf = (folder: string) =>
   Effect.tryPromise(() => statfs(folder)).pipe(
     Effect.map(({ bavail, blocks, bsize }) => ({ freeBytes: bavail * bsize, totalBytes: blocks * bsize })),
-    // A disk that cannot be asked takes no new job.
+    // If the disk's free space is unknown, the agent takes no new job.
     Effect.orElseSucceed(() => ({ freeBytes: 0, totalBytes: 0 })),
     Effect.map(({ freeBytes, totalBytes }) => ({
       freeBytes,
@@ -37,7 +37,7 @@ const diskOf = (folder: string) =>
     }))
   )
 
-/** As the tool names it. */
+/** In the tool's notation. */
 export const platform = `${process.platform}_${process.arch === "x64" ? "amd64" : process.arch}`
 
 /** How this agent describes itself and its machine; determined again for each session. */
@@ -45,9 +45,9 @@ export class MachineFacts extends Context.Service<
   MachineFacts,
   {
     readonly facts: Effect.Effect<AgentFacts>
-    /** Of the agent's own credentials, as the session that begins now tells them. */
+    /** Marks of the agent's own credentials, for the session that begins now. */
     readonly marks: Effect.Effect<ReadonlyArray<ProvidedMark>>
-    /** Whether the agent's own credentials are others than those that it last told; looked at every few seconds. */
+    /** Whether the agent's own credentials changed since the last session; checked every few seconds. */
     readonly areReplaced: Effect.Effect<boolean>
     readonly disk: Effect.Effect<AgentFacts["disk"]>
     readonly drain: Effect.Effect<void>

@@ -16,17 +16,18 @@ import { makeMarks } from "./ProvidedMarks.ts"
 const Place = Schema.Union([Schema.Struct({ file: Schema.String }), Schema.Struct({ variable: Schema.String })])
 type Place = typeof Place.Type
 
-/** Short, so that nobody takes it for the place of a value. */
+/** Short, so that nobody mistakes it for a value. */
 const Label = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$/))
 
 /**
- * The agent's own credentials, by the names that Connections use. The file says where the values are and holds none itself.
+ * The agent's own credentials, by the names that Connections use. The file says where the values are and holds none
+ * itself.
  *
  * - `env`: where the value of each environment variable is
  * - `files`: files that the provider reads; `envName` receives the path of the copy that the Run gets
- * - `label`: stands for the values: a plan stays applicable while it is the same, whatever they are by then
+ * - `label`: stands for the values: a plan stays applicable while the label is the same
  * - `withoutIsolation`: they may be used where modules run without isolation, and every module of the pool can read them
- * - `publicNames`: variables, and members of JSON documents, whose values are no secrets and may be in a plan
+ * - `publicNames`: variables, and members of JSON documents, whose values are not secret and may be in a plan
  */
 const OwnSets = Schema.Record(
   ProvidedName,
@@ -50,7 +51,7 @@ const mostSets = 64
 const refused = (path: string, message: string) =>
   new SettingsRefused({ message: `${agentEnv.credentials} (${path}) is not valid. ${message}` })
 
-/** Why a set cannot be delivered to a Run, whatever its values are. */
+/** Why a set can never be delivered to a Run, whatever its values. */
 const setProblem = (name: string, { env = {}, files = [] }: OwnSet): string | undefined => {
   const variables = [...Object.keys(env), ...files.flatMap(({ envName }) => envName ?? [])]
   if (variables.length + files.length === 0) return `${name}: names no variable and no file.`
@@ -74,7 +75,7 @@ const setProblem = (name: string, { env = {}, files = [] }: OwnSet): string | un
 const unusable = (name: string, what: string, why: string) =>
   new NotProvided({ message: `The credentials ${name} of this agent cannot be used: ${what} ${why}.` })
 
-/** The error's own message is not shown: it is of the machine, not of the Run. */
+/** The error's own message is not shown: it concerns the machine, not the Run. */
 const contents = (name: string, what: string, path: string) =>
   Effect.tryPromise({
     try: () => readFile(path),
@@ -144,7 +145,10 @@ const ownSets = Effect.gen(function* () {
   return sets
 })
 
-/** The credentials of the agent of a folder, as its operator describes them. The description is read once, the values for each Run. */
+/**
+ * The credentials of the agent with this folder, as its operator describes them. The description is read once, the
+ * values for each Run.
+ */
 export const ownCredentials = (folder: string) =>
   Layer.effect(
     ProvidedCredentials,
@@ -159,7 +163,7 @@ const provided = Effect.fnUntraced(function* (folder: string) {
   const read = (name: string) => {
     const set = find(name)
     if (set === undefined) return Effect.fail(new NotProvided({ message: `This agent has no credentials ${name}.` }))
-    // A module reads the files and the agent's own environment there, whichever Workspace it is of.
+    // There, any module can read the files and the agent's own environment, whatever its Workspace.
     return level === "process" && set.withoutIsolation !== true
       ? Effect.fail(unusable(name, "modules", "run without isolation here, and could read them for every Workspace"))
       : Effect.flatMap(readSet(name, set), (found) => marked(name, found))

@@ -5,10 +5,11 @@ import { identityOf, providedMark } from "../../runner/execution/ProvidedBinding
 import type { ProvidedSet } from "../../runner/execution/ProvidedCredentials.ts"
 
 /**
- * The marks of the sets that the agent of a folder has, once it is enrolled. A mark is slow to make, and kept for as long as its set stays the same.
+ * Marks of an agent's own credentials, once it is enrolled. A mark is slow to compute, so it is kept until its set
+ * changes.
  *
  * - `marked`: the set with its mark
- * - `last`: that of the set as it was read last; while its files are being replaced it may not be complete
+ * - `last`: the mark of the set when it was last read; while its files are being replaced, it may be incomplete
  */
 export const makeMarks = (folder: string) => {
   const known = new Map<string, { readonly of: string; readonly mark: string }>()

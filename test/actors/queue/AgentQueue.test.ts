@@ -18,7 +18,7 @@ import { newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts
 import { suite } from "../../support/Effect.ts"
 import { setRun } from "../../support/HeldRuns.ts"
 import { namedCapsule, namedRun } from "../../support/NamedIds.ts"
-import { agentFacts } from "../../src/database/support/RepresentativeRows.ts"
+import { agentFacts } from "../../src/database/support/rows/AgentRows.ts"
 import { noAgents } from "../support/NoAgents.ts"
 
 const tests = suite(

@@ -7,7 +7,10 @@ import { verdict } from "../support/Verdict.ts"
 import type { WorldCase } from "./AgentCase.ts"
 import { keptAgent, type KeptAgent } from "./Journeys.ts"
 
-/** The shortest that a pool may have: the tool is asked to stop after 60 s, killed after 96 s, and the Run settled after 181 s. */
+/**
+ * The shortest lease that a pool may have: the tool is asked to stop after 60 s, killed after 96 s, and the Run settled
+ * after 181 s.
+ */
 const leaseSeconds = 120
 
 const toolsOf = (agent: KeptAgent) => processesBelow(agent.pid()).filter((pid) => nameOf(pid) === "terraform")
@@ -110,7 +113,7 @@ const serverAway = (seconds: number): WorldCase => ({
     yield* world.letGo("one-b")
     yield* world.serveAgain()
     const apply = yield* world.over(applyId)
-    // After so long the tool was asked to stop, and its state is saved like that of any other.
+    // By now the tool was asked to stop, and its state is saved like any other.
     const expected = seconds < leaseSeconds / 2 ? ["succeeded"] : ["succeeded", "failed", "cancelled"]
     yield* holds(expected.includes(apply.status), `${apply.status} ${apply.error?.code} ${apply.error?.message}`)
     yield* one.owesNothing

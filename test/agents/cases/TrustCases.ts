@@ -16,7 +16,7 @@ import { keptAgent } from "./Journeys.ts"
 
 const [credential, password] = canaries
 
-/** The demo provider signs each note with a digest of the token that it was given. */
+/** The demo provider signs each note with a digest of the token it received. */
 const owner = createHash("sha256").update(credential).digest("hex").slice(0, 8)
 
 const ownCredentials: WorldCase = {
@@ -35,12 +35,12 @@ const ownCredentials: WorldCase = {
     const notes = readdirSync(world.notesDir).filter((name) => name.endsWith(".json"))
     const isOwn = notes.some((name) => readFileSync(join(world.notesDir, name), "utf8").includes(owner))
     yield* holds(isOwn, "The provider was not given the credential")
-    // What the server read is still in its memory, and this is not.
+    // The server still has in memory what it read, but not this.
     const remembered = wordsInMemory(world.first.pid, [credential, "demo_note"])
     yield* holds(remembered.join() === "demo_note", `The server's memory holds ${remembered.join()}`)
     // A plan that nobody applies keeps its file.
     yield* world.over((yield* world.installed("two")).planRunId)
-    // Without the operator's word the Run is refused, and says whose word it needs.
+    // Without the operator's permission the Run is refused, and says whose permission it needs.
     yield* world.operator("pool", "withhold", "far", ownName, world.workspace.handle)
     const again = yield* world.client.capsules.plan({
       params: { capsuleId },
@@ -98,5 +98,5 @@ const keysReplaced: WorldCase = {
   })
 }
 
-/** Secrets that are an agent's own: those of its pool, and its keys. */
+/** An agent's own secrets: those of its pool, and its keys. */
 export const trustCases: ReadonlyArray<WorldCase> = [ownCredentials, keysReplaced]

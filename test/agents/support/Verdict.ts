@@ -9,7 +9,7 @@ import type { AgentWorld } from "./AgentWorld.ts"
 const isContiguous = (spans: ReadonlyArray<{ readonly from: number; readonly to: number }>) =>
   spans.every(({ from }, index) => from === (spans[index - 1]?.to ?? 0) + 1)
 
-/** Every Run is over, and what was reported of it is stored once and whole. */
+/** Every Run is over, and its reports are stored once and completely. */
 const runsAreTold = (ledger: Ledger) =>
   ledger.runs.flatMap(({ id, owner, status, type }) => {
     const events = ledger.events.filter(({ run_id }) => run_id === id).map(({ seq }) => ({ from: seq, to: seq }))
@@ -24,7 +24,10 @@ const runsAreTold = (ledger: Ledger) =>
     ]
   })
 
-/** Nothing was made twice, by the provider's own count; what was made is in a state, or listed as possibly created. */
+/**
+ * Nothing was created twice, by the provider's own count; what was created is in a state, or listed as possibly
+ * created.
+ */
 const creationsAreKnown = (ledger: Ledger, cloud: Effect.Success<ReturnType<typeof readCloud>>, world: AgentWorld) => {
   const inStates = new Set(ledger.states.flatMap(({ notes }) => notes))
   return [...new Set(cloud.created.map(({ name }) => name))].flatMap((name) => {
@@ -43,7 +46,7 @@ const creationsAreKnown = (ledger: Ledger, cloud: Effect.Success<ReturnType<type
   })
 }
 
-/** A Run that says that nothing was changed has made nothing. */
+/** A Run that says that nothing was changed has created nothing. */
 const untouchedIsTrue = (ledger: Ledger, cloud: Effect.Success<ReturnType<typeof readCloud>>, world: AgentWorld) =>
   [...world.capsules].flatMap(([label, capsuleId]) => {
     const made = cloud.created.filter(({ name }) => name.startsWith(`${label}-`)).length
@@ -56,7 +59,7 @@ const untouchedIsTrue = (ledger: Ledger, cloud: Effect.Success<ReturnType<typeof
     ]
   })
 
-/** Stops everything, and reads what there is: database, folders, output, and each byte that was on a line. */
+/** Stops everything, and reads what exists: database, folders, output, and every byte that passed a connection. */
 export const verdict = Effect.fn("verdict")(function* (world: AgentWorld) {
   const owed = () =>
     world.agents.flatMap((folder) => (existsSync(`${folder}/runs`) ? readdirSync(`${folder}/runs`) : []))

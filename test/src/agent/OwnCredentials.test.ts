@@ -30,7 +30,7 @@ const having = Effect.fnUntraced(function* (describe: (folder: string) => unknow
   return { folder, own }
 })
 
-/** What its enrolment leaves in the folder of an agent. */
+/** Writes what enrolment leaves in an agent's folder. */
 const enrolIn = (folder: string, pool: string) => {
   const key = "k".repeat(43)
   const agentId = "agt_01000000000000000000000000"
@@ -43,8 +43,8 @@ const enrolIn = (folder: string, pool: string) => {
   writeFileSync(join(folder, "agent.json"), JSON.stringify({ ...identity, agentId, pool }))
 }
 
-describe("what an agent has of its own", () => {
-  it.live("is read for each Run, without the line break at the end of a file, and named when it is complete", () =>
+describe("an agent's own credentials", () => {
+  it.live("are read for each Run, without the line break at the end of a file, and named when complete", () =>
     Effect.gen(function* () {
       const { folder, own } = yield* having((at) => ({
         cloud: {
@@ -77,7 +77,7 @@ describe("what an agent has of its own", () => {
     })
   )
 
-  it.live("has a mark once the agent is enrolled: another one with other values, or with another label", () =>
+  it.live("have a mark once the agent is enrolled: another one for other values or another label", () =>
     Effect.gen(function* () {
       const { folder, own } = yield* having((at) => {
         const env = { DEMO_TOKEN: { file: join(at, "secret") } }
@@ -91,25 +91,25 @@ describe("what an agent has of its own", () => {
       )
       const first = yield* marks
       expect(Object.keys(first)).toEqual(["cloud", "other", "labelled"])
-      // The same values under another name have nothing in common that anybody could see.
+      // The same values under another name have another mark.
       expect(new Set(Object.values(first)).size).toBe(3)
       expect((yield* credentials.read("cloud")).mark).toBe(first["cloud"])
       writeFileSync(join(folder, "secret"), "replaced-credential")
       const second = yield* marks
       expect(second["cloud"]).not.toBe(first["cloud"])
       expect(second["labelled"]).toBe(first["labelled"])
-      // While the file is being replaced, nothing is said to be another.
+      // While the file is being replaced, the mark stays.
       writeFileSync(join(folder, "secret"), "")
       expect(yield* marks).toEqual(second)
       writeFileSync(join(folder, "secret"), `${secret}\n`)
       expect(yield* marks).toEqual(first)
-      // Another pool of the same installation does not show that it has the same.
+      // The same values in another pool have another mark.
       enrolIn(folder, "near")
       expect((yield* marks)["cloud"]).not.toBe(first["cloud"])
     })
   )
 
-  it.live("is given to nobody where modules run without isolation, unless its operator says so", () =>
+  it.live("are given to nobody where modules run without isolation, unless the agent's operator says so", () =>
     Effect.gen(function* () {
       const { own } = yield* having((folder) => {
         const env = { DEMO_TOKEN: { file: join(folder, "secret") }, DEMO_HOME: { variable: "HOME" } }
@@ -125,7 +125,7 @@ describe("what an agent has of its own", () => {
     })
   )
 
-  it.live("is refused at the start where it could not be kept from the plan file, or is not described exactly", () =>
+  it.live("are refused at the start if they could not be kept out of the plan file, or are not described exactly", () =>
     Effect.gen(function* () {
       for (const [described, why] of [
         [{ cloud: { env: { TF_VAR_token: { file: "/x" } } } }, "is an input of the module"],

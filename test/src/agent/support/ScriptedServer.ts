@@ -312,7 +312,7 @@ export const scriptedServer = Effect.gen(function* () {
     held,
     draining,
     marks,
-    /** The line is cut, or restored. */
+    /** Cuts the connection, or restores it. */
     cut: (isCut: boolean) => {
       down = isCut
     },
