@@ -16,21 +16,23 @@ import type { RunRow } from "../run/RunRow.ts"
 
 const silent: RunSink = { event: () => Effect.void, log: () => Effect.void, checkpoint: () => Effect.void }
 
-/** What the steps before and after an agent's execution need of the control plane, instead of a run folder and a tool. */
+/**
+ * What the steps before and after an agent's execution need from the control plane, instead of a run folder and a tool.
+ */
 export class AgentControls extends Context.Service<
   AgentControls,
   {
     /** For the preparation, which reports nothing. */
     readonly quiet: (run: RunRow) => RunControl
-    /** For the settlement: what it says follows what the agent said, and the log ends with it. */
+    /** For the settlement: its lines follow the agent's, and end the log. */
     readonly settling: (run: RunRow) => Effect.Effect<RunControl, never, Scope.Scope>
-    /** A log with this one line, for a Run that no agent got. */
+    /** A log with this one line, for a Run that no agent received. */
     readonly logged: (run: RunRow, message: string) => Effect.Effect<void>
     /** Ends the log of a hold, after its last batch, and counts the Run if it has ended under it. */
     readonly endLog: (hold: RunHold) => Effect.Effect<void>
     /**
-     * Returns a Run to the queue, or ends it where somebody asked to stop it. Fails where its tool may have been started: the start is compared
-     * in the same transaction.
+     * Returns a Run to the queue, or ends it if somebody asked to stop it. Fails if its tool may have been started,
+     * which is checked in the same transaction.
      */
     readonly requeue: (
       hold: RunHold,
@@ -55,7 +57,7 @@ export class AgentControls extends Context.Service<
       const control = (sink: RunSink): RunControl => ({
         sink,
         cancelRequested: Effect.never,
-        // No folder of this machine belongs to an agent's Run.
+        // An agent's Run has no folder on this machine.
         runFolder: "",
         record: (end) => end
       })

@@ -59,7 +59,7 @@ const notThePlan = runnerFailure(
   "The plan file that the agent sent is not the one that it describes."
 )
 
-/** An outcome of an apply, as what is left of one whose settlement failed. */
+/** An apply's outcome, in the form of what is left of one whose settlement failed. */
 const leftOf = (result: JobResult, state: Redacted.Redacted<Uint8Array> | undefined): FoundLeftOver => {
   if (result.kind !== "apply" || result.status === "failed") return { kind: "nothing" }
   if (result.status === "left") return result.left === null ? { kind: "nothing" } : { kind: "left", left: result.left }
@@ -77,7 +77,7 @@ const leftOf = (result: JobResult, state: Redacted.Redacted<Uint8Array> | undefi
   return { kind: "left", left }
 }
 
-/** What was left, with the state as it is and not as the agent says. */
+/** What was left, with the state read from the bytes instead of the agent's description. */
 const checkedLeft = Effect.fnUntraced(function* (
   found: FoundLeftOver,
   base: Parameters<typeof sentState>[1]
@@ -88,8 +88,8 @@ const checkedLeft = Effect.fnUntraced(function* (
 })
 
 /**
- * How an apply ended, by the state that it left and not by what its agent says: one that left none that continues the base has not succeeded, just
- * as at the place of execution.
+ * How an apply ended, judged by the state it left and not by its agent's word: without a state that continues the base
+ * it has not succeeded, just as on the control plane.
  */
 const checkedOutcome = (said: ApplyOutcome, sent: SentState): ApplyOutcome => {
   const { lineage: _lineage, resourceCount: _count, serial: _serial, state: _state, ...rest } = said
@@ -100,16 +100,16 @@ const checkedOutcome = (said: ApplyOutcome, sent: SentState): ApplyOutcome => {
     : { ...outcome, exit: "failed", stateProblem: outcome.stateProblem ?? "unreadable" }
 }
 
-/** A disk that cannot be read now may be read later; nothing else gets better by waiting. */
+/** A disk that cannot be read now may be readable later; waiting helps with nothing else. */
 const isFinal = (error: BlobRefused | Rejected) => error._tag === "Rejected" || error.reason !== "storage"
 
 /** Ends Runs by the results that their agents sent, from rows and files alone: a server that was restarted does the same. */
 export class AgentSettlement extends Context.Service<
   AgentSettlement,
   {
-    /** Settles beside the request that brought the result. */
+    /** Settles in the background of the request that brought the result. */
     readonly begin: (claim: Claim) => Effect.Effect<void>
-    /** Settles what an earlier process had stored and not settled. */
+    /** Settles what an earlier process stored and did not settle. */
     readonly resume: Effect.Effect<void>
     /** Waits until nothing is being settled. */
     readonly idle: Effect.Effect<void>
@@ -144,7 +144,7 @@ export class AgentSettlement extends Context.Service<
 
       type Read = Effect.Success<ReturnType<typeof read>>
 
-      /** The archive of a source build moves to the others, under the digest that its plan names. */
+      /** The archive of a source build moves to the other builds, under the digest that its plan names. */
       const keepBuild = Effect.fnUntraced(function* (row: AgentRunRow, stored: StoredResult, digest: string) {
         if (stored.build === undefined) return false
         const claim = { runId: row.run_id, fence: row.fence }
@@ -224,7 +224,7 @@ export class AgentSettlement extends Context.Service<
         }
       }, Effect.scoped)
 
-      /** What cannot be settled as it is must not leave a Run without an owner, nor an apply without its state. */
+      /** A result that cannot be settled must not leave a Run without an owner, nor an apply without its state. */
       const byForce = Effect.fnUntraced(function* (run: RunRow, found: Read | undefined) {
         if (!isApply(run.type)) return yield* controls.failed(run, defect)
         const base = yield* states.find(run.base_state_version_id)

@@ -73,7 +73,7 @@ export class RunPlans extends Context.Service<
       const vault = yield* Vault
 
       const opened = Effect.fnUntraced(function* (workspaceId: WorkspaceId, runId: RunId, sealed: string | null) {
-        // A plan of a release that recorded none.
+        // A plan from a release that recorded none.
         if (sealed === null) return { inputs: [], credentials: [], marked: [] }
         const text = yield* vault.openText(secretsPlace(workspaceId, runId), sealed)
         const { credentials = [], inputs, marked, provided } = yield* decodeSecrets(Redacted.value(text))

@@ -6,8 +6,8 @@ import { SandboxLevel, type ToolIdentity } from "../../schema/records/Run.ts"
 /**
  * What a Run needs from the agent that executes it.
  *
- * - `tool`: by name and exact version where only that one will do
- * - `platform`: of an apply, that of its plan
+ * - `tool`: by name, and by exact version if only that one will do
+ * - `platform`: for an apply, that of its plan
  * - `isolation`: the lowest level that pool and execution profile accept
  * - `provided`: names of the credentials that its Connections leave to the pool
  */
@@ -20,7 +20,7 @@ export interface AgentNeed {
 
 const rank = (level: SandboxLevel): number => SandboxLevel.literals.indexOf(level)
 
-/** The lower of the two levels is no longer accepted. */
+/** The stricter of two minimum levels. */
 export const stricter = (one: SandboxLevel | undefined, other: SandboxLevel | undefined): SandboxLevel | undefined => {
   if (one === undefined || other === undefined) return one ?? other
   return rank(one) <= rank(other) ? one : other
@@ -37,7 +37,7 @@ const newerFirst = (one: ToolIdentity, other: ToolIdentity): number => {
   return 0
 }
 
-/** The newest tool of the agent that will do; OpenTofu where either will. */
+/** The agent's newest suitable tool; OpenTofu if both are suitable. */
 export const toolFor = ({ tools }: Pick<AgentFacts, "tools">, { tool }: AgentNeed): Option.Option<ToolIdentity> => {
   const fitting = tools
     .filter(({ name, version }) => (tool.name ?? name) === name && (tool.version ?? version) === version)
@@ -50,7 +50,7 @@ const named = ({ name, version }: AgentNeed["tool"]): string =>
     .filter((word) => word !== undefined)
     .join(" ")
 
-/** A property that an agent lacks, and what is needed of it. */
+/** A property that an agent lacks, and the value that is needed. */
 export interface Lack {
   readonly property: "tool" | "platform" | "isolation" | "credentials"
   readonly needed: string

@@ -186,7 +186,7 @@ export class AgentSessions extends Context.Service<
         return (yield* isSignedBy(rotated.sign, text, signature)) ? { isProven: true, rotated } : none
       })
 
-      /** Keys name one agent. */
+      /** Keys identify one agent. */
       const notOfAnother = Effect.fnUntraced(function* (agentId: AgentId, { sign }: AgentKeys) {
         const [other] = yield* Effect.orDie(
           AgentRow.some(sql, "id")`SELECT id FROM agents WHERE sign_key = ${sign} AND id <> ${agentId}`

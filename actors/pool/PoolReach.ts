@@ -15,7 +15,7 @@ const Assigned = rowShape({ assigned: Schema.Int })
 
 type WaitingRun = Pick<ListedRun, "id" | "pool" | "workspace_id">
 
-/** What keeps a Run from its pool: the fields of its place in the queue. */
+/** What keeps a Run from its pool, as fields of its place in the queue. */
 export interface PoolObstacle {
   readonly reason: Extract<QueueReason, "no_agent" | "places_taken">
   readonly sentence: string

@@ -103,8 +103,8 @@ export class QueueRows extends Context.Service<
      */
     readonly candidates: (limits: QueueLimits) => Effect.Effect<ReadonlyArray<QueuedRun>>
     /**
-     * Those of a pool of agents, in the Workspaces to which it is assigned: the first claimable Runs of each person, since the
-     * very first may need what the asking agent does not have.
+     * For a pool of agents, in the Workspaces it is assigned to: the first few claimable Runs of each person, since the
+     * very first may need something that the asking agent lacks.
      */
     readonly candidatesOf: (pool: string) => Effect.Effect<ReadonlyArray<QueuedRun>>
     /** Where people's Runs wait for a place. */

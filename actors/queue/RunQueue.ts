@@ -35,13 +35,13 @@ export class RunQueue extends Context.Service<
     readonly wake: Effect.Effect<void>
     /** Waits for the next wake-up. */
     readonly woken: Effect.Effect<void>
-    /** The same for one of many who wait: each wake-up from now on is a message. */
+    /** The same for one of many waiters: each wake-up from now on is a message. */
     readonly listen: Effect.Effect<Queue.Dequeue<void>, never, Scope.Scope>
     /** Takes the next runnable Run: it is `running` and owned by `owner` when this returns. */
     readonly claim: (owner: string) => Effect.Effect<RunRow | undefined>
     /**
-     * The same for a pool of agents, in the caller's transaction: the first Run in turn that `fits` the asking agent. One
-     * that does not fit blocks nobody.
+     * The same for a pool of agents, in the caller's transaction: the first Run in turn that `fits` the asking agent. A
+     * Run that does not fit blocks nobody.
      */
     readonly claimOf: (
       pool: string,

@@ -119,7 +119,7 @@ const sealedOutcome = Effect.fnUntraced(function* (room: RunRoom, done: Executed
   const outcome: ApplyOutcome = rest
   const result = yield* sealedResult(room, { kind: "apply", status: "ended", outcome })
   if (state === undefined) return result
-  // A state that the tool could only print exists nowhere else; whatever happens to the Run, it can be handed in.
+  // A state that the tool could only print exists nowhere else: it can be handed in whatever happens to the Run.
   yield* replaceDurably(runFolderPaths(room.runFolder).checkpoint, Redacted.value(state), "keep the state")
   return { ...result, state: yield* seal("state", state) }
 })

@@ -13,7 +13,10 @@ import { ServerLine } from "./ServerLine.ts"
 
 const encodeLeft = Schema.encodeEffect(Schema.fromJsonString(LeftOver))
 
-/** What follows an entry at once goes with it: each request is a commit of the server, and the tool may want the processor. */
+/**
+ * Entries that follow closely are sent together: each request is a commit on the server, and the tool may need the
+ * processor.
+ */
 const gathering = "20 millis"
 
 /** Sends the spool's entries as they arrive, until interrupted. */
@@ -81,7 +84,7 @@ export const deliver = Effect.fnUntraced(function* (handle: RunHandle, result: S
   })
 })
 
-/** Hands in what an apply left that was settled without this agent. `none` when its tool was never started. */
+/** Hands in what an apply left after it was settled without this agent. `none` when its tool was never started. */
 export const handIn = Effect.fnUntraced(function* ({ room }: RunHandle) {
   const runner = yield* ModuleRunner
   const line = yield* ServerLine

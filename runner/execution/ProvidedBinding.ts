@@ -3,11 +3,11 @@ import { Effect, Redacted } from "effect"
 import type { ProvidedSet } from "./ProvidedCredentials.ts"
 import type { ProvidedBinding } from "./RunJob.ts"
 
-/** Slow on purpose: the control plane keeps the digest, and must not find a short value by trying. */
+/** Slow on purpose: the control plane keeps the digest, and must not be able to guess a short value. */
 const cost = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 }
 const digestBytes = 32
 
-/** Everything that a provider is given, the same in whatever order it was described. */
+/** Everything that a provider receives, independent of the order in which it was described. */
 const contentsOf = ({ files, values }: ProvidedSet): string =>
   JSON.stringify([
     Object.entries(values)
@@ -20,16 +20,16 @@ const contentsOf = ({ files, values }: ProvidedSet): string =>
       .toSorted()
   ])
 
-/** Of one plan only, so that it does not say which Runs used the same values. */
+/** For one plan only, so that it does not reveal which Runs used the same values. */
 const digestOf = (name: string, set: ProvidedSet, planDigest: string) =>
   Effect.callback<string>((resume) => {
     scrypt(contentsOf(set), JSON.stringify([planDigest, name]), digestBytes, cost, (error, digest) =>
-      // Bun says `undefined` where Node says `null`.
+      // Bun returns `undefined` where Node returns `null`.
       resume(error instanceof Error ? Effect.die(error) : Effect.succeed(digest.toString("base64url")))
     )
   })
 
-/** What binds a plan to the credentials of this machine with which it was made. */
+/** Binds a plan to this machine's credentials that it was made with. */
 export const providedBindings = (
   sets: ReadonlyMap<string, ProvidedSet>,
   planDigest: string
@@ -38,13 +38,13 @@ export const providedBindings = (
     Effect.map(digestOf(name, set, planDigest), (digest) => ({ name, digest }))
   )
 
-/** A plan as it was reviewed, and what it is bound to. */
+/** A reviewed plan, and what it is bound to. */
 export interface ReviewedPlan {
   readonly planDigest: string
   readonly bindings: ReadonlyArray<ProvidedBinding>
 }
 
-/** Why the credentials that this machine has now are not those of the reviewed plan; `undefined` when they are. */
+/** Why this machine's current credentials are not those of the reviewed plan; `undefined` when they are. */
 export const bindingProblem = Effect.fnUntraced(function* (
   sets: ReadonlyMap<string, ProvidedSet>,
   { bindings, planDigest }: ReviewedPlan

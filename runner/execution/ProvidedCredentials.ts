@@ -1,12 +1,12 @@
 import { Context, Effect, type Redacted, Schema } from "effect"
 import type { CredentialFile } from "./RunJob.ts"
 
-/** This machine does not have what a Connection leaves to its pool. `message` names no value. */
+/** This machine lacks what a Connection leaves to its pool. `message` contains no value. */
 export class NotProvided extends Schema.TaggedError<NotProvided>()("NotProvided", { message: Schema.String }) {}
 
 /**
- * Credentials that this machine has of its own, for one provider. `publicNames`: variables, and members of JSON documents, whose values are no
- * secrets and may be in a plan.
+ * This machine's own credentials for one provider. `publicNames`: variables, and members of JSON documents, whose
+ * values are not secret and may be in a plan.
  */
 export interface ProvidedSet {
   readonly publicNames?: ReadonlyArray<string>
@@ -15,11 +15,11 @@ export interface ProvidedSet {
 }
 
 /**
- * Credentials that the place of execution has of its own, by name. Connections name them; their values are never in a job, nor in anything that
+ * The machine's own credentials, by name. Connections name them; their values are never in a job, nor in anything that
  * leaves the machine. The control plane has none.
  *
- * - `described`: what the operator of the machine names; `names`: what of it is complete now
- * - `read`: read anew each time, so that what replaces them is used by the next Run
+ * - `described`: all that the machine's operator declared; `names`: those that are complete now
+ * - `read`: reads them each time, so that the next Run uses replaced ones
  */
 export interface ProvidedCredentials {
   readonly described: Effect.Effect<ReadonlyArray<string>>

@@ -111,7 +111,7 @@ export class AgentSession extends Context.Service<
         isDue: Effect.gen(function* () {
           const usable = 0.7
           if (begun === undefined || machineClocks.bootSeconds() - begun.at.boot > begun.seconds * usable) return true
-          // Somebody asked for new keys, or the server has not taken them yet.
+          // Somebody requested new keys, or the server has not taken them yet.
           return Option.isSome(yield* Effect.orElseSucceed(folder.nextKeys, () => Option.none()))
         })
       })

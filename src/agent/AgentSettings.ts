@@ -24,7 +24,7 @@ const rangesOf = (text: string): ReadonlyArray<string> =>
         .map((range) => range.trim())
         .filter((range) => range !== "")
 
-/** The variables of `svc serve` that are about Runs mean the same for an agent. */
+/** The variables of `svc serve` that concern Runs mean the same for an agent. */
 const config = Config.all({
   isolation: Config.Literals(["auto", "required", "off"], "SVC_RUNNER_ISOLATION").pipe(Config.withDefault("auto")),
   reach: Config.Literals(["auto", "isolated", "host"], "SVC_RUNNER_NETWORK").pipe(Config.withDefault("auto")),

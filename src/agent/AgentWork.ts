@@ -57,7 +57,7 @@ const requireAbility = Effect.fnUntraced(function* (offer: JobOffer, disk: Agent
  * - `adopt`: takes over what ended processes left; before the first session, so that it is named there
  * - `takeJobs`: polls while there is a free place
  * - `renew`: renews leases and the session
- * - `over`: completes when nothing is held any more
+ * - `over`: completes when nothing is held
  */
 export class AgentWork extends Context.Service<
   AgentWork,

@@ -5,7 +5,7 @@ import { AgentRuns, heldRuns } from "./AgentRuns.ts"
 import { MachineFacts } from "./MachineFacts.ts"
 import { AgentSession, type SessionSource, type Unanswered } from "./AgentSession.ts"
 
-/** Why a message was not answered as it should be. */
+/** Why a message did not get the expected answer. */
 export type Problem = AgentRefusal | Unanswered | HttpClientError.HttpClientError
 
 const shortest = 200

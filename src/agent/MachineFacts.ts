@@ -16,15 +16,15 @@ export interface AgentOptions {
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** Below this much space the agent takes no new job; Runs end theirs at half of it. */
+/** Below this much space the agent takes no new job; a Run is ended at half of it. */
 const leastFreeBytes = 1024 ** 3
-/** On a small disk, this part of it. */
+/** On a small disk, this share of it. */
 const leastFreePart = 0.1
 
 const diskOf = (folder: string) =>
   Effect.tryPromise(() => statfs(folder)).pipe(
     Effect.map(({ bavail, blocks, bsize }) => ({ freeBytes: bavail * bsize, totalBytes: blocks * bsize })),
-    // A disk that cannot be asked takes no new job.
+    // If the disk's free space is unknown, the agent takes no new job.
     Effect.orElseSucceed(() => ({ freeBytes: 0, totalBytes: 0 })),
     Effect.map(({ freeBytes, totalBytes }) => ({
       freeBytes,
@@ -33,7 +33,7 @@ const diskOf = (folder: string) =>
     }))
   )
 
-/** As the tool names it. */
+/** In the tool's notation. */
 export const platform = `${process.platform}_${process.arch === "x64" ? "amd64" : process.arch}`
 
 /** How this agent describes itself and its machine; determined again for each session. */

@@ -16,12 +16,13 @@ const Place = Schema.Union([Schema.Struct({ file: Schema.String }), Schema.Struc
 type Place = typeof Place.Type
 
 /**
- * The agent's own credentials, by the names that Connections use. The file says where the values are and holds none itself.
+ * The agent's own credentials, by the names that Connections use. The file says where the values are and holds none
+ * itself.
  *
  * - `env`: where the value of each environment variable is
  * - `files`: files that the provider reads; `envName` receives the path of the copy that the Run gets
  * - `withoutIsolation`: they may be used where modules run without isolation, and every module of the pool can read them
- * - `publicNames`: variables, and members of JSON documents, whose values are no secrets and may be in a plan
+ * - `publicNames`: variables, and members of JSON documents, whose values are not secret and may be in a plan
  */
 const OwnSets = Schema.Record(
   ProvidedName,
@@ -44,7 +45,7 @@ const mostSets = 64
 const refused = (path: string, message: string) =>
   new SettingsRefused({ message: `${agentEnv.credentials} (${path}) is not valid. ${message}` })
 
-/** Why a set cannot be delivered to a Run, whatever its values are. */
+/** Why a set can never be delivered to a Run, whatever its values. */
 const setProblem = (name: string, { env = {}, files = [] }: OwnSet): string | undefined => {
   const variables = [...Object.keys(env), ...files.flatMap(({ envName }) => envName ?? [])]
   if (variables.length + files.length === 0) return `${name}: names no variable and no file.`
@@ -68,7 +69,7 @@ const setProblem = (name: string, { env = {}, files = [] }: OwnSet): string | un
 const unusable = (name: string, what: string, why: string) =>
   new NotProvided({ message: `The credentials ${name} of this agent cannot be used: ${what} ${why}.` })
 
-/** The error's own message is not shown: it is of the machine, not of the Run. */
+/** The error's own message is not shown: it concerns the machine, not the Run. */
 const contents = (name: string, what: string, path: string) =>
   Effect.tryPromise({
     try: () => readFile(path),
@@ -138,7 +139,9 @@ const ownSets = Effect.gen(function* () {
   return sets
 })
 
-/** The credentials of this machine, as its operator describes them. The description is read once, the values for each Run. */
+/**
+ * This machine's credentials, as its operator describes them. The description is read once, the values for each Run.
+ */
 export const ownCredentials = Layer.effect(
   ProvidedCredentials,
   Effect.gen(function* () {
@@ -148,7 +151,7 @@ export const ownCredentials = Layer.effect(
     const read = (name: string) => {
       const set = find(name)
       if (set === undefined) return Effect.fail(new NotProvided({ message: `This agent has no credentials ${name}.` }))
-      // A module reads the files and the agent's own environment there, whichever Workspace it is of.
+      // There, any module can read the files and the agent's own environment, whatever its Workspace.
       return level === "process" && set.withoutIsolation !== true
         ? Effect.fail(unusable(name, "modules", "run without isolation here, and could read them for every Workspace"))
         : readSet(name, set)

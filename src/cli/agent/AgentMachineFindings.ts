@@ -57,7 +57,7 @@ const sandboxFinding = Effect.map(Sandbox, ({ status }): AnyFinding => {
   }
 })
 
-/** What this machine has of its own for Connections: each set that is described, and whether it could be read now. */
+/** This machine's own credentials for Connections: each described set, and whether it can be read now. */
 const credentialsFinding = Effect.gen(function* () {
   const credentials = yield* ProvidedCredentials
   const [described, complete] = [yield* credentials.described, yield* credentials.names]

@@ -6,7 +6,10 @@ import { verdict } from "../support/Verdict.ts"
 import type { WorldCase } from "./AgentCase.ts"
 import { keptAgent, type KeptAgent } from "./Journeys.ts"
 
-/** The shortest that a pool may have: the tool is asked to stop after 60 s, killed after 96 s, and the Run settled after 181 s. */
+/**
+ * The shortest lease that a pool may have: the tool is asked to stop after 60 s, killed after 96 s, and the Run settled
+ * after 181 s.
+ */
 const leaseSeconds = 120
 
 const toolsOf = (agent: KeptAgent) => processesBelow(agent.pid()).filter((pid) => nameOf(pid) === "terraform")

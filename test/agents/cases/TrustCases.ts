@@ -46,7 +46,7 @@ const ownCredentials: WorldCase = {
     yield* holds(remembered.join() === "demo_note", `The server's memory holds ${remembered.join()}`)
     // A plan that nobody applies keeps its file.
     yield* world.over((yield* world.installed("two")).planRunId)
-    // Without the operator's word the Run is refused, and says whose word it needs.
+    // Without the operator's permission the Run is refused, and says whose permission it needs.
     yield* world.operator("pool", "withhold", "far", ownName, world.workspace.handle)
     const again = yield* world.client.capsules.plan({
       params: { capsuleId },

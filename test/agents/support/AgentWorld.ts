@@ -16,7 +16,7 @@ import { canaries, modules, type ModuleName, pathOf, provider, sourceBuild } fro
 import { type Started, started } from "./Processes.ts"
 
 const [credential, password] = canaries
-/** The name under which agents have the provider's credential where the control plane does not get it. */
+/** The name of the provider's credential on agents, when the control plane does not get it. */
 export const ownName = "cloud"
 
 const often = Schedule.spaced("50 millis")
@@ -27,7 +27,7 @@ const Issued = Schema.fromJsonString(Schema.Struct({ token: Schema.String }))
 
 export interface WorldOptions {
   readonly folder: string
-  /** The programs; an earlier release in one place shows that both work together. */
+  /** The programs under test; an earlier release on one side shows that both work together. */
   readonly server: string
   readonly agent?: string
   readonly leaseSeconds?: number
@@ -51,7 +51,7 @@ export interface AgentOptions {
 /** A Run is neither queued nor running. */
 export const isOver = ({ status }: Pick<Run, "status">) => status !== "queued" && status !== "running"
 
-/** A real server, a pool, and real agents beyond a line that can be cut; all processes of their own. */
+/** A real server, a pool, and real agents behind a connection that can be cut, each in its own process. */
 export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptions) {
   const files = yield* FileSystem.FileSystem
   const { folder } = options
@@ -151,7 +151,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
 
   const line = Effect.tap(faultLine(first.url), (made) => Effect.sync(() => lines.push(made)))
 
-  /** An agent that is not started yet, with a line of its own. */
+  /** An agent that is not started yet, with its own connection. */
   const agent = Effect.fnUntraced(function* (name: string, given: AgentOptions = {}) {
     const issued = yield* Schema.decodeEffect(Issued)(yield* operator("agent", "token", "--pool", "far"))
     const own = given.line ?? (yield* line)
@@ -179,7 +179,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
       },
       output
     })
-    /** Asks it for new keys, as its operator does. */
+    /** Requests new keys from it, as its operator does. */
     const rotated = Effect.scoped(
       Effect.gen(function* () {
         const command = [...program, "agent", "rotate", "--dir", dir, "--json"]
@@ -257,7 +257,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     return answer.run.id
   })
 
-  /** A step of the provider for one note waits until it is let go on. */
+  /** The provider waits in a step for one note until it is released. */
   const holdOf = (step: "plan" | "apply") => ({
     hold: (note: string) => files.writeFileString(`${mirror.notesDir}/hold-${step}-${note}`, ""),
     held: (note: string) =>
@@ -301,13 +301,13 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     until,
     over: (runId: RunId) => until(runId, isOver),
     approvedApply,
-    /** Lets the server that runs now end by itself. */
+    /** Lets the current server end on its own. */
     stopped: Effect.promise(async () => {
       current?.signal("SIGTERM")
       await current?.exited
     }),
     serveAgain: (more?: Readonly<Record<string, string>>) => serve(new URL(first.url).host, more),
-    /** In an apply the note exists already while it is held. */
+    /** In an apply the note already exists while it is held. */
     ...holdOf("apply"),
     plans: holdOf("plan"),
     eventsOf,

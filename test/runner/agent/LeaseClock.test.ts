@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { elapsedSeconds, makeLease, momentOf, stopTimes } from "../../../runner/agent/LeaseClock.ts"
 
-/** Clocks that a test moves. */
+/** Clocks that a test advances. */
 const movable = () => {
   const at = { boot: 1000, monotonic: 10 }
   return { at, clocks: { bootSeconds: () => at.boot, monotonicSeconds: () => at.monotonic } }
@@ -30,7 +30,7 @@ describe("the lease of an agent", () => {
     }
   })
 
-  test("begins when the answered message was sent, whenever the answer came", () => {
+  test("begins when the answered message was sent, no matter when the answer came", () => {
     const { at, clocks } = movable()
     const sent = momentOf(clocks)
     at.boot += 20

@@ -26,7 +26,7 @@ const tuple = (more: Partial<ProviderCredentials>): ProviderCredentials => ({
 const own = (more: Partial<ProviderCredentials> = {}) =>
   tuple({ provided: "cloud", values: { DEMO_TOKEN: secret("own-canary") }, ...more })
 
-/** A place that has these as `cloud`. */
+/** A runner that has these as `cloud`. */
 const providing = (values: ProviderCredentials["values"]) =>
   Effect.provideService(ProvidedCredentials, {
     described: Effect.succeed(["cloud"]),
@@ -37,7 +37,7 @@ const providing = (values: ProviderCredentials["values"]) =>
 const problem = (tuples: ReadonlyArray<ProviderCredentials>) =>
   Result.match(deliverCredentials(tuples, place), { onFailure: (reason) => reason, onSuccess: () => undefined })
 
-describe("credentials that a place of execution has of its own", () => {
+describe("a runner's own credentials", () => {
   test.each<[string, ReadonlyArray<ProviderCredentials>]>([
     [
       "another Connection of the provider",
@@ -53,13 +53,13 @@ describe("credentials that a place of execution has of its own", () => {
     expect(problem(tuples)).not.toContain("own-canary")
   })
 
-  test("are no inputs of the module, which a plan file holds as well", () => {
+  test("are not inputs of the module, which a plan file contains as well", () => {
     expect(problem([own({ values: { TF_VAR_token: secret("own-canary") } })])).toContain("is an input of the module")
     expect(problem([own()])).toBeUndefined()
     expect(problem([own(), own({ alias: "b" })])).toBeUndefined()
   })
 
-  it.live("go to the provider, are hidden, and are not among the secrets that a plan brings back", () =>
+  it.live("go to the provider, are redacted, and are not among the secrets that a plan returns", () =>
     onStage(({ job, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -77,7 +77,7 @@ describe("credentials that a place of execution has of its own", () => {
         const unpacked = Buffer.concat(archivedParts(Buffer.from(Redacted.value(plan.planFile))))
         expect(unpacked.includes("content of a")).toBe(true)
         expect(unpacked.includes(tokenA)).toBe(false)
-        // A place that has none refuses the job before anything is started.
+        // A runner that has none refuses the job before anything is started.
         expect(yield* Effect.flip(runner.plan(first, recorder().sink))).toMatchObject({
           reason: "prepare_failed",
           message: expect.stringContaining("the control plane does not have them")
@@ -87,7 +87,7 @@ describe("credentials that a place of execution has of its own", () => {
     )
   )
 
-  it.live("are those of the reviewed plan when it is applied, and no others", () =>
+  it.live("must be those of the reviewed plan when it is applied", () =>
     onStage(({ folder, job, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -104,7 +104,7 @@ describe("credentials that a place of execution has of its own", () => {
         for (const [values, outcome] of [
           [others, plan],
           [more, plan],
-          // What a plan of an earlier release was made with is not known.
+          // For a plan of an earlier release it is unknown what it was made with.
           [given.values, { ...plan, secrets: { ...plan.secrets, provided: undefined } }],
           [given.values, { ...plan, secrets: { ...plan.secrets, provided: [{ name: "cloud", digest: "another" }] } }]
         ] as const) {

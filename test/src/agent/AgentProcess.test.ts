@@ -126,7 +126,7 @@ describe("an agent", () => {
   )
 
   it.live(
-    "starts no tool when the start could not be recorded before the line was cut",
+    "starts no tool when the connection was cut before the start was recorded",
     () =>
       Effect.gen(function* () {
         const { folder, server } = yield* staged
@@ -147,7 +147,7 @@ describe("an agent", () => {
   )
 
   it.live(
-    "cancels by the next renewal, and the tool saves its state",
+    "cancels at the next renewal, and the tool saves its state",
     () =>
       Effect.gen(function* () {
         const { folder, server } = yield* staged
@@ -165,7 +165,7 @@ describe("an agent", () => {
   )
 
   it.live(
-    "continues through a cut line, and stops its tool before the lease ends",
+    "continues through a cut connection, and stops its tool before the lease ends",
     () =>
       Effect.gen(function* () {
         const { folder, server } = yield* staged
@@ -174,7 +174,7 @@ describe("an agent", () => {
         const apply = yield* addApply(server, snapshot, yield* planned(server, snapshot), 12)
         yield* hears(apply, "working on 3")
         server.cut(true)
-        // The agent stops it on its own; nothing else could have made it.
+        // The agent stopped it on its own; nothing else could have.
         yield* eventually(
           Effect.sync(() => readFileSync(join(folder, "runs", roomsOf(folder)[0] ?? "", "record.json"), "utf8")),
           (record) => record.includes("ended")

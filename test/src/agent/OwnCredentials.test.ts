@@ -30,8 +30,8 @@ const having = Effect.fnUntraced(function* (describe: (folder: string) => unknow
   return { folder, own }
 })
 
-describe("what an agent has of its own", () => {
-  it.live("is read for each Run, without the line break at the end of a file, and named when it is complete", () =>
+describe("an agent's own credentials", () => {
+  it.live("are read for each Run, without the line break at the end of a file, and named when complete", () =>
     Effect.gen(function* () {
       const { folder, own } = yield* having((at) => ({
         cloud: {
@@ -64,7 +64,7 @@ describe("what an agent has of its own", () => {
     })
   )
 
-  it.live("is given to nobody where modules run without isolation, unless its operator says so", () =>
+  it.live("are given to nobody where modules run without isolation, unless the agent's operator says so", () =>
     Effect.gen(function* () {
       const { own } = yield* having((folder) => {
         const env = { DEMO_TOKEN: { file: join(folder, "secret") }, DEMO_HOME: { variable: "HOME" } }
@@ -80,7 +80,7 @@ describe("what an agent has of its own", () => {
     })
   )
 
-  it.live("is refused at the start where it could not be kept from the plan file, or is not described exactly", () =>
+  it.live("are refused at the start if they could not be kept out of the plan file, or are not described exactly", () =>
     Effect.gen(function* () {
       for (const [described, why] of [
         [{ cloud: { env: { TF_VAR_token: { file: "/x" } } } }, "is an input of the module"],

@@ -308,7 +308,7 @@ export const scriptedServer = Effect.gen(function* () {
     said,
     held,
     draining,
-    /** The line is cut, or restored. */
+    /** Cuts the connection, or restores it. */
     cut: (isCut: boolean) => {
       down = isCut
     },

@@ -12,7 +12,7 @@ import { sandboxAt } from "../../agent/support/SandboxAt.ts"
 
 const noTool = Layer.mock(Toolchain)({ resolve: () => Effect.fail(new ToolMissing({ message: "None.", remedy: "" })) })
 
-/** What is found of an agent's own credentials at a level of isolation. */
+/** The findings about an agent's own credentials at this isolation level. */
 const found = Effect.fnUntraced(function* (level: SandboxLevel, set: { readonly withoutIsolation?: boolean }) {
   const folder = yield* temporaryFolder
   mkdirSync(folder, { recursive: true })
@@ -29,7 +29,7 @@ const found = Effect.fnUntraced(function* (level: SandboxLevel, set: { readonly 
   return findings.find(({ check }) => check === "credentials")
 })
 
-it.live("the doctor of an agent says which of its credentials no Run gets, and which every module can read", () =>
+it.live("an agent's doctor says which of its credentials no Run gets, and which every module can read", () =>
   Effect.gen(function* () {
     expect(yield* found("landlock", {})).toEqual({ check: "credentials", status: "ok", message: "cloud." })
     const kept = yield* found("process", {})

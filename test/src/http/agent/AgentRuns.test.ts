@@ -148,7 +148,7 @@ plane.live(
         const bytes = text("x")
         expect((yield* one.send(lie, "outcome", digestOf(bytes), bytes, 0, 1)).status).toBe(410)
       }
-      // A plan whose agent is silent for a minute begins again, once.
+      // A plan whose agent is silent for a minute starts over, once.
       yield* after(61, monitor.look)
       const third = (yield* offerTo(two)).offer
       expect(third).toMatchObject({ runId: offer.runId })
@@ -192,7 +192,7 @@ plane.live("tokens, nonces and sessions are valid once, for one agent, and end w
     yield* pools.revokeToken(revoked.id)
     expect(yield* Effect.flip(testAgent(origin, revoked.secret))).toMatchObject({ _tag: "Unauthorised" })
     expect(id.startsWith("aet_")).toBe(true)
-    // Without a session nothing is answered.
+    // Without a session every message is refused.
     expect(yield* Effect.flip(agent.next(agent.claim()))).toMatchObject({ _tag: "Unauthorised", retry: true })
     // Another agent's nonce, and an unknown one.
     const other = yield* enrolled()

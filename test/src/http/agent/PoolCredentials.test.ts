@@ -17,7 +17,7 @@ const plane = suite(farPlane)
 afterAll(plane.dispose)
 
 plane.live(
-  "what a pool provides is used by the Workspaces to which the operator gives it, and holds no value here",
+  "credentials of a pool are used by the Workspaces that the operator allows, and no value of them is stored here",
   () =>
     Effect.gen(function* () {
       const { pools } = yield* world
@@ -47,7 +47,7 @@ plane.live(
       const stored = sql`SELECT sealed_values, provided_name FROM connections WHERE id = ${connection.id}`
       expect(yield* stored).toEqual([{ sealed_values: null, provided_name: "cloud" }])
       expect((yield* connections.test(context, connection.id)).tested).toBe("pool")
-      // Only its own pool executes what uses it; the reason says where it would be executed.
+      // Only its own pool executes Runs that use it; the reason names that pool.
       const row = yield* (yield* ConnectionStore).find(connection.id)
       if (row === undefined) return yield* Effect.die(new Error("The Connection is gone"))
       expect(yield* poolObstacle(row, workspaceId, "far")).toBeUndefined()
@@ -73,7 +73,7 @@ plane.live(
       // Nothing is wrong with the Connection itself.
       expect((yield* (yield* ConnectionStore).find(connection.id))?.status).toBe("verified")
       expect((yield* Effect.flip(pools.withhold("far", "cloud", workspaceId))).code).toBe("not_found")
-      // Who may not use the pool any more is not given its credentials when it may again.
+      // A Workspace that lost the pool does not regain its credentials with it.
       yield* pools.provide("far", "cloud", workspaceId)
       yield* pools.unassign("far", workspaceId)
       expect((yield* Effect.flip(pools.provide("far", "cloud", workspaceId))).code).toBe("failed_precondition")
@@ -83,32 +83,34 @@ plane.live(
     })
 )
 
-plane.live("Outputs of an apply whose agent was lost are private where only the pool knows what they may repeat", () =>
-  Effect.gen(function* () {
-    const { enrolled, pools } = yield* world
-    const { context, workspaceId } = yield* TestPlane
-    const connections = yield* Connections
-    const agent = yield* enrolled()
-    yield* pools.provide("far", "cloud", workspaceId)
-    const { id } = yield* connections.create(context, {
-      workspaceId,
-      provider: "example.test/acme/demo",
-      displayName: "cloud",
-      providedBy: { pool: PoolName.make("far"), name: "cloud" }
+plane.live(
+  "Outputs of an apply whose agent was lost are private if only the pool knows which secrets they may repeat",
+  () =>
+    Effect.gen(function* () {
+      const { enrolled, pools } = yield* world
+      const { context, workspaceId } = yield* TestPlane
+      const connections = yield* Connections
+      const agent = yield* enrolled()
+      yield* pools.provide("far", "cloud", workspaceId)
+      const { id } = yield* connections.create(context, {
+        workspaceId,
+        provider: "example.test/acme/demo",
+        displayName: "cloud",
+        providedBy: { pool: PoolName.make("far"), name: "cloud" }
+      })
+      const row = yield* (yield* ConnectionStore).find(id)
+      if (row === undefined) return yield* Effect.die(new Error("The Connection is gone"))
+      const monitor = yield* AgentMonitor
+      const sql = yield* SqlClient.SqlClient
+      for (const isOfPool of [false, true]) {
+        const { capsuleId, claim } = yield* applyingOn(agent, `lost-${isOfPool}`)
+        if (isOfPool) yield* (yield* HeldValues).hold(claim.runId, row)
+        const blob = yield* agent.put(claim, "state", stateFile(1))
+        yield* agent.as(agent.client.Checkpoint({ ...claim, serial: 1, resourceCount: 1, blob }))
+        yield* monitor.release(claim.runId)
+        yield* settled(claim.runId)
+        const outputs = yield* sql`SELECT name, sensitive FROM outputs WHERE capsule_id = ${capsuleId}`
+        expect(outputs).toEqual([{ name: "value", sensitive: isOfPool ? 1 : 0 }])
+      }
     })
-    const row = yield* (yield* ConnectionStore).find(id)
-    if (row === undefined) return yield* Effect.die(new Error("The Connection is gone"))
-    const monitor = yield* AgentMonitor
-    const sql = yield* SqlClient.SqlClient
-    for (const isOfPool of [false, true]) {
-      const { capsuleId, claim } = yield* applyingOn(agent, `lost-${isOfPool}`)
-      if (isOfPool) yield* (yield* HeldValues).hold(claim.runId, row)
-      const blob = yield* agent.put(claim, "state", stateFile(1))
-      yield* agent.as(agent.client.Checkpoint({ ...claim, serial: 1, resourceCount: 1, blob }))
-      yield* monitor.release(claim.runId)
-      yield* settled(claim.runId)
-      const outputs = yield* sql`SELECT name, sensitive FROM outputs WHERE capsule_id = ${capsuleId}`
-      expect(outputs).toEqual([{ name: "value", sensitive: isOfPool ? 1 : 0 }])
-    }
-  })
 )

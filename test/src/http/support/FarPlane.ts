@@ -27,7 +27,7 @@ export const farPlane = AgentServer.layer.pipe(
   Layer.provide(Layer.succeed(OperatorConfigs, inForce))
 )
 
-/** The monotonic clock of the process, this many seconds ahead. */
+/** The process's monotonic clock, this many seconds ahead. */
 export const after = <A, E, R>(seconds: number, effect: Effect.Effect<A, E, R>) =>
   Effect.clockWith((clock) => {
     const nanos = BigInt(seconds) * 1_000_000_000n
@@ -121,7 +121,7 @@ export const planOn = Effect.fnUntraced(function* (agent: TestAgent, offer: Offe
       { kind: "line" as const, at, phase: "plan" as const, stream: "stdout" as const, text: "planning\u001b[31m" }
     ]
   }
-  // Each message comes twice, as if its answer had been lost.
+  // Each message is sent twice, as if its answer had been lost.
   for (const _ of [1, 2]) {
     expect(yield* agent.as(agent.client.Report({ runId: offer.runId, fence: offer.fence, batch }))).toEqual({
       acknowledged: 1
@@ -130,7 +130,7 @@ export const planOn = Effect.fnUntraced(function* (agent: TestAgent, offer: Offe
   const planned = text(`plan of ${offer.runId}`)
   const planFile = yield* agent.put(offer, "plan_file", planned)
   yield* agent.finish(
-    // Not the offer: it names the state that the plan began with.
+    // Except the offer: it names the state that the plan began with.
     { runId: offer.runId, fence: offer.fence },
     {
       kind: "plan",
@@ -167,7 +167,7 @@ export const approvedApply = Effect.fnUntraced(function* (id: InstallPlanId) {
   return { capsuleId: install.capsuleId, apply: (yield* runs.apply(context, plan.id, undefined)).value }
 })
 
-/** A Capsule whose apply an agent has begun. */
+/** A Capsule whose apply an agent has started. */
 export const applyingOn = Effect.fnUntraced(function* (agent: TestAgent, branch: string) {
   const id = yield* begun(branch)
   const { offer } = yield* offerTo(agent)
@@ -177,7 +177,7 @@ export const applyingOn = Effect.fnUntraced(function* (agent: TestAgent, branch:
   expect(applyOffer).toMatchObject({ runId: apply.id, kind: "apply", leaseSeconds: 2700 })
   // An offer is withheld from all agents until it is accepted.
   expect((yield* agent.get(applyOffer, "plan_file", applyOffer.planFile ?? "")).status).toBe(410)
-  // An agent applies a plan only with the credentials with which it was made.
+  // An agent applies a plan only with the credentials it was made with.
   expect((yield* agent.applyJob(applyOffer)).secrets.provided).toEqual(planBinding)
   yield* agent.as(agent.client.Accept(applyOffer))
   expect(yield* agent.fetched(applyOffer, "plan_file", applyOffer.planFile ?? "")).toEqual(planned)

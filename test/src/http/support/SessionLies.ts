@@ -174,7 +174,7 @@ export const sessionLies = {
           for (const claim of taken) {
             yield* hoarder.finish(claim, { kind: "plan", status: "failed", failure: stopped }, { lastBatch: 0 })
           }
-          // Its results make place.
+          // Its results free the places.
           const { offer: last } = yield* offerTo(hoarder)
           expect(last.runId).toBe(offer.runId)
           const { offer: rest } = yield* offerTo(other)

@@ -92,7 +92,7 @@ export const agentClient = Effect.fnUntraced(function* (origin: string) {
   return yield* RpcClient.make(AgentProtocol, { disableTracing: true }).pipe(Effect.provide(protocol))
 })
 
-/** An agent that says what a test tells it to. */
+/** An agent that sends what a test tells it to. */
 export const testAgent = Effect.fnUntraced(function* (
   origin: string,
   token: Redacted.Redacted,
@@ -138,7 +138,7 @@ export const testAgent = Effect.fnUntraced(function* (
     return begun
   })
 
-  /** A message in whatever form; answers what came back. */
+  /** A message in any form; returns the response. */
   const unchecked = (tag: string, payload: unknown, headers: Readonly<Record<string, string>> = {}) =>
     Effect.promise(async () => {
       const message = { _tag: "Request", id: "1", tag, payload, headers: [] }
@@ -152,7 +152,7 @@ export const testAgent = Effect.fnUntraced(function* (
       return { status: response.status, text: await response.text() }
     })
 
-  /** Sends a message, whose line can be cut before the answer. */
+  /** Sends a message; the connection can be cut before the answer. */
   const cuttable = (tag: string, payload: unknown) =>
     Effect.sync(() => {
       const line = new AbortController()
@@ -281,7 +281,7 @@ export const testAgent = Effect.fnUntraced(function* (
     sealed,
     fetched,
     openedFile,
-    /** The session that is current. */
+    /** The current session. */
     token: Effect.sync(() => session),
     claim,
     finish,
