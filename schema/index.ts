@@ -1,4 +1,7 @@
-/** The records, events and errors of the API, and its description. Other modules of this room are for the packages of the same version. */
+/**
+ * The records, events and errors of the API, and its description. Other modules in this folder are only for packages of
+ * the same version.
+ */
 export * from "./errors/ApiError.ts"
 export * from "./events/RunEvent.ts"
 export * from "./api/SvcApi.ts"

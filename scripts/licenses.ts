@@ -1,4 +1,4 @@
-// `npm run licenses`, and before every `npm pack`: THIRD-PARTY-LICENSES.txt, from what is really bundled.
+// `npm run licenses`, and before every `npm pack`: writes THIRD-PARTY-LICENSES.txt from what is actually bundled.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, FileSystem, Path } from "effect"
 import { collectLicenses } from "../src/licenses/CollectLicenses.ts"

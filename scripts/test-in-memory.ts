@@ -8,7 +8,7 @@ import { folderInMemory } from "./MemoryDisk.ts"
 // A test runs most code a few times: compiling it to the last stage costs a sixth of the processor time without a benefit.
 const withoutLastCompiler = { BUN_JSC_useFTLJIT: "0" }
 
-// Memory that is returned to the system is requested again by the next test: keeping it saves an eighth of the processor
+// The next test requests memory again that was returned to the system: keeping it saves an eighth of the processor
 // time.
 const keepMemory = { MIMALLOC_PURGE_DELAY: "-1" }
 
@@ -26,7 +26,7 @@ const program = Effect.gen(function* () {
     ChildProcess.make(process.execPath, process.argv.slice(2), {
       env: {
         ...withoutLastCompiler,
-        // What the test processes build once for all of them, see `test/support/BuiltOnce.ts`.
+        // Where the test processes share what they build once, see `test/support/BuiltOnce.ts`.
         SVC_TEST_BUILDS: yield* files.makeTempDirectoryScoped({ prefix: "svc-builds-" }),
         ...Option.match(folder, { onNone: () => ({}), onSome: (path) => ({ ...keepMemory, TMPDIR: path }) })
       },

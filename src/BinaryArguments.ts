@@ -4,5 +4,5 @@ export const syncArgument = "internal-sync"
 /** First argument of a compiled binary: act as the process that becomes or supervises a program of a sandbox. */
 export const confineArgument = "internal-confine"
 
-/** First argument of a compiled binary: act as the process that ends the tools of an agent when their leases do. */
+/** First argument of a compiled binary: act as the process that ends an agent's tools when their leases end. */
 export const guardArgument = "internal-guard"

@@ -25,7 +25,7 @@ const bunPorts = [
   "src/http/BunServer.ts",
   "src/http/HttpListener.ts"
 ]
-/** What is no part of the library: the compiled binary, and what a checkout or a build does beforehand. */
+/** What is not part of the library: the compiled binary, and what a checkout or a build does beforehand. */
 const ofBunAlone = [
   "runner/scan/EmbeddedHclWorker.ts",
   "src/BinaryMain.ts",
@@ -116,12 +116,12 @@ describe("the house", () => {
     expect(foreign.map(({ path }) => path).toSorted()).toEqual([...bunPorts, ...ofBunAlone].toSorted())
   })
 
-  test("imports the modules of the platform by their own names: all of them together load a client of Redis", () => {
+  test("imports the platform's modules individually: importing all of them loads a Redis client", () => {
     const all = imports.filter(({ specifier }) => specifier === "@effect/platform-node")
     expect(all.map(({ file }) => file.path)).toEqual([])
   })
 
-  test("an agent loads the runner, and nothing of database, actors or HTTP server", () => {
+  test("an agent loads the runner, and nothing of the database, the actors or the HTTP server", () => {
     for (const entry of ["src/AgentMain.ts", "src/AgentBinaryMain.ts"]) {
       const reached = loadedBy(entry)
       expect([...reached].filter((path) => path.startsWith("runner/")).length).toBeGreaterThan(50)

@@ -26,5 +26,5 @@ export const libraryHashing: PasswordHashing = {
   verify: async (text, hash) => (await library()).verify(hash, text)
 }
 
-/** That of this runtime. */
+/** The implementation for this runtime. */
 export const passwordHashing: PasswordHashing = typeof Bun === "undefined" ? libraryHashing : bunHashing

@@ -18,7 +18,7 @@ import type { ManagedElsewhere } from "./ManagedElsewhere.ts"
 import { type OpenedBackup, openSealedBackup } from "./SealedBackupFile.ts"
 import { stateConflicts } from "./StateConflicts.ts"
 
-/** What is received: a state, and what a backup says about it. */
+/** The upload: a state, and what a backup says about it. */
 interface Given {
   readonly state: Redacted.Redacted<Uint8Array>
   readonly imported?: Omit<OpenedBackup, "state">

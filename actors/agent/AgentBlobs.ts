@@ -13,7 +13,7 @@ import { RunSettings } from "../run/RunSettings.ts"
 import { fromAgent } from "./JobSecrets.ts"
 
 type Claim = typeof RunClaim.Type
-/** What agents put: a snapshot is only ever fetched. */
+/** What agents upload: a snapshot is only ever fetched. */
 type Kind = Exclude<typeof BlobKind.Type, "snapshot">
 
 /** A blob from an agent is refused: too large, different from its digest, or missing. */
@@ -24,12 +24,12 @@ export class BlobRefused extends Schema.TaggedError<BlobRefused>()("BlobRefused"
 
 const mebibyte = 1024 * 1024
 
-/** The most that is taken of each kind, sealed. */
+/** The maximum sealed size of each kind. */
 export const mostBytes: Readonly<Record<Kind, number>> = {
   build: 2048 * mebibyte,
   state: 512 * mebibyte,
   plan_file: 512 * mebibyte,
-  // With the state of an apply that an earlier process left.
+  // Includes the state of an apply that an earlier process left.
   outcome: 1024 * mebibyte,
   left_over: 1024 * mebibyte
 }
@@ -50,8 +50,8 @@ export interface BlobPart<E> {
 const stored = (storedBytes: number, complete: boolean): StoredBytes => ({ storedBytes, complete })
 
 /**
- * Sealed blobs that agents put, as files below the data folder until what they belong to is settled. A blob arrives in parts; each part is on
- * disk before it is acknowledged.
+ * Sealed blobs that agents upload, stored as files below the data folder until their Run is settled. A blob arrives in
+ * parts; each part is on disk before it is acknowledged.
  */
 export class AgentBlobs extends Context.Service<
   AgentBlobs,
@@ -79,7 +79,7 @@ export class AgentBlobs extends Context.Service<
     ) => Effect.Effect<Redacted.Redacted<Uint8Array>, BlobRefused>
     readonly remove: (claim: Claim, kind: Kind, digest: string) => Effect.Effect<void>
     readonly removeAll: (claim: Claim) => Effect.Effect<void>
-    /** Opens a complete blob into a file, for one that need not pass through memory. */
+    /** Opens a complete blob into a file, without passing it through memory. */
     readonly openInto: (
       agentId: AgentSession["agent"]["id"],
       claim: Claim,
@@ -90,7 +90,7 @@ export class AgentBlobs extends Context.Service<
     readonly claims: Effect.Effect<ReadonlyArray<Claim>>
     /** When something of the claim was last received, in milliseconds; 0 for never. */
     readonly receivedAt: (claim: Claim) => Effect.Effect<number>
-    /** Removes what belongs to no claim in `kept`. */
+    /** Removes the files of every claim outside `kept`. */
     readonly sweep: (kept: ReadonlyArray<Claim>) => Effect.Effect<void>
   }
 >()("svc/actors/agent/AgentBlobs") {
@@ -134,7 +134,7 @@ export class AgentBlobs extends Context.Service<
         return `sha256:${hash.digest("hex")}`
       })
 
-      /** Appends what is not there yet; nothing is acknowledged before it is flushed. */
+      /** Appends what is missing; nothing is acknowledged before it is flushed. */
       const append = Effect.fnUntraced(function* <E>(file: string, has: number, { bytes, from, total }: BlobPart<E>) {
         const handle = yield* onDisk(files.open(file, { flag: "a", mode: 0o600 }))
         let skip = has - from
@@ -150,7 +150,7 @@ export class AgentBlobs extends Context.Service<
         return size
       }, Effect.scoped)
 
-      /** Before a new file of a kind, the oldest of the kind go. */
+      /** The oldest files of a kind are removed before a new one is added. */
       const makeRoom = Effect.fnUntraced(function* (claim: Claim, kind: Kind, file: string) {
         const names = yield* onDisk(files.readDirectory(folderOf(claim)))
         const others = names

@@ -29,17 +29,20 @@ export const gone = new Gone({
 export const orGone = <A, R>(effect: Effect.Effect<A, HoldLost, R>): Effect.Effect<A, Gone, R> =>
   Effect.mapError(effect, () => gone)
 
-/** Which Runs are an agent's: compared with the rows for every message, so that an old fence, another agent or a lie finds nothing. */
+/**
+ * The Runs that an agent holds: compared with the rows for every message, so an old fence, another agent or a lie
+ * matches nothing.
+ */
 export class AgentClaims extends Context.Service<
   AgentClaims,
   {
-    /** The claim, whether or not it still has an effect. */
+    /** The claim, whether or not it is still in effect. */
     readonly find: (session: AgentSession, claim: Claim) => Effect.Effect<Option.Option<AgentRunRow>>
     /** The Run that the agent holds under this fence and has accepted. Renews its lease. */
     readonly held: (session: AgentSession, claim: Claim) => Effect.Effect<HeldClaim, Gone>
-    /** The claims of the agent that still have an effect. */
+    /** The claims of the agent that are still in effect. */
     readonly open: (session: AgentSession) => Effect.Effect<ReadonlyArray<AgentRunRow>>
-    /** What the agent has to do with a Run that it reports. */
+    /** What the agent must do with a Run that it reports. */
     readonly orderOf: (session: AgentSession, claim: Claim) => Effect.Effect<typeof HeldRunOrder.Type>
     readonly insert: (
       row: Omit<AgentRunRow, "accepted_at" | "checkpoint_serial" | "result" | "result_at" | "ended_at">
@@ -69,7 +72,7 @@ export class AgentClaims extends Context.Service<
         return run
       })
 
-      /** It is heard of again: the mark that readers see is taken back. */
+      /** It reported again: the mark that readers see is removed. */
       const renew = Effect.fnUntraced(function* (hold: RunHold) {
         const lease = yield* leases.heard(hold)
         if (lease?.isUnreachable !== true) return
@@ -110,7 +113,7 @@ export class AgentClaims extends Context.Service<
         const hold = { ...claim, owner: session.agent.id }
         const run = yield* runUnder(hold)
         if (run !== undefined) {
-          // An offer is not renewed: its acceptance may be on the way, or lost.
+          // An offer is not renewed: its acceptance may be in transit, or lost.
           if (row.accepted_at !== null) yield* renew(hold)
           return {
             runId,
@@ -121,7 +124,8 @@ export class AgentClaims extends Context.Service<
             cancel: run.cancel_requested_at !== null
           }
         }
-        // Only an apply changes anything, and only one without a result has kept it to itself. Whether its tool was started, its agent knows.
+        // Only an apply changes anything, and only one without a result has not reported it. Its agent knows whether
+        // its tool was started.
         const owes = row.kind === "apply" && row.result === null
         return { ...none, order: owes ? ("hand_in" as const) : ("discard" as const) }
       })

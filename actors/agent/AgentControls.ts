@@ -2,7 +2,9 @@ import { Context, Effect, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { plainText } from "../../runner/redaction/LogText.ts"
 import type { RunSink } from "../../runner/execution/RunSink.ts"
+import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { transaction } from "../database/Transaction.ts"
+import { scheduleAgain } from "../execution/DriftSettlement.ts"
 import { endRun } from "../execution/RunEnding.ts"
 import { measureEnded } from "../execution/RunMetrics.ts"
 import type { RunControl } from "../execution/RunExecution.ts"
@@ -16,27 +18,31 @@ import type { RunRow } from "../run/RunRow.ts"
 
 const silent: RunSink = { event: () => Effect.void, log: () => Effect.void, checkpoint: () => Effect.void }
 
-/** What the steps before and after an agent's execution need of the control plane, instead of a run folder and a tool. */
+/**
+ * What the steps before and after an agent's execution need from the control plane, instead of a run folder and a tool.
+ */
 export class AgentControls extends Context.Service<
   AgentControls,
   {
     /** For the preparation, which reports nothing. */
     readonly quiet: (run: RunRow) => RunControl
-    /** For the settlement: what it says follows what the agent said, and the log ends with it. */
+    /** For the settlement: its lines follow the agent's, and end the log. */
     readonly settling: (run: RunRow) => Effect.Effect<RunControl, never, Scope.Scope>
-    /** A log with this one line, for a Run that no agent got. */
+    /** A log with this one line, for a Run that no agent received. */
     readonly logged: (run: RunRow, message: string) => Effect.Effect<void>
     /** Ends the log of a hold, after its last batch, and counts the Run if it has ended under it. */
     readonly endLog: (hold: RunHold) => Effect.Effect<void>
     /**
-     * Returns a Run to the queue, or ends it where somebody asked to stop it. Fails where its tool may have been started: the start is compared
-     * in the same transaction.
+     * Returns a Run to the queue, or ends it if somebody asked to stop it. Fails if its tool may have been started,
+     * which is checked in the same transaction.
      */
     readonly requeue: (
       hold: RunHold,
       reason: string,
       options: { readonly counts: boolean }
     ) => Effect.Effect<void, HoldLost>
+    /** Nothing was changed: once more under a new fence, or ended where that was the second time or somebody asked to stop. */
+    readonly again: (run: RunRow, reason: string, error: RunError) => Effect.Effect<void, HoldLost>
     /** Ends a Run that changed nothing. Fails where its tool may have been started, which is compared in the same transaction. */
     readonly failed: (run: RunRow, error: RunError) => Effect.Effect<void, HoldLost>
   }
@@ -48,12 +54,13 @@ export class AgentControls extends Context.Service<
       const journal = yield* RunJournal
       const logs = yield* RunLogs
       const ledger = yield* RunLedger
+      const capsules = yield* CapsuleLedger
       const ending = { lifecycle: yield* RunLifecycle, handover: yield* RunHandover }
 
       const control = (sink: RunSink): RunControl => ({
         sink,
         cancelRequested: Effect.never,
-        // No folder of this machine belongs to an agent's Run.
+        // An agent's Run has no folder on this machine.
         runFolder: "",
         record: (end) => end
       })
@@ -90,6 +97,7 @@ export class AgentControls extends Context.Service<
         if (run.cancel_requested_at === null) return yield* ending.lifecycle.requeue(hold, reason, options)
         yield* ending.lifecycle.cancel(hold)
         yield* ending.handover.finished(run)
+        yield* scheduleAgain(capsules, run)
       }, transaction(sql))
 
       const failed = Effect.fn("AgentControls.failed")(function* (run: RunRow, error: RunError) {
@@ -98,8 +106,14 @@ export class AgentControls extends Context.Service<
         yield* endRun(ending, present, error)
       }, transaction(sql))
 
+      const again = (run: RunRow, reason: string, error: RunError) =>
+        run.cancel_requested_at !== null || run.attempt <= 1
+          ? requeue(holdOf(run), reason, { counts: true })
+          : failed(run, error)
+
       return AgentControls.of({
         requeue,
+        again,
         quiet: () => control(silent),
         settling,
         logged,

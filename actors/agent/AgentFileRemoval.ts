@@ -6,15 +6,18 @@ import { RetentionSettings } from "../run/RetentionSettings.ts"
 import { AgentBlobs } from "./AgentBlobs.ts"
 import { AgentRunRow } from "./AgentRunRow.ts"
 
-/** Between two passes over the folders. */
+/** The pause between two passes over the folders. */
 const rest = Duration.toMillis("1 hour")
 
-/** An agent may hand in late, over a line on which one file takes hours: its parts are not removed while more of them come. */
+/**
+ * An agent may hand in late, over a connection on which one file takes hours: its parts are kept while more of them
+ * arrive.
+ */
 const underWay = Duration.toMillis("1 day")
 
 /**
- * Removes the files that agents sent of applies which were given up, once their time is over. They are evidence: what of them became a left-over state
- * is kept as one.
+ * Removes the files that agents sent of abandoned applies, once their retention period is over. They are evidence: a
+ * left-over state made from them is kept separately.
  */
 export class AgentFileRemoval extends Context.Service<
   AgentFileRemoval,
@@ -36,7 +39,7 @@ export class AgentFileRemoval extends Context.Service<
             AgentRunRow.some(sql, "ended_at")`SELECT ended_at FROM agent_runs
               WHERE run_id = ${claim.runId} AND fence = ${claim.fence}`
           )
-          // The Run of a claim that is not known was removed when its own time was over.
+          // The Run of an unknown claim was removed when its own retention period was over.
           const isOver = row === undefined || (row.ended_at !== null && row.ended_at < before)
           if (isOver) yield* blobs.removeAll(claim)
         }

@@ -20,13 +20,13 @@ import { blobUse, digestOf, toAgent } from "./JobSecrets.ts"
 type Claim = typeof RunClaim.Type
 type Kind = typeof BlobKind.Type
 
-/** An answer that can be continued anywhere. */
+/** A response that can be continued from any byte. */
 export interface SentFile {
   readonly totalBytes: number
   readonly bytes: (from: number) => Stream.Stream<Uint8Array>
 }
 
-/** Leaves out the first bytes. */
+/** Skips the first bytes. */
 const after = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>, from: number) =>
   from === 0
     ? bytes
@@ -50,7 +50,10 @@ const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> =>
     })()
   )
 
-/** What the job of an agent names by digest: only for the Run that it holds, and everything but the snapshot sealed for it. */
+/**
+ * The files that an agent's job names by digest: only for the Run that it holds, and all but the snapshot sealed for
+ * it.
+ */
 export class AgentFiles extends Context.Service<
   AgentFiles,
   {
@@ -101,7 +104,7 @@ export class AgentFiles extends Context.Service<
         const key = yield* sealingKey(agent.seal_key)
         const purpose = toAgent({ installationId, agentId: agent.id }, claim, kind)
         const dataKey = derived(blobUse(purpose, digest, contentDigest))
-        // Another header each time, and always of this length.
+        // The header differs each time, and always has this length.
         const header = yield* sealFor(key, purpose, dataKey)
         return Option.some<SentFile>({
           totalBytes: header.length + 1 + sealedBodyBytes(size),

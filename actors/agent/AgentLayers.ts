@@ -13,7 +13,7 @@ import { AgentReports } from "./AgentReports.ts"
 import { AgentSettlement } from "./AgentSettlement.ts"
 import { RunAgents } from "./RunAgents.ts"
 
-/** What agents are given, and what becomes of what they report. */
+/** What agents receive, and what happens to what they report. */
 export const agents = Layer.mergeAll(AgentReleases.layer, RunAgents.layer).pipe(
   Layer.provideMerge(AgentMonitor.layer),
   Layer.provideMerge(
@@ -30,7 +30,7 @@ export const agents = Layer.mergeAll(AgentReleases.layer, RunAgents.layer).pipe(
   Layer.provideMerge(AgentLeases.layer)
 )
 
-/** Gives the Runs that agents hold new leases, settles what they had sent, and watches them from now on. */
+/** Renews the leases of the Runs that agents hold, settles what they sent earlier, and watches them from now on. */
 export const workForAgents = Effect.gen(function* () {
   const monitor = yield* AgentMonitor
   yield* monitor.resume

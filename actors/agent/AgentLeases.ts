@@ -3,23 +3,23 @@ import type { RunClaim } from "../../schema/agent/AgentJob.ts"
 import type { RunId } from "../../schema/records/Ids.ts"
 import { monotonicNow } from "../MonotonicNow.ts"
 
-/** What one agent may do with a Run, and when it was last heard of. */
+/** What one agent may do with a Run, and when it was last heard from. */
 export interface Lease extends Pick<typeof RunClaim.Type, "runId" | "fence"> {
   readonly agentId: string
   readonly kind: "plan" | "apply" | "drift_check"
   readonly leaseSeconds: number
   readonly isAccepted: boolean
   readonly isUnreachable: boolean
-  /** Granted by a server that started: `heardAt` is when it did, and nothing was heard of the agent since. */
+  /** Granted when the server started: `heardAt` is that time, and the agent has not been heard from since. */
   readonly isResumed: boolean
   readonly heardAt: bigint
-  /** Of the newest state that the agent was heard to have. */
+  /** Of the newest state that the agent reported. */
   readonly newestSerial?: number | undefined
 }
 
 /**
- * The leases of the Runs that agents hold, counted from when the server last heard of each by a clock that only moves
- * forward. Kept in memory: a server that starts renews every lease in full, since it could not be reached before.
+ * The leases of the Runs that agents hold, counted from when the server last heard from each, by a monotonic clock.
+ * Kept in memory: a server that starts renews every lease in full, since it could not be reached before.
  */
 export class AgentLeases extends Context.Service<
   AgentLeases,
@@ -30,7 +30,7 @@ export class AgentLeases extends Context.Service<
     ) => Effect.Effect<void>
     /** The lease of this claim, as it is now. */
     readonly of: (claim: typeof RunClaim.Type) => Effect.Effect<Lease | undefined>
-    /** Renews the lease; returns the one that was renewed. */
+    /** Renews the lease; returns the previous one. */
     readonly heard: (claim: typeof RunClaim.Type) => Effect.Effect<Lease | undefined>
     readonly accepted: (claim: typeof RunClaim.Type) => Effect.Effect<void>
     /** The agent has a state of this serial. */
@@ -38,7 +38,7 @@ export class AgentLeases extends Context.Service<
     readonly unreachable: (claim: typeof RunClaim.Type) => Effect.Effect<void>
     readonly end: (claim: typeof RunClaim.Type) => Effect.Effect<void>
     readonly all: Effect.Effect<ReadonlyArray<Lease>>
-    /** One at a time: whether a Run is given up, and whether its result is taken, is decided in here. */
+    /** Runs one at a time: both giving up a Run and accepting its result are decided in here. */
     readonly decided: <A, E, R>(decision: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
 >()("svc/actors/agent/AgentLeases") {

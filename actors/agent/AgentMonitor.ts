@@ -26,7 +26,7 @@ const lost = (agentId: string) => ({
   message: `The agent ${agentId} was not heard of until its lease was over. What it had saved of the state was imported; check what may have been created, then plan again. What the agent hands in later is kept beside the Run.`
 })
 
-/** Somebody knew before the lease was over. */
+/** Somebody knew before the lease expired. */
 const released = (agentId: string) => ({
   code: "agent_lost",
   message: `The Capsule was released from the agent ${agentId} before its lease was over, by a person who states that its tool is dead. What it had saved of the state was imported; check what may have been created, then plan again. What the agent hands in later is kept beside the Run.`
@@ -37,20 +37,20 @@ const untouched = (agentId: string) => ({
   message: `The agent ${agentId} was lost before the tool was started; nothing was changed. Start it again.`
 })
 
-/** Watches the leases of agents: says who is silent, and settles the Runs of those that stay so. */
+/** Watches the leases of agents: reports who is silent, and settles the Runs of those that stay silent. */
 export class AgentMonitor extends Context.Service<
   AgentMonitor,
   {
     /** One pass over all leases. */
     readonly look: Effect.Effect<void>
-    /** Gives every claim of an earlier process a whole new lease. */
+    /** Gives every claim of an earlier process a full new lease. */
     readonly resume: Effect.Effect<void>
     readonly work: Effect.Effect<never>
-    /** The agent's process of a plan or drift check died: nothing was changed, so it begins again at once. */
+    /** The agent's process of a plan or drift check died: nothing was changed, so it starts over immediately. */
     readonly abandoned: (session: AgentSession, claim: typeof RunClaim.Type) => Effect.Effect<void>
     /**
-     * Settles the Run of an agent now, as if its lease were over. `false` when no agent holds it. `permitted` sees the lease before anything is
-     * done, and may refuse.
+     * Settles an agent's Run now, as if its lease had expired. `false` when no agent holds it. `permitted` sees the
+     * lease before anything is done, and may refuse.
      */
     readonly release: <E = never>(
       runId: RunRow["id"],
@@ -89,12 +89,8 @@ export class AgentMonitor extends Context.Service<
         yield* over(hold, kind)
       })
 
-      /** Nothing was changed: once more under a new fence, or ended where that was the second time or somebody asked to stop. */
       const again = Effect.fnUntraced(function* (hold: RunHold, run: RunRow, kind: Lease["kind"]) {
-        const silent = `The agent ${hold.owner} was not heard of for a minute.`
-        yield* run.cancel_requested_at !== null || run.attempt <= 1
-          ? controls.requeue(hold, silent, { counts: true })
-          : controls.failed(run, untouched(hold.owner))
+        yield* controls.again(run, `The agent ${hold.owner} was not heard of for a minute.`, untouched(hold.owner))
         yield* over(hold, kind)
       })
 
@@ -123,13 +119,13 @@ export class AgentMonitor extends Context.Service<
       })
 
       const act = Effect.fnUntraced(function* (lease: Lease): Effect.fn.Return<void, HoldLost> {
-        // Heard of since the look: a result may have come in the meantime.
+        // Heard from since that check: a result may have arrived in the meantime.
         const current = yield* leases.of(lease)
         if (current === undefined) return
         const verdict = verdictOn(current, yield* monotonicNow)
         if (verdict === "nothing") return
         const hold = { runId: lease.runId, fence: lease.fence, owner: lease.agentId }
-        // The settlement has it.
+        // It is being settled.
         if (yield* hasResult(hold)) return yield* leases.end(hold)
         const run = yield* ledger.held(hold)
         if (run === undefined) return yield* over(hold, current.kind)
@@ -157,7 +153,7 @@ export class AgentMonitor extends Context.Service<
         isAccepted: row.accepted_at !== null
       })
 
-      /** A claim without a lease would never be given up: its preparation was cut. */
+      /** A claim without a lease would never be given up: its preparation was interrupted. */
       const adopt = Effect.gen(function* () {
         const open = yield* Effect.orDie(
           AgentRunRow.rows(sql)`SELECT * FROM agent_runs WHERE ended_at IS NULL AND result IS NULL`
@@ -171,7 +167,8 @@ export class AgentMonitor extends Context.Service<
       }).pipe(leases.decided)
 
       const look = Effect.gen(function* () {
-        // A claim of an earlier process got its lease at the start; only an agent that speaks to this one makes another.
+        // A claim of an earlier process got its lease at the start; others are made only by agents that talk to this
+        // process.
         if (yield* presence.wasAnyHeard) yield* adopt
         const all = yield* leases.all
         if (all.length === 0) return
@@ -241,10 +238,10 @@ export class AgentMonitor extends Context.Service<
             continue
           }
           yield* leases.grant(leaseOf(row), true)
-          // It was said to be unreachable before: it is so until it is heard of.
+          // It was reported unreachable before, and stays so until it is heard from.
           if (run.agent_unreachable_since !== null) yield* leases.unreachable(claim)
         }
-        // What belongs to an apply is only removed once its Run was settled from it.
+        // An apply's files are removed only once its Run was settled from them.
         const applies = yield* Effect.orDie(
           AgentRunRow.some(sql, "run_id", "fence")`SELECT run_id, fence FROM agent_runs WHERE kind = 'apply'`
         )

@@ -30,25 +30,31 @@ type Offer = typeof JobOffer.Type
 
 /** How long an agent waits for an offer before it asks again. */
 const pollSeconds = 25
-/** A plan or drift check is given up after this; an apply has the lease of its pool. */
+/** A plan or drift check is abandoned after this; an apply has the lease of its pool. */
 export const shortLeaseSeconds = 60
-/** An agent has no more Runs without a result than this many times its places, whatever it says is free: results may be on their way. */
+/**
+ * An agent has at most this many times its places in Runs without a result, whatever it reports as free: results may be
+ * in transit.
+ */
 const mostOfPlaces = 2
 const isUnfinishedOf =
   ({ incarnation }: AgentSession) =>
   (row: Pick<AgentRunRow, "incarnation" | "result">): boolean =>
     row.incarnation === incarnation && row.result === null
 
-/** How long a Run that an agent declined is not offered to it again. */
+/** For how long a Run is not offered again to an agent that declined it. */
 const declinedFor = seconds(60)
 
-/** A job waits here, with its secrets, from when it is prepared until it is accepted. */
+/** A job waits here, with its secrets, from its preparation until it is accepted. */
 interface Waiting {
   readonly row: AgentRunRow
   readonly prepared: Deferred.Deferred<Option.Option<PreparedJob>>
 }
 
-/** Gives Runs of a pool to its agents: claimed in turn, prepared as for the control plane itself, and sealed for the one that asked. */
+/**
+ * Gives Runs of a pool to its agents: claimed in turn, prepared as for the control plane itself, and sealed for the
+ * agent that asked.
+ */
 export class AgentOffers extends Context.Service<
   AgentOffers,
   {
@@ -61,7 +67,7 @@ export class AgentOffers extends Context.Service<
     readonly start: (session: AgentSession, claim: Claim) => Effect.Effect<void, Gone>
     /** Forgets the job of an offer that was not accepted. */
     readonly forget: (runId: RunId) => Effect.Effect<void>
-    /** Whether the Run may be one whose job is being prepared: it has no lease yet. */
+    /** Whether the Run's job may still be in preparation: it has no lease yet. */
     readonly isPreparing: (runId: RunId) => Effect.Effect<boolean>
   }
 >()("svc/actors/agent/AgentOffers") {
@@ -88,28 +94,30 @@ export class AgentOffers extends Context.Service<
         return declined.has(`${agent.id} ${runId}`)
       })
 
-      const standing = Effect.fnUntraced(function* (agentId: AgentSession["agent"]["id"]) {
-        const [agent] = yield* Effect.orDie(
-          AgentRow.some(sql, "revoked_at", "drain_requested_at")`SELECT revoked_at, drain_requested_at FROM agents
-            WHERE id = ${agentId}`
+      /** The agent as it is now; `undefined` if the session has ended, by a revocation or by new keys. */
+      const standing = Effect.fnUntraced(function* ({ agent }: AgentSession) {
+        const [present] = yield* Effect.orDie(
+          AgentRow.some(sql, "drain_requested_at")`SELECT drain_requested_at FROM agents
+            WHERE id = ${agent.id} AND sign_key = ${agent.sign_key} AND revoked_at IS NULL`
         )
-        return agent
+        return present
       })
 
       const fits = (session: AgentSession) =>
         Effect.fnUntraced(function* (runId: RunId) {
           if (yield* isDeclined(session, runId)) return false
           const need = yield* needs.of(runId)
-          return Option.exists(need, (wanted) => lackOf(session.facts, wanted) === undefined)
+          return Option.exists(
+            need,
+            (wanted) => lackOf({ ...session.facts, id: session.agent.id }, wanted) === undefined
+          )
         })
 
-      /** The claim of the Run and the agent's name for it stand in one transaction. */
+      /** The claim of the Run and the agent's name for it are written in one transaction. */
       const claimFor = Effect.fn("AgentOffers.claim")(function* (session: AgentSession, claim: string) {
         const { agent, facts, incarnation } = session
-        // The session was read before the wait: the agent may have been revoked, or asked to drain, since.
-        const present = yield* standing(agent.id)
-        if (present === undefined || present.revoked_at !== null || present.drain_requested_at !== null)
-          return undefined
+        const present = yield* standing(session)
+        if (present === undefined || present.drain_requested_at !== null) return undefined
         const run = yield* queue.claimOf(agent.pool, agent.id, fits(session))
         const kind = run === undefined ? Option.none() : kindOf(run.type)
         if (run === undefined || Option.isNone(kind)) return undefined
@@ -163,7 +171,7 @@ export class AgentOffers extends Context.Service<
 
       const failure = { code: "internal_error", message: "The service failed while it prepared this Run." }
 
-      /** Continues when the agent's request is cut off: a repetition of the request finds the result. */
+      /** Continues if the agent's request is interrupted: a repeated request finds the result. */
       const prepare = Effect.fn("AgentOffers.prepare")(function* (run: RunRow, row: AgentRunRow, whole: Waiting) {
         const claim = { runId: run.id, fence: run.fence }
         const prepared = yield* Effect.result(jobOf(run, row))
@@ -201,7 +209,7 @@ export class AgentOffers extends Context.Service<
                 yield* queue.wake
               })
             ),
-            // Whatever its outcome, nothing waits for it any longer.
+            // Whatever its outcome, nothing waits for it now.
             Effect.ensuring(
               Effect.map(Deferred.succeed(whole.prepared, Option.none()), (wasOpen) => {
                 if (wasOpen && waiting.get(run.id) === whole) waiting.delete(run.id)
@@ -228,9 +236,8 @@ export class AgentOffers extends Context.Service<
       const offered = Effect.fnUntraced(function* (session: AgentSession, { prepared, row }: Waiting) {
         const job = yield* Deferred.await(prepared)
         if (Option.isNone(job)) return Option.none<Offer>()
-        // The preparation took its time; the secrets of a job are not for an agent that was revoked meanwhile.
-        const present = yield* standing(session.agent.id)
-        if (present === undefined || present.revoked_at !== null) return Option.none<Offer>()
+        // The preparation takes time; an agent that was revoked or has new keys meanwhile must not receive the secrets.
+        if ((yield* standing(session)) === undefined) return Option.none<Offer>()
         return Option.some(yield* sealed(session, row, job.value))
       })
 
@@ -246,7 +253,7 @@ export class AgentOffers extends Context.Service<
           yield* queue.wake
         }).pipe(leases.decided, Effect.uninterruptible)
 
-      /** A Run that is claimed is also prepared, although the request may break off in between. */
+      /** A claimed Run is always prepared, even if the request is interrupted in between. */
       const taken = (session: AgentSession, claim: string) =>
         Effect.suspend(() => {
           claiming += 1
@@ -281,7 +288,7 @@ export class AgentOffers extends Context.Service<
             continue
           }
           const left = until - (yield* monotonicNow)
-          if (left <= 0n) return Option.none<Offer>()
+          if (left <= 0n || (yield* standing(session)) === undefined) return Option.none<Offer>()
           const wait = Duration.min(Duration.nanos(left), Duration.seconds(5))
           yield* Queue.take(wakes).pipe(Effect.timeoutOption(wait))
         }

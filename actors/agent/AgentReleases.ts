@@ -13,10 +13,10 @@ import { AgentMonitor } from "./AgentMonitor.ts"
 import { unreachableAfter } from "./LeaseVerdict.ts"
 
 export interface ReleaseRequest {
-  /** That of the claim which was seen. */
+  /** The fence of the claim that the person saw. */
   readonly fence: number
   readonly reason?: string | undefined
-  /** Of an operator, who acts for no Workspace. */
+  /** For an operator, who acts for no Workspace. */
   readonly command?: string | undefined
 }
 
@@ -26,7 +26,10 @@ export class AgentReleases extends Context.Service<
   {
     /** Who executes the Run now. */
     readonly holder: (id: RunId) => Effect.Effect<Pick<Lease, "agentId" | "fence" | "isUnreachable"> | undefined>
-    /** Settles the Run as if the lease of its agent were over, provided that the agent is silent and `fence` is that of its claim. */
+    /**
+     * Settles the Run as if its agent's lease had expired, provided that the agent is silent and its claim has this
+     * `fence`.
+     */
     readonly release: (context: CommandContext, id: RunId, request: ReleaseRequest) => Effect.Effect<void, ApiError>
   }
 >()("svc/actors/agent/AgentReleases") {
@@ -47,7 +50,7 @@ export class AgentReleases extends Context.Service<
             "The agent of the Run is heard of, so nothing is lost. Cancel the Run instead: its tool is asked to stop, and saves its state."
           )
         }
-        // The mark outlives a restart of the server, which could not hear anybody before.
+        // The mark survives a restart of the server, which heard from nobody before.
         if ((yield* monotonicNow) - lease.heardAt <= unreachableAfter) {
           return yield* failedPrecondition(
             "The server has listened for the agent of the Run for less than 30 seconds. Try again in half a minute."
@@ -72,7 +75,7 @@ export class AgentReleases extends Context.Service<
               })
             }
             yield* silent(lease)
-            // Before it takes effect, which may be in several transactions: who released it is known in any case.
+            // Written before it takes effect, possibly in several transactions: who released it is always recorded.
             yield* audit.append({
               workspaceId: run.workspace_id,
               actor: context.actor,
@@ -83,7 +86,7 @@ export class AgentReleases extends Context.Service<
               data: { ...present({ command, reason }), agent: lease.agentId, fence },
               requestId: context.requestId
             })
-            // It may have been heard of while that was written.
+            // It may have been heard from while that was written.
             yield* silent(yield* leases.of(lease))
           }, transaction(sql))
         )

@@ -25,28 +25,28 @@ import { ResultJson, type StoredResult } from "./AgentRunRow.ts"
 type Claim = typeof RunClaim.Type
 type Line = Omit<RunLogEntry, "seq">
 
-/** A Run that the agent names in its renewal, and the newest state that it has of it. */
+/** A Run that the agent names in its renewal, and the newest state it has of that Run. */
 interface HeldClaim extends Claim {
   readonly newestSerial?: number
 }
 
 const decodeResult = Schema.decodeUnknownEffect(Schema.fromJsonString(JobResult))
 
-/** How a job ended, from the sealed blob that says so. */
+/** How a job ended, from its sealed result. */
 export const resultOf = (bytes: Redacted.Redacted<Uint8Array>) =>
   decodeResult(new TextDecoder().decode(Redacted.value(bytes))).pipe(
     Effect.map(receivedResult),
     Effect.mapError(() => new Rejected({ message: "The outcome does not have the form of one." }))
   )
 
-/** Why a state is not saved, as it is answered. */
+/** Why a state is not saved, as the answer says it. */
 const notSaved: Readonly<Record<StateProblem, string>> = {
   unreadable: "What was sent is not a complete state file. It was not saved.",
   lineage_changed: "The state has another lineage than the one that the Run began with. It was not saved.",
   serial_decreased: "The state is older than the one that the Run began with. It was not saved."
 }
 
-/** What an agent sent and cannot be taken, as it is answered. */
+/** A report that cannot be accepted, as the answer says it. */
 export const refusalOf = ({ message, reason }: BlobRefused): AgentRefusal =>
   reason === "storage" ? new Busy({ message, retryAfterSeconds: 10 }) : new Rejected({ message })
 
@@ -54,7 +54,7 @@ interface SentResult extends Claim, StoredResult {
   readonly lastBatch: number
 }
 
-/** Takes what agents report, once each: events, lines, states and results. What is answered is durable. */
+/** Accepts what agents report, once each: events, lines, states and results. An answer means that it is durable. */
 export class AgentReports extends Context.Service<
   AgentReports,
   {
@@ -74,7 +74,7 @@ export class AgentReports extends Context.Service<
       session: AgentSession,
       checkpoint: Claim & { readonly serial: number; readonly resourceCount: number; readonly blob: string }
     ) => Effect.Effect<void, AgentRefusal>
-    /** Stores the result, which is then to be settled; the same again changes nothing. */
+    /** Stores the result, to be settled next; repeating it changes nothing. */
     readonly result: (session: AgentSession, result: SentResult) => Effect.Effect<void, AgentRefusal>
   }
 >()("svc/actors/agent/AgentReports") {
@@ -97,7 +97,7 @@ export class AgentReports extends Context.Service<
       ): Effect.fn.Return<{ readonly acknowledged: number }, AgentRefusal> {
         const { hold, run } = yield* claims.held(session, claim)
         if (number <= run.last_event_batch) return { acknowledged: run.last_event_batch }
-        // An earlier batch was lost on the way: the agent begins again after the last that is stored.
+        // An earlier batch was lost in transit: the agent resumes after the last stored one.
         if (number > run.last_event_batch + 1) return { acknowledged: run.last_event_batch }
         const events: Array<ReportedEvent> = []
         const lines: Array<Line> = []
@@ -165,7 +165,7 @@ export class AgentReports extends Context.Service<
           return yield* blobs.remove(claim, "state", blob)
         }
         const opened = yield* Effect.mapError(blobs.open(session.agent.id, claim, "state", blob), refusalOf)
-        // What is acknowledged here may become the Capsule's state without another word of the agent.
+        // What is acknowledged here may become the Capsule's state without any further message from the agent.
         const base = yield* states.find(run.base_state_version_id)
         const sent = yield* sentState(opened, base)
         const { state } = sent
@@ -213,7 +213,7 @@ export class AgentReports extends Context.Service<
         if (build !== undefined && !(yield* blobs.isComplete(claim, "build", build))) {
           return yield* new Rejected({ message: "The build was not put." })
         }
-        // The agent forgets what is acknowledged: each must open here, not only when it is settled.
+        // The agent forgets what is acknowledged, so each blob must open here, not only at settlement.
         for (const [kind, digest] of [
           ["plan_file", planFile],
           ["state", state]
@@ -226,7 +226,7 @@ export class AgentReports extends Context.Service<
         if (kind !== row.kind)
           return yield* new Rejected({ message: `The Run is a ${row.kind}, and the outcome of a ${kind}.` })
         yield* Effect.gen(function* () {
-          // It may have been given up meanwhile: then its agent keeps what it has, and hands it in.
+          // The Run may have been given up meanwhile: then its agent keeps what it has, and hands it in.
           yield* claims.held(session, claim)
           yield* claims.change(claim, { result: ResultJson.write(given), result_at: yield* now })
           yield* leases.end(claim)

@@ -8,7 +8,7 @@ import { JournalResource } from "../../runner/execution/RunOutcome.ts"
 import { jsonText } from "../database/JsonText.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** What an agent sent at the end of a job, by the digests of its sealed blobs. */
+/** What an agent sent at the end of a job, as digests of sealed blobs. */
 export const ResultJson = jsonText(
   Schema.Struct({
     outcome: Digest,
@@ -24,11 +24,11 @@ export const AgentRunRow = table("agent_runs", {
   run_id: RunId,
   fence: Schema.Int,
   agent_id: AgentId,
-  /** The agent's own name of its request. */
+  /** The agent's own name for its request. */
   claim: Schema.String,
   incarnation: Schema.String,
   kind: JobKind,
-  /** Of the agent when it took the Run: a plan is applied on the platform on which it was made. */
+  /** The agent's platform when it took the Run: a plan is applied on the platform it was made on. */
   platform: Platform,
   lease_seconds: Schema.Int,
   offered_at: Timestamp,
@@ -36,7 +36,7 @@ export const AgentRunRow = table("agent_runs", {
   checkpoint_serial: Schema.NullOr(Schema.Int),
   result: Schema.NullOr(ResultJson),
   result_at: Schema.NullOr(Timestamp),
-  /** Set once the claim has no further effect. */
+  /** Set once the claim is no longer in effect. */
   ended_at: Schema.NullOr(Timestamp)
 })
 export type AgentRunRow = RowOf<typeof AgentRunRow.columns>

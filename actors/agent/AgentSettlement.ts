@@ -11,6 +11,7 @@ import { ApplyRecovery } from "../execution/ApplyRecovery.ts"
 import { ModuleSteps } from "../execution/ModuleSteps.ts"
 import type { RunControl } from "../execution/RunExecution.ts"
 import { now } from "../Identity.ts"
+import { ProvidedMarks } from "../pool/ProvidedMarks.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { isApply } from "../run/RunAttempt.ts"
 import type { HoldLost, RunHold } from "../run/RunHold.ts"
@@ -41,6 +42,12 @@ const untouched = {
   message: "The agent ended before the tool was started; nothing was changed. Plan again."
 }
 
+/** The tool of a plan or a drift check was killed, as its agent or its lease ended; this is told where that was the second time. */
+const unfinished = (agentId: string) => ({
+  code: "agent_lost",
+  message: `The agent ${agentId} could not keep its lease, and ended its tool; nothing was changed. Start it again.`
+})
+
 const defect = {
   code: "internal_error",
   message: "The service failed while it settled this Run. The operator's log has the details."
@@ -53,7 +60,7 @@ const notThePlan = runnerFailure(
   "The plan file that the agent sent is not the one that it describes."
 )
 
-/** An outcome of an apply, as what is left of one whose settlement failed. */
+/** An apply's outcome, in the form of what is left of one whose settlement failed. */
 const leftOf = (result: JobResult, state: Redacted.Redacted<Uint8Array> | undefined): FoundLeftOver => {
   if (result.kind !== "apply" || result.status === "failed") return { kind: "nothing" }
   if (result.status === "left") return result.left === null ? { kind: "nothing" } : { kind: "left", left: result.left }
@@ -71,7 +78,7 @@ const leftOf = (result: JobResult, state: Redacted.Redacted<Uint8Array> | undefi
   return { kind: "left", left }
 }
 
-/** What was left, with the state as it is and not as the agent says. */
+/** What was left, with the state read from the bytes instead of the agent's description. */
 const checkedLeft = Effect.fnUntraced(function* (
   found: FoundLeftOver,
   base: Parameters<typeof sentState>[1]
@@ -82,8 +89,8 @@ const checkedLeft = Effect.fnUntraced(function* (
 })
 
 /**
- * How an apply ended, by the state that it left and not by what its agent says: one that left none that continues the base has not succeeded, just
- * as at the place of execution.
+ * How an apply ended, judged by the state it left and not by its agent's word: without a state that continues the base
+ * it has not succeeded, just as on the control plane.
  */
 const checkedOutcome = (said: ApplyOutcome, sent: SentState): ApplyOutcome => {
   const { lineage: _lineage, resourceCount: _count, serial: _serial, state: _state, ...rest } = said
@@ -94,16 +101,16 @@ const checkedOutcome = (said: ApplyOutcome, sent: SentState): ApplyOutcome => {
     : { ...outcome, exit: "failed", stateProblem: outcome.stateProblem ?? "unreadable" }
 }
 
-/** A disk that cannot be read now may be read later; nothing else gets better by waiting. */
+/** A disk that cannot be read now may be readable later; waiting helps with nothing else. */
 const isFinal = (error: BlobRefused | Rejected) => error._tag === "Rejected" || error.reason !== "storage"
 
 /** Ends Runs by the results that their agents sent, from rows and files alone: a server that was restarted does the same. */
 export class AgentSettlement extends Context.Service<
   AgentSettlement,
   {
-    /** Settles beside the request that brought the result. */
+    /** Settles in the background of the request that brought the result. */
     readonly begin: (claim: Claim) => Effect.Effect<void>
-    /** Settles what an earlier process had stored and not settled. */
+    /** Settles what an earlier process stored and did not settle. */
     readonly resume: Effect.Effect<void>
     /** Waits until nothing is being settled. */
     readonly idle: Effect.Effect<void>
@@ -122,6 +129,7 @@ export class AgentSettlement extends Context.Service<
       const builds = yield* BuildStore
       const queue = yield* RunQueue
       const states = yield* StateVersions
+      const marks = yield* ProvidedMarks
       const settling = yield* FiberMap.make<string, void, never>()
 
       const read = Effect.fnUntraced(function* (row: AgentRunRow, stored: StoredResult) {
@@ -138,7 +146,7 @@ export class AgentSettlement extends Context.Service<
 
       type Read = Effect.Success<ReturnType<typeof read>>
 
-      /** The archive of a source build moves to the others, under the digest that its plan names. */
+      /** The archive of a source build moves to the other builds, under the digest that its plan names. */
       const keepBuild = Effect.fnUntraced(function* (row: AgentRunRow, stored: StoredResult, digest: string) {
         if (stored.build === undefined) return false
         const claim = { runId: row.run_id, fence: row.fence }
@@ -155,9 +163,10 @@ export class AgentSettlement extends Context.Service<
         { planFile, result }: Read,
         control: RunControl
       ): Effect.fn.Return<void, HoldLost | BlobRefused> {
-        if (result.kind !== "plan") return
+        if (result.kind !== "plan" || result.status === "left") return
         if (result.status === "failed") return yield* steps.plan.settle(hold, Result.fail(result.failure), control)
         const { outcome } = result
+        yield* marks.used(row.agent_id, outcome.secrets.provided ?? [])
         const isWhole =
           planFile !== undefined &&
           digestOf(Redacted.value(planFile)) === outcome.planDigest &&
@@ -187,7 +196,7 @@ export class AgentSettlement extends Context.Service<
       })
 
       const settleDrift = Effect.fnUntraced(function* (hold: RunHold, { result }: Read, control: RunControl) {
-        if (result.kind !== "drift_check") return
+        if (result.kind !== "drift_check" || result.status === "left") return
         yield* steps.drift.settle(
           hold,
           result.status === "failed" ? Result.fail(result.failure) : Result.succeed(result.outcome),
@@ -202,6 +211,11 @@ export class AgentSettlement extends Context.Service<
         stored: StoredResult,
         found: Read
       ): Effect.fn.Return<void, HoldLost | BlobRefused, Scope.Scope> {
+        const { result } = found
+        if (result.status === "left" && result.kind !== "apply") {
+          const reason = `The agent ${hold.owner} ended its tool before it was done.`
+          return yield* controls.again(run, reason, unfinished(hold.owner))
+        }
         const control = yield* controls.settling(run)
         switch (row.kind) {
           case "plan":
@@ -213,7 +227,7 @@ export class AgentSettlement extends Context.Service<
         }
       }, Effect.scoped)
 
-      /** What cannot be settled as it is must not leave a Run without an owner, nor an apply without its state. */
+      /** A result that cannot be settled must not leave a Run without an owner, nor an apply without its state. */
       const byForce = Effect.fnUntraced(function* (run: RunRow, found: Read | undefined) {
         if (!isApply(run.type)) return yield* controls.failed(run, defect)
         const base = yield* states.find(run.base_state_version_id)

@@ -8,7 +8,7 @@ import type { JobKind, RunClaim } from "../../schema/agent/AgentJob.ts"
 type Claim = typeof RunClaim.Type
 type Sealed = Parameters<typeof sealedFor>[2]
 
-/** A job that was prepared, with its kind. */
+/** A prepared job, with its kind. */
 export type PreparedJob =
   | { readonly kind: "plan"; readonly job: PlanJob }
   | { readonly kind: "apply"; readonly job: ApplyJob }
@@ -57,8 +57,9 @@ export const fromAgent = ({ agentId, installationId }: Names, claim: Claim, kind
   sealedFor({ from: agentId, to: serverParty(installationId) }, claim, kind)
 
 /**
- * What the key of one blob of one claim is derived for: the same after a restart, so that an answer that broke off can be continued. `contents`
- * is the digest of the very bytes that are sealed: another release may compress them differently, and no key may seal two texts.
+ * The derivation input for the key of one blob of one claim: the same after a restart, so that an interrupted response
+ * can be continued. `contents` is the digest of exactly the sealed bytes: another release may compress them
+ * differently, and no key may seal two texts.
  */
 export const blobUse = ({ fence, kind, runId, to }: SealedFor, digest: string, contents: string): string =>
   JSON.stringify(["blob", to, runId, fence, kind, digest, contents])

@@ -5,7 +5,7 @@ import type { Lease } from "./AgentLeases.ts"
 export const unreachableAfter = seconds(30)
 /** An offer that was not accepted goes to another agent. */
 const acceptWithin = seconds(30)
-/** What changes nothing is given up; so is an apply whose tool was not started. */
+/** A Run that changes nothing is abandoned; so is an apply whose tool was not started. */
 const unstartedGivenUpAfter = seconds(60)
 
 /**
@@ -14,7 +14,7 @@ const unstartedGivenUpAfter = seconds(60)
  */
 export const applyGivenUpAfter = (leaseSeconds: number): bigint => seconds(leaseSeconds * 1.01 + 60)
 
-/** After how long a silence a Run is given up. */
+/** How long a silence ends in giving up a Run. */
 export const givenUpAfter = (kind: Lease["kind"], isStarted: boolean, leaseSeconds: number): bigint =>
   kind === "apply" && isStarted ? applyGivenUpAfter(leaseSeconds) : unstartedGivenUpAfter
 

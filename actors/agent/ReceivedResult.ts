@@ -12,8 +12,8 @@ const cleaned = ({ address, detail, path, summary, ...rest }: RunDiagnostic): Ru
 })
 
 /**
- * What an agent says of a job, with its messages made safe to show again: the agent has done so, and nothing else stands between its words and a
- * reader.
+ * An agent's report about a job, with its messages sanitised again: the agent has done so already, but nothing else
+ * protects readers from its text.
  */
 export const receivedResult = (result: JobResult): JobResult => {
   if (result.status === "left") return result

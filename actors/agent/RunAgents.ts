@@ -49,7 +49,7 @@ export class RunAgents extends Context.Service<
             c.saved_at FROM agent_runs r JOIN agents a ON a.id = r.agent_id
           LEFT JOIN run_checkpoints c ON c.run_id = r.run_id WHERE r.run_id = ${id} AND r.fence = ${fence}`
         if (row === undefined) return undefined
-        // It is heard of without a commit.
+        // Hearing from it commits nothing.
         const millis = Date.parse(yield* dateOfAnswer)
         const lease = yield* leases.of({ runId: id, fence })
         const instant = yield* monotonicNow
@@ -63,7 +63,7 @@ export class RunAgents extends Context.Service<
           fence,
           leaseSeconds: row.lease_seconds,
           ...present({
-            // A server that started has heard nothing of it yet, whatever lease it granted.
+            // A server that has just started has not heard from it yet, whatever lease it granted.
             heardAt: renewedAt === undefined || lease?.isResumed === true ? undefined : at(renewedAt),
             givenUpAt: isSilent ? at(renewedAt + lasts) : undefined,
             startedAt,

@@ -7,7 +7,7 @@ import { AuditChainRow, type AuditScope } from "./AuditChainRow.ts"
 import { type AuditFilter, matching } from "./AuditFilter.ts"
 import { AuditDataJson, AuditRow, recordFields } from "./AuditRow.ts"
 
-/** Positions covered by one statement, however few of them the filter keeps. */
+/** Positions covered by one statement, however few the filter keeps. */
 const placesAtOnce = 500
 
 const Line = jsonText(ExportedAuditEvent)

@@ -13,7 +13,7 @@ export const renewedWait = { turn: "member", next: "Its Connection was changed s
 export interface CredentialObstacle {
   /** The operator forbids the provider. */
   readonly isDenied: boolean
-  /** What a pool provides cannot be used by the Workspace, or in this pool. */
+  /** What a pool provides cannot be used by the Workspace, or not by Runs of this pool. */
   readonly isOfPool: boolean
   /** The bound Connection. */
   readonly connection: ConnectionStatus | undefined

@@ -16,8 +16,8 @@ export interface ExportedInputs {
 type Given = Readonly<Record<string, RunVariable>>
 
 /**
- * Which inputs travel with their value. A secret one does not, whoever set it; one with a default and no value is in neither
- * group.
+ * Which inputs are exported with their value. A secret one is not, no matter who set it; one with a default and no
+ * value is in neither group.
  */
 export const exportedInputs = (
   declared: ReadonlyArray<DeclaredVariable>,

@@ -137,7 +137,7 @@ export const layer = ConnectionActor.toLayer(
           const problem = yield* serving(renewTokens(id))
           if (problem !== undefined) return yield* failedPrecondition(problem)
         }
-        // No fault of the Connection, which works again when the operator provides it again.
+        // Not a fault of the Connection: it works again once the operator provides it again.
         yield* serving(checkProvided(row.workspace_id, providedOf(row)))
         // Opening proves that the vault still has the key and that the envelope is intact and in its place.
         const fresh = yield* load

@@ -56,7 +56,7 @@ export const ConnectionRow = table(
     oauth_fault: Schema.NullOr(OAuthFaultJson),
     sealed_tokens: Schema.NullOr(Schema.String),
     token_generation: Schema.Int,
-    /** Of a Connection whose values stay with the agents of a pool: both, and no sealed values. */
+    /** For a Connection whose values stay with the agents of a pool: both are set, and there are no sealed values. */
     provided_pool: Schema.NullOr(PoolName),
     provided_name: Schema.NullOr(ProvidedName)
   },

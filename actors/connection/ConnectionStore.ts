@@ -125,7 +125,7 @@ export interface NewConnection {
   readonly authMode: string
   readonly displayName: string
   readonly secrets: ConnectionSecrets
-  /** Instead of `secrets`, which is empty then. */
+  /** Replaces `secrets`, which is then empty. */
   readonly providedBy?: ProvidedBy | undefined
   /** For a Git Connection. */
   readonly origins?: ReadonlyArray<CredentialOrigin> | undefined

@@ -56,7 +56,7 @@ export class HeldValues extends Context.Service<
     readonly former: (connectionId: ConnectionId) => Effect.Effect<ReadonlyArray<SecretText>>
     /** Text of the values that replaced a Run's since it received them: both are redacted from what it publishes. */
     readonly renewedSince: (runId: RunId) => Effect.Effect<ReadonlyArray<SecretText>>
-    /** Whether a Run was given values that only a pool has: what it repeats of them cannot be found here. */
+    /** Whether a Run received values that only a pool has: they cannot be recognised here in its text. */
     readonly holdsUnknown: (runId: RunId) => Effect.Effect<boolean>
     /** Deletes what no Run needs any more. */
     readonly release: Effect.Effect<void>

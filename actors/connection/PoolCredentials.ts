@@ -16,7 +16,9 @@ export const providedOf = ({
 
 type Asked = Pick<CreateConnection, "authMode" | "files" | "kind" | "origins" | "providedBy" | "recipeId" | "values">
 
-/** Why a new Connection cannot leave its values to a pool. What would need a value here is refused with the reason. */
+/**
+ * Why a new Connection cannot leave its values to a pool. Anything that needs a value here is refused with the reason.
+ */
 export const poolCredentialsProblem = ({
   authMode,
   files = [],
@@ -51,6 +53,6 @@ export const isProvidedTo = Effect.fnUntraced(function* (workspaceId: WorkspaceI
   return found.length > 0
 })
 
-/** The same for a pool that does not exist: what pools there are is not for everybody to know. */
+/** The same answer for a pool that does not exist: which pools exist is not public. */
 export const notProvided = ({ name, pool }: ProvidedBy): string =>
   `The operator does not let this Workspace use the credentials ${name} of the pool ${pool}. The operator does that with: svc admin pool provide ${pool} ${name} WORKSPACE`

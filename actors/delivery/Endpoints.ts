@@ -15,7 +15,7 @@ export interface EndpointValues {
   readonly postLogoutPaths?: ReadonlyArray<string>
 }
 
-/** The key for looking up an assignment. */
+/** The key to look up an assignment. */
 export type EndpointOwner = Pick<CapsuleRow, "id" | "workspace_id" | "project_id" | "name" | "environment">
 
 const OwnerNames = rowShape({ workspace: Schema.String, project: Schema.String, homonyms: Schema.Int })

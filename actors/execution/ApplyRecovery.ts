@@ -71,7 +71,7 @@ const readState = Effect.fnUntraced(function* (state: Redacted.Redacted<Uint8Arr
   return { lineage: parsed.lineage, serial: parsed.serial, outputs, resourceCount, managed }
 })
 
-/** No record exists: something was changed, and no more is known. */
+/** No record exists: something was changed, and nothing more is known. */
 const unknown: LeftOver = { started: [], completed: [], possiblyCreated: [], changedAnything: true }
 
 /** In settlement's form: an unreadable folder may contain anything. */
@@ -182,7 +182,7 @@ export class ApplyRecovery extends Context.Service<
           return yield* settlement.conclude(hold, interruptedChecks(yield* lifecycleAfter(configs, run, prepared)))
         }
         const left = leftOverOf(leftOver)
-        // One that cannot be opened must not prevent the service from starting: the apply ends without it.
+        // A state that cannot be opened must not prevent the service from starting: the apply ends without it.
         const { checkpoint, isSound } = yield* checkpoints.load(run.workspace_id, run.id).pipe(
           Effect.map((checkpoint) => ({ checkpoint, isSound: true })),
           orOnIntegrityFault(() => Effect.succeed({ checkpoint: Option.none(), isSound: false }))
@@ -196,7 +196,7 @@ export class ApplyRecovery extends Context.Service<
           )
         }
         const found = left ?? unknown
-        // One that does not continue the base is not taken: the settlement keeps it for a person to look at.
+        // A state that does not continue the base is not taken: the settlement keeps it for a person to examine.
         const saved =
           found.state !== undefined
             ? {}

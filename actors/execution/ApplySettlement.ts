@@ -191,7 +191,7 @@ export class ApplySettlement extends Context.Service<
         if (version !== undefined)
           yield* runs.supersedePlans(capsule.id, "The state has moved on.", run.plan_run_id ?? undefined)
         yield* sql`DELETE FROM run_plans WHERE run_id = ${run.plan_run_id ?? ""}`
-        // What was saved during the apply is dropped for the state that it led to, and kept where it led to none.
+        // What was saved during the apply is replaced by its final state, and kept if there is none.
         const saved =
           version === undefined
             ? yield* checkpoints

@@ -14,8 +14,8 @@ export class OutdatedPlans extends Context.Service<
   OutdatedPlans,
   {
     /**
-     * Voids every unapplied plan that its apply would refuse for the tool, so that it is not approved first. Returns the
-     * number. A plan whose tool cannot be found now is kept.
+     * Voids every unapplied plan whose apply would be refused because of its tool, before anyone approves it. Returns
+     * their number. A plan whose tool cannot be found now is kept.
      */
     readonly supersede: Effect.Effect<number>
   }

@@ -29,8 +29,8 @@ interface Used {
 }
 
 /**
- * Two configurations of one provider with different credentials get them as provider arguments, which a plan file holds: it would carry what a
- * pool provides to the control plane.
+ * Two configurations of one provider with different credentials get them as provider arguments, which are in the plan
+ * file: it would carry a pool's credentials to the control plane.
  */
 export const withoutArguments = (
   resolutions: ReadonlyArray<ProviderResolution>,

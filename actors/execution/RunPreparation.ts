@@ -117,7 +117,7 @@ export class RunPreparation extends Context.Service<
         return { ...run, ...authority }
       })
 
-      /** What the plan of an apply was made with and no longer gets. */
+      /** What the plan of an apply was made with and can no longer get. */
       const lostOf = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, planRunId: RunId | null) {
         const lost = yield* Effect.provideContext(movedInputsOf(capsule, planRunId), values)
         const plan = lost === undefined ? yield* ledger.find(planRunId) : undefined

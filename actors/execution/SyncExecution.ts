@@ -93,7 +93,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     yield* filters.prepare(yield* capsules.ofLane({ sourceId, ref, path }), content)
   })
 
-  /** Another look may have recorded the same commit in the meantime: then that snapshot is the lane's. */
+  /** Another check may have recorded the same commit in the meantime: then that snapshot is the lane's. */
   const unrepeated = Effect.fnUntraced(function* (sourceId: SourceId, spec: SyncSpec, fetched: FetchedLane) {
     if (fetched.kind === "known") return fetched
     const snapshot = yield* store.snapshotOf(sourceId, spec, fetched.synced.resolvedCommit)

@@ -26,7 +26,7 @@ const importedWarning: RunDiagnostic = {
     "That installation may have applied since the backup was made, and may still apply. Release the Capsule there before you apply here, and read every change in this plan: the state is as old as the backup."
 }
 
-/** What the reviewer of a plan over an adopted state has to know: nothing was applied to it yet. */
+/** What the reviewer of a plan on an adopted state has to know: nothing has been applied to it yet. */
 export const takenOverWarning = (
   base: Base,
   { imported_from }: Pick<CapsuleRow, "imported_from">

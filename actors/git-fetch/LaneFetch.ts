@@ -21,7 +21,7 @@ export const SyncSpec = Schema.Struct({
   expectedCommit: Schema.optionalKey(Schema.String),
   authConnectionId: Schema.optionalKey(ConnectionId),
   intent: Schema.Literals(["observe", "manual_plan"]),
-  /** A person requested the Source, not one lane: every other lane in use is looked at too. */
+  /** A person requested the Source, not one lane: every other lane in use is checked too. */
   everyLane: Schema.optionalKey(Schema.Boolean),
   ...UnreadSource
 })

@@ -77,10 +77,10 @@ export class CapsuleClients extends Context.Service<
      */
     readonly check: (planRunId: RunId, capsuleId: CapsuleId) => Effect.Effect<void, CapsuleIdentityRefused>
     /**
-     * With the settlement of a successful final apply, in its transaction. Registers or renews the client with the present
-     * activation digest; without a requirement it retires what was registered before. Repeating it changes nothing. With
-     * `introspectionSecret` the Capsule's resource server may introspect the tokens of this client; an earlier secret, or
-     * one that is now absent, is no longer valid.
+     * Called with the settlement of a successful final apply, in its transaction. Registers or renews the client with
+     * the present activation digest; without a requirement it retires what was registered before. Repeating it changes
+     * nothing. With `introspectionSecret` the Capsule's resource server may introspect the tokens of this client; an
+     * earlier secret, or one that is now absent, is no longer valid.
      */
     readonly register: (
       planRunId: RunId | null,

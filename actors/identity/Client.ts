@@ -32,8 +32,8 @@ export interface Client {
   /** SHA-256 of the secret, hex. Public clients have none. */
   readonly secretHash: Redacted.Redacted | undefined
   /**
-   * SHA-256, hex, of the secret with which the resource server of a public client introspects its tokens; and is valid for
-   * nothing else.
+   * SHA-256, hex, of the secret with which the resource server of a public client introspects its tokens; it is valid
+   * for nothing else.
    */
   readonly introspectionHash: Redacted.Redacted | undefined
   /** Only a confidential client may be configured without it. */

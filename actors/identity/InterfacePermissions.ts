@@ -50,8 +50,8 @@ export const boundPermissions = (
 
 /**
  * What a client's tokens may claim now at the Interface with that resource address: the permissions of the person's
- * bindings, within the operator's current policy. Empty where the client, the Workspace or the Interface does not fit; fails
- * with the database's own failure, which is never treated as an answer.
+ * bindings, within the operator's current policy. Empty if the client, the Workspace or the Interface does not match; a
+ * database failure is passed on, never treated as an answer.
  */
 export const interfacePermissions = Effect.fn("interfacePermissions")(function* (
   sql: SqlClient.SqlClient,

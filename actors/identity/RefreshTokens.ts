@@ -80,7 +80,7 @@ export class RefreshTokens extends Context.Service<
         if (!graceful || row.used_at === null || row.successor_hash === null) return false
         const until = DateTime.addDuration(DateTime.makeUnsafe(row.used_at), refreshReuseGrace)
         if (DateTime.formatIso(until) < (yield* now)) return false
-        // A random one, created while the grace period was off, cannot be repeated.
+        // A random token, created while the grace period was off, cannot be repeated.
         if (secretHash(yield* successorOf(token)) !== row.successor_hash) return false
         const [successor] = yield* RefreshTokenRow.some(sql, "used_at")`SELECT used_at FROM oidc_refresh_tokens
           WHERE secret_hash = ${row.successor_hash}`

@@ -89,8 +89,8 @@ export class TokenInspection extends Context.Service<
       })
 
       const memory = yield* ReadMemory
-      // The token alone, and whether it has expired is compared at every use. What it depends on is read each time: clients
-      // and the operator's policy are reloaded without a commit.
+      // Caches the token alone; its expiry is checked at every use. What it depends on is read each time: clients and
+      // the operator's policy are reloaded without a commit.
       const unrevoked = memory.untilCommit((hash) =>
         Effect.map(
           OAuthTokenRow.some(
@@ -125,7 +125,7 @@ export class TokenInspection extends Context.Service<
         }
       })
 
-      /** Which of a resource token's scopes are valid now; `undefined` when it has no authority any more. */
+      /** Which of a resource token's scopes are valid now; `undefined` when it no longer has authority. */
       const stillGood = Effect.fnUntraced(function* (
         { client, grant }: { readonly client: Client; readonly grant: Grant },
         resource: string,

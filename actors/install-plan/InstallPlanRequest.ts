@@ -80,7 +80,7 @@ const checkPreflight = Effect.fnUntraced(function* (
   }
 })
 
-/** The caller may use what the request names, as far as it names a place. */
+/** Checks that the caller may use whatever the request names. */
 const checkAuthority = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   projectId: ProjectId,

@@ -37,7 +37,7 @@ const exactRecords = (
     ? { source, snapshot, report, run }
     : undefined
 
-/** What a request says besides the records that it names. */
+/** What a request contains besides the records that it names. */
 interface Request {
   readonly options?: { readonly modulePath?: string | undefined } | undefined
   readonly source: { readonly url: string; readonly ref?: string | undefined; readonly path?: string | undefined }

@@ -88,7 +88,7 @@ export const departureOf = Effect.fn("departureOf")(function* (workspaceId: Work
   } satisfies Departure
 }, Effect.orDie)
 
-/** What the history says about it: ids only. */
+/** What the history records about it: ids only. */
 export const departureData = ({ connections, keptTokens, tokens }: Departure) => ({
   ...(tokens.length === 0 ? {} : { stoppedTokens: tokens.map(({ id }) => id) }),
   ...(connections.length === 0

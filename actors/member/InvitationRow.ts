@@ -26,7 +26,7 @@ export const InvitationRow = table("invitations", {
 })
 export type InvitationRow = RowOf<typeof InvitationRow.columns>
 
-/** What having this link proves about the address: only its owner reads a mail. */
+/** What having this link proves about the address: only its owner reads mail sent there. */
 export const openedWith = (row: InvitationRow, hash: string): InvitationRow =>
   row.mailed_hash === hash ? { ...row, proof: row.proof ?? "mail" } : row
 

@@ -10,7 +10,7 @@ import { StoredWorkspace } from "../workspace/StoredWorkspace.ts"
 
 /** Workspaces are far smaller. Beyond it the answer is marked as incomplete. */
 export const mostCapsules = 5000
-/** More than one person can decide about. */
+/** More than a person can decide about. */
 const mostPlans = 1000
 
 const run = RunRow.columns

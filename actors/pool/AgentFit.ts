@@ -6,21 +6,23 @@ import { SandboxLevel, type ToolIdentity } from "../../schema/records/Run.ts"
 /**
  * What a Run needs from the agent that executes it.
  *
- * - `tool`: by name and exact version where only that one will do
- * - `platform`: of an apply, that of its plan
+ * - `tool`: by name, and by exact version if only that one will do
+ * - `platform`: for an apply, that of its plan
  * - `isolation`: the lowest level that pool and execution profile accept
  * - `provided`: names of the credentials that its Connections leave to the pool
+ * - `holders`: of an apply, the agents that have those with which its plan was made, where some have and others may not
  */
 export interface AgentNeed {
   readonly tool: { readonly name?: ToolIdentity["name"] | undefined; readonly version?: string | undefined }
   readonly platform?: Platform | undefined
   readonly isolation?: SandboxLevel | undefined
   readonly provided?: ReadonlyArray<ProvidedName> | undefined
+  readonly holders?: ReadonlyArray<string> | undefined
 }
 
 const rank = (level: SandboxLevel): number => SandboxLevel.literals.indexOf(level)
 
-/** The lower of the two levels is no longer accepted. */
+/** The stricter of two minimum levels. */
 export const stricter = (one: SandboxLevel | undefined, other: SandboxLevel | undefined): SandboxLevel | undefined => {
   if (one === undefined || other === undefined) return one ?? other
   return rank(one) <= rank(other) ? one : other
@@ -37,7 +39,7 @@ const newerFirst = (one: ToolIdentity, other: ToolIdentity): number => {
   return 0
 }
 
-/** The newest tool of the agent that will do; OpenTofu where either will. */
+/** The agent's newest suitable tool; OpenTofu if both are suitable. */
 export const toolFor = ({ tools }: Pick<AgentFacts, "tools">, { tool }: AgentNeed): Option.Option<ToolIdentity> => {
   const fitting = tools
     .filter(({ name, version }) => (tool.name ?? name) === name && (tool.version ?? version) === version)
@@ -50,15 +52,20 @@ const named = ({ name, version }: AgentNeed["tool"]): string =>
     .filter((word) => word !== undefined)
     .join(" ")
 
-/** A property that an agent lacks, and what is needed of it. */
+/** A property that an agent lacks, and the value that is needed. */
 export interface Lack {
   readonly property: "tool" | "platform" | "isolation" | "credentials"
   readonly needed: string
 }
 
+const credentialsInWords = ({ holders, provided = [] }: AgentNeed): string =>
+  [...provided.slice(0, -1).map((name) => `${name},`), ...provided.slice(-1)]
+    .concat(holders === undefined ? [] : ["that its plan was made with"])
+    .join(" ")
+
 /** The first property that the agent lacks; `undefined` when it can execute the Run. */
 export const lackOf = (
-  facts: Pick<AgentFacts, "tools" | "platform" | "isolation" | "provided">,
+  facts: Pick<AgentFacts, "tools" | "platform" | "isolation" | "provided"> & { readonly id?: string | undefined },
   need: AgentNeed
 ): Lack | undefined => {
   if (Option.isNone(toolFor(facts, need))) return { property: "tool", needed: named(need.tool) }
@@ -69,7 +76,9 @@ export const lackOf = (
     return { property: "isolation", needed: need.isolation }
   }
   const missing = need.provided?.find((name) => facts.provided?.includes(name) !== true)
-  return missing === undefined ? undefined : { property: "credentials", needed: missing }
+  if (missing !== undefined) return { property: "credentials", needed: missing }
+  const others = need.holders !== undefined && !need.holders.some((id) => id === facts.id)
+  return others ? { property: "credentials", needed: credentialsInWords(need) } : undefined
 }
 
 /** What the Run needs, as a sentence about agents that lack it. */
@@ -78,7 +87,5 @@ export const needInWords = (need: AgentNeed): string =>
     named(need.tool),
     ...(need.platform === undefined ? [] : [`on ${need.platform}`]),
     ...(need.isolation === undefined ? [] : [`with at least the isolation ${need.isolation}`]),
-    ...(need.provided === undefined || need.provided.length === 0
-      ? []
-      : [`with the credentials ${need.provided.join(", ")}`])
+    ...(credentialsInWords(need) === "" ? [] : [`with the credentials ${credentialsInWords(need)}`])
   ].join(" ")

@@ -13,10 +13,10 @@ export class AgentPresence extends Context.Service<
   AgentPresence,
   {
     readonly heard: (agentId: AgentId) => Effect.Effect<void>
-    /** It has said that it is leaving, or was revoked. */
+    /** It announced that it is leaving, or was revoked. */
     readonly left: (agentId: AgentId) => Effect.Effect<void>
     readonly isConnected: (agentId: AgentId) => Effect.Effect<boolean>
-    /** Whether any agent was heard of since this process began. */
+    /** Whether any agent was heard from since this process began. */
     readonly wasAnyHeard: Effect.Effect<boolean>
   }
 >()("svc/actors/pool/AgentPresence") {

@@ -1,7 +1,7 @@
 import { Context } from "effect"
 import { type AgentFacts, agentProtocol } from "../../schema/agent/AgentIdentity.ts"
 
-/** The release of this server. Without one, agents of any release take Runs. */
+/** The release of this server. If absent, agents of any release take Runs. */
 export const ServerRelease = Context.Reference<string | undefined>("svc/actors/pool/ServerRelease", {
   defaultValue: () => undefined
 })
@@ -16,15 +16,18 @@ const releaseOf = (version: string): Release | undefined => {
   return major === undefined || minor === undefined ? undefined : { major: Number(major), minor: Number(minor) }
 }
 
-/** Of the same minor version, or of the one before; before the first of a major version comes any of the last one. */
+/**
+ * The same minor version or the previous one; the predecessor of a major version's first minor is any version of the
+ * previous major.
+ */
 const isNear = (server: Release, agent: Release): boolean =>
   server.major === agent.major
     ? agent.minor === server.minor || agent.minor === server.minor - 1
     : server.minor === 0 && agent.major === server.major - 1
 
 /**
- * What keeps an agent from new Runs for its release, and what to do about it. `speaks`: it may have a session all the same, so that the
- * Runs that it has end as they would have.
+ * Why an agent's release gets no new Runs, and what to do about it. `speaks`: it may still have a session, so that its
+ * present Runs end normally.
  */
 export interface VersionProblem {
   readonly speaks: boolean

@@ -12,27 +12,32 @@ import { RetentionSettings } from "../run/RetentionSettings.ts"
 import { AgentPresence } from "./AgentPresence.ts"
 import { AgentRow } from "./PoolRows.ts"
 
-/** How many are forgotten in one transaction. */
+/** How many agents are removed in one transaction. */
 const mostAtOnce = 200
 
-/** How often they are looked for. It is also how long the service has run by then: every agent that is there was heard of again. */
+/**
+ * How often to look for them. The service has also run this long by the first time, so it has heard from every live
+ * agent again.
+ */
 const lookEvery = seconds(3600)
 
 const Gone = AgentRow.only("id", "pool", "name")
 const Token = rowShape({ id: Schema.String })
 
-/** Of the alias `a`: it was enrolled with a token for several agents, or labelled so. */
+/** For the alias `a`: the agent was enrolled with a token for several agents, or is labelled as ephemeral. */
 const isEphemeral = `(json_extract(a.facts, '$.labels.ephemeral') = 'true'
   OR EXISTS (SELECT 1 FROM agent_enrolment_tokens t WHERE t.id = a.enrolment_token_id
     AND (t.uses_left > 0 OR EXISTS (SELECT 1 FROM agents o WHERE o.enrolment_token_id = t.id AND o.id <> a.id))))`
 
-/** Forgets ephemeral agents, such as those of an autoscaling group, once they have been silent for long and owe nothing. */
+/**
+ * Removes ephemeral agents, such as those of an autoscaling group, once they have been silent for long and owe nothing.
+ */
 export class GoneAgents extends Context.Service<
   GoneAgents,
   {
     /**
-     * Revokes some of those that were silent for the period, and removes the rows of earlier ones. It looks once an hour, the first time an hour
-     * after the service began: while the service was away it could hear nobody.
+     * Revokes some of those that were silent for the period, and removes the rows of earlier ones. Runs hourly, first
+     * an hour after the service started: while the service was down it could hear nobody.
      */
     readonly forget: Effect.Effect<void>
   }
@@ -50,7 +55,10 @@ export class GoneAgents extends Context.Service<
       const before = (period: Duration.Duration) =>
         Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis - Duration.toMillis(period)).toISOString())
 
-      /** It may return with the state of an apply, however late. One that was not started, as far as is known here, is waited for less long. */
+      /**
+       * The agent may return with the state of an apply, however late. An apply that, as far as is known here, was not
+       * started is waited for less long.
+       */
       const owes = Effect.map(
         before(agentFiles),
         (since) => sql`EXISTS (SELECT 1 FROM agent_runs r WHERE r.agent_id = a.id AND (r.ended_at IS NULL
@@ -63,7 +71,7 @@ export class GoneAgents extends Context.Service<
           WHERE a.revoked_at IS NULL AND a.last_contact_at < ${since} AND ${ephemeral} AND NOT ${yield* owes}
           ORDER BY a.last_contact_at LIMIT ${mostAtOnce}`
         for (const { id, name, pool } of gone) {
-          // What is stored of the contact is older than the session.
+          // The stored time of contact is older than the session.
           if (yield* presence.isConnected(id)) continue
           yield* sql`UPDATE agents SET revoked_at = ${yield* now} WHERE id = ${id}`
           yield* sql`DELETE FROM agent_sessions WHERE agent_id = ${id}`
@@ -79,8 +87,8 @@ export class GoneAgents extends Context.Service<
       }).pipe(transaction(sql))
 
       /**
-       * Nobody needs a revoked agent that nothing refers to any more, ephemeral or not. While another agent of the token exists, its rows show that
-       * the token was for several.
+       * Nobody needs a revoked agent without references, ephemeral or not. While another agent of the token exists, its
+       * rows show that the token was for several.
        */
       const remove = Effect.gen(function* () {
         const since = yield* before(goneAgents)
@@ -92,6 +100,7 @@ export class GoneAgents extends Context.Service<
             AND a.id NOT IN (SELECT record_id FROM restore_review WHERE decision IS NULL) LIMIT ${mostAtOnce}`
         const ids = removed.map(({ id }) => id)
         yield* sql`DELETE FROM agent_sessions WHERE ${sql.in("agent_id", ids)}`
+        yield* sql`DELETE FROM agent_provided_marks WHERE ${sql.in("agent_id", ids)}`
         yield* sql`DELETE FROM agents WHERE ${sql.in("id", ids)}`
         const spent = yield* Token.rows(sql)`SELECT id FROM agent_enrolment_tokens t WHERE t.expires_at < ${since}
           AND NOT EXISTS (SELECT 1 FROM agents a WHERE a.enrolment_token_id = t.id) LIMIT ${mostAtOnce}`

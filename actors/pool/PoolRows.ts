@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { AgentFacts, AgentKeys } from "../../schema/agent/AgentIdentity.ts"
 import { PoolName } from "../../schema/agent/PoolName.ts"
+import { ProvidedMark } from "../../schema/agent/ProvidedMark.ts"
 import { ProvidedName } from "../../schema/agent/ProvidedName.ts"
 import { IsolationFloor } from "../../schema/policy/ExecutionProfile.ts"
 import { AgentId, EnrolmentTokenId, WorkspaceId } from "../../schema/records/Ids.ts"
@@ -10,7 +11,7 @@ import { Flag, type RowOf, rowShape, table } from "../database/Table.ts"
 
 export const PoolRow = table("agent_pools", {
   name: PoolName,
-  /** The lowest level of isolation at which an agent may hold Runs of the pool. */
+  /** The lowest isolation level at which an agent may execute Runs of the pool. */
   isolation: Schema.NullOr(IsolationFloor),
   /** How long an agent may be silent while it applies. */
   lease_seconds: Schema.Int,
@@ -26,7 +27,7 @@ export const PoolWorkspaceRow = table("agent_pool_workspaces", {
   assigned_at: Timestamp
 })
 
-/** Which Workspaces may use what a pool provides under a name. */
+/** Which Workspaces may use what a pool provides under this name. */
 export const ProvisionRow = table("agent_pool_provisions", {
   pool: PoolName,
   name: ProvidedName,
@@ -65,10 +66,15 @@ export const AgentRow = table("agents", {
 })
 export type AgentRow = RowOf<typeof AgentRow.columns>
 
-/** An agent and how many Runs it executes; `runsOfAgent` is the column, of the alias `a`. */
+/** An agent with the number of Runs it executes; `runsOfAgent` is that column, for the alias `a`. */
 export const BusyAgentRow = rowShape({ ...AgentRow.columns, runs: Schema.Int })
 export type BusyAgentRow = RowOf<typeof BusyAgentRow.columns>
 export const runsOfAgent = "(SELECT COUNT(*) FROM runs r WHERE r.status = 'running' AND r.owner = a.id) AS runs"
+
+/** Keyed, so that who has the database alone cannot try values. */
+export const ProvidedMarksJson = jsonText(Schema.Array(ProvidedMark))
+
+export const ProvidedMarkRow = table("agent_provided_marks", { agent_id: AgentId, ...ProvidedMark.fields })
 
 export const AgentSessionRow = table("agent_sessions", {
   secret_hash: Schema.String,

@@ -19,7 +19,7 @@ const ProvidedHandle = rowShape({ pool: PoolName, name: ProvidedName, handle: Sc
 const FoundWorkspace = rowShape({ id: WorkspaceId })
 const Counted = rowShape({ count: Schema.Int })
 
-/** What an operator may set of a pool. */
+/** The settings of a pool that an operator may change. */
 export interface PoolSettings {
   readonly isolation?: typeof IsolationFloor.Type | undefined
   readonly leaseSeconds?: number | undefined
@@ -32,20 +32,23 @@ const providedName = Schema.decodeUnknownEffect(ProvidedName)
 export class Pools extends Context.Service<
   Pools,
   {
-    /** Whether there is any pool: without one the server has no agent routes. */
+    /** Whether any pool exists: without one the server has no agent routes. */
     readonly exist: Effect.Effect<boolean>
     readonly find: (name: string) => Effect.Effect<PoolRow, ApiError>
     readonly list: Effect.Effect<ReadonlyArray<AgentPool>>
     readonly create: (name: string, settings: PoolSettings) => Effect.Effect<void, ApiError>
     readonly set: (name: string, settings: PoolSettings) => Effect.Effect<void, ApiError>
-    /** Refused while an agent of it is enrolled or a Run waits for it. Its name may be used again. */
+    /** Refused while an agent is enrolled in it or a Run waits for it. Its name may be reused. */
     readonly remove: (name: string) => Effect.Effect<void, ApiError>
     /** `workspace`: id or handle. */
     readonly assign: (name: string, workspace: string) => Effect.Effect<WorkspaceId, ApiError>
     readonly unassign: (name: string, workspace: string) => Effect.Effect<WorkspaceId, ApiError>
-    /** Lets Connections of a Workspace name what the agents of the pool have under this name: any module of the Workspace can then read it. */
+    /**
+     * Lets Connections of a Workspace use what the pool's agents have under this name: any module of the Workspace can
+     * then read it.
+     */
     readonly provide: (name: string, provided: string, workspace: string) => Effect.Effect<WorkspaceId, ApiError>
-    /** Ends it: Runs whose Connection names it are refused from then on. */
+    /** Ends the permission: Runs whose Connection uses it are refused from then on. */
     readonly withhold: (name: string, provided: string, workspace: string) => Effect.Effect<WorkspaceId, ApiError>
     /** A token is shown once; only its digest is stored. */
     readonly token: (
@@ -173,7 +176,7 @@ export class Pools extends Context.Service<
       const unassign = Effect.fn("Pools.unassign")(function* (name: string, workspace: string) {
         const pool = yield* find(name)
         const workspaceId = yield* workspaceOf(workspace)
-        // Assigned again, it has to be provided again.
+        // After a new assignment, it has to be provided again.
         yield* Effect.orDie(
           sql`DELETE FROM agent_pool_provisions WHERE pool = ${pool.name} AND workspace_id = ${workspaceId}`
         )

@@ -7,8 +7,8 @@ import type { AgentId } from "../../schema/records/Ids.ts"
 import { AgentRow } from "./PoolRows.ts"
 
 /**
- * Agents that a restore brought back. Until they are confirmed they are revoked, so nothing is given to them; unlike one that an operator revoked,
- * they are asked to wait, with whatever they hold.
+ * Agents that a restore brought back. Until they are confirmed they are revoked, so they get nothing; unlike an agent
+ * that an operator revoked, they are asked to wait, and keep what they hold.
  */
 export const restoredAgents = Effect.map(
   SqlClient.SqlClient,
@@ -28,7 +28,7 @@ export const restoredAgents = Effect.map(
         a.last_contact_at AS "changedAt"
       FROM restore_review r JOIN agents a ON a.id = r.record_id AND a.revoked_at IS NOT NULL
       WHERE r.decision IS NULL ORDER BY a.pool, a.name, a.id`),
-    // It has been silent because nothing it said was accepted: it gets the time of one that has just been heard.
+    // It was silent only because nothing it sent was accepted, so it counts as just heard from.
     confirm: Effect.fnUntraced(function* (id) {
       yield* sql`UPDATE agents SET ${AgentRow.changes(sql, { revoked_at: null, last_contact_at: yield* now })} WHERE id = ${id}`
     }, Effect.orDie),

@@ -31,8 +31,8 @@ const provisionOf = (id: string) => {
 }
 
 /**
- * What has no status of its own is held by its absence: the row is removed, and the review has its key and since when it was there. A confirmation
- * writes it again.
+ * Rows without a status of their own are suspended by removal: the review keeps the key and when it was written, and a
+ * confirmation writes the row again.
  */
 const waiting = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
@@ -95,7 +95,7 @@ export const restoredAssignments = Effect.map(SqlClient.SqlClient, (sql): Restor
   }
 })
 
-/** Which Workspaces may use what the agents of a pool provide; without an assignment to the pool it has no effect. */
+/** Which Workspaces may use what a pool's agents provide; without an assignment to the pool this has no effect. */
 export const restoredProvisions = Effect.map(
   SqlClient.SqlClient,
   (sql): RestoredRecords => ({

@@ -21,7 +21,7 @@ export interface OwnKeys {
   readonly open: Awaited<ReturnType<typeof crypto.subtle.importKey>>
   /** Signs with Ed25519; the signature in base64url. */
   readonly sign: (text: string) => Effect.Effect<string>
-  /** A key for one use, the same as long as the server keeps its keys. */
+  /** A key for one purpose, unchanged while the server keeps its keys. */
   readonly derived: (use: string) => Uint8Array
 }
 

@@ -14,7 +14,10 @@ const statusOf = (
   return drains || drain_requested_at !== null ? "draining" : "connected"
 }
 
-/** An agent as it last described itself, and whether it is there. One whose release gets no new Runs drains. */
+/**
+ * An agent as it last described itself, and whether it is connected. An agent whose release gets no new Runs is shown
+ * as draining.
+ */
 export const shownAgent = (presence: AgentPresence["Service"], release: string | undefined) =>
   Effect.fnUntraced(function* ({ runs, ...agent }: BusyAgentRow) {
     const facts = FactsJson.read(agent.facts)

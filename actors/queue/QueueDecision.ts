@@ -7,7 +7,7 @@ export interface PoolLimits {
   readonly perWorkspace: number
 }
 
-/** The places of the control plane. Those of a pool of agents are counted by the agents, which ask only when they have one. */
+/** The places of the control plane. The agents of a pool count their own places, and ask only when one is free. */
 export interface QueueLimits {
   readonly runs: PoolLimits
   readonly builds: PoolLimits
@@ -31,6 +31,8 @@ interface Standing {
 
 export interface RunningRun extends Standing {
   readonly startedAt: string
+  /** The agent that executes it, in a pool of agents. */
+  readonly owner?: string | undefined
   /** For scheduled drift checks: whether it was asked to stop already. */
   readonly scheduledCheck?: { readonly isStopping: boolean } | undefined
 }
@@ -57,7 +59,7 @@ export interface Place {
   readonly reason: QueueReason
   readonly heldByRunId?: RunId
   readonly limit?: number
-  /** What agents have to do with it, as a sentence. */
+  /** How agents affect it, as a sentence. */
   readonly sentence?: string
   /** With `no_agent`. */
   readonly missing?: ReadonlyArray<MissingOfAgents>
@@ -178,13 +180,13 @@ const capsulePlaces = ({ queued, running }: QueueState): ReadonlyMap<string, Pla
 }
 
 /**
- * Which Run starts next, and the position of every other one. At most one Run of a Capsule's queue is active, in order of
- * arrival. Within a pool Workspaces take turns, and within a Workspace the people who asked: the one whose last Run started
- * longest ago goes first. So while a Run of a Workspace waits, no other Workspace starts more than one before it, and a Run
- * without a place blocks nobody. Drift checks come behind people's requests.
+ * Which Run starts next, and the position of every other one. At most one Run of a Capsule's queue is active, in order
+ * of arrival. Within a pool Workspaces take turns, and within a Workspace the people who asked: the one whose last Run
+ * started longest ago goes first. So while a Run of a Workspace waits, no other Workspace starts more than one before
+ * it, and a Run without a place blocks nobody. Drift checks come after people's requests.
  *
- * `queued` need not be the whole queue: the first claimable Run of each person in each Workspace that may be next gives the
- * same `next`, and the Runs of one Workspace give the same places for them.
+ * `queued` need not be the whole queue: the first claimable Run of each person in each Workspace that may be next gives
+ * the same `next`, and the Runs of one Workspace give the same places for them.
  */
 export const decide = (state: QueueState): Decision => {
   const busy = capsulePlaces(state)

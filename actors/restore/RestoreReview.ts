@@ -76,8 +76,8 @@ export class RestoreReview extends Context.Service<
     /** Approval rules and teams apply again at once: nobody acts under them before a membership is confirmed. */
     readonly rules: Effect.Effect<ReadonlyArray<RestoredRules>>
     /**
-     * Confirms or removes the named records, or all that wait, and returns them. One transaction: `not_found` for an id that
-     * does not wait leaves all of them as they are.
+     * Confirms or removes the named records, or all that are waiting, and returns them. One transaction: if an id is
+     * not waiting, it fails with `not_found` and changes none.
      */
     readonly decide: (
       decision: ReviewDecision,

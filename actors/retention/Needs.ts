@@ -18,8 +18,8 @@ const receipt = need("receipt", exists("idempotency_receipts i", "i.result_id = 
 const movingRun = (column: string) => exists("runs o", `o.${column} = r.id AND ${isMoving("o.")}`)
 
 /**
- * No later Run of its Capsule or Source has the same type and outcome: it explains the current situation, and what is safe
- * now. A destroyed Capsule needs no explanation; otherwise each would keep some Runs for ever.
+ * No later Run of its Capsule or Source has the same type and outcome: it explains the current situation, and what is
+ * safe now. A destroyed Capsule needs no explanation; otherwise each would keep some Runs forever.
  */
 const isNewestRun = `CASE
   WHEN r.capsule_id IS NOT NULL THEN EXISTS (SELECT 1 FROM capsules c WHERE c.id = r.capsule_id AND ${capsuleWithEvidence("c.")})
@@ -76,11 +76,11 @@ export const runNeeds: ReadonlyArray<Need> = [
   need("install_plan", exists("install_plans p", "p.id = r.coordinator_id")),
   need("revision_plan", exists("revision_plans p", "p.id = r.coordinator_id")),
   need("interface", exists("interface_intents i", "i.run_id = r.id AND i.status IN ('pending', 'failed')")),
-  // It left something that is still to be settled, or released.
+  // It left something that still has to be settled or released.
   need("open", exists("run_results o", "o.run_id = r.id")),
   need("open", exists("run_checkpoints o", "o.run_id = r.id")),
   need("open", exists("agent_runs o", "o.run_id = r.id AND o.ended_at IS NULL")),
-  // Its agent can hand in the state only while the Run is known. One that was revoked does not come back.
+  // Its agent can hand in the state only while the Run is known. A revoked agent does not return.
   need(
     "open",
     exists(

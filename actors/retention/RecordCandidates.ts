@@ -46,13 +46,13 @@ export interface RemovableRecords {
 export interface Candidates {
   /** The records that may be removed. */
   readonly ids: ReadonlyArray<RecordId>
-  /** How many stay, by reason. */
+  /** How many are kept, by reason. */
   readonly kept: ReadonlyMap<NeedReason, number>
   /** Where the next batch begins; none after the last. */
   readonly next: LookedAt | undefined
 }
 
-/** Why the record `r` stays; `NULL` for one that may be removed. */
+/** Why the record `r` is kept; `NULL` for one that may be removed. */
 const keptBecause = ({ needs }: RetainedKind) =>
   `CASE ${needs.map(({ reason, when }) => `WHEN ${when} THEN '${reason}'`).join(" ")} END`
 

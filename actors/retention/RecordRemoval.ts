@@ -21,7 +21,7 @@ const stepsOfTurn = 100
 /** After a pass the next one begins a day later: each leaves an audit event. */
 const rest = Duration.toMillis("1 day")
 
-/** What stays of one kind although its period is over. */
+/** What is kept of one kind although its period is over. */
 export interface KeptRecords {
   readonly kind: RetainedKindName
   readonly reason: NeedReason
@@ -59,7 +59,7 @@ const inTotal = (parts: ReadonlyArray<RemovableRecords>): ReadonlyArray<Removabl
 export class RecordRemoval extends Context.Service<
   RecordRemoval,
   {
-    /** What would be removed now, by kind and Workspace, and what stays, by kind and reason. */
+    /** What would be removed now, by kind and Workspace, and what would be kept, by kind and reason. */
     readonly survey: Effect.Effect<RecordSurvey>
     /** Removes everything that may be removed, and returns it by kind and Workspace. */
     readonly removeAll: Effect.Effect<ReadonlyArray<RemovableRecords>>

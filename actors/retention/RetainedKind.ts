@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import type { RetainedKindName } from "../../schema/records/Retention.ts"
 
-/** Why a record stays although its period is over. */
+/** Why a record is kept although its period is over. */
 export const NeedReason = Schema.Literals([
   "open",
   "open_plan",
@@ -61,7 +61,7 @@ export interface SharedPart {
 export interface RetainedKind {
   readonly name: RetainedKindName
   readonly table: string
-  /** Whether the record itself stays, and only its parts are removed. */
+  /** Whether the record itself is kept, and only its parts are removed. */
   readonly staysItself?: boolean
   /** The column with the start of its period. */
   readonly since: string

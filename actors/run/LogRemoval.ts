@@ -17,7 +17,7 @@ const chunksAtOnce = 32
 const pause = "5 millis"
 /** Steps of one turn of the cleanup, which has more to do. */
 const stepsOfTurn = 200
-/** Logs that stay are examined again after this time. */
+/** Logs that are kept are examined again after this time. */
 const rest = Duration.toMillis("1 hour")
 
 /** What is left of a pass over the ledger. */

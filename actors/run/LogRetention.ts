@@ -16,7 +16,7 @@ export interface KeptLog {
 
 export type LogKeptReason = "open" | "young" | "pending_plan" | "current_state" | "newest" | "left_over_state"
 
-/** Why a log stays; `undefined` for one that may be removed. Logs that ended after `before` stay. */
+/** Why a log is kept; `undefined` for one that may be removed. Logs that ended after `before` are kept. */
 export const logKeptReason = (log: KeptLog, before: string): LogKeptReason | undefined => {
   if (log.endedAt === null || !log.isOver) return log.isPendingPlan ? "pending_plan" : "open"
   if (log.endedAt >= before) return "young"

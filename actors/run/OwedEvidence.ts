@@ -1,11 +1,14 @@
-/** SQL over a row of `agent_runs`: of an apply that was given up, its agent may have a state that nobody else has. `of` is the row's alias with a dot. */
+/**
+ * SQL over a row of `agent_runs`: whether the agent of an abandoned apply may have a state that nobody else has. `of`
+ * is the row's alias with a dot.
+ */
 export const mayOweEvidence = (of: string): string =>
   `(${of}kind = 'apply' AND ${of}accepted_at IS NOT NULL AND ${of}ended_at IS NOT NULL AND ${of}result IS NULL
     AND NOT EXISTS (SELECT 1 FROM agent_evidence e WHERE e.run_id = ${of}run_id AND e.agent_id = ${of}agent_id))`
 
 /**
- * As `mayOweEvidence`, and the tool may have been started: the server had allowed it. A Run that was started is never given to another agent, so
- * that it was the newest claim.
+ * Like `mayOweEvidence`, and the tool may have been started, since the server had allowed it. A started Run is never
+ * given to another agent, so this was its newest claim.
  */
 export const owesEvidence = (of: string): string =>
   `(${mayOweEvidence(of)}

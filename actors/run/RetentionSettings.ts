@@ -4,7 +4,7 @@ import { type KindPeriod, retention } from "../../schema/records/Retention.ts"
 /** How long the operator keeps what is no longer needed. */
 export interface RetentionPolicy {
   readonly logs: Duration.Duration
-  /** Of files that agents sent, and of agents that come and go; the defaults where absent. */
+  /** For files that agents sent, and for ephemeral agents; defaults apply if absent. */
   readonly agentFiles?: Duration.Duration
   readonly goneAgents?: Duration.Duration
   /** Periods that differ from the defaults. */

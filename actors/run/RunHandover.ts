@@ -9,7 +9,7 @@ import type { RunRow } from "./RunRow.ts"
 export class RunHandover extends Context.Service<
   RunHandover,
   {
-    /** The coordinator takes its next step; a Source that was to be kept only once it was read may go. */
+    /** The coordinator takes its next step; a Source to be kept only once it was read may be removed. */
     readonly finished: (run: RunRow) => Effect.Effect<void>
     /** A plan waits for review: the Capsule may have opted in to applying its automatic plans. */
     readonly planned: (run: RunRow) => Effect.Effect<void>
@@ -18,7 +18,7 @@ export class RunHandover extends Context.Service<
       readonly sourceId: SourceId
       readonly snapshotId: SourceSnapshotId
       readonly autoUpdate: boolean
-      /** The Run of the look, so that one look is handed over once. */
+      /** The Run of the check, so that each check is handed over once. */
       readonly cause: string
     }) => Effect.Effect<void>
   }

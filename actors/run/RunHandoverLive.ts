@@ -26,7 +26,7 @@ export const layer = Layer.effect(
       finished: (run) => {
         if (run.coordinator_id === null) {
           const sourceId = removableBy(run)
-          // The Source's actor knows whether it was read: `run` is as it was before its end.
+          // The Source's actor knows whether it was read: `run` is the row before its end.
           return sourceId === undefined
             ? Effect.void
             : handedOver(sources(sourceId).Unread({ runId: run.id }, { discard: true }))

@@ -48,15 +48,16 @@ export class RunJournal extends Context.Service<
       kind: Kind,
       data: RunEventData<Kind>
     ) => Effect.Effect<void, HoldLost>
-    /** Accepts a batch of reports from a place of execution. A repeated batch is stored once. */
+    /** Accepts a batch of reports from a runner. A repeated batch is stored once. */
     readonly receive: (
       hold: RunHold,
       batch: number,
       events: ReadonlyArray<ReportedEvent>
     ) => Effect.Effect<void, HoldLost>
     /**
-     * Reports soon, many in one transaction: for events that a tool emits by the dozen, where a commit each would delay the
-     * tool and other writers. Nothing that is appended later comes before it. A crash may lose the last few milliseconds.
+     * Reports soon, many in one transaction: for events that a tool emits by the dozen, where one commit per event
+     * would delay the tool and other writers. Nothing that is appended later comes before it. A crash may lose the last
+     * few milliseconds.
      */
     readonly note: <Kind extends RunEventKind>(
       hold: RunHold,

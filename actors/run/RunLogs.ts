@@ -52,7 +52,10 @@ export class RunLogs extends Context.Service<
   {
     /** Opens the log for one execution; it ends with the scope. */
     readonly open: (hold: RunHold) => Effect.Effect<RunLog, never, Scope.Scope>
-    /** Takes a batch of lines that an agent sent; one that comes again is stored once. Lines beyond the limit of a log are left out. */
+    /**
+     * Takes a batch of lines that an agent sent; a repeated one is stored once. Lines beyond the limit of a log are
+     * left out.
+     */
     readonly receive: (
       hold: RunHold,
       number: number,

@@ -76,7 +76,7 @@ export const RunRow = table(
     /** Grows with every claim, and never goes down. */
     fence: Schema.Int,
     lease_seconds: Schema.NullOr(Schema.Int),
-    /** The pool that executes the Run: `local`, or one of agents. The places that it waits for are `slot_pool`. */
+    /** The pool that executes the Run: `local`, or a pool of agents. The places that it waits for are `slot_pool`. */
     pool: Schema.String,
     start_acknowledged_at: Schema.NullOr(Timestamp),
     /** Since when the agent that executes the Run has been silent; none while it is responding. */
@@ -97,7 +97,7 @@ export const RunRow = table(
     error_message: Schema.NullOr(Schema.String),
     state_version_id: Schema.NullOr(StateVersionId),
     connection_id: Schema.NullOr(ConnectionId),
-    /** A look that has found nothing so far, which is not listed. */
+    /** A check that has found nothing so far, which is not listed. */
     quiet: Flag,
     isolation: Schema.NullOr(RecordedSandboxLevel),
     network: Schema.NullOr(RunNetwork),

@@ -4,13 +4,13 @@ import type { RunRow } from "./RunRow.ts"
 
 /** The part of a sync's specification that its end depends on. */
 export const UnreadSource = {
-  /** The Source exists for this reading: it is removed when no sync has read it. */
+  /** The Source exists only for this reading: it is removed if no sync has read it. */
   removeUnread: Schema.optionalKey(Schema.Boolean)
 }
 
 const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct(UnreadSource)))
 
-/** The Source that this Run would remove by ending without having read it. */
+/** The Source that this Run would remove if it ended without having read it. */
 export const removableBy = (run: Pick<RunRow, "type" | "source_id" | "spec">): SourceId | undefined => {
   if (run.type !== "source_sync" || run.source_id === null) return undefined
   return Option.getOrUndefined(decode(run.spec))?.removeUnread === true ? run.source_id : undefined

@@ -81,7 +81,7 @@ const takeOut = Effect.fn("Source.takeOut")(function* (row: SourceRow, unknownSe
   yield* sql`DELETE FROM source_snapshots WHERE source_id = ${row.id} AND id NOT IN (${evidence})`
 }, Effect.orDie)
 
-/** Takes it out, and says so in the history. In the caller's transaction. */
+/** Removes it, and records that in the history. In the caller's transaction. */
 const removed = Effect.fnUntraced(function* (
   row: SourceRow,
   { actor, requestId }: CommandContext,
@@ -102,8 +102,9 @@ const removed = Effect.fnUntraced(function* (
 })
 
 /**
- * Removes a Source that was made for a reading which failed. Another sync that is under way decides by its own end; what was
- * read, is used, or was changed by somebody since (another ref, a Connection, a new webhook secret) stays. In the caller's transaction.
+ * Removes a Source that was made for a reading which failed. Another sync in progress decides at its own end; a Source
+ * that was read, is used, or was changed by somebody since (another ref, a Connection, a new webhook secret) is kept.
+ * In the caller's transaction.
  */
 export const removeUnread = Effect.fn("Source.removeUnread")(function* (
   id: SourceId,

@@ -8,14 +8,14 @@ import { removableBy } from "../run/UnreadSource.ts"
 import type { Lane } from "../source/SourceLanes.ts"
 import type { SourceRow } from "../source/SourceRow.ts"
 
-/** A sync that somebody or something asks for. */
+/** A requested sync. */
 export interface SyncRequest {
   readonly context: CommandContext
   readonly intent: SyncIntent
   readonly expectedCommit?: string | undefined
   readonly lane?: Lane | undefined
   readonly trigger: "user" | "webhook" | "schedule" | "service"
-  /** The Source is made for this reading: it is removed when no sync has read it. */
+  /** The Source is made only for this reading: it is removed if no sync has read it. */
   readonly removeUnread?: boolean
 }
 
@@ -37,7 +37,7 @@ const wasForReading = Effect.fn("Source.wasForReading")(function* (source: Sourc
   return last !== undefined && removableBy(last) !== undefined
 })
 
-/** What the Run of a requested sync will fetch, and what becomes of the Source if it cannot. */
+/** What the Run of a requested sync will fetch, and what happens to the Source if it cannot. */
 export const syncSpec = Effect.fnUntraced(function* (row: SourceRow, request: SyncRequest) {
   const removeUnread = request.removeUnread === true || (yield* wasForReading(row))
   return {

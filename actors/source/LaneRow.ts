@@ -3,7 +3,7 @@ import { SourceId, SourceSnapshotId } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** Lanes with a look. */
+/** Lanes that have been checked. */
 export const StoredLane = table("source_lanes", {
   source_id: SourceId,
   ref: Schema.String,

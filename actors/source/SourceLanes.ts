@@ -94,8 +94,8 @@ export const failingLanes = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId)
     ORDER BY l.error_since, s.id, l.ref, l.path LIMIT 100`)
 
 /**
- * Whether a look ended after this one. One with a time in the future was made before the clock was corrected: it counts as
- * older.
+ * Whether a check ended after this one. One with a time in the future was made before the clock was corrected: it
+ * counts as older.
  */
 const isOvertaken = (before: RowOf<typeof StoredLane.columns> | undefined, lookedAt: string) =>
   Effect.map(now, (at) => before?.last_look_at != null && before.last_look_at > lookedAt && before.last_look_at <= at)
@@ -118,7 +118,7 @@ export class SourceLanes extends Context.Service<
       lane: Lane,
       found: { readonly snapshotId: SourceSnapshotId; readonly commit: string; readonly lookedAt: string }
     ) => Effect.Effect<boolean>
-    /** A look failed. `false` when it only repeats the lane's current error, or a later look has ended. */
+    /** A check failed. `false` when it only repeats the lane's current error, or a later check has ended. */
     readonly failed: (
       sourceId: SourceId,
       lane: Lane,
@@ -127,7 +127,7 @@ export class SourceLanes extends Context.Service<
     ) => Effect.Effect<boolean>
     /** Updates the Source's status from its lanes: in error while a lane in use cannot be fetched. */
     readonly settleStatus: (sourceId: SourceId) => Effect.Effect<void>
-    /** Lanes of Sources that follow automatically that are due. */
+    /** The due lanes of Sources with automatic syncs. */
     readonly due: Effect.Effect<ReadonlyArray<Lane & { readonly sourceId: SourceId }>>
   }
 >()("svc/actors/source/SourceLanes") {
@@ -196,7 +196,7 @@ export class SourceLanes extends Context.Service<
         }, Effect.orDie),
         due: Effect.gen(function* () {
           const at = yield* now
-          // No look is planned later than one interval: such a time is from before the clock was corrected.
+          // No check is scheduled more than one interval ahead: such a time is from before the clock was corrected.
           const latest = yield* next
           return yield* DueLane.rows(sql)`SELECT s.id AS "sourceId", u.ref, u.path FROM sources s
             JOIN workspaces w ON w.id = s.workspace_id AND w.archived_at IS NULL

@@ -33,7 +33,7 @@ export interface NewLeftOverState {
   /** The secret inputs of the apply; `undefined` when unknown. */
   readonly secrets: ReadonlyArray<SecretText> | undefined
   readonly build: BuildColumns | undefined
-  /** Which of the states that one Run left; the one of its settlement when absent. */
+  /** Which of the states that the Run left; the one from its settlement if absent. */
   readonly part?: string | undefined
 }
 

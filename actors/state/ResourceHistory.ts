@@ -33,7 +33,7 @@ const Current = rowShape({
   outcome: Schema.NullOr(StateIndexRow.columns.outcome)
 })
 
-/** A period in which the resource did not change, and when the state was committed that ended it. */
+/** A period in which the resource did not change, and when the state that ended it was committed. */
 const Period = rowShape({
   ...ResourceVersionRow.only("digest", "attributes", "valid_from", "valid_to", "run_id", "changed_at").columns,
   ended_by_run_id: ResourceVersionRow.columns.ended_by_run_id,

@@ -5,7 +5,7 @@ import { stateIdentity } from "../../runner/execution/StateIdentity.ts"
 
 type Bytes = Redacted.Redacted<Uint8Array>
 
-/** A state that was sent or saved, as the state itself says it is. */
+/** A state that was sent or saved, described by its own contents. */
 export interface SentState {
   readonly state?: Bytes
   readonly lineage?: string
@@ -16,8 +16,8 @@ export interface SentState {
 }
 
 /**
- * What a state that an agent sent is, by its own words and not by the agent's. One that is none, or does not continue the Run's base, does not become
- * the Capsule's: it is kept for a person to look at.
+ * Identifies a state that an agent sent by its contents, not by the agent's description. One that is not a state, or
+ * does not continue the Run's base, does not become the Capsule's: it is kept for a person to examine.
  */
 export const sentState = Effect.fnUntraced(function* (
   state: Bytes | undefined,

@@ -10,9 +10,9 @@ export interface Compared {
 
 /** Rows that are valid at only one of two generations. */
 interface Between<Row> {
-  /** They are valid at the earlier one. */
+  /** The rows that are valid at the earlier one. */
   readonly ended: ReadonlyArray<Row>
-  /** They are valid at the later one. */
+  /** The rows that are valid at the later one. */
   readonly begun: ReadonlyArray<Row>
 }
 

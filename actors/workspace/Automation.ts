@@ -26,8 +26,9 @@ export const automationRefusal = Effect.fn("automationRefusal")(function* (works
 })
 
 /**
- * Whether the service may plan or apply anything in the Workspace without a person: auto-update, the next wave of a group,
- * scheduled drift checks. Asked in the transaction that would start it. Looks at Sources change nothing and continue.
+ * Whether the service may plan or apply anything in the Workspace without a person: auto-update, the next wave of a
+ * group, scheduled drift checks. Checked in the transaction that would start it. Checks of Sources change nothing and
+ * continue.
  */
 export const automationAllowed = (workspaceId: WorkspaceId) =>
   Effect.map(automationRefusal(workspaceId), (refusal) => refusal === undefined)

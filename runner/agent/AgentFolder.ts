@@ -22,9 +22,9 @@ export const AgentIdentity = Schema.Struct({
 })
 export type AgentIdentity = typeof AgentIdentity.Type
 
-/** More than that were never replaced while one Run worked. */
+/** No Run lasts through more key rotations than this. */
 const mostFormer = 16
-/** With the usual lifetime of keys, those of more than two years. */
+/** At the usual key lifetime, this covers more than two years. */
 const mostReplaced = 32
 
 const IdentityText = Schema.fromJsonString(AgentIdentity)
@@ -76,18 +76,17 @@ export const storedAgent = (path: string) => ({
  *
  * - `identity`: `none` before the enrolment
  * - `keys`: made and stored the first time. Read from the disk each time, since another process of this agent may have replaced them
- * - `dateKeys`: says since when keys that have no date are known
- * - `nextKeys`: those that are to replace them, from when they are made until the server has taken them
- * - `prepareKeys`: makes next keys, unless there are some
- * - `dropNextKeys`: they are not announced any more
- * - `takeNextKeys`: they are the agent's from now on; the ones before only open what was sealed for them, until `forgetFormer`, and
- *   sign where a restored server knows no newer ones
+ * - `dateKeys`: records since when undated keys are known
+ * - `nextKeys`: their replacements, from when they are made until the server has accepted them
+ * - `prepareKeys`: makes next keys, unless they exist
+ * - `dropNextKeys`: they are no longer announced
+ * - `takeNextKeys`: they become the agent's keys; the previous ones only open what was sealed for them, until `forgetFormer`, and sign for a restored server that knows no newer ones
  *
- * Two processes and a command may change the keys. Each change is made under a lock, and `takeNextKeys` and `dropNextKeys` do nothing once other keys
- * than these are next.
+ * Two processes and a command may change the keys. Each change holds a lock, and `takeNextKeys` and `dropNextKeys` do
+ * nothing once different keys are next.
  *
  * - `forgetFormer`: only while no process of this agent holds a Run
- * - `lock`: waits a moment, in which a command may only look whether it is free; `false` while another process takes jobs with this folder. A draining process releases it first
+ * - `lock`: waits a moment, because a command may briefly hold it to see whether it is free; `false` while another process takes jobs with this folder. A draining process releases it first
  */
 export class AgentFolder extends Context.Service<
   AgentFolder,
@@ -148,7 +147,7 @@ export class AgentFolder extends Context.Service<
 
         const removeNext = Effect.mapError(removeTree(files.nextKeys, "remove the agent's next keys"), unusable)
 
-        /** A process that ended after it had taken them left the file. */
+        /** A process that ended after the keys were taken left the file. */
         const unfinished = Effect.gen(function* () {
           const next = yield* found.nextKeys
           if (Option.isNone(next) || next.value.public.sign !== (yield* firstKeys).public.sign) return next
@@ -169,7 +168,7 @@ export class AgentFolder extends Context.Service<
           })
         )
 
-        /** Changes the present keys, and ends the next ones, if these still are. */
+        /** Changes the present keys and removes the next ones, if they are still the ones given. */
         const settle = (next: StoredKeys, change: (present: StoredKeys) => StoredKeys) =>
           Effect.gen(function* () {
             const found = yield* unfinished

@@ -6,9 +6,8 @@ const PrivateKey = Schema.RedactedFromValue(Schema.Uint8ArrayFromBase64)
  * Private keys as stored in a file that only the agent can read: PKCS #8, in base64.
  *
  * - `madeAt`: absent in the file of a release that did not replace its keys
- * - `former`: keys that were replaced, for what was sealed for them before that
- * - `replaced`: the keys that signed before these, or were announced and not taken, newest first. A server that was restored from a backup may know
- *   one of them only
+ * - `former`: replaced keys, to open what was sealed for them earlier
+ * - `replaced`: earlier signing keys, and announced ones that were not taken, newest first. A server restored from a backup may know only one of them
  */
 export const StoredKeys = Schema.Struct({
   version: Schema.Literal(1),
@@ -21,7 +20,7 @@ export const StoredKeys = Schema.Struct({
 })
 export type StoredKeys = typeof StoredKeys.Type
 
-/** What signs for the agent. */
+/** Signs for the agent. */
 export type Signer = Pick<StoredKeys, "sign">
 
 const rawPublic = (key: CryptoKey) =>
@@ -62,7 +61,7 @@ export const signedBy = ({ sign }: Signer, text: string): Effect.Effect<string> 
     return Buffer.from(await crypto.subtle.sign("Ed25519", key, new TextEncoder().encode(text))).toString("base64url")
   })
 
-/** What opens what was sealed for this agent: its present key, then those before it. */
+/** The keys that open what was sealed for this agent: the present one, then the previous ones. */
 export const openingKeys = ({ former = [], seal }: StoredKeys): Effect.Effect<ReadonlyArray<CryptoKey>> =>
   Effect.promise(() =>
     Promise.all(

@@ -17,7 +17,7 @@ export class AgentParty extends Context.Service<
     readonly opening: Effect.Effect<ReadonlyArray<CryptoKey>, AgentFolderUnusable>
     /** The key that outgoing data is sealed for. */
     readonly serverKey: CryptoKey
-    /** Whether the server whose keys were pinned at the enrolment made this offer, for this agent. */
+    /** Whether the server whose keys were pinned at enrolment made this offer, for this agent. */
     readonly isOffered: (offer: JobOffer) => Effect.Effect<boolean>
     readonly received: (claim: RunClaim, kind: SealedKind) => SealedFor
     readonly sent: (claim: RunClaim, kind: SealedKind) => SealedFor
@@ -30,10 +30,11 @@ export const agentParty = Effect.fnUntraced(function* (identity: AgentIdentity, 
   return AgentParty.of({
     identity,
     opening: Effect.gen(function* () {
-      // First the next ones: taken meanwhile, they are among the others.
+      // The next keys are read first: if they are taken meanwhile, they appear among the others.
       const next = yield* folder.nextKeys
       const present = yield* openingKeys(yield* folder.keys)
-      // The server seals for the next ones from the moment it has taken them, and another process of this agent may not know yet.
+      // The server seals for the next keys as soon as it accepts them, and another process of this agent may not know
+      // yet.
       return Option.isNone(next) ? present : [...present, ...(yield* openingKeys(next.value))]
     }),
     serverKey: yield* sealingKey(identity.serverKeys.seal),

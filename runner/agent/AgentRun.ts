@@ -26,7 +26,7 @@ const stopInTime = (lease: Lease, handle: RunHandle) =>
     Effect.forever
   )
 
-/** The start of an apply, durable here and at the server before the tool runs. */
+/** The start of an apply, recorded durably here and at the server before the tool runs. */
 const recordStart = (lease: Lease, handle: RunHandle) =>
   Effect.gen(function* () {
     const line = yield* ServerLine
@@ -77,12 +77,13 @@ const execution = Effect.fnUntraced(function* (
   })
   yield* Effect.acquireRelease(guard.hold(room.runFolder, lease.killAtBoot()), () => guard.release(room.runFolder))
   if (offer.kind === "apply") yield* Effect.forkScoped(stopInTime(lease, handle))
-  return yield* executeJob(room, offer, opened, {
+  const control = {
     runFolder: room.runFolder,
     cancelRequested: Deferred.await(handle.cancelled),
     sink,
     ...(offer.kind === "apply" ? { recordStart: Effect.provideContext(recordStart(lease, handle), context) } : {})
-  })
+  }
+  return yield* executeJob(room, offer, opened, control, lease.wasOver)
 })
 
 const removed = Effect.fnUntraced(function* ({ room }: RunHandle) {
@@ -91,8 +92,8 @@ const removed = Effect.fnUntraced(function* ({ room }: RunHandle) {
 })
 
 /**
- * The server says that the Run is not this agent's any more. A tool that may be changing something is asked to stop first,
- * so that it can save its state; it is killed when its lease ends at the latest.
+ * The server says that the Run is no longer this agent's. A tool that may be changing something is asked to stop first,
+ * so that it can save its state; it is killed when its lease ends, at the latest.
  */
 const endedAndStopped = Effect.fnUntraced(function* (handle: RunHandle) {
   const end = yield* endedBy(handle)
@@ -159,7 +160,7 @@ export const runOffer = Effect.fn("AgentRun.offer")(
     )
 )
 
-/** A Run that a previous process left behind, once the server has said whose it is. */
+/** A Run that a previous process left behind, once the server has said who owns it. */
 export const runLeft = Effect.fn("AgentRun.left")((handle: RunHandle) =>
   whileOwn(
     handle,
@@ -171,11 +172,7 @@ export const runLeft = Effect.fn("AgentRun.left")((handle: RunHandle) =>
       const left =
         kind === "apply"
           ? { kind, status: "left" as const, left: Option.getOrNull(yield* runner.recover(runFolder)) }
-          : {
-              kind,
-              status: "failed" as const,
-              failure: runnerFailure("killed", "prepare", "The agent ended while it worked on this Run.")
-            }
+          : { kind, status: "left" as const }
       yield* ended(handle, yield* untilDiskTakesIt(sealedResult(handle.room, left)))
     })
   )

@@ -14,7 +14,7 @@ import type { RunRoom } from "./RunRoom.ts"
 import { openBlob } from "./SealedBlob.ts"
 import { ServerLine } from "./ServerLine.ts"
 
-/** A file of a job is missing, or not what the job names. */
+/** A file of a job is missing, or is not the one that the job names. */
 export class JobFileUnusable extends Schema.TaggedError<JobFileUnusable>()("JobFileUnusable", {
   message: Schema.String
 }) {}
@@ -34,7 +34,7 @@ const refuseOther = (found: string, wanted: string, what: string) =>
 export class JobFiles extends Context.Service<
   JobFiles,
   {
-    /** Afterwards the place of execution can find the snapshot and the build. */
+    /** Afterwards the runner can find the snapshot and the build. */
     readonly provide: (
       room: RunRoom,
       offer: JobOffer,

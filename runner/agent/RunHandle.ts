@@ -10,7 +10,7 @@ export type Ended = "hand_in" | "discard"
 /**
  * A Run that this agent holds, as the session sees it.
  *
- * - `lease`: absent for what an ended process left, as nothing runs there any more
+ * - `lease`: absent for what an ended process left, where nothing runs
  * - `confirmed`: the server said that the Run is still this agent's
  * - `ended`: the server said that it is not
  * - `stopped`: its tool has ended

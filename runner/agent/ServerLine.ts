@@ -17,10 +17,10 @@ export interface ResultFiles {
 }
 
 /**
- * The line to the server for one Run. Each call repeats until it is answered, across cut lines, restarts of the server and
- * new sessions; it fails only when the Run is not this agent's any more.
+ * The connection to the server for one Run. Each call repeats until it is answered, across cut lines, restarts of the
+ * server and new sessions; it fails only when the Run is no longer this agent's.
  *
- * - `report`: answers the last batch that is stored
+ * - `report`: returns the number of the last stored batch
  * - `fetch`: writes the bytes as they are sent to a new file
  */
 export class ServerLine extends Context.Service<

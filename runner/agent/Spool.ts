@@ -21,10 +21,10 @@ export const spoolLimits: SpoolLimits = {
 }
 
 /**
- * What an execution reports, on the disk of the agent until the server has stored it. It outlives `kill -9`: an appended
- * entry has been written to the kernel when `append` returns, and is on disk before it is sent.
+ * What an execution reports, on the disk of the agent until the server has stored it. It survives `kill -9`: an
+ * appended entry has been written to the kernel when `append` returns, and is on disk before it is sent.
  *
- * - `append`: never fails and never waits for the line or for a flush
+ * - `append`: never fails, and never waits for the connection or a flush
  * - `next`: the oldest batch that is not acknowledged. It has the same contents each time, also after a crash
  * - `acknowledged`: the server has stored everything up to this batch
  * - `waiting`: until there is something to send
@@ -41,7 +41,7 @@ export interface Spool {
 
 const flushed = (path: string) => openFile(path, "r").then((file) => file.datasync().finally(() => file.close()))
 
-/** Holds the number of the last batch that the server has: its file is gone, and the number must not be reused. */
+/** Holds the number of the last batch that the server has: its file was removed, and the number must not be reused. */
 const storedName = "stored"
 
 const storedNumber = (folder: string): number => {

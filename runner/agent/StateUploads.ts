@@ -1,7 +1,7 @@
 import { Duration, Effect, Queue, type Scope } from "effect"
 import type { StateCheckpoint } from "../execution/RunSink.ts"
 
-const shortest = Duration.millis(200)
+const shortest = Duration.seconds(1)
 const timesTheLast = 5
 
 export interface StateUploads {
@@ -11,8 +11,8 @@ export interface StateUploads {
 }
 
 /**
- * Sends states one at a time until the Scope closes, always the newest one. After each it pauses five times as long as that
- * took, so that large states do not monopolise the line.
+ * Sends states one at a time until the Scope closes, always the newest one. After each it pauses five times as long as
+ * that took, so that large states do not monopolise the connection.
  */
 export const uploadStates = Effect.fnUntraced(function* (
   send: (state: StateCheckpoint) => Effect.Effect<void>
@@ -20,8 +20,7 @@ export const uploadStates = Effect.fnUntraced(function* (
   const waiting = yield* Queue.sliding<StateCheckpoint>(1)
   let newest: number | undefined
   yield* Queue.take(waiting).pipe(
-    Effect.flatMap(send),
-    Effect.timed,
+    Effect.flatMap((state) => Effect.timed(send(state))),
     Effect.flatMap(([took]) => Effect.sleep(Duration.max(shortest, Duration.times(took, timesTheLast)))),
     Effect.forever,
     Effect.forkScoped

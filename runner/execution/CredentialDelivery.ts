@@ -30,7 +30,7 @@ export interface CredentialDelivery {
   readonly files: ReadonlyArray<DeliveredFile>
   /** Everything that must never be shown. */
   readonly secrets: ReadonlyArray<Secret>
-  /** Those that only this machine has: they must not leave it either. */
+  /** Credentials that only this machine has must not leave it either. */
   readonly provided: ReadonlyArray<Secret>
 }
 

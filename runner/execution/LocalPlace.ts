@@ -6,7 +6,7 @@ import { ProvidedCredentials } from "./ProvidedCredentials.ts"
 import { ExtractionFailed, RunPlace, ToolUnavailable } from "./RunPlace.ts"
 import { RunnerSettings } from "./RunnerSettings.ts"
 
-/** Runs that are executed beside the control plane, with the snapshots, builds and tools of its own machine. */
+/** Executes Runs beside the control plane, with the snapshots, builds and tools of its own machine. */
 export const localPlace = Layer.effect(
   RunPlace,
   Effect.gen(function* () {

@@ -11,6 +11,6 @@ import { processNoteName } from "./RunFolder.ts"
 export const endProcessesOfRun = (folder: string) =>
   Effect.andThen(endNotedProcesses(join(folder, processNoteName)), endProcessesIn(folder))
 
-/** The same immediately and by force, for a run whose lease ends while its service may be dead or not scheduled. */
+/** The same immediately and by force, for a Run whose lease ends while its service may be dead or suspended. */
 export const killProcessesOfRun = (folder: string) =>
   Effect.andThen(killNotedProcesses(join(folder, processNoteName)), endProcessesIn(folder))

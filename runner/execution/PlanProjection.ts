@@ -192,7 +192,7 @@ export const projectPlan = (
 ): Effect.Effect<PlanProjection> =>
   redacted(redactor, (hide) => {
     const room: Room = { left: longValuesInAll }
-    // Capsules that take the Outputs must not depend on the size of the resources' values.
+    // Capsules that consume the Outputs must not depend on the size of the resources' values.
     const outputRoom: Room = { left: longValuesInAll }
     const attribute = (shown: Attribute): Attribute => ({
       ...shown,

@@ -2,7 +2,7 @@ import type { Schema } from "effect"
 import type { ChangeReferences } from "../../schema/records/ChangeEvidence.ts"
 import type { PlannedBlock, PlannedModule } from "./PlanDocument.ts"
 
-/** More names than explain anything; beyond them the references count as partly known. */
+/** More names than this explain nothing; beyond them the references count as partly known. */
 const mostNames = 50
 
 /** A module of the configuration, and the one that calls it. */
@@ -17,7 +17,7 @@ interface Found {
   readonly inputs: Set<string>
   readonly resources: Set<string>
   partial: boolean
-  /** What was already followed, since a diamond of modules has very many paths. */
+  /** What was already followed: nested diamonds of modules have very many paths. */
   readonly seen: Set<string>
 }
 
@@ -98,7 +98,7 @@ const followVariable = ({ caller }: Place, name: string, found: Found) => {
   }
   const { expressions } = caller.call
   const given = isObject(expressions) ? expressions[name] : undefined
-  // Not given: its default, which no input changes.
+  // Not set by the caller: its default applies, which no input changes.
   if (given !== undefined) followAll(caller.place, caller.call, referencesIn(given), found)
 }
 

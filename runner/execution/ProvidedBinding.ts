@@ -3,48 +3,63 @@ import { Effect, Redacted } from "effect"
 import type { ProvidedSet } from "./ProvidedCredentials.ts"
 import type { ProvidedBinding } from "./RunJob.ts"
 
-/** Slow on purpose: the control plane keeps the digest, and must not find a short value by trying. */
+/** Slow on purpose: the control plane keeps the digest, and must not be able to guess a short value. */
 const cost = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 }
 const digestBytes = 32
 
-/** Everything that a provider is given, the same in whatever order it was described. */
-const contentsOf = ({ files, values }: ProvidedSet): string =>
+/**
+ * What distinguishes one set from another: everything that a provider receives, independent of the order in which it
+ * was described. A label stands for values and contents, never for names.
+ */
+export const identityOf = ({ files, label, values }: ProvidedSet): string =>
   JSON.stringify([
     Object.entries(values)
-      .map(([name, value]) => JSON.stringify([name, Redacted.value(value)]))
+      .map(([name, value]) => JSON.stringify([name, label === undefined ? Redacted.value(value) : null]))
       .toSorted(),
     files
-      .map(({ content, envName, name }) =>
-        JSON.stringify([name, envName ?? null, Buffer.from(Redacted.value(content)).toString("base64")])
-      )
-      .toSorted()
+      .map(({ content, envName, name }) => {
+        const bytes = label === undefined ? Buffer.from(Redacted.value(content)).toString("base64") : null
+        return JSON.stringify([name, envName ?? null, bytes])
+      })
+      .toSorted(),
+    ...(label === undefined ? [] : [label])
   ])
 
-/** Of one plan only, so that it does not say which Runs used the same values. */
-const digestOf = (name: string, set: ProvidedSet, planDigest: string) =>
+const slowDigest = (text: string, salt: ReadonlyArray<string>) =>
   Effect.callback<string>((resume) => {
-    scrypt(contentsOf(set), JSON.stringify([planDigest, name]), digestBytes, cost, (error, digest) =>
-      // Bun says `undefined` where Node says `null`.
+    scrypt(text, JSON.stringify(salt), digestBytes, cost, (error, digest) =>
+      // Bun returns `undefined` where Node returns `null`.
       resume(error instanceof Error ? Effect.die(error) : Effect.succeed(digest.toString("base64url")))
     )
   })
 
-/** What binds a plan to the credentials of this machine with which it was made. */
+/** For one plan only, so that it does not reveal which Runs used the same values. */
+const digestOf = (name: string, set: ProvidedSet, planDigest: string) => slowDigest(identityOf(set), [planDigest, name])
+
+/** See `ProvidedMark`. `place`: the installation and its pool. */
+export const providedMark = (name: string, set: ProvidedSet, place: ReadonlyArray<string>) =>
+  slowDigest(identityOf(set), ["svc-provided-mark-v1", ...place, name])
+
+/** Binds a plan to this machine's credentials that it was made with. */
 export const providedBindings = (
   sets: ReadonlyMap<string, ProvidedSet>,
   planDigest: string
 ): Effect.Effect<ReadonlyArray<ProvidedBinding>> =>
   Effect.forEach([...sets], ([name, set]) =>
-    Effect.map(digestOf(name, set, planDigest), (digest) => ({ name, digest }))
+    Effect.map(digestOf(name, set, planDigest), (digest) => ({
+      name,
+      digest,
+      ...(set.mark === undefined ? {} : { mark: set.mark })
+    }))
   )
 
-/** A plan as it was reviewed, and what it is bound to. */
+/** A reviewed plan, and what it is bound to. */
 export interface ReviewedPlan {
   readonly planDigest: string
   readonly bindings: ReadonlyArray<ProvidedBinding>
 }
 
-/** Why the credentials that this machine has now are not those of the reviewed plan; `undefined` when they are. */
+/** Why this machine's current credentials are not those of the reviewed plan; `undefined` when they are. */
 export const bindingProblem = Effect.fnUntraced(function* (
   sets: ReadonlyMap<string, ProvidedSet>,
   { bindings, planDigest }: ReviewedPlan

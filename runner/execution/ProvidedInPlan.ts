@@ -25,8 +25,8 @@ const textsIn = (document: string): Option.Option<ReadonlySet<string>> =>
   })
 
 /**
- * Refuses a plan that holds credentials of this machine: a module may have read them, and its plan file goes to the control plane. A text that
- * the state held before is there already, but nothing else is that merely comes from the same credentials.
+ * Refuses a plan that holds credentials of this machine: a module may have read them, and its plan file goes to the
+ * control plane. Text that the previous state already held is accepted; other text from the same credentials is not.
  */
 export const refuseProvided = Effect.fnUntraced(function* (
   provided: RunRedactor,

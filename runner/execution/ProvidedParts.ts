@@ -9,11 +9,11 @@ const decodeDocument = Schema.decodeUnknownOption(
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 const decodeText = Option.liftThrowable((bytes: Uint8Array) => utf8.decode(bytes))
 
-/** The names that such documents use for their members. Anything else could be a value that somebody made a name of. */
+/** The member names that such documents use. Any other name could be a value used as a name. */
 const plainName = /^[a-z][a-z_]{0,40}$/
 const decimal = /^[+-]?(\d+)(\.\d+)?$/
 
-/** A module may make a number of a text, and the tool writes a number without what it does not need: `0012.50` is `12.5`. */
+/** A module may convert text to a number, and the tool writes numbers in their shortest form: `0012.50` is `12.5`. */
 const asNumber = (text: string): ReadonlyArray<string> => {
   const [, whole, fraction = ""] = decimal.exec(text.trim()) ?? []
   if (whole === undefined) return []
@@ -28,7 +28,7 @@ interface Part {
   readonly text: string
 }
 
-/** The texts of a document without its public members, each with the name of the innermost member that says it. */
+/** The texts of a document without its public members, each with the name of the innermost member that contains it. */
 const partsOf = (origin: string, text: string, open: ReadonlySet<string>): ReadonlyArray<Part> => {
   const document = /^\s*[[{]/.test(text) ? decodeDocument(withNumbersAsText(text)) : Option.none()
   if (Option.isNone(document)) return [{ origin, text }]
@@ -49,8 +49,9 @@ const partsOf = (origin: string, text: string, open: ReadonlySet<string>): Reado
 }
 
 /**
- * What of the credentials of this machine must not leave it in a plan: everything, but the variables and the members of JSON documents that the
- * machine's operator calls public. What is public under one name and secret under another is secret.
+ * The parts of this machine's credentials that must not leave it in a plan: everything except the variables and members
+ * of JSON documents that its operator declared public. What is public under one name and secret under another is
+ * secret.
  */
 export const providedParts = (sets: Iterable<ProvidedSet>): ReadonlyArray<Secret> => {
   const found: Array<Secret> = []

@@ -1,4 +1,5 @@
 import { Duration, Schema } from "effect"
+import { ProvidedMarkText } from "../../schema/agent/ProvidedMark.ts"
 import { SourceBuild, ToolIdentity } from "../../schema/records/Run.ts"
 import { SecretText } from "../redaction/SecretText.ts"
 import { RunDemands } from "../sandbox/RunDemands.ts"
@@ -36,7 +37,7 @@ export type CredentialFile = typeof CredentialFile.Type
  * - `config`: non-secret provider arguments
  * - `argumentNames`: the equivalent provider argument by environment name, for two configurations of one provider with
  *   different credentials: they share one environment
- * - `provided`: name of the credentials that the place of execution has; `values` and `files` are empty in the job then. They reach the provider by
+ * - `provided`: name of the executing machine's own credentials; `values` and `files` are empty in the job then. They reach the provider by
  *   environment and file only, since a plan file holds arguments
  */
 export const ProviderCredentials = Schema.Struct({
@@ -154,18 +155,25 @@ export const DriftJob = Schema.Struct({
 })
 export type DriftJob = typeof DriftJob.Type
 
-/** The credentials of the place of execution with which a plan was made: their name, and a digest that does not show them. */
-export const ProvidedBinding = Schema.Struct({ name: Schema.String, digest: Schema.String })
+/**
+ * The executing machine's credentials that a plan was made with: their name, and a digest that does not reveal them.
+ * `mark`: the one that the machine also reports outside of Runs.
+ */
+export const ProvidedBinding = Schema.Struct({
+  name: Schema.String,
+  digest: Schema.String,
+  mark: Schema.optional(ProvidedMarkText)
+})
 export type ProvidedBinding = typeof ProvidedBinding.Type
 
 /**
- * Text that was secret when a plan was made. The apply receives no inputs, so without this it would not know what to redact in
- * the tool's output.
+ * Text that was secret when a plan was made. The apply receives no inputs, so without this it would not know what to
+ * redact in the tool's output.
  *
  * - `inputs`: values of sensitive inputs, structured ones in their parts
  * - `credentials`: what the plan was made with; the apply may have others
  * - `marked`: what the plan itself marks as sensitive, up to a limit
- * - `provided`: what the place of execution had of its own, which is not text but has the same way and the same seal; absent when nothing was used
+ * - `provided`: the runner's own credentials that were used, which are not text but travel and are sealed the same way; absent when none were used
  */
 export const PlanSecrets = Schema.Struct({
   inputs: Schema.Array(SecretText),

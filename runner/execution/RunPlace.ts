@@ -55,7 +55,7 @@ export class RunPlace extends Context.Service<
  *
  * - `runFolder`: absolute, on a durable disk; created with mode 0700
  * - `cancelRequested`: completes when somebody asks the run to stop
- * - `recordStart`: for an apply. The tool starts only after it succeeded; absent where the claim itself records the start
+ * - `recordStart`: for an apply. The tool starts only after it has succeeded; absent where the claim itself records the start
  */
 export interface RunControl {
   readonly runFolder: string

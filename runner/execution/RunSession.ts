@@ -62,7 +62,7 @@ export interface RunSession {
   readonly serverPaths: ServerPaths
   /** The secret texts of the credentials that came with the job, for the apply of its plan. */
   readonly credentialSecrets: ReadonlyArray<SecretText>
-  /** Finds the credentials that this machine has of its own; absent when the Run was given none. */
+  /** Finds this machine's own credentials; absent when the Run uses none. */
   readonly provided: RunRedactor | undefined
   /** Those credentials, by name. */
   readonly ownSets: ReadonlyMap<string, ProvidedSet>
@@ -94,7 +94,7 @@ export interface SessionRequest {
   /** Secrets found by an earlier step: redacted too, but not counted, since they are not inputs of this Run. */
   readonly derived?: ReadonlyArray<Secret>
   readonly planFile: Preparation["planFile"]
-  /** For an apply: it is refused where the credentials of this machine are not those of the plan. */
+  /** For an apply: it is refused if this machine's credentials are not those of the plan. */
   readonly reviewed?: ReviewedPlan
   readonly lock: Preparation["lock"]
   /** Runs after the folder exists and before it is filled; returns the archive to lay over the tree. */

@@ -10,7 +10,7 @@ import {
   stateShape
 } from "./StateShape.ts"
 
-/** What a state file says of itself. `resourceCount` is undefined when the tool encrypted it. */
+/** What a state file says about itself. `resourceCount` is undefined when the tool encrypted it. */
 export interface ScannedState {
   readonly serial: number
   readonly lineage: string
@@ -39,7 +39,7 @@ interface Frame {
   readonly from: number
   readonly isArray: boolean
   readonly shape: Shape | undefined
-  /** The fields that its shape knows, as far as they came. */
+  /** The fields of its shape that were read so far. */
   readonly seen: Set<string>
   field: string | undefined
   items: number
@@ -60,7 +60,7 @@ const ofNumbers = bytesOf("0123456789+-.eE")
 const escaped = bytesOf('"\\/bfnrt')
 const hex = bytesOf("0123456789abcdefABCDEF")
 
-/** Compared one by one: a state has more of these than of anything else. */
+/** Compared byte by byte: a state has more of these than of anything else. */
 const isBlank = (byte: number) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 
 const wholeNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
@@ -73,10 +73,10 @@ const literals: ReadonlyArray<readonly [string, JsonKind]> = [
 /** The tools write numbers of some hundred digits at most, and documents of some dozen levels. */
 const longestNumber = 4096
 const deepest = 1000
-/** In any spelling, the names that a shape knows are shorter. */
+/** In any spelling, the names of a shape are shorter. */
 const longestName = 256
 
-/** The index after the closing quote; -1 when the string that begins before `from` is none. */
+/** The index after the closing quote; -1 when the text that begins before `from` is not a string. */
 const endOfString = (bytes: Uint8Array, from: number): number => {
   for (let at = from; at < bytes.length; at += 1) {
     const byte = bytes[at] ?? 0
@@ -95,7 +95,7 @@ const endOfString = (bytes: Uint8Array, from: number): number => {
 
 const decoder = new TextDecoder()
 
-/** Reads a document once from its beginning to its end and keeps nothing of it but where it is. */
+/** Reads a document once from beginning to end, and keeps nothing but its position in it. */
 class StateScan {
   private readonly bytes: Uint8Array
   private at = 0
@@ -116,7 +116,7 @@ class StateScan {
     this.bytes = bytes
   }
 
-  /** Goes on for about so many bytes. `false` once there is nothing more to read. */
+  /** Reads about this many more bytes. `false` once there is nothing more to read. */
   advance(length: number): boolean {
     const until = Math.min(this.bytes.length, this.at + length)
     while (!this.isBroken && this.at < until) this.token()
@@ -181,7 +181,7 @@ class StateScan {
     if (frame.shape?.fields !== undefined && end - this.at <= longestName) {
       const name = this.text(end)
       if (frame.shape.fields.has(name)) {
-        // Which of two counts depends on who reads them.
+        // Readers differ on which of two equal keys counts.
         if (frame.seen.has(name)) this.isBroken = true
         frame.seen.add(name)
         frame.field = name
@@ -191,7 +191,7 @@ class StateScan {
     this.expected = "colon"
   }
 
-  /** The string from here to its end. */
+  /** Reads the string from here to its end. */
   private text(end: number): string {
     return String(JSON.parse(decoder.decode(this.bytes.subarray(this.at, end))))
   }
@@ -308,8 +308,8 @@ const read = Effect.fnUntraced(function* (bytes: Uint8Array) {
 })
 
 /**
- * What a state file of any size is, in as little memory as its deepest level takes: the whole document is read, and is a state for `parseState`
- * too. `none` for anything else, and where it says twice what it is.
+ * The identity of a state file of any size, in as little memory as its deepest level takes: the whole document is read,
+ * and `parseState` would accept it. `none` for anything else, and for a document that states its identity twice.
  */
 export const scanState = Effect.fnUntraced(function* (bytes: Uint8Array) {
   return isUtf8(bytes) ? (yield* read(bytes)).found : Option.none<ScannedState>()

@@ -1,11 +1,11 @@
-/** What is expected of a JSON value. `undefined` stands for anything. */
+/** What is expected of a JSON value. `undefined` means anything. */
 export interface Shape {
   readonly kinds: ReadonlyArray<JsonKind>
   readonly check?: (value: string | number) => boolean
-  /** Of an object: what its fields are. Others may be there. */
+  /** Of an object: its known fields. Others may be present. */
   readonly fields?: ReadonlyMap<string, Shape | undefined>
   readonly required?: ReadonlyArray<string>
-  /** Of an object: what each value is. */
+  /** Of an object: the shape of each value. */
   readonly values?: Shape
   /** Of an array. */
   readonly items?: Shape
@@ -49,7 +49,7 @@ const output = object({ value: undefined, type: undefined, sensitive: { kinds: [
 
 export const outputsShape: Shape = { kinds: ["object", "null"], values: output }
 
-/** The same as `StateDocument` of StateFile.ts describes: test/runner/execution/StateScan compares the two. */
+/** The shape that `StateDocument` in StateFile.ts describes: test/runner/execution/StateScan compares the two. */
 export const stateShape = object(
   {
     serial: whole,

@@ -11,7 +11,7 @@ export interface Secret {
 /** Incremented when the rule hides more than before: what was reviewed under an earlier version must be reviewed again. */
 export const secretRuleVersion = 2
 
-/** Secrets of this length are hidden wherever they stand, shorter ones only as whole tokens. */
+/** Secrets of this length are hidden wherever they appear, shorter ones only as whole tokens. */
 export const shortestAnywhere = 6
 /** Anything shorter cannot be told from ordinary text. */
 export const shortestToken = 2

@@ -33,8 +33,8 @@ const endRound = Effect.fnUntraced(function* (folder: string) {
 })
 
 /**
- * Ends every process that still works in a folder, and every sandbox made for it. A sandbox whose parent died while it was
- * being created waits for ever, with its environment. Only Linux reveals the working folder of a process.
+ * Ends every process that still works in a folder, and every sandbox made for it. A sandbox whose parent died while it
+ * was being created waits forever, with its environment. Only Linux reveals the working folder of a process.
  */
 export const endProcessesIn = (folder: string) =>
   // A child started after the list was read is in the next one.

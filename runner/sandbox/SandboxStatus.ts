@@ -12,7 +12,7 @@ export type LimitKeeper = typeof LimitKeeper.Type
  * - `level`: the level of a Run; where `accepted` is false, the best it could get
  * - `accepted`: false when no allowed level works here; Runs are refused then
  * - `reason`: why this level; `remedy`: what would raise it, absent at the top
- * - `limits`: what every Run may use at most, and how memory and processes are limited
+ * - `limits`: the most that a Run may use, and how memory and processes are limited
  */
 export const SandboxStatus = Schema.Struct({
   level: SandboxLevel,

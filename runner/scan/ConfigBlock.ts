@@ -6,8 +6,9 @@ export interface ConfigAttribute {
 }
 
 /**
- * A block of a configuration file. What stands inside `terraform`, `language` or `check` and matters is a block of its own here:
- * `required_providers`, `backend`, `cloud`, `encryption`, `compatible_with` and scoped `data`. Only the attributes that a scan looks at are kept.
+ * A block of a configuration file. What matters inside `terraform`, `language` or `check` is a separate block here:
+ * `required_providers`, `backend`, `cloud`, `encryption`, `compatible_with` and scoped `data`. Only the attributes that
+ * a scan looks at are kept.
  */
 export interface ConfigBlock {
   readonly type: string

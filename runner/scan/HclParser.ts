@@ -17,7 +17,7 @@ export interface HclDiagnostic {
  *
  * - `Parsed`: the content as JSON text
  * - `Refused`: the file is not HCL; at least one diagnostic
- * - `Abandoned`: the file crashed the parser or did not end; the parser was restarted
+ * - `Abandoned`: the file crashed the parser or never finished; the parser was restarted
  */
 export type HclVerdict =
   | { readonly _tag: "Parsed"; readonly json: string }

@@ -55,7 +55,7 @@ export class SnapshotSync extends Context.Service<
             ChildProcess.make(program, args, {
               cwd: job.folder,
               env: processEnvironment(job.folder),
-              // Stays open: its end means to the process that nobody is waiting.
+              // Stays open: its end tells the process that nobody is waiting.
               stdin: Stream.concat(Stream.make(Buffer.from(`${input}\n`)), Stream.never),
               detached: true,
               killSignal: "SIGKILL"

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { SandboxLevel, ToolIdentity } from "../records/Run.ts"
 import { ProvidedName } from "./ProvidedName.ts"
 
-/** The version of the protocol. It changes only when the older side could not work with the newer one at all. */
+/** The version of the protocol. It changes only when an older side cannot work with a newer one at all. */
 export const agentProtocol = 1
 
 /** The capabilities of a side beyond the first release of the protocol, by name. Unknown names are ignored. */
@@ -28,9 +28,9 @@ const label = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._/-]{
  *
  * - `incarnation`: a random name of this process; a new one under the same agent id means that the agent was restarted
  * - `places`: how many Runs it executes at once
- * - `disk`: of the volume with its work folder, in bytes; `low` when it takes no new job for that
+ * - `disk`: of the volume with its work folder, in bytes; `low` when that is why it takes no new job
  * - `draining`: it takes no new job and exits when the last one has ended
- * - `provided`: names of the credentials that it has of its own for Connections
+ * - `provided`: names of its own credentials that Connections may use
  */
 export const AgentFacts = Schema.Struct({
   version: Schema.String.check(Schema.isMaxLength(64)),

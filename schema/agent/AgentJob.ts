@@ -16,7 +16,7 @@ export type JobKind = typeof JobKind.Type
  *
  * - `sealedJob`: the encoded job of this kind (`PlanJob`, `ApplyJob` or `DriftJob`), sealed for this agent, Run and fence. Its state and plan file
  *   are not in it: `state` and `planFile` name them as blobs
- * - `leaseSeconds`: how long the agent may be silent, counted from when it sent the message that was answered
+ * - `leaseSeconds`: how long the agent may be silent, counted from when it sent the request
  * - `snapshot`, `build`, `state`, `planFile`: what it may fetch
  * - `signature`: of `offerText`, by the server's Ed25519 key, in base64url. Anybody can seal for an agent; only its server can offer
  */
@@ -68,7 +68,7 @@ export type ReportedLine = typeof ReportedLine.Type
 /**
  * What an agent reports about one Run, in order. `at` is for display only.
  *
- * - `event`, `line`: what happened. Events are never left out; where lines were, `omitted` says how many
+ * - `event`, `line`: what happened. Events are never left out; `omitted` counts lines that were
  * - `number` of a batch: from 1, without gaps, per Run and fence. A batch that is already stored is acknowledged again
  */
 export const ReportedEntry = Schema.Union([
@@ -85,8 +85,8 @@ export const ReportBatch = Schema.Struct({
 export type ReportBatch = typeof ReportBatch.Type
 
 /**
- * What an agent holds of a Run when it begins a session. `ended`: its result has not been sent yet. `left`: only what an
- * ended process left behind.
+ * What an agent holds of a Run when it begins a session. `ended`: its result has not been sent yet. `left`: there is
+ * only what an ended process left behind.
  */
 export const HeldRun = Schema.Struct({
   ...RunClaim.fields,
@@ -105,7 +105,7 @@ export const HeldRunOrder = Schema.Struct({
   ...RunClaim.fields,
   order: Schema.Literals(["continue", "hand_in", "discard"]),
   leaseSeconds: Schema.optionalKey(Schema.Int),
-  /** The last batch that is stored. */
+  /** The last stored batch. */
   acknowledged: Schema.Int,
   cancel: Schema.Boolean
 })

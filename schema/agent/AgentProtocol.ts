@@ -5,15 +5,16 @@ import { AgentCapability, AgentFacts, AgentKeys } from "./AgentIdentity.ts"
 import { HeldRun, HeldRunOrder, JobOffer, ReportBatch, RunClaim } from "./AgentJob.ts"
 import { AgentRefusal } from "./AgentRefusal.ts"
 import { Digest } from "./Blob.ts"
+import { ProvidedMark } from "./ProvidedMark.ts"
 import { PoolName } from "./PoolName.ts"
 
 /*
- * The protocol between an agent and its server: RPC over HTTP requests at `/agent/v1/rpc`. Every message may arrive twice,
- * since its answer may have been lost. Fields are only added. Every message after `Hello` carries the session as a bearer
- * token of its HTTP request; an answer is given once what it says is durable.
+ * The protocol between an agent and its server: RPC over HTTP requests at `/agent/v1/rpc`. Every message may arrive
+ * twice, since its answer may have been lost. Fields are only added. Every message after `Hello` carries the session as
+ * a bearer token of its HTTP request; the server answers once the effect is durable.
  */
 
-/** Returns the server's nonce for the signature of `Hello`. It is good for one session within a minute. */
+/** Returns the server's nonce for the signature of `Hello`. It is valid for one session, for one minute. */
 export const Challenge = Rpc.make("Challenge", {
   payload: { agentId: AgentId },
   success: Schema.Struct({ nonce: Schema.String }),
@@ -50,8 +51,9 @@ export const helloText = (hello: {
   ].join("\n")
 
 /**
- * Begins a session; an older one of the same agent ends, unless it is of another process that is draining. `next` are new public keys, once the
- * agent rotates: they are used from the following session on.
+ * Begins a session; an older session of the same agent ends, unless it belongs to another process that is draining.
+ * `next` are new public keys when the agent rotates: they take effect with the following session. `providedMarks`
+ * belong to the sets in `facts.provided`; a changed one tells the server that the set was replaced.
  */
 export const Hello = Rpc.make("Hello", {
   payload: {
@@ -61,7 +63,8 @@ export const Hello = Rpc.make("Hello", {
     signature: Schema.String.check(Schema.isMaxLength(128)),
     facts: AgentFacts,
     held: Schema.Array(HeldRun).check(Schema.isMaxLength(1024)),
-    nextKeys: Schema.optionalKey(AgentKeys)
+    nextKeys: Schema.optionalKey(AgentKeys),
+    providedMarks: Schema.optionalKey(Schema.Array(ProvidedMark).check(Schema.isMaxLength(64)))
   },
   success: Schema.Struct({
     session: Schema.RedactedFromValue(Schema.String),
@@ -95,7 +98,10 @@ export const Decline = Rpc.make("Decline", {
 /** For an apply: once this is answered, the start is recorded durably and the tool may start. */
 export const Start = Rpc.make("Start", { payload: RunClaim, error: AgentRefusal })
 
-/** Renews the leases of what the agent holds, as often as the session says. Cancels are answered here; the same cancel comes again. */
+/**
+ * Renews the leases of what the agent holds, as often as the session says. The answer carries cancels; a cancel may be
+ * repeated.
+ */
 export const Renew = Rpc.make("Renew", {
   payload: {
     held: Schema.Array(
@@ -106,7 +112,7 @@ export const Renew = Rpc.make("Renew", {
   },
   success: Schema.Struct({
     leases: Schema.Array(Schema.Struct({ ...RunClaim.fields, leaseSeconds: Schema.Int, cancel: Schema.Boolean })),
-    /** No longer the agent's: `hand_in` or `discard`. */
+    /** Runs that are no longer the agent's: `hand_in` or `discard`. */
     gone: Schema.Array(HeldRunOrder),
     drain: Schema.Boolean
   }),

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 
 /**
- * The Run is not this agent's under this fence any more: the agent must write nothing more, and hands in what it has as
- * evidence.
+ * The Run no longer belongs to this agent under this fence: the agent must write nothing more, and hands in what it has
+ * as evidence.
  */
 export class Gone extends Schema.TaggedError<Gone>()("Gone", { message: Schema.String }) {}
 
@@ -13,7 +13,8 @@ export class Unauthorised extends Schema.TaggedError<Unauthorised>()("Unauthoris
 }) {}
 
 /**
- * The server does not work with this version. `message` says which one it needs. Runs that are executing keep their lease.
+ * The server does not support this version. `message` says which one it needs. Runs that are executing keep their
+ * lease.
  */
 export class UpgradeRequired extends Schema.TaggedError<UpgradeRequired>()("UpgradeRequired", {
   message: Schema.String

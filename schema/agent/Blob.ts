@@ -7,11 +7,11 @@ export const Digest = Schema.String.check(
 export type Digest = typeof Digest.Type
 
 /**
- * Large objects travel as plain HTTP bodies. `snapshot` is the archive as it is stored; every other kind is sealed for its
- * receiver.
+ * Large objects travel as plain HTTP bodies. `snapshot` is the archive as it is stored; every other kind is sealed for
+ * its receiver.
  *
  * - GET `/agent/v1/runs/{runId}/{fence}/{kind}/{digest}`, resumable by `Range`: `snapshot`, `build`, `state`, `plan_file`
- * - PUT the same address, `Content-Range: bytes A-B/T`, answered with the bytes that are stored: `build`, `state`, `plan_file`, `outcome`,
+ * - PUT the same address, `Content-Range: bytes A-B/T`, answered with the number of bytes stored: `build`, `state`, `plan_file`, `outcome`,
  *   `left_over`. `digest` is that of the sealed bytes
  */
 export const BlobKind = Schema.Literals(["snapshot", "build", "state", "plan_file", "outcome", "left_over"])

@@ -7,11 +7,11 @@ import { nextCursor, pageQuery } from "./Paging.ts"
 
 const ofWorkspace = { workspaceId: Schema.String }
 
-/** A release, bound to the claim that the person saw. */
+/** A release of a Run, bound to the claim that the person saw. */
 export class ReleaseRequest extends Schema.Opaque<ReleaseRequest>()(
   Schema.Struct({
     fence: Schema.Int,
-    /** What the person who releases it states. */
+    /** What the person releasing the Run states. */
     toolIsDead: Schema.Literal(true),
     reason: Schema.optionalKey(freeText(2000))
   }).annotate({ identifier: "ReleaseRequest" })

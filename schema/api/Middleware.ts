@@ -8,7 +8,7 @@ import type { Role } from "../records/Workspace.ts"
 
 const isErrorCode = Schema.is(ErrorCode)
 
-/** The envelope of a refusal as the error that it says. */
+/** Converts the envelope of a refusal to the error it describes. */
 export const RefusalEnvelope = ErrorEnvelope.pipe(
   Schema.decodeTo(
     Schema.toType(ApiError),

@@ -2,7 +2,7 @@ import { Schema, SchemaTransformation } from "effect"
 import { AskedTime } from "../records/Primitives.ts"
 import { RunStatus, RunTrigger, RunType } from "../records/Run.ts"
 
-/** One word of a list or several, separated by commas, each once at the most. */
+/** One or several words of a list, separated by commas, each at most once. */
 const several = <const A extends string>(literals: Schema.Literals<ReadonlyArray<A>>) => {
   const is = Schema.is(literals)
   const words = literals.literals.join("|")
@@ -51,9 +51,9 @@ export class RunFacets extends Schema.Opaque<RunFacets>()(
     actor: counted(Schema.String),
     /** The hundred Capsules with the most Runs. */
     capsule: counted(Schema.String),
-    /** How many Runs the list itself has. */
+    /** The number of Runs in the list itself. */
     total: Schema.Int,
-    /** Whether all Runs were counted; if not, every count is of the newest ones and the real one may be higher. */
+    /** Whether all Runs were counted; if not, counts cover only the newest ones and the real numbers may be higher. */
     complete: Schema.Boolean
   }).annotate({ identifier: "RunFacets" })
 ) {}

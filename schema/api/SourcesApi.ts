@@ -23,7 +23,7 @@ const sourceFields = {
 
 /** A sync that begins with the Source, in one step with its creation. */
 const FirstSync = Schema.Struct({
-  /** What becomes of the Source when it could not be read. */
+  /** What happens to the Source if it could not be read. */
   onFailure: Schema.Literals(["keep", "remove"])
 })
 

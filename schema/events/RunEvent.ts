@@ -94,7 +94,7 @@ const decided = [
   ),
   // A struct without fields would accept any object.
   kind("run.expired", Schema.Record(Schema.String, Schema.Never)),
-  /** The agent that executes the Run has been silent since then; it was heard of again. */
+  /** The agent that executes the Run has been silent since then; it was heard from again. */
   kind("agent.unreachable", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
   kind("agent.returned", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
   /** The service has stored a state of a running apply. */

@@ -1,4 +1,4 @@
-/** The public pages below the page of a repository. */
+/** The public pages below a repository's page. */
 interface Forge {
   readonly commit: (commit: string) => string
   /** `path` begins with a slash and is encoded. */

@@ -3,7 +3,7 @@ import { ByteSize } from "../records/ByteSize.ts"
 import { PoolName } from "../agent/PoolName.ts"
 import { type SandboxLevel, ToolIdentity } from "../records/Run.ts"
 
-/** The default profile: what the server's settings say. */
+/** The default profile: the server's settings. */
 export const defaultProfile = "opentofu-default"
 
 /** A name, as written in the policy file and shown on a Run. */
@@ -29,7 +29,7 @@ const processes = Schema.Int.check(Schema.isBetween({ minimum: 16, maximum: 1_00
  *
  * - `pool`: the agents that execute them; the control plane itself without one
  * - `tool`: the tool by name, and by exact version where only that one may be used
- * - `isolation`: the lowest level that is accepted; where the machine gives less, the Run is refused
+ * - `isolation`: the lowest level that is accepted; if the machine offers less, the Run is refused
  * - `network`: `isolated` requires a separate network for the Run
  * - `limits`: upper bounds of one Run; those of the settings where they are lower
  */

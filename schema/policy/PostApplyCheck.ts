@@ -25,12 +25,12 @@ const checkPath = Schema.String.check(
 )
 
 /**
- * An HTTP request that is repeated after an apply until it gets the expected response. It carries no credential and follows
- * no redirect; only the verdict and the response status are stored.
+ * An HTTP request that is repeated after an apply until it gets the expected response. It carries no credential and
+ * follows no redirect; only the verdict and the response status are stored.
  *
  * - `path`: replaces path and query of the target
  * - `status`: one of these is expected; 200 when absent
- * - `contains`: text that the first 64 KiB of the body have to hold
+ * - `contains`: text that the first 64 KiB of the body must contain
  * - `timeout`: seconds until the check fails; `interval`: seconds between two requests
  */
 export const PostApplyCheck = Schema.Struct({

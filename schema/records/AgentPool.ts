@@ -7,7 +7,7 @@ import { AgentId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 import { SandboxLevel, ToolIdentity } from "./Run.ts"
 
-/** A pool of agents. `isolation`: the lowest level at which they may hold its Runs. */
+/** A pool of agents. `isolation`: the lowest level at which they may execute its Runs. */
 export const AgentPool = Schema.Struct({
   name: PoolName,
   isolation: Schema.optionalKey(IsolationFloor),
@@ -32,12 +32,12 @@ export const Agent = Schema.Struct({
   tools: Schema.Array(ToolIdentity),
   isolation: SandboxLevel,
   labels: Schema.Record(Schema.String, Schema.String),
-  /** How many Runs it executes at once, and how many it does. */
+  /** How many Runs it can execute at once, and how many it is executing. */
   places: Schema.Int,
   runs: Schema.Int,
-  /** Of the volume with its folder; `low` when it takes no new Run for that. */
+  /** Of the volume with its folder; `low` when that is why it takes no new Run. */
   disk: AgentFacts.fields.disk,
-  /** Names of the credentials that it has of its own. */
+  /** Names of its own credentials. */
   provided: Schema.Array(ProvidedName),
   enrolledAt: Timestamp,
   /** To the half minute. */
@@ -45,18 +45,21 @@ export const Agent = Schema.Struct({
 }).annotate({ identifier: "Agent" })
 export type Agent = typeof Agent.Type
 
-/** A pool as the Workspaces see it that may use it. */
+/** A pool as seen by the Workspaces that may use it. */
 export const WorkspacePool = Schema.Struct({
   ...Struct.pick(AgentPool.fields, ["name", "isolation", "leaseSeconds"]),
   assignedAt: Timestamp,
   /** Agents of the pool by status. */
   agents: Schema.Struct({ connected: Schema.Int, draining: Schema.Int, silent: Schema.Int }),
-  /** Of the connected agents: how many Runs they execute at once, and how many they do, of every Workspace. */
+  /**
+   * Of the connected agents: how many Runs they can execute at once, and how many they are executing, for every
+   * Workspace.
+   */
   places: Schema.Int,
   runs: Schema.Int,
   /** Runs of this Workspace that wait for the pool. */
   queued: Schema.Int,
-  /** Names of the credentials of its agents that a Connection of the Workspace may leave to it, where the operator gave any. */
+  /** Names of its agents' credentials that a Connection of the Workspace may use, if the operator allowed any. */
   provided: Schema.optionalKey(Schema.Array(ProvidedName))
 }).annotate({ identifier: "WorkspacePool" })
 export type WorkspacePool = typeof WorkspacePool.Type

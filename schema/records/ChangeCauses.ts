@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { CapsuleId, RunId } from "./Ids.ts"
 import { InputChange } from "./ChangeEvidence.ts"
 
-/** More paths and addresses than a reader can take in; the count says how many there are. */
+/** More paths and addresses than this are too many for a reader; the count says how many there are. */
 export const mostNamed = 20
 
 /**
@@ -53,8 +53,8 @@ export type ChangeCause = typeof ChangeCause.Type
  * - `destroy`: everything is removed because a person or a service requested it
  * - `not_recorded`: the Run has no plan, or it was made by a release that recorded too little
  *
- * `causes` has everything that differs. For each resource `certain` says whether the evidence leaves one cause; otherwise
- * `causes` has the possible ones, and none where nothing that is recorded explains the change.
+ * `causes` has everything that differs. For each resource `certain` says whether the evidence leaves one cause;
+ * otherwise `causes` has the possible ones, and none where nothing recorded explains the change.
  */
 export class ChangeCauses extends Schema.Opaque<ChangeCauses>()(
   Schema.Struct({

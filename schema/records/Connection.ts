@@ -24,7 +24,7 @@ export class ProposedOrigin extends Schema.Opaque<ProposedOrigin>()(
         id: SourceId,
         name: Schema.String,
         url: Schema.String,
-        /** The subject who last chose the Connection for the Source, if the history has it. */
+        /** The subject who last chose the Connection for the Source, if the history names one. */
         chosenBy: Schema.optionalKey(Schema.String)
       })
     )

@@ -13,7 +13,7 @@ const StoppedToken = Schema.Struct({
 const StoppedUse = Schema.Struct({
   connectionId: ConnectionId,
   displayName: Schema.String,
-  /** What runs automatically on this member's authority: updates, drift checks, looks at a Source. */
+  /** What runs automatically on this member's authority: updates, drift checks, Source polling. */
   use: Schema.Literals(["auto_update", "drift_check", "sync"]),
   capsuleId: Schema.optionalKey(CapsuleId),
   sourceId: Schema.optionalKey(SourceId),
@@ -35,7 +35,10 @@ export class Departure extends Schema.Opaque<Departure>()(
     subject: Subject,
     /** Their tokens that stop reaching the Workspace. */
     tokens: Schema.Array(StoppedToken),
-    /** Connections that are no longer used on their authority, each with where. Another member can enable the use again. */
+    /**
+     * Connections that are no longer used on their authority, each with its places of use. Another member can enable
+     * the use again.
+     */
     connections: Schema.Array(StoppedUse),
     /** Tokens of automations that they created, and may have kept: these keep working until they are revoked. */
     keptTokens: Schema.Array(KeptToken)

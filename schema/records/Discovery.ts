@@ -36,7 +36,7 @@ export class Extension extends Schema.Opaque<Extension>()(
   Schema.Struct({
     name: Schema.String,
     summary: Schema.String,
-    /** Whether the operator lets it be used; one that is off answers 501 `capability_not_available`. */
+    /** Whether the operator enabled it; one that is off answers 501 `capability_not_available`. */
     enabled: Schema.Boolean,
     /** Method and path of each. */
     endpoints: Schema.Array(Schema.String)

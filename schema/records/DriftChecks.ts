@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Timestamp } from "./Primitives.ts"
 
-/** A year: the longest interval that is accepted. */
+/** A year: the longest accepted interval. */
 const mostHours = 8760
 
 const Hours = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: mostHours }))

@@ -80,7 +80,7 @@ export class RevisionPlan extends Schema.Opaque<RevisionPlan>()(
   }).annotate({ identifier: "RevisionPlan" })
 ) {}
 
-/** What advances a coordinator of either kind from a phase. */
+/** What advances a coordinator of either kind out of a phase. */
 export const nextActionOf = (phase: InstallPlanPhase | RevisionPlanPhase): NextAction => {
   switch (phase) {
     case "reviewable":

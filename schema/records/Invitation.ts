@@ -4,8 +4,8 @@ import { Timestamp } from "./Primitives.ts"
 import { Role } from "./Workspace.ts"
 
 /**
- * How an address was verified for its account: the operator set it, or a link that was mailed to it was opened. What the
- * upstream provider verified is kept with the identity.
+ * How an address was verified for its account: the operator set it, or a link mailed to it was opened. Addresses
+ * verified by the upstream provider are kept with the identity.
  */
 export const AddressProof = Schema.Literals(["operator", "mail"])
 export type AddressProof = typeof AddressProof.Type

@@ -3,8 +3,8 @@ import { CapsuleId, LeftOverStateId, RunId, StateVersionId, Subject, WorkspaceId
 import { Timestamp } from "./Primitives.ts"
 
 /**
- * Why a settlement did not take the state. `handed_in`: it came from an agent that was given up before. `unknown`: it was kept by a release that did not
- * note the reason.
+ * Why a settlement did not take the state. `handed_in`: it came from an agent whose Run had already been given up.
+ * `unknown`: it was kept by a release that did not record the reason.
  */
 export const LeftOverReason = Schema.Literals([
   "lineage_changed",

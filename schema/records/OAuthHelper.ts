@@ -14,7 +14,7 @@ export class OAuthHelper extends Schema.Opaque<OAuthHelper>()(
   Schema.Struct({
     id: OAuthHelperId,
     displayName: Schema.String,
-    /** The service that issues them. */
+    /** The service that issues the credentials. */
     issuer: Schema.String,
     scopes: Schema.Array(Schema.String),
     provider: Schema.String,

@@ -2,9 +2,9 @@ import { Schema } from "effect"
 import { RunId } from "./Ids.ts"
 
 /**
- * The control plane has two pools of places for executing Runs, so that neither can starve the other. `builds` is for what
- * fetches and builds: syncs, compatibility checks, and plans whose configuration has a source build. `runs` is for
- * everything else. `agents` are the places of the pool of agents that the Run is for.
+ * The control plane has two pools of places for executing Runs, so that neither can starve the other. `builds` is for
+ * what fetches and builds: syncs, compatibility checks, and plans whose configuration has a source build. `runs` is for
+ * everything else. `agents` are the places of the Run's agent pool.
  */
 export const SlotPool = Schema.Literals(["runs", "builds", "agents"])
 export type SlotPool = typeof SlotPool.Type
@@ -12,9 +12,9 @@ export type SlotPool = typeof SlotPool.Type
 /**
  * Why a queued Run has not started.
  *
- * - `capsule_busy`: another Run of its Capsule is running or was asked for first
+ * - `capsule_busy`: another Run of its Capsule is running or was requested first
  * - `workspace_limit`: its Workspace has reached its limit of Runs executing in this pool
- * - `places_taken`: every place of the pool is taken; of a pool of agents, every place of those that can execute it
+ * - `places_taken`: every place of the pool is taken; in a pool of agents, every place of the agents that can execute it
  * - `place_kept`: a drift check leaves the last free place to Runs that people request
  * - `no_agent`: no agent of its pool can execute it now: none is connected, or none has what it needs
  * - `turn`: nothing blocks it; it starts when its turn comes
@@ -30,13 +30,13 @@ export const QueueReason = Schema.Literals([
 export type QueueReason = typeof QueueReason.Type
 
 /**
- * What no agent has that could execute the Run now.
+ * Why no agent can execute the Run now.
  *
  * - `assignment`: the operator has not assigned the pool to the Workspace
  * - `agent`: no agent of the pool is connected
- * - `tool`, `platform`, `isolation`, `credentials`: what the Run needs, and no connected agent has
- * - `disk`: the disks of those that could are nearly full
- * - `undrained`: those that could are draining, or of a release that the server gives no Runs
+ * - `tool`, `platform`, `isolation`, `credentials`: the Run needs it, and no connected agent has it
+ * - `disk`: the disks of the agents that have it are nearly full
+ * - `undrained`: the agents that have it are draining, or run a release that the server gives no Runs
  */
 export const MissingProperty = Schema.Literals([
   "assignment",

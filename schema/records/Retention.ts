@@ -173,7 +173,7 @@ export const retention = {
   )
 } as const satisfies Readonly<Record<string, RetentionPeriod>>
 
-/** Kinds of record that go when nothing needs them any more. */
+/** Kinds of record that are removed once nothing needs them. */
 export const RetainedKindName = Schema.Literals([
   "plan_files",
   "run_events",

@@ -228,7 +228,7 @@ export class RunEvidence extends Schema.Opaque<RunEvidence>()(
     resourceDrift: Schema.optionalKey(Schema.Array(ResourceChange)),
     providerResolutions: Schema.optionalKey(Schema.Array(ProviderResolution)),
     diagnostics: Schema.optionalKey(Schema.Array(RunDiagnostic)),
-    /** Addresses that an interrupted apply started and never reported as finished. */
+    /** Addresses that an interrupted apply started to change and never reported as finished. */
     possiblyCreated: Schema.optionalKey(Schema.Array(Schema.String)),
     tool: Schema.optionalKey(ToolIdentity),
     providerLockDigest: Schema.optionalKey(Schema.String),
@@ -266,7 +266,7 @@ export class Run extends Schema.Opaque<Run>()(
     revisionPlanId: Schema.optionalKey(RevisionPlanId),
     sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
     resolvedCommit: Schema.optionalKey(Schema.String),
-    /** Present where one Run, a list or a group is read. */
+    /** Present when one Run, a list or a group is read. */
     commitDescription: Schema.optionalKey(CommitDescription),
     compatibilityReportId: Schema.optionalKey(CompatibilityReportId),
     installConfigId: Schema.optionalKey(InstallConfigId),
@@ -277,7 +277,7 @@ export class Run extends Schema.Opaque<Run>()(
     /** How module code was isolated from the machine, and what it could reach; recorded when the Run starts to execute a module. */
     isolation: Schema.optionalKey(RecordedSandboxLevel),
     network: Schema.optionalKey(RunNetwork),
-    /** The execution profile and its digest when the Run started; an apply needs the same as its plan. */
+    /** The execution profile and its digest when the Run started; an apply needs the same ones as its plan. */
     profile: Schema.optionalKey(Schema.String),
     profileDigest: Schema.optionalKey(Schema.String),
     /** The pool of agents that executes the Run; absent for Runs that the control plane executes. */
@@ -285,10 +285,11 @@ export class Run extends Schema.Opaque<Run>()(
     /** The agent that executes it now. */
     agentId: Schema.optionalKey(AgentId),
     /**
-     * Since when that agent has been silent. A plan is given up after a minute, an apply only once its lease has expired.
+     * Since when that agent has been silent. A plan is abandoned after a minute, an apply only once its lease has
+     * expired.
      */
     agentUnreachableSince: Schema.optionalKey(Timestamp),
-    /** Where one Run is read that an agent executes. */
+    /** Present when a single Run is read and an agent executes it. */
     agent: Schema.optionalKey(RunAgent),
     requiresApproval: Schema.Boolean,
     approvedBy: Schema.optionalKey(Subject),
@@ -310,7 +311,7 @@ export class Run extends Schema.Opaque<Run>()(
     startedAt: Schema.optionalKey(Timestamp),
     finishedAt: Schema.optionalKey(Timestamp),
     expiresAt: Schema.optionalKey(Timestamp),
-    /** The log is older than the server keeps logs, and was removed. */
+    /** The log is past the server's retention period, and was removed. */
     logRemovedAt: Schema.optionalKey(Timestamp)
   }).annotate({ identifier: "Run" })
 ) {}

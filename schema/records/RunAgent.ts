@@ -3,10 +3,10 @@ import { AgentId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
 /**
- * What of a running apply would be lost with the agent's disk: the states that are newer than the one that the service keeps.
+ * What a running apply would lose with the agent's disk: states newer than the one that the service keeps.
  *
  * - `savedAt`, `savedSerial`: of the state that the service keeps; absent before the first
- * - `newestSerial`: of the newest state that the agent was heard to have; absent before the first, and after a restart until it is heard of
+ * - `newestSerial`: of the newest state that the agent reported; absent before the first, and after a restart until the agent reports it
  */
 export class SavedState extends Schema.Opaque<SavedState>()(
   Schema.Struct({

@@ -18,9 +18,7 @@ export class RunGroup extends Schema.Opaque<RunGroup>()(
     /** The newer update of the Workspace that replaced it. */
     replacedBy: Schema.optionalKey(RunGroupId),
     createdAt: Timestamp,
-    /**
-     * When nothing in it could continue any more. An update with a failed Capsule stays open: planned again, it continues.
-     */
+    /** When nothing in it could continue. An update with a failed Capsule stays open: planned again, it continues. */
     finishedAt: Schema.optionalKey(Timestamp)
   }).annotate({ identifier: "RunGroup" })
 ) {}

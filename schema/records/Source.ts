@@ -7,20 +7,20 @@ import { Timestamp } from "./Primitives.ts"
 export const SyncIntent = Schema.Literals(["observe", "manual_plan"])
 export type SyncIntent = typeof SyncIntent.Type
 
-/** What the looks at one ref and path of a Source found: its default lane, and each lane that a Capsule has adopted. */
+/** What checking one ref and path of a Source found: its default lane, and each lane that a Capsule has adopted. */
 export class SourceLane extends Schema.Opaque<SourceLane>()(
   Schema.Struct({
     ref: Schema.String,
     path: Schema.String,
-    /** The commit of the ref at the last successful look. */
+    /** The commit of the ref at the last successful check. */
     commit: Schema.optionalKey(Schema.String),
     commitDescription: Schema.optionalKey(CommitDescription),
     sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
     lastLookAt: Schema.optionalKey(Timestamp),
     lastChangeAt: Schema.optionalKey(Timestamp),
-    /** Why the last look failed; absent as soon as one succeeds. */
+    /** Why the last check failed; absent as soon as one succeeds. */
     error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String, since: Timestamp })),
-    /** When the next scheduled look is due; absent where `autoSync` is off. */
+    /** When the next scheduled check is due; absent if `autoSync` is off. */
     nextLookAt: Schema.optionalKey(Timestamp)
   }).annotate({ identifier: "SourceLane" })
 ) {}

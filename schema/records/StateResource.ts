@@ -18,7 +18,7 @@ export class StateResource extends Schema.Opaque<StateResource>()(
     ...instance,
     /** Absent where it is, or may be, a secret. */
     id: Schema.optionalKey(Schema.String),
-    /** The Run that made it as it is. Its record may be gone by now. */
+    /** The Run that last changed it. Its record may be gone by now. */
     changedByRunId: RunId,
     changedAt: Timestamp,
     /** The commit of that Run; absent once its record is gone. */
@@ -26,7 +26,7 @@ export class StateResource extends Schema.Opaque<StateResource>()(
   }).annotate({ identifier: "StateResource" })
 ) {}
 
-/** How something changed between two StateVersions. */
+/** How a resource changed between two StateVersions. */
 const StateChange = Schema.Literals(["added", "removed", "changed"])
 
 /** A resource that is not the same in two StateVersions. */

@@ -4,8 +4,8 @@ import { ProjectId } from "./Ids.ts"
 
 /**
  * What confines a personal access token within its Workspace. It is written as scopes, `project:<id>` and
- * `environment:<name>`, because those are in every record of a token: readers of the record see that it is confined. An
- * absent list confines nothing.
+ * `environment:<name>`, because every record of a token has those, so its readers see that it is confined. An absent
+ * list confines nothing.
  */
 export interface TokenLimits {
   readonly projectIds?: ReadonlyArray<ProjectId>

@@ -18,7 +18,7 @@ export const WorkspaceHandle = Schema.String.check(
   })
 )
 
-/** While it is set, nothing is planned or applied without a person; looks at Sources continue. */
+/** While it is set, nothing is planned or applied without a person; checks of Sources continue. */
 export class AutomationPause extends Schema.Opaque<AutomationPause>()(
   Schema.Struct({
     at: Timestamp,

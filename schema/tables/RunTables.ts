@@ -124,7 +124,8 @@ export const runConfinementColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * A look by a webhook or the schedule is quiet unless it finds something: it is not listed, and is removed after a while.
+ * A check started by a webhook or the schedule is quiet unless it finds something: it is not listed, and is removed
+ * later.
  */
 export const quietLookColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN quiet INTEGER NOT NULL DEFAULT 0`,

@@ -8,7 +8,7 @@ export class LibraryFailed extends Schema.TaggedError<LibraryFailed>()("LibraryF
   override readonly [Runtime.errorExitCode] = 1
 }
 
-/** The modules that are loaded by name: by users, and by the service as processes and threads of its own. */
+/** The modules that are loaded by name: by users, and by the service in its own processes and threads. */
 export const libraryEntries = {
   schema: ["schema/index.ts"],
   client: ["src/client/index.ts"],

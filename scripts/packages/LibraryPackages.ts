@@ -74,7 +74,7 @@ const encodeReport = Schema.encodeEffect(LicenseReportJson)
 
 const entry = (module: string) => ({ types: `./dist/${module}.d.ts`, default: `./dist/${module}.js` })
 
-/** The package that a module of the library is in. */
+/** The package that contains a module of the library. */
 const cutOf = (module: string): Cut | undefined => cuts.find(({ prefix }) => module.startsWith(prefix))
 
 /**

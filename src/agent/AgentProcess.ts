@@ -17,7 +17,9 @@ export class AgentAlreadyRunning extends Schema.TaggedError<AgentAlreadyRunning>
   message: Schema.String
 }) {}
 
-/** Agents rely on what only Linux offers: a clock that counts suspend, and the processes of a folder. */
+/**
+ * Agents rely on what only Linux offers: a clock that advances during suspend, and a list of the processes in a folder.
+ */
 export class PlatformUnsupported extends Schema.TaggedError<PlatformUnsupported>()("PlatformUnsupported", {
   message: Schema.String
 }) {}
@@ -70,7 +72,7 @@ export const agentProcess = Effect.fn("agentProcess")(function* (start: AgentSta
       yield* Effect.forkScoped(Effect.andThen(start.stop, runs.stopTools))
       yield* Effect.raceFirst(work.takeJobs, start.drain)
       yield* machine.drain
-      // Another process may take jobs from now on, while this one finishes its Runs.
+      // From now on another process may take jobs, while this one finishes its Runs.
       yield* Scope.close(taking, Exit.void)
       yield* work.over
     }).pipe(Effect.provide(working(start)))

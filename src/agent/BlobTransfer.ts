@@ -8,11 +8,9 @@ import { FetchRefused } from "../../runner/agent/ServerLine.ts"
 import type { SealedFile } from "../../runner/agent/SealedFile.ts"
 import type { AgentSession } from "./AgentSession.ts"
 
-/*
- * Large files by plain HTTP, in parts: parts that arrived before a line was cut are not sent again.
- */
+/* Large files by plain HTTP, in parts: parts that arrived before a connection was cut are not sent again. */
 
-/** The header of a sealed file differs each time: a transfer that was cut off within it starts again. */
+/** The header of a sealed file differs each time: a transfer that was cut within it starts again. */
 const longestHead = 8 * 1024
 const partBytes = 4 * 1024 * 1024
 const longestPart = "10 minutes"
@@ -58,7 +56,7 @@ const putPart = (request: HttpClientRequest.HttpClientRequest, file: SealedFile,
     )
   })
 
-/** Uploads a sealed file. The caller repeats a failure, and it continues from the server's position. */
+/** Uploads a sealed file. The caller retries after a failure, and it continues from the server's position. */
 export const putBlob = Effect.fnUntraced(function* (
   server: string,
   session: AgentSession["Service"],
@@ -98,7 +96,7 @@ export const getBlob = Effect.fnUntraced(function* (
   const response = yield* client
     .execute(present === 0 ? request : HttpClientRequest.setHeader(request, "range", `bytes=${present}-`))
     .pipe(Effect.timeout(longestPart))
-  // It is already complete: the answer that said so was lost.
+  // It is already complete: the answer was lost.
   if (response.status === statuses.range && present > 0) return
   if (response.status === statuses.missing || response.status === statuses.forbidden) {
     return yield* new FetchRefused({

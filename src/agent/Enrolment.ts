@@ -4,7 +4,7 @@ import { agentParty } from "../../runner/agent/AgentParty.ts"
 import { agentCalls } from "./AgentSession.ts"
 import { MachineFacts } from "./MachineFacts.ts"
 
-/** This agent could not become one of the server's. */
+/** This agent could not be enrolled. */
 export class EnrolmentFailed extends Schema.TaggedError<EnrolmentFailed>()("EnrolmentFailed", {
   message: Schema.String
 }) {}
@@ -19,7 +19,7 @@ export interface EnrolmentRequest {
 
 const longestAnswer = "30 seconds"
 
-/** Keys first: a repeated request with the same keys is the same agent. */
+/** Keys first: a repeated request with the same keys enrols the same agent. */
 const enrol = Effect.fnUntraced(function* (request: EnrolmentRequest) {
   const folder = yield* AgentFolder
   const { facts } = yield* MachineFacts

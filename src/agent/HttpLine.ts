@@ -12,7 +12,7 @@ import { getBlob, putBlob } from "./BlobTransfer.ts"
 
 const longestAnswer = "30 seconds"
 
-/** The line to a server over HTTP. */
+/** The connection to a server over HTTP. */
 export const httpLine = Layer.effect(
   ServerLine,
   Effect.gen(function* () {

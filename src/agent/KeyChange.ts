@@ -21,7 +21,7 @@ interface Problem {
   readonly retry?: boolean | undefined
 }
 
-/** Neither a lost answer nor a busy server: these keys are not, or not yet, the agent's. */
+/** Neither a lost answer nor a busy server: these keys are not the agent's, or not yet. */
 const isRefused = (problem: Problem) => problem._tag === "Unauthorised" && problem.retry === false
 
 const isRejected = (problem: Problem) => problem._tag === "Rejected"
@@ -30,11 +30,11 @@ const isRejected = (problem: Problem) => problem._tag === "Rejected"
 type Greet<A, E> = (signer: Signer, next: AgentKeys | undefined) => Effect.Effect<A, E>
 
 /**
- * How an agent replaces its keys: new ones are on its disk before they are announced in a session that the present ones sign; the session after
- * that is signed by the new ones, and with it they are the agent's at the server too. Wherever a process ends in between, the next one finds both pairs
- * and tries the other where one is refused.
+ * How an agent replaces its keys: new ones are on its disk before they are announced in a session that the present ones
+ * sign; the next session is signed by the new ones, which makes them the agent's on the server too. Wherever a process
+ * ends in between, the next one finds both pairs and tries the other where one is refused.
  *
- * A server that was restored from an older backup knows the keys of that time. One of them announces the present ones.
+ * A server restored from an older backup knows the keys of that time. One of those announces the present ones.
  */
 export const keyChange = Effect.gen(function* () {
   const folder = yield* AgentFolder
@@ -47,7 +47,7 @@ export const keyChange = Effect.gen(function* () {
     if (Option.isSome(next) || !mayBegin) return next
     const at = yield* DateTime.now
     if (madeAt === undefined) {
-      // A process of the release before, which is about to end, has them in its memory for as long as it holds Runs.
+      // A draining process of the previous release keeps the old keys in memory for as long as it holds Runs.
       yield* folder.dateKeys(DateTime.formatIso(at))
       return next
     }
@@ -84,12 +84,13 @@ export const keyChange = Effect.gen(function* () {
         Effect.catchIf(session, isRefused, (problem) => recovered(greet, present, problem))
       if (Option.isNone(next)) {
         const answer = yield* orRecovered(greet(present, undefined))
-        // What was sealed for them is opened by now.
+        // Everything that was sealed for them has been opened by now.
         if (present.former !== undefined) yield* unusable(folder.forgetFormer)
         return answer
       }
       const { sign } = next.value.public
-      // Whether the keys or something else is rejected is not said. That the present ones are accepted shows that the next ones are not taken.
+      // The refusal does not say whether it concerns the keys. If the present ones are accepted, the next ones were not
+      // taken.
       const announcing = greet(present, next.value.public).pipe(
         Effect.tap(() => Effect.sync(() => void (announced = sign))),
         Effect.catchIf(isRejected, () =>
@@ -105,7 +106,7 @@ export const keyChange = Effect.gen(function* () {
         announced === sign
           ? Effect.catch(taking, (problem) => {
               if (isRefused(problem)) return announcing
-              // Of the agent, unless the present keys are accepted.
+              // The refusal concerns the agent, unless the present keys are accepted.
               return isRejected(problem)
                 ? Effect.catchIf(announcing, isRefused, () => Effect.fail(problem))
                 : Effect.fail(problem)

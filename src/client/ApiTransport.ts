@@ -30,7 +30,10 @@ export const withoutTrailingSlash = (url: string): string => {
 
 /** The only difference between a control plane in process and a server over HTTP. */
 export class ApiTransport extends Context.Service<ApiTransport, ApiTransportShape>()("svc/client/ApiTransport") {
-  /** Over the platform's `fetch`. What the server was too busy for is repeated where a repetition does nothing twice. */
+  /**
+   * Over the platform's `fetch`. A request that the server was too busy for is repeated if that cannot do anything
+   * twice.
+   */
   static readonly overFetch = (baseUrl: string): Layer.Layer<ApiTransport> =>
     Layer.effect(
       ApiTransport,

@@ -8,7 +8,7 @@ interface InSequence {
   readonly at: string
 }
 
-/** An event whose kind or data this release does not know: of an earlier release, or of a later one. */
+/** An event whose kind or data this release does not know: from an earlier release, or a later one. */
 export interface OtherRunEvent extends InSequence {
   readonly kind: "other"
   readonly data: { readonly kind: string; readonly data: Readonly<Record<string, Schema.Json>> }

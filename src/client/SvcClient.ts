@@ -57,7 +57,7 @@ export class SvcClient extends Context.Service<SvcClient, SvcClientShape>()("svc
   static readonly layer = (options: ClientOptions): Layer.Layer<SvcClient> =>
     Layer.effect(SvcClient, makeClient(options)).pipe(Layer.provide(FetchHttpClient.layer))
 
-  /** In the name of the program's `Actor`. */
+  /** On behalf of the program's `Actor`. */
   static readonly overTransport: Layer.Layer<SvcClient, never, ApiTransport> = Layer.effect(
     SvcClient,
     Effect.flatMap(ApiTransport, ({ baseUrl, client }) => overClient(baseUrl, client))

@@ -3,7 +3,10 @@ import { HttpClientError } from "effect/http"
 import { ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
 import { Actor } from "./Actor.ts"
 
-/** The server was not reached, or answered in a form that this release does not know. Never of a control plane in process. */
+/**
+ * The server was not reached, or answered in a form that this release does not know. Never from a control plane in
+ * process.
+ */
 export class TransportFailed extends Schema.TaggedError<TransportFailed>()("TransportFailed", {
   message: Schema.String,
   cause: Schema.Unknown
@@ -23,7 +26,10 @@ export type Items<A, E = never> = Stream.Stream<A, SvcError | E, Actor>
 
 const unreachable = "The server cannot be reached. Check its address, and whether it runs."
 
-/** A failure of the typed client as one of the services. A request that the API's definition refuses is never sent. */
+/**
+ * Converts a failure of the typed client to one of the services. A request that the API's definition refuses is never
+ * sent.
+ */
 export const svcErrorOf = (error: unknown): SvcError => {
   if (error instanceof ApiError || error instanceof TransportFailed) return error
   if (Schema.isSchemaError(error) && !(error instanceof UnreadableAnswer)) {
@@ -37,6 +43,6 @@ export const svcErrorOf = (error: unknown): SvcError => {
   return new TransportFailed({ message, cause: error })
 }
 
-/** A request in the name of the actor. */
+/** A request on behalf of the actor. */
 export const answered = <A, E>(request: Effect.Effect<A, E>): Answer<A> =>
   Effect.andThen(Actor, Effect.mapError(request, svcErrorOf))

@@ -33,8 +33,9 @@ export const servicesOver: Layer.Layer<SvcServices, never, ApiTransport> = Layer
 ).pipe(Layer.provideMerge(SvcClient.overTransport))
 
 /**
- * The services of a server, over the platform's `fetch`: browsers, Bun and Node. `baseUrl` is its origin, or the address under
- * which a host mounts its API. What a server was too busy for is repeated where a repetition does nothing twice.
+ * The services of a server, over the platform's `fetch`: browsers, Bun and Node. `baseUrl` is its origin, or the
+ * address under which a host mounts its API. A request that the server was too busy for is repeated if that cannot do
+ * anything twice.
  */
 export const layer = (options: { readonly baseUrl: string }): Layer.Layer<SvcServices> =>
   Layer.provide(servicesOver, ApiTransport.overFetch(options.baseUrl))

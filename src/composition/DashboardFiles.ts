@@ -18,7 +18,7 @@ const bundle = Effect.gen(function* () {
   Effect.withSpan("bundleDashboard")
 )
 
-/** In a package: the files of the dashboard's own, which is optional. */
+/** In a package: the files of the dashboard's own package, which is optional. */
 const installed = Effect.gen(function* () {
   const files = yield* prebuiltDashboard
   if (files.length > 0) return yield* readEmbeddedDashboard(files)

@@ -19,7 +19,7 @@ interface PageParts {
   readonly style: string
   readonly boot: string
   readonly icon: string
-  /** The typeface of most words; the other one waits until something is set in it. */
+  /** The typeface of most text; the other one waits until something uses it. */
   readonly font: string
   /** The script of the worker that compares long values. */
   readonly differenceWorker: string

@@ -27,7 +27,7 @@ const decodeList = Schema.decodeUnknownEffect(DashboardList)
 
 class NotInstalled extends Schema.TaggedError<NotInstalled>()("NotInstalled", {}) {}
 
-/** A built library has the files in a package beside it, or, where all is one package, in a folder of its own. */
+/** A built library has the files in a package beside it or, in a single package, in a folder of their own. */
 const places = [
   () => createRequire(import.meta.url).resolve(`${packageScope}/dashboard/${dashboardList}`),
   () => fileURLToPath(new URL(`../../dashboard/${dashboardList}`, import.meta.url))

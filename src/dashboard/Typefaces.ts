@@ -11,7 +11,7 @@ export interface Typeface {
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
-/** The families that are shipped, the one that a page needs first first: as the style sheet names each, and its file. */
+/** The shipped families, in the order in which a page needs them: the style sheet's name of each, and its file. */
 const typefaces = [
   {
     module: "@fontsource-variable/geist/files/geist-latin-wght-normal.woff2",
@@ -30,7 +30,9 @@ const readTypeface = async ({ file, module }: (typeof typefaces)[number]): Promi
 
 export const readTypefaces = (): Promise<ReadonlyArray<Typeface>> => Promise.all(typefaces.map(readTypeface))
 
-/** Files of their own in the style sheet: by itself the bundler would put them into it, to be read before anything is drawn. */
+/**
+ * Separate files for the style sheet: the bundler would otherwise embed them, and nothing is drawn before it is read.
+ */
 export const typefacesApart = (typefaces: ReadonlyArray<Typeface>): BunPlugin => ({
   name: "typefaces",
   setup: (build) => {

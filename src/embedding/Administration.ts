@@ -12,7 +12,7 @@ import { HttpSettings } from "../http/HttpSettings.ts"
 export interface NewAccount {
   readonly email: string
   readonly displayName?: string
-  /** Operates the installation; says nothing about any Workspace. */
+  /** Whether the account operates the installation, which grants nothing in any Workspace. */
   readonly isOperator?: boolean
 }
 
@@ -83,8 +83,8 @@ const make = Effect.gen(function* () {
 })
 
 /**
- * What `svc admin` does, for the host: accounts, and what they sign in with. It is audited as the service's own action; the
- * host decides who may request it.
+ * The functions of `svc admin` for the host: accounts, and how they sign in. It is audited as the service's own action;
+ * the host decides who may request it.
  */
 export class Administration extends Context.Service<Administration, AdministrationShape>()(
   "svc/embedding/Administration"

@@ -12,7 +12,7 @@ import { HttpFace, type WebHandler } from "../http/HttpApplication.ts"
 import { HttpSettings } from "../http/HttpSettings.ts"
 import { makeRequestGate } from "../http/RequestGate.ts"
 
-/** What a program may do for a person: the same as a token with these scopes. */
+/** What a program may do on behalf of a person: the same as a token with these scopes. */
 export interface ActingFor {
   /** `read` and `write` unless given. `project:<id>` and `environment:<name>` confine, and need `workspaceId`, as for tokens. */
   readonly scopes?: ReadonlyArray<string>
@@ -34,8 +34,8 @@ const ordinaryScopes: ReadonlyArray<string> = ["read", "write"]
 /** A control plane in this process. */
 export class ControlPlane extends Context.Service<ControlPlane, ControlPlaneShape>()("svc/embedding/ControlPlane") {
   /**
-   * Acts for a person of this control plane, whom the host has authenticated: with the roles, teams and rules that hold for them
-   * over HTTP. Fails for an account that is not open; one that is disabled later is refused from then on.
+   * Acts for a person of this control plane whom the host has authenticated, under the same roles, teams and rules as
+   * over HTTP. Fails for an account that is not open; an account disabled later is refused from then on.
    */
   static readonly user = (subject: string, options: ActingFor = {}): Layer.Layer<Actor, ApiError, ControlPlane> =>
     Layer.effect(
@@ -51,8 +51,8 @@ export class ControlPlane extends Context.Service<ControlPlane, ControlPlaneShap
     )
 
   /**
-   * Acts as the service itself, as its own schedules do: in every Workspace, and for nobody. What belongs to an account, or needs
-   * a person, is refused.
+   * Acts as the service itself, as its own schedules do: in every Workspace, and for no person. Anything that belongs
+   * to an account or needs a person is refused.
    */
   static readonly service: Layer.Layer<Actor, never, ControlPlane> = Layer.effect(
     Actor,
@@ -62,7 +62,9 @@ export class ControlPlane extends Context.Service<ControlPlane, ControlPlaneShap
 
 const unsigned = (request: HttpClientRequest.HttpClientRequest) => request
 
-/** Calls of this process, answered by the handler that answers the network, for an identity that no request can carry. */
+/**
+ * Calls within this process, answered by the same handler as the network's, with an identity that no request can carry.
+ */
 const callsTo = (handle: WebHandler, identities: WeakMap<ActorShape, HostIdentity>): HttpClient.HttpClient =>
   HttpClient.make((request, _url, signal, fiber) => {
     const actor = Option.getOrUndefined(Context.getOption(fiber.context, Actor))
@@ -78,7 +80,7 @@ const callsTo = (handle: WebHandler, identities: WeakMap<ActorShape, HostIdentit
 const invalidUrl = (request: HttpClientRequest.HttpClientRequest, cause: unknown) =>
   new HttpClientError.InvalidUrlError({ request, cause })
 
-/** The control plane as a service, and the transport of the services that are used in process. */
+/** The control plane as a service, and the transport of the in-process services. */
 export const inProcess: Layer.Layer<ControlPlane | ApiTransport, never, Accounts | HttpFace | HttpSettings> =
   Layer.effectContext(
     Effect.gen(function* () {

@@ -13,15 +13,15 @@ import { type StartFailed, withStartFailed } from "./StartFailed.ts"
 
 /** A control plane without a listener. */
 export interface Options extends PlainOptions {
-  /** The public origin, under which the host serves its handler. Links and the issuer are made from it; it has no path. */
+  /** The public origin under which the host serves its handler. Links and the issuer derive from it; it has no path. */
   readonly baseUrl: string
 }
 
 /** A control plane that listens. */
 export interface ServerOptions extends PlainOptions {
-  /** `host:port`; port 0 takes a free one. `127.0.0.1:8787` unless given. */
+  /** `host:port`; port 0 picks a free one. Defaults to `127.0.0.1:8787`. */
   readonly listen?: string
-  /** The public origin, where it is not that of the listener. */
+  /** The public origin, if it is not the listener's. */
   readonly baseUrl?: string
 }
 
@@ -60,7 +60,7 @@ export const layer = <DatabaseE = never, DatabaseR = never, RunnerE = never, Run
     )
   ).pipe(Layer.provide(platform))
 
-/** The same with a listener of its own. It is opened first, and answers 503 until the service is up. */
+/** The same with its own listener, which opens first and answers 503 until the service is up. */
 export const layerServer = <DatabaseE = never, DatabaseR = never, RunnerE = never, RunnerR = never>(
   options: ServerOptions & HostParts<DatabaseE, DatabaseR, RunnerE, RunnerR>
 ): Layer.Layer<Embedded, StartFailed | DatabaseE | RunnerE, DatabaseR | RunnerR> =>
@@ -76,7 +76,7 @@ export const layerServer = <DatabaseE = never, DatabaseR = never, RunnerE = neve
     )
   ).pipe(Layer.provide(platform))
 
-/** `layer` with its plain options from the `ConfigProvider`, by names of the host's choice. */
+/** `layer` with its plain options from the `ConfigProvider`, under names that the host chooses. */
 export const layerConfig = <DatabaseE = never, DatabaseR = never, RunnerE = never, RunnerR = never>(
   options: Config.Wrap<Options>,
   parts: HostParts<DatabaseE, DatabaseR, RunnerE, RunnerR> = {}

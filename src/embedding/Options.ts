@@ -10,19 +10,22 @@ import { type HostFailure, ofHost, type StartFailed, withStartFailed } from "./S
 /** How the control plane stops when its Scope closes. */
 export interface Drain {
   /**
-   * How long running Runs may continue before applies are interrupted, so that they save their state. 30 seconds unless
-   * given.
+   * How long running Runs may continue before applies are interrupted, so that they save their state. Defaults to 30
+   * seconds.
    */
   readonly grace?: Duration.Input
-  /** Of a listener: between not being ready and closing, for a load balancer to notice. At most 300 seconds. */
+  /**
+   * For a listener: the time between reporting not ready and closing, for a load balancer to notice. At most 300
+   * seconds.
+   */
   readonly delay?: Duration.Input
 }
 
 /** The options of a control plane, as plain values. */
 export interface PlainOptions {
-  /** Where it keeps everything. */
+  /** The folder where it keeps everything. */
   readonly dataDir: string
-  /** Further settings, by their names and in the texts of the settings file. The environment is not read. */
+  /** Further settings, with the names and text values of the settings file. The environment is not read. */
   readonly settings?: {
     readonly [Name in Exclude<SettingName, "baseUrl" | "dataDir" | "drainDelay" | "listen">]?: string
   }
@@ -31,13 +34,13 @@ export interface PlainOptions {
 
 /** Parts that a host provides instead of the service's own. */
 export interface HostParts<DatabaseE = never, DatabaseR = never, RunnerE = never, RunnerR = never> {
-  /** Another SQLite database than the one in the data folder: `layerFromSqlClient` over a `SqlClient` of the host's. */
+  /** A SQLite database other than the one in the data folder: `layerFromSqlClient` over the host's `SqlClient`. */
   readonly database?: Layer.Layer<DatabaseServices, DatabaseE, DatabaseR>
-  /** What executes: the shipped runner with some services replaced, or all of them. */
+  /** The runner: the shipped one with some or all services replaced. */
   readonly runner?: (shipped: Layer.Layer<RunnerServices, StartFailed>) => Layer.Layer<RunnerServices, RunnerE, RunnerR>
 }
 
-/** The settings of the options; the environment is not read in a process that is not the service's own. */
+/** The settings from the options; the environment is not read, since the process is the host's. */
 export const settingsOf = (
   { dataDir, drain, settings = {} }: PlainOptions,
   place: { readonly baseUrl?: string | undefined; readonly listen?: string | undefined }
@@ -64,7 +67,7 @@ const graced = <E, R>(runner: Layer.Layer<RunnerServices, E, R>, drain: Drain | 
     Effect.map(RunSettings, (shipped) => ({ ...shipped, drainGrace: drain?.grace ?? shipped.drainGrace }))
   ).pipe(Layer.provideMerge(runner))
 
-/** The host's runner over the shipped one, which finds folder and machine where it is built. */
+/** The host's runner over the shipped one, which gets folder and machine from where it is built. */
 const hosted = <E, R>(own: OwnRunner, change: NonNullable<HostParts<never, never, E, R>["runner"]>) =>
   Layer.unwrap(
     Effect.map(Effect.context<Layer.Services<OwnRunner>>(), (needs) =>

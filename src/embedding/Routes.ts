@@ -7,7 +7,7 @@ import { ControlPlane } from "./ControlPlane.ts"
 /** What a host's server knows about a request: the client's address, an id, the upgrade to a WebSocket. */
 export type Exchanged = Partial<Pick<ExchangeShape, "requestId" | "remoteAddress" | "upgrade" | "bodyReceived">>
 
-/** The whole origin for a server of the host's own: API, dashboard, issuer, hooks. */
+/** The whole origin, for the host's own server: API, dashboard, issuer, hooks. */
 export const handler: Effect.Effect<
   (request: Request, exchanged?: Exchanged) => Promise<Response>,
   never,
@@ -36,9 +36,9 @@ const OpenApiDocument = Schema.fromJsonString(
 const readDocument = Schema.decodeEffect(OpenApiDocument)
 
 export interface RoutesOptions {
-  /** Below which the API is, e.g. `/svc`. */
+  /** The prefix of the API, e.g. `/svc`. */
   readonly prefix: `/${string}`
-  /** The public origin of the host's server, where it is not the `baseUrl` of the control plane. */
+  /** The public origin of the host's server, if it is not the control plane's `baseUrl`. */
   readonly origin?: string
 }
 
@@ -59,7 +59,7 @@ export const layerRoutes = ({
       const { baseUrl, handle } = yield* ControlPlane
       const entrance = `${new URL(origin ?? baseUrl).origin}${prefix}`
 
-      /** The description of what the prefix has, and of nothing else of the origin. */
+      /** The description of what is below the prefix, and of nothing else on the origin. */
       const description = yield* Effect.cached(
         Effect.promise(() => handle(new Request(`${baseUrl}${openApiPath}`)).then((response) => response.text())).pipe(
           Effect.flatMap((text) => Effect.orDie(readDocument(text))),
@@ -77,7 +77,7 @@ export const layerRoutes = ({
         const web = yield* Effect.orDie(HttpServerRequest.toWeb(request))
         const { pathname, search } = new URL(web.url)
         const path = pathname.startsWith(prefix) ? pathname.slice(prefix.length) : ""
-        // The URL is normalised by now: what climbs out of the prefix is not among the open paths.
+        // The URL is normalised by now: a path that climbs out of the prefix is not among the open ones.
         if (!isOpen(path)) return unknown
         if (path === openApiPath && web.method === "GET") return yield* description
         const headers = new Headers(web.headers)

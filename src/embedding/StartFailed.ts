@@ -1,6 +1,6 @@
 import { Effect, Layer, Schema } from "effect"
 
-/** What can be wrong with settings, folder, database, key, address or machine. */
+/** The failures from settings, folder, database, key, address or machine. */
 export const StartReason = Schema.Literals([
   "ConfigError",
   "SettingsRefused",
@@ -37,7 +37,7 @@ interface Tagged {
 
 const startFailed = (cause: Tagged) => new StartFailed({ reason: cause._tag, message: cause.message, cause })
 
-/** The failure of a part that the host provides, which stays the host's. */
+/** The failure of a part that the host provides, passed on unchanged. */
 export class HostFailure<E> {
   readonly _tag = "HostFailure"
   readonly error: E
@@ -53,7 +53,7 @@ const mapFailure = <A, E, R, E2>(layer: Layer.Layer<A, E, R>, map: (error: E) =>
 export const ofHost = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, HostFailure<E>, R> =>
   mapFailure(layer, (error) => new HostFailure(error))
 
-/** One error for all that the service itself can fail with at its start, beside those of the host's parts. */
+/** One error for every failure of the service itself at its start; those of the host's parts are separate. */
 export const withStartFailed = <A, Own extends Tagged, R, E = never>(
   layer: Layer.Layer<A, Own | HostFailure<E>, R>
 ): Layer.Layer<A, StartFailed | E, R> =>

@@ -24,7 +24,7 @@ import { Exchange } from "./Exchange.ts"
 
 /** How often an agent renews its leases: a cancel reaches it within this time. */
 const renewSeconds = 1
-/** The body of a command: a batch of reports is the largest. */
+/** The size limit of a command's body: a batch of reports is the largest. */
 const mostCommandBytes = 4 * 1024 * 1024
 
 const noSuchRoute = new ApiError({
@@ -47,7 +47,7 @@ const handlers = AgentProtocol.toLayer(
 
     const sessionOf = ({ headers }: { readonly headers: Headers.Headers }) => sessions.of(bearerOf(headers))
 
-    /** A request may be cut at any time; what it writes is written as a whole. */
+    /** A request may be cut at any time, but its writes are atomic. */
     const written = <A, E>(
       options: { readonly headers: Headers.Headers },
       write: (session: AgentSession) => Effect.Effect<A, E>
@@ -91,7 +91,7 @@ const handlers = AgentProtocol.toLayer(
       Checkpoint: (checkpoint, options) => written(options, (session) => reports.checkpoint(session, checkpoint)),
       Result: (result, options) =>
         written(options, (session) =>
-          // Also for one that was stored before: the earlier request may not have got this far.
+          // Also done for a blob that was stored before: the earlier request may not have got this far.
           Effect.andThen(
             reports.result(session, result),
             settlement.begin({ runId: result.runId, fence: result.fence })
@@ -119,7 +119,7 @@ const Address = Schema.Struct({
   digest: Digest
 })
 
-/** `bytes A-B/T`, or `bytes * /T` without the space to ask how much is stored. */
+/** `bytes A-B/T`, or `bytes * /T` (without the space) to ask how much is stored. */
 const rangeOf = (text: string | undefined): { readonly from: number; readonly total: number } | undefined => {
   const [, from, to, total] = /^bytes (?:(\d{1,15})-(\d{1,15})|\*)\/(\d{1,15})$/.exec(text ?? "") ?? []
   if (total === undefined) return undefined
@@ -185,7 +185,7 @@ const blobRoutes = HttpRouter.use(
         const isHeld = (yield* ledger.held({ ...claim, owner: session.agent.id })) !== undefined
         const isOpen =
           row !== undefined &&
-          // The blobs that the result names are kept; a repeated part of one is acknowledged.
+          // The blobs named by the result are kept; a repeated part of one is acknowledged.
           (row.result !== null
             ? yield* blobs.isComplete(claim, kind, digest)
             : // What an apply left may come after its end: that is what it is for.

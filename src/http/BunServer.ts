@@ -9,7 +9,7 @@ interface SocketData {
 
 const mebibyte = 1024 * 1024
 
-/** What follows a CONNECT on its connection is no request, so that ends with the answer. */
+/** What follows a CONNECT on its connection is not a request, so the connection ends with the response. */
 const last = async (answered: ReturnType<ServerOptions["answer"]>) => {
   const response = await answered
   response?.headers.set("connection", "close")

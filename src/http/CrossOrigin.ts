@@ -4,7 +4,7 @@ import { sessionHeader } from "../../schema/api/SessionHeader.ts"
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 
-/** What pages of other origins may call: the API, and what a client reads to find it. */
+/** What pages from other origins may call: the API, and what a client reads to find it. */
 const sharedPaths = /^\/(?:api\/v1\/|\.well-known\/svc(?:\?|$)|openapi\.json(?:\?|$))/
 
 const exposed = "etag, retry-after, x-request-id"
@@ -17,7 +17,7 @@ const preflightHeaders = {
 
 /** How a server answers pages of the origins that its operator named. */
 export interface CrossOrigin {
-  /** The same request without what a browser adds by itself, when it comes from such a page. */
+  /** The same request, without what a browser adds automatically if it comes from such a page. */
   readonly admitted: (request: Request) => Request
   /** The response to a preflight request, or nothing. */
   readonly preflight: (request: Request) => Response | undefined
@@ -74,8 +74,8 @@ export const crossOrigin = (origins: ReadonlyArray<string>): CrossOrigin => {
 }
 
 /**
- * The same for what is answered without the application, while it starts or stops: `refusal`, which a page of a named origin
- * can read, so that it knows when to come back. A browser that asks beforehand is let through to it.
+ * The same for `refusal`, the response without the application while it starts or stops: a page of a named origin can
+ * read it to know when to retry. A preflight request is answered so that the browser gets that far.
  */
 export const crossOriginRefusal = (origins: ReadonlyArray<string>) => {
   const { from, headersFor } = sharing(origins)

@@ -1,5 +1,5 @@
 import { describedGroups } from "./description/DescribedGroups.ts"
 import { ServerApi } from "./ServerApi.ts"
 
-/** Every route of the server with its words. Made when somebody asks for the description, to keep startup fast. */
+/** Every route of the server with its prose. Built when the description is requested, to keep startup fast. */
 export const describedApi = () => ServerApi.add(...describedGroups())

@@ -15,7 +15,7 @@ const withExample = (response: JsonObject, example: string): JsonObject => ({
   )
 })
 
-/** Adds to each answer an example of it, where a real server gave one. */
+/** Adds an example to each response that a real server gave. */
 export const withExamples = (document: JsonObject): JsonObject => ({
   ...document,
   paths: mapped(document["paths"], (path) =>

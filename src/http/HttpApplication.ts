@@ -20,7 +20,7 @@ import { routerConfig } from "./UnknownRoutes.ts"
 /** The whole HTTP face as a function from request to response, independent of the server. */
 export type WebHandler = (request: Request, context?: Context.Context<never>) => Promise<Response>
 
-/** The handler that is mounted, for callers in the process itself. */
+/** The mounted handler, for callers in this process. */
 export class HttpFace extends Context.Service<HttpFace, { readonly handler: WebHandler }>()("svc/http/HttpFace") {}
 
 /** Every route of a server. */

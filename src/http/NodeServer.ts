@@ -24,7 +24,10 @@ const lastResponse = (incoming: IncomingMessage, socket: Duplex): ServerResponse
 const isWhole = ({ headers }: IncomingMessage) =>
   headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0
 
-/** What the parser leaves to its user: no resource of a server has the name `*`, and a CONNECT names its host like any request. */
+/**
+ * Checks that the parser leaves to its user: no resource of a server is named `*`, and a CONNECT names its host like
+ * any request.
+ */
 const isMalformed = ({ headers, httpVersion, url }: IncomingMessage) =>
   url === "*" || (headers.host === undefined && httpVersion === "1.1")
 

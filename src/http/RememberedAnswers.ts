@@ -19,8 +19,9 @@ const keyOf = (context: Context.Context<never>): string => {
 }
 
 /**
- * An answer to reuse: only a complete one that is already in memory, as a stream is read once. A blob is sent as it is; text
- * or bytes would be copied for each response, and the garbage of long lists stops everything else while it is collected.
+ * An answer to reuse: only a complete one that is already in memory, since a stream can be read only once. A blob is
+ * sent as it is; text or bytes would be copied for each response, and collecting the garbage of long lists stops
+ * everything else.
  */
 const repeatable = (response: HttpServerResponse.HttpServerResponse) => {
   const { body, status } = response
@@ -90,7 +91,7 @@ export const rememberedAnswers = Effect.map(ReadMemory, ({ untilCommit }) => {
     const rule = accessOf(endpoint)
     if (rule.kind === "public" || rule.kind === "token") return answered
     const remembered = untilCommit(() => observed(answered), {
-      // The key is the caller's to choose, and counts as well: two bytes a character.
+      // The caller chooses the key, so its size counts as well: two bytes a character.
       weigh: ({ weight }, key) => (weight === undefined ? undefined : weight + 2 * key.length),
       until: (one) => one.until
     })

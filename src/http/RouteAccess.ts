@@ -8,7 +8,7 @@ export const everyone: RouteAccess = { security: [], sentence: accessSentence(pu
 /** A signed-in person. */
 export const person: RouteAccess = { security: securityOf(ownerAccess), sentence: accessSentence(ownerAccess) }
 
-/** The same, with an identity confirmed within the last minutes. */
+/** The same, with an identity confirmed in the last few minutes. */
 export const confirmedPerson: RouteAccess = {
   security: person.security,
   sentence:

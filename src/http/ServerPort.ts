@@ -7,7 +7,7 @@ const kibibyte = 1024
 /** What a subscriber may send and leave unread, in bytes. */
 export const socketLimits = { payload: 64 * kibibyte, unread: kibibyte * kibibyte }
 
-/** A request before anything is made of it. */
+/** A request before it is interpreted. */
 export interface RequestHead {
   /** All Host headers, joined with a comma. */
   readonly host: string | null
@@ -48,5 +48,5 @@ export interface Server {
   readonly stop: (force: boolean) => Promise<void>
 }
 
-/** What the listener needs of the HTTP server of a runtime. Rejects when the address is refused. */
+/** What the listener needs from a runtime's HTTP server. Rejects when the address is refused. */
 export type StartServer = (options: ServerOptions) => Promise<Server>

@@ -1,6 +1,9 @@
 import type { Component } from "./LicenseReport.ts"
 
-/** Licences under which anything may be shipped: they require their text, and nothing of our own code. */
+/**
+ * Licences under which anything may be shipped: they require that their text is included, and place no condition on our
+ * own code.
+ */
 const permissive: ReadonlySet<string> = new Set([
   "0BSD",
   "Apache-2.0",
@@ -18,7 +21,7 @@ const permissive: ReadonlySet<string> = new Set([
   "Zlib"
 ])
 
-/** Components that may be shipped under a licence that requires more; NOTICE says how that is met. */
+/** Components that may be shipped under a stricter licence; NOTICE says how its terms are met. */
 const exceptions: ReadonlySet<string> = new Set([
   "@cdktn/hcl2json MPL-2.0",
   "github.com/hashicorp/hcl/v2 MPL-2.0",

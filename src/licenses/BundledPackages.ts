@@ -21,14 +21,14 @@ export const programs = {
 } as const
 
 /**
- * What a compiled binary leaves out, as its importers spell it: what a source checkout does at runtime, of which a binary contains the
- * result, and what only other runtimes than Bun need.
+ * What a compiled binary leaves out, as its importers spell it: what a source checkout does at runtime and a binary
+ * contains the result of, and what only runtimes other than Bun need.
  */
 export const leftOut = ["../dashboard/Build.ts", "./CollectLicenses.ts", "./NodeServer.ts", "@node-rs/argon2"]
 
 const packageFolder = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/
 
-/** The folder of the innermost package that each bundled file belongs to. */
+/** The folder of the innermost package that contains each bundled file. */
 export const packagesOf = (inputs: Iterable<string>): ReadonlySet<string> =>
   new Set(
     [...inputs].flatMap((file) => {

@@ -45,7 +45,7 @@ const componentText = ({ license, name, origin, texts, version }: Component): st
     .join("\n")
     .concat("\n")
 
-/** The whole report for people. */
+/** The whole report, for people to read. */
 export const reportText = ({ components, product }: LicenseReport): string =>
   [
     `${product.name} ${product.version}`,

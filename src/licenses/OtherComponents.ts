@@ -67,7 +67,7 @@ export const parserModules: ReadonlyArray<OtherComponent> = [
   goModule("golang.org/x/text", "BSD-3-Clause", { file: "licenses/Go.txt" })
 ]
 
-/** The same for Go itself, whose runtime and library every such program holds. */
+/** The same for Go itself: every such program contains its runtime and library. */
 export const goItself: OtherComponent = {
   name: "Go",
   license: "BSD-3-Clause",

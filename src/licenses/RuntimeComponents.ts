@@ -26,7 +26,7 @@ const polyfill = (name: string, copyright: string): OtherComponent => ({
 const joyent = "Copyright Joyent, Inc. and other Node contributors."
 const halliday = "Copyright (c) James Halliday"
 
-/** The runtime and what is linked into it, by the list of its LICENSE.md. */
+/** The runtime and what is linked into it, as listed in its LICENSE.md. */
 export const runtimeComponents: ReadonlyArray<OtherComponent> = [
   {
     name: "Bun",

@@ -155,7 +155,7 @@ export class OperatorLeftOvers extends Context.Service<OperatorLeftOvers, Reache
     )
 }
 
-/** Pools of agents, in the same way; which of the agents are connected only a server knows. */
+/** Pools of agents, in the same way; only a running server knows which agents are connected. */
 export class OperatorPools extends Context.Service<OperatorPools, Reached<PoolCommands["Service"]>>()(
   "svc/operator/OperatorPools"
 ) {

@@ -25,8 +25,8 @@ export class ReleaseCommands extends Context.Service<
   ReleaseCommands,
   {
     /**
-     * Settles the Run as if its lease were over: of a silent agent, and under the fence that was seen. Without a fence, or where nobody knows
-     * that the tool is dead, it fails and says who holds the Run and what the risk is.
+     * Settles a silent agent's Run as if its lease had expired, under the fence that the operator saw. Without a fence,
+     * or if nobody knows that the tool is dead, it fails with who holds the Run and what the risk is.
      */
     readonly release: (request: ReleaseCommand) => Effect.Effect<ReleasedRun, ApiError>
   }

@@ -1,4 +1,4 @@
-/** The environment variables of `svc agent`, for what a flag of it does not say. */
+/** The environment variables of `svc agent` that have no flag. */
 export const agentEnv = {
   server: "SVC_AGENT_SERVER",
   pool: "SVC_AGENT_POOL",

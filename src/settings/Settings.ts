@@ -22,7 +22,7 @@ const Origin = Schema.String.check(
   )
 )
 
-/** One origin and no pattern for several. */
+/** A single origin, not a pattern for several. */
 const ExactOrigin = Origin.check(
   Schema.makeFilter((text: string) => !text.includes("*"), { expected: "a whole origin: there are no patterns" })
 )

@@ -12,7 +12,7 @@ import { type Embedded, layerServer } from "../embedding/Layers.ts"
 import type { PlainOptions } from "../embedding/Options.ts"
 import type { StartFailed } from "../embedding/StartFailed.ts"
 
-/** Texts of files by their path in the repository. */
+/** File contents by path in the repository. */
 export type TestFiles = Readonly<Record<string, string>>
 
 /** A Git repository on loopback. */
@@ -42,7 +42,7 @@ export class TestControlPlane extends Context.Service<
   TestControlPlane,
   TestAccount & {
     readonly dataDir: string
-    /** Dies for a name that the options do not have. */
+    /** Dies for a name that is not in the options. */
     readonly repository: (name: string) => TestRepository
   }
 >()("svc/testing/TestControlPlane") {
@@ -69,8 +69,8 @@ const account = Effect.gen(function* () {
 })
 
 /**
- * A control plane on a temporary folder, listening on a free port of loopback, with an account and Git repositories. What it
- * executes is real: it needs OpenTofu or Terraform on the PATH for Runs. Everything goes with the Scope.
+ * A control plane on a temporary folder, listening on a free port of loopback, with an account and Git repositories.
+ * What it executes is real: it needs OpenTofu or Terraform on the PATH for Runs. Everything is removed with the Scope.
  */
 export const layer = (
   options: TestOptions = {}

@@ -18,10 +18,10 @@ class AgentsFailed extends Schema.TaggedError<AgentsFailed>()("AgentsFailed", { 
   override readonly [Runtime.errorExitCode] = 1
 }
 
-/** The short form takes one share out of so many. */
+/** The short form runs one share of this many. */
 const togetherShares = 5
 const killShares = 14
-/** So many cases share a server. */
+/** The number of cases that share a server. */
 const laneLength = 10
 const longestLaneCase = Duration.minutes(2)
 const longestWorldCase = Duration.minutes(60)

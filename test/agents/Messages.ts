@@ -16,7 +16,7 @@ type Message = RpcGroup.Rpcs<typeof AgentProtocol>["_tag"]
 type Fetched = "snapshot" | "build" | "state" | "plan_file"
 export type Said = Message | `GET ${Fetched}` | `PUT ${Exclude<BlobKind, "snapshot">}`
 
-/** Every message and transfer, with the occasion at which a fault meets it. One that is missing here does not compile. */
+/** Every message and transfer, with the occasion at which a fault meets it. A message missing here does not compile. */
 export const occasions: Readonly<Record<Said, Occasion>> = {
   Enrol: "begin",
   Challenge: "begin",

@@ -42,7 +42,7 @@ describe("the agents of a workspace", () => {
     })
   }
 
-  test("are said to be none where the server executes everything itself", async () => {
+  test("are reported as none when the server executes everything itself", async () => {
     const world = newWorld()
     world.pools = []
     const { page, faults, go } = await suite.visit(lightEnglish, world)
@@ -89,7 +89,7 @@ describe("a run of a pool", () => {
       expect(faults).toEqual([])
     })
 
-    test(`whose agent is silent is released by keyboard, by somebody who knows (${look.language}, ${look.width ?? 1440} px)`, async () => {
+    test(`whose agent is silent is released by keyboard, by somebody who knows that its tool is dead (${look.language}, ${look.width ?? 1440} px)`, async () => {
       const words = agentRunWords[look.language]
       const agent = applyingAgent({ givenUpAt: new Date(Date.now() + 2_400_000).toISOString() })
       const world = withRun(applyRun, { ...agent, agentUnreachableSince: ago(3) })
@@ -113,13 +113,13 @@ describe("a run of a pool", () => {
       expect(api.changes.map(({ body, method, path }) => [method, path, body])).toEqual([
         ["POST", `/api/v1/runs/${applyRun}/release`, { fence: 3, toolIsDead: true, reason: "The machine was deleted." }]
       ])
-      // Lost with its agent: what may exist, and what comes of it later.
+      // Lost with its agent: what may exist, and what may arrive later.
       await page.getByText(diagnosisWords[look.language].advice.agent).waitFor()
       expect(faults).toEqual([])
     })
   }
 
-  test("whose agent was lost says that the rest is not known", async () => {
+  test("whose agent was lost says that the rest is unknown", async () => {
     const world = withRun(applyRun, {
       pool: "eu-west",
       status: "failed",
@@ -149,7 +149,7 @@ describe("a run of a pool", () => {
     await dialog.getByText("The Run was claimed anew meanwhile").waitFor()
   })
 
-  test("that only plans is said to be given up by itself, and offers no release", async () => {
+  test("that only plans says that it is given up automatically, and offers no release", async () => {
     const { state: _none, ...agent } = applyingAgent().agent ?? { id: "", name: "", fence: 0, leaseSeconds: 0 }
     const world = withRun(applyRun, { type: "plan", pool: "eu-west", agent, agentUnreachableSince: ago(0.7) })
     const { page, go } = await suite.visit(lightEnglish, world)

@@ -29,7 +29,7 @@ describe("a capsule tells its story", () => {
       const plan = await applied.locator("[data-step=plan] a").getAttribute("href")
       expect(plan).toMatch(/^\/w\/acme\/runs\/run_/)
       expect(await applied.locator("[data-step=apply] a").getAttribute("href")).not.toBe(plan)
-      // On one line where there is room.
+      // On one line if there is room.
       if (width > 900) {
         const tops = await applied
           .locator("[data-step=plan] a, [data-step=apply] a")
@@ -61,7 +61,7 @@ describe("a capsule tells its story", () => {
         expect(rel).toContain("noopener")
       }
       expect(links.some(([href]) => href === "https://shop.acme.example/")).toBe(true)
-      // A badge is one link, to where it says, and not to its image.
+      // A badge is one link, to its target and not to its image.
       for (const [badge, target] of [
         ["Build status", "https://ci.acme.example/storefront"],
         ["Coverage", "https://ci.acme.example/coverage"]

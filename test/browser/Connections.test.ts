@@ -81,7 +81,7 @@ describe("Git connections", () => {
     })
 })
 
-describe("a connection whose values a pool has", () => {
+describe("a connection whose values stay with a pool", () => {
   for (const look of [lightEnglish, darkJapanese])
     test(`is made without a value, by keyboard (${look.language})`, async () => {
       const { page, api, faults, go } = await suite.visit(look)

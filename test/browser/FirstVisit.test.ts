@@ -46,7 +46,7 @@ describe("a first visit", () => {
     expect(faults).toEqual([])
   })
 
-  test("uses the product's own typefaces, fetched once and cached for ever", async () => {
+  test("uses the product's own typefaces, fetched once and cached forever", async () => {
     const { page, go, faults } = await suite.visit()
     const fetched: Array<{ readonly type: string | undefined; readonly kept: string | undefined }> = []
     page.on("response", (response) => {

@@ -94,7 +94,7 @@ describe("a capsule that a rollback pins", () => {
 })
 
 describe("the path filter of a capsule", () => {
-  test("is an explained check box, and saves the choice", async () => {
+  test("is a check box with an explanation, and saves the choice", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(`/w/acme/capsules/${storefrontId}/danger`, ".panel")
     const box = page.getByLabel("Pass over commits that do not touch this module")

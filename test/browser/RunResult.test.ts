@@ -52,9 +52,9 @@ describe("an apply that succeeded", () => {
 })
 
 describe("an apply that failed", () => {
-  test("says what had happened, what was not begun, and shows its error in the log", async () => {
+  test("says what happened, what was not begun, and shows its error in the log", async () => {
     const { page, api, go } = await suite.visit()
-    // As the server has it: the state of what was done is saved, and the Capsule waits for a plan that compares.
+    // As on the server: the state of what was done is saved, and the Capsule waits for a plan that compares.
     api.world.runs = api.world.runs.map((run) =>
       run.id === failedRun
         ? {

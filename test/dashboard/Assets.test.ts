@@ -74,7 +74,7 @@ describe("the dashboard's files", () => {
   )
 
   it.live(
-    "the typefaces are separate files within 60 KB, served unchanged and cached for ever; a page requests one",
+    "the typefaces are separate files within 60 KB, served unchanged and cached forever; a page requests one",
     () =>
       Effect.gen(function* () {
         const set = yield* assets

@@ -28,7 +28,7 @@ const decode = Schema.decodeUnknownSync(CreateConnection, { onExcessProperty: "e
 const workspaceId = "ws_00000000000000000000000000000000"
 
 describe("a new Connection", () => {
-  test("that leaves its values to a pool sends nothing that was typed before", () => {
+  test("that leaves its values to a pool sends nothing typed earlier", () => {
     const [providedBy] = offeredBy(generic, [{ name: "eu-west", provided: ["aws"] }])
     const body = connectionBody(workspaceId, { ...draft, providedBy })
     expect(body).toEqual({
@@ -45,7 +45,7 @@ describe("a new Connection", () => {
     expect(connectionBody(workspaceId, draft)).toMatchObject({ values: { AWS_PROFILE: "typed before" }, files: [] })
   })
 
-  test("may be left to what the operator gave, and only where no recipe asks for values", () => {
+  test("may be left only to what the operator allowed, and only if no recipe asks for values", () => {
     const pools = [{ name: "eu-west", provided: ["aws", "google"] }, { name: "us-east" }]
     expect(offeredBy(generic, pools)).toEqual([
       { pool: "eu-west", name: "aws" },

@@ -20,7 +20,7 @@ const written = [...sources("execution"), ...sources("git-fetch")].flatMap((text
   ].map(([, code = ""]) => code)
 )
 
-test("every failure reason of a Run or look has a sentence in Japanese", () => {
+test("every failure reason of a Run or sync has a sentence in Japanese", () => {
   const codes = new Set([
     ...written,
     ...RunnerFailureReason.literals,

@@ -32,7 +32,7 @@ describe("the linked graph", () => {
     expect(linkedGraph({ nodes: [capsule("a"), capsule("b")], edges })).toMatchObject({ links: 1 })
   })
 
-  test("places every Capsule after all that it takes from, as early as that allows", () => {
+  test("places every Capsule after all of its producers, as early as that allows", () => {
     const graphs = fc.uniqueArray(fc.tuple(fc.nat(30), fc.nat(30)), { maxLength: 80 }).map((pairs) => ({
       nodes: Array.from({ length: 31 }, (_, index) => capsule(`c${index}`)),
       // From a smaller to a larger number: no cycle, as the service guarantees.

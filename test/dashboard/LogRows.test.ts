@@ -48,7 +48,7 @@ describe("the rows of a log", () => {
     expect(rows.count()).toBe(3)
   })
 
-  test("leave out what is not requested", () => {
+  test("leave out whatever is not requested", () => {
     const buffer = logOf("a", "Error: no", "  in main.tf", "b", "Warning: old", "c")
     const rows = new LogRows(buffer, undefined, ({ level }) => level !== "plain")
     expect(placesOf(rows).map((place) => buffer.line(place?.index ?? -1)?.text)).toEqual([

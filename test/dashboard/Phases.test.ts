@@ -70,7 +70,7 @@ describe("the timeline of a Run", () => {
     ])
   })
 
-  test("of an apply whose plan has prepared the module has no step that was passed over", () => {
+  test("of an apply whose plan has prepared the module shows no skipped step", () => {
     const run = runOf(failedRun)
     const passing = eventsOf(run).filter(({ data, kind }) => kind !== "run.phase" || data.phase !== "init")
     expect(stepsOf(run, passing).map(({ id }) => id)).toEqual(["queue", "prepare", "apply", "state"])

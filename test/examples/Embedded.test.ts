@@ -50,7 +50,7 @@ const many = moduleOf(`resource "terraform_data" "many" {
 }
 `)
 
-/** The application as its Main starts it, over a control plane of the test. */
+/** The application as started by its Main, over the test's control plane. */
 const served = HttpRouter.serve(application, { disableLogger: true, disableListenLog: true }).pipe(
   Layer.provideMerge(Deployments.layer.pipe(Layer.provide(TestControlPlane.actor))),
   Layer.provideMerge(layer({ repositories: { greeting, many } })),
@@ -60,7 +60,7 @@ const served = HttpRouter.serve(application, { disableLogger: true, disableListe
 
 describe.skipIf(tool === null)("the embedded example", () => {
   it.live(
-    "deploys by its own policy, shows a Run live, and gives the API to clients of its own",
+    "deploys by its own policy, shows a Run live, and offers the API to its own clients",
     () =>
       Effect.gen(function* () {
         const before = new Set(yield* children)
@@ -102,7 +102,7 @@ describe.skipIf(tool === null)("the embedded example", () => {
         const second = yield* deployed(large)
         expect(second).toMatchObject({ status: "needs_review", because: expect.stringContaining("more than 20") })
 
-        // A client of the API below the prefix reads the plan; the application approves what a person has read.
+        // A client of the API below the prefix reads the plan; the application approves what a person has reviewed.
         const client = Layer.provideMerge(SvcClient.layer({ baseUrl: `${url}/svc`, token }), Actor.token(token))
         const plan = yield* Effect.provide(
           Effect.flatMap(SvcClient, ({ runs }) => runs.read({ params: { runId: second.runId } })),

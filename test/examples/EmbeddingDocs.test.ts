@@ -13,7 +13,7 @@ const compiler = join(root, "node_modules/typescript/bin/tsc")
 const blocksOf = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].flatMap(([, block]) => (block === undefined ? [] : [block]))
 
-/** Against the declarations that are shipped: they cost a fraction of the sources, and are what a reader of the page has. */
+/** Against the shipped declarations: they cost a fraction of the sources, and are what a reader of the page has. */
 const optionsFor = (library: string) => ({
   extends: join(root, "tsconfig.json"),
   compilerOptions: {
@@ -31,7 +31,7 @@ const optionsFor = (library: string) => ({
 const nameOf = (index: number) => `Block${index + 1}.ts`
 
 /**
- * Compiles each text as a module of its own, under the strict options of this repository. Returns the faults that were
+ * Compiles each text as a separate module, under the strict options of this repository. Returns the faults that were
  * found.
  */
 const faultsOf = Effect.fnUntraced(function* (texts: ReadonlyArray<string>) {
@@ -55,13 +55,13 @@ const faultsOf = Effect.fnUntraced(function* (texts: ReadonlyArray<string>) {
 })
 
 it.live(
-  "the code of docs/embedding.md compiles as it is written",
+  "the code in docs/embedding.md compiles as written",
   () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const blocks = blocksOf(yield* files.readFileString(join(root, "docs/embedding.md")))
       expect(blocks.length).toBeGreaterThan(7)
-      // Leaves out what is required: a compiler that finds no fault in it has checked nothing.
+      // Omits something required: a compiler that finds no fault here has checked nothing.
       const faulty = 'import { layer } from "svc"\nexport const plane = layer({ dataDir: "./plane" })\n'
       const faults = yield* faultsOf([...blocks, faulty])
       const isOfFaulty = (fault: string) => fault.includes(nameOf(blocks.length))

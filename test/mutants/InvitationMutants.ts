@@ -1,6 +1,7 @@
 import type { Mutant } from "./Mutant.ts"
 
 const invitations = "test/actors/member/Invitations.test.ts"
+const signUp = "test/actors/member/InvitedSignUp.test.ts"
 const members = "test/actors/member/Members.test.ts"
 const acceptance = "actors/member/InvitationAcceptance.ts"
 
@@ -32,7 +33,7 @@ export const invitationMutants: ReadonlyArray<Mutant> = [
     file: acceptance,
     text: "if (isOpen(row) || row.proof !== null) return row",
     broken: "if (row.id !== undefined) return row",
-    test: invitations
+    test: signUp
   },
   {
     name: "an open link grants member at most",

@@ -8,6 +8,7 @@ const emptyPages = "test/actors/database/EmptyPages.test.ts"
 const emptyPagesFile = "actors/database/EmptyPages.ts"
 const removal = "test/actors/run/LogRemoval.test.ts"
 const records = "test/actors/retention/RecordRemoval.test.ts"
+const kept = "test/actors/retention/KeptRecords.test.ts"
 const needsFile = "actors/retention/Needs.ts"
 const recordsFile = "actors/retention/RecordRemoval.ts"
 const decisionFile = "actors/run/LogRetention.ts"
@@ -154,14 +155,14 @@ export const retentionMutants: ReadonlyArray<Mutant> = [
     file: needsFile,
     text: '`o.source_snapshot_id = ${id} AND ${isMoving("o.")}`',
     broken: '"1 = 0"',
-    test: records
+    test: kept
   },
   {
     name: "retention: the current StateVersion",
     file: needsFile,
     text: "c.id = r.capsule_id AND c.current_state_version_id = r.id AND",
     broken: "1 = 0 AND",
-    test: records
+    test: kept
   },
   {
     name: "retention: a destroyed Capsule keeps nothing",
@@ -182,14 +183,14 @@ export const retentionMutants: ReadonlyArray<Mutant> = [
     file: needsFile,
     text: "OFFSET ${rollbackTargets - 1}",
     broken: "OFFSET ${rollbackTargets - 2}",
-    test: records
+    test: kept
   },
   {
     name: "retention: no receipt outlives its record",
     file: needsFile,
     text: "i.result_id = r.id",
     broken: "1 = 0",
-    test: records
+    test: kept
   },
   {
     name: "retention: what is removed is counted with it",

@@ -30,7 +30,7 @@ const run = (folder: string, command: ReadonlyArray<string>, env: Readonly<Recor
 
 const bun = process.execPath
 
-/** The validators and generators, as their lock file names them, in a folder of the test. */
+/** The validators and generators, as pinned by their lock file, in a folder of the test. */
 const tools = Effect.gen(function* () {
   const folder = yield* Effect.acquireRelease(
     Effect.promise(() => mkdtemp(`${tmpdir()}/svc-openapi-`)),

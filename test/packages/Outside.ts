@@ -24,7 +24,7 @@ export const withExample = Effect.fn("withExample")(function* (root: string, fol
   }
 })
 
-/** The application deploys, shows the Run and gives the API, and then exits on its own. */
+/** The application deploys, shows the Run, offers the API, and then exits on its own. */
 export const applicationWorks = Effect.fn("applicationWorks")(function* (
   folder: string,
   runtime: ReadonlyArray<string>
@@ -35,7 +35,7 @@ export const applicationWorks = Effect.fn("applicationWorks")(function* (
   if (found !== expected) return yield* new StepFailed({ message: `Expected:\n${expected}\nFound:\n${found}` })
 })
 
-/** A Run of a control plane, applied. */
+/** An applied Run of a control plane. */
 const applied = Effect.gen(function* () {
   const { repository, workspace } = yield* TestControlPlane
   const installs = yield* InstallPlans
@@ -53,7 +53,7 @@ const applied = Effect.gen(function* () {
 
 const mostBytes = 90_000
 
-/** All of the client, as a page would carry it: with effect, bundled from the packages of a project, and compressed. */
+/** The whole client, as a page would load it: with effect, bundled from the packages of a project, and compressed. */
 export const clientIsSmall = Effect.fn("clientIsSmall")(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -1,7 +1,7 @@
 import { Effect, FileSystem, Path, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 
-/** A step of the lane did not do what it should. */
+/** A step of the suite failed. */
 export class StepFailed extends Schema.TaggedError<StepFailed>()("StepFailed", { message: Schema.String }) {}
 
 /** A runtime that an installed package runs on: the npm package for it, and the path of its program in a project. */
@@ -34,7 +34,7 @@ export const ended = Effect.fn("ended")(function* (cwd: string, program: string,
   return { code: Number(code), output, errors } satisfies Ended
 }, Effect.scoped)
 
-/** The same, where anything but success is a failure. */
+/** The same, but anything except success is a failure. */
 export const succeeded = Effect.fn("succeeded")(function* (cwd: string, program: string, args: ReadonlyArray<string>) {
   const { code, errors, output } = yield* ended(cwd, program, args)
   if (code === 0) return output

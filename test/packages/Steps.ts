@@ -18,8 +18,8 @@ const errorsOfOurs = (output: string) =>
   output.split("\n").filter((line) => line.includes("error TS") && !line.startsWith("node_modules/effect/"))
 
 /**
- * A strict consumer compiles, with and without `exactOptionalPropertyTypes`. With the types of the DOM there is no error at all; without
- * them the declarations of Effect have some, and nothing of ours.
+ * A strict consumer compiles, with and without `exactOptionalPropertyTypes`. With the DOM types there is no error at
+ * all; without them Effect's declarations have some, and ours have none.
  */
 export const typesAreClean = Effect.fn("typesAreClean")(function* (
   folder: string,
@@ -46,7 +46,7 @@ export const typesAreClean = Effect.fn("typesAreClean")(function* (
   }
 })
 
-/** The whole job of the demonstration, with the tool of this machine. */
+/** The whole demonstration, with this machine's tool. */
 export const demoWorks = (folder: string, runtime: string, program: string) =>
   succeeded(folder, runtime, [program, "demo"])
 
@@ -80,7 +80,7 @@ await Effect.runPromise(program)
 /** Requests that Node's parser refuses differently from Bun's. */
 const knownDifferences: ReadonlyMap<string, string> = new Map([["H6 bare line feeds: 505", "H6 bare line feeds: 400"]])
 
-/** A program finds on one runtime what it finds on another, line by line. */
+/** A program prints the same lines on each runtime. */
 export const sameLines = Effect.fn("sameLines")(function* (expected: string, found: string) {
   const lines = expected.trim().split("\n")
   const others = found.trim().split("\n")

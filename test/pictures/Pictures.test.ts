@@ -1,5 +1,6 @@
-// `npm run test:pictures`: ten key screens as they were last approved, pixel by pixel. `SVC_PICTURES=update npm run test:pictures`
-// stores what is there now: look at each before you commit it. Needs Chromium and Noto CJK, as the browser suite does.
+// `npm run test:pictures`: compares ten key screens with their approved pictures, pixel by pixel. `SVC_PICTURES=update
+// npm run test:pictures` stores the current ones: look at each before you commit it. Needs Chromium and Noto CJK, as
+// the browser suite does.
 import { pictureTime } from "./support/FixedTime.ts"
 import { afterAll, beforeAll, describe, expect, setSystemTime, test } from "bun:test"
 import { Effect, Exit, Scope } from "effect"
@@ -33,7 +34,7 @@ const pictures: ReadonlyArray<readonly [string, string, Look]> = [
 
 const updates = process.env["SVC_PICTURES"] === "update"
 
-/** The same glyphs and colours, whatever the screen of the machine is like. */
+/** The same glyphs and colours, whatever the machine's screen. */
 const plainRendering = [
   "--lang=en-US",
   "--font-render-hinting=none",

@@ -5,8 +5,8 @@ import type { RegexLiteral } from "./RegexLiterals.ts"
 const file = `${import.meta.dirname}/JudgedExpressions.json`
 
 /**
- * Judged only by analysis and counted steps, from a fixed seed: no limit is a time, so a busy machine is only slower. A
- * text as long as the longest document is refused when it costs more than 5,000 steps per character.
+ * Judged only by analysis and counted steps, from a fixed seed: no limit is a duration, so a busy machine is only
+ * slower. A text as long as the longest document is refused when it costs more than 5,000 steps per character.
  */
 export const budget = {
   timeout: null,
@@ -19,7 +19,7 @@ export const budget = {
   maxRepeatCount: 40
 }
 
-/** Identifies an expression and everything its verdict depends on: another analyser or budget judges again. */
+/** Identifies an expression and everything its verdict depends on: another analyser or budget needs a new verdict. */
 export const judgementOf = ({ flags, source }: RegexLiteral): string =>
   createHash("sha256")
     .update(JSON.stringify([version, budget, source, flags]))

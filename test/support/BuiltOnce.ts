@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, watch, writeFileSync } from "node:fs"
 
-/** The folder that all processes of one run of the tests share; absent where a test file was started by itself. */
+/** The folder that all processes of one test run share; absent if a test file was started on its own. */
 const shared = process.env["SVC_TEST_BUILDS"]
 
-/** Why the build failed in the process that made it; empty when it succeeded. */
+/** Why the build failed in the process that did it; empty if it succeeded. */
 const resultOf = (folder: string, name: string): Promise<string> =>
   new Promise((resolve) => {
     const watcher = watch(folder, () => look())
@@ -22,12 +22,12 @@ const writeResult = (folder: string, name: string, problem: string) => {
 }
 
 /**
- * Builds something once for a whole run of the tests: the first process that needs it builds it, the others wait for that.
- * `build` writes to a place that all of them know.
+ * Builds something once for a whole test run: the first process that needs it builds it, the others wait. `build`
+ * writes to a place that all of them know.
  */
 export const builtOnce = async (name: string, build: () => Promise<void>): Promise<void> => {
   if (shared === undefined) return build()
-  // It returns `undefined` when the folder exists: then another process has begun.
+  // It returns `undefined` if the folder exists: then another process has begun.
   if (mkdirSync(`${shared}/${name}.begun`, { recursive: true }) === undefined) {
     const problem = await resultOf(shared, name)
     if (problem !== "") throw new Error(problem)

@@ -10,7 +10,7 @@ setDefaultTimeout(120_000)
 const seed = process.env["SVC_TEST_SEED"] ?? "20261121"
 configureGlobal(seed === "random" ? {} : { seed: Number(seed) })
 
-// Every answer that a test gets from a server of ours is compared with its description.
+// Every response that a test gets from our server is compared with its description.
 const plainFetch = globalThis.fetch
 globalThis.fetch = Object.assign(
   async (...[input, init]: Parameters<typeof plainFetch>) => {
@@ -28,7 +28,7 @@ globalThis.fetch = Object.assign(
   { preconnect: plainFetch.preconnect }
 )
 
-// So is every message that a test gets over a WebSocket of ours.
+// So is every message that a test gets over our WebSockets.
 const plainEmit = WebSocket.prototype.emit
 WebSocket.prototype.emit = function emit(this: WebSocket, event: string | symbol, ...args: ReadonlyArray<unknown>) {
   if (event === "message") seeMessage(this.url, args[0])

@@ -4,12 +4,12 @@ import type { SigningAlgorithm } from "../../actors/identity/Client.ts"
 import { ParserThreads, parserThreads } from "../../runner/scan/HclParser.ts"
 import { bundledSync } from "./SyncProgram.ts"
 
-// A test process starts hundreds of services, so anything expensive without state of a service is started once.
+// A test process starts hundreds of services, so anything expensive that holds no service's state is started once.
 const processScope = Scope.makeUnsafe()
 
 const threads = Effect.runSync(Effect.cached(Scope.provide(parserThreads, processScope)))
 
-/** More than any test has keys at a time, so that all of its keys differ. */
+/** More keys than any test has at a time, so that all of its keys differ. */
 const keysOfEach = 12
 
 const rounds = new Map<SigningAlgorithm, { next: number; readonly keys: Array<Effect.Effect<NewKey>> }>()
@@ -25,7 +25,7 @@ const nextKey = (algorithm: SigningAlgorithm) =>
     return key
   })
 
-/** What the services of one test process share: the bundle that syncs start from, threads of the parser, and key pairs. */
+/** What the services of one test process share: the bundle that syncs start from, parser threads, and key pairs. */
 export const processWide = Layer.mergeAll(
   bundledSync,
   Layer.succeed(ParserThreads, threads),

@@ -49,13 +49,13 @@ const compile = async (): Promise<void> => {
     compile: { outfile: `${fresh}svc`, jitPolicy: 100, autoloadDotenv: false, autoloadBunfig: false }
   })
   if (!built.success) throw new Error(`The service could not be compiled: ${built.logs.map(String).join("\n")}`)
-  // Two runs of the tests may do this at the same time; each replaces the program of the other by the same one.
+  // Two test runs may do this at the same time; each replaces the other's program with the same one.
   renameSync(`${fresh}svc`, `${cache}svc`)
   rmSync(fresh, { recursive: true })
 }
 
 /**
- * The path of `svc` as one file, compiled once per run of the tests: a test that starts it many times otherwise spends most of
+ * The path of `svc` as one file, compiled once per test run: a test that starts it many times otherwise spends most of
  * its time loading sources. It has no dashboard and no licences; `test:binary` tests the file that is shipped.
  */
 export const svcProgram = async (): Promise<string> => {

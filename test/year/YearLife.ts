@@ -40,7 +40,7 @@ const wrongDate = Effect.fnUntraced(function* (place: YearPlace) {
   return faults
 })
 
-/** What happens once in a month: at its beginning, after the restart that ended the previous one. */
+/** What happens once a month: at its beginning, after the restart that ended the previous one. */
 const special = Effect.fnUntraced(function* (place: YearPlace, month: number, months: number) {
   if (month === Math.floor(months / 2)) {
     yield* (yield* Vault).rotateMasterKey({ forgetRetired: false })

@@ -144,7 +144,7 @@ export const settle = Effect.fnUntraced(function* (size: YearSize, time: YearClo
         for (let number = 0; number < size.capsulesPerSource; number++) {
           const capsuleId = yield* installed(id, owner, source, `app-${place}-${number}`)
           ids.push(capsuleId)
-          // Three of four follow their lane; one of those waits for a person before its apply.
+          // Three out of four follow their lane; one of those waits for a person before its apply.
           if (number % 4 === 0) continue
           const autoUpdate = { enabled: true, apply: number % 4 > 1 }
           yield* capsules.update(owner.context, capsuleId, { autoUpdate })

@@ -17,8 +17,8 @@ const program = (): Option.Option<string> =>
   process.versions.bun === undefined ? installedBun() : Option.some(process.execPath)
 
 /**
- * How to start the process that becomes a program of a sandbox: Bun on the entry point by default, which is this runtime or one beside the
- * library; a compiled binary names itself. Where there is no Bun, the process says so and nothing runs.
+ * How to start the process that becomes a program of a sandbox: Bun on the entry point by default, which is this
+ * runtime or one beside the library; a compiled binary names itself. Without Bun, the process says so and nothing runs.
  */
 export const ConfinementCommand = Context.Reference<ConfinementCommandShape>("svc/sandbox/ConfinementCommand", {
   defaultValue: () =>

@@ -1,6 +1,7 @@
 /**
- * What the process that becomes a program of a sandbox is asked to do, as JSON over a pipe: the environment holds secrets,
- * and arguments are world readable. Both ends are of the same build, so the text is only checked for completeness.
+ * The instructions for the process that becomes a program of a sandbox, as JSON over a pipe: the environment holds
+ * secrets, and arguments are world readable. Both ends are of the same build, so the text is only checked for
+ * completeness.
  */
 export interface ConfinementSpec {
   /** The path of the program, and its arguments. */

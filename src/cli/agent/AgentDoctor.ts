@@ -10,7 +10,7 @@ import { dirFlag, folderOf, serverFlag, serverOf } from "./AgentFlags.ts"
 import { machineFindings } from "./AgentMachineFindings.ts"
 import { networkFindings } from "./AgentNetworkFindings.ts"
 
-/** Inspects what an agent needs here, as one would find it, and changes nothing. */
+/** Inspects what an agent needs here, as it would find it, and changes nothing. */
 export const agentDoctorCommand = Command.make(
   "doctor",
   { server: serverFlag, dir: dirFlag, json: jsonFlag },

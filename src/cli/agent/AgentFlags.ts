@@ -18,7 +18,7 @@ export const dirFlag = text(
   "Keys, tools and what Runs need; on a local disk, created with mode 0700; else SVC_AGENT_DIR, else ./svc-agent"
 )
 
-/** A flag, or its variable. */
+/** A flag, or its environment variable. */
 export const givenOr = (flag: Option.Option<string>, variable: string) =>
   Option.match(flag, {
     onSome: (value) => Effect.succeedSome(value),
@@ -33,7 +33,7 @@ export const folderOf = (flag: Option.Option<string>) =>
     Option.getOrElse(() => defaultDir)
   )
 
-/** Keys are pinned at the first contact, so it is not made in clear text beyond this machine. */
+/** Keys are pinned at the first contact, so it must not cross the network in clear text. */
 export const serverOf = Effect.fnUntraced(function* (flag: Option.Option<string>) {
   const given = yield* givenOr(flag, agentEnv.server)
   if (Option.isNone(given)) {
@@ -59,8 +59,8 @@ export const serverOf = Effect.fnUntraced(function* (flag: Option.Option<string>
 })
 
 /**
- * An enrolment token from a file or the environment; never an argument, which every process of the machine can read. It is read when it is
- * needed: an agent that is enrolled goes on without the file.
+ * An enrolment token from a file or the environment; never an argument, which every process of the machine can read. It
+ * is read on demand: an enrolled agent works without the file.
  */
 export const tokenOf = Effect.fnUntraced(function* (file: Option.Option<string>) {
   const files = yield* FileSystem.FileSystem
@@ -74,7 +74,7 @@ export const tokenOf = Effect.fnUntraced(function* (file: Option.Option<string>)
 
 const pairsOf = (text: string) => text.split(",").filter((pair) => pair.trim() !== "")
 
-/** Labels by flag, or all of them by the variable, with commas between. */
+/** Labels by flag, or all of them in the variable, separated by commas. */
 export const labelsOf = Effect.fnUntraced(function* (given: ReadonlyArray<string>) {
   const variable = yield* Config.option(Config.NonEmptyString(agentEnv.labels))
   const pairs = given.length > 0 ? given : Option.match(variable, { onNone: () => [], onSome: pairsOf })

@@ -13,7 +13,7 @@ const variable = (...names: ReadonlyArray<string>) =>
     return undefined
   })
 
-/** A proxy may be given with a password, which is not shown. `undefined` for what is no address of one. */
+/** A proxy's address may contain a password, which is not shown. `undefined` for anything that is not an address. */
 const proxyAddress = (text: string): string | undefined => {
   if (!URL.canParse(text)) return undefined
   const { host, protocol } = new URL(text)
@@ -76,7 +76,7 @@ const authorityFinding = Effect.gen(function* () {
 const anyAgent = Schema.decodeUnknownSync(AgentId)("agt_00000000000000000000000000")
 const longestAnswer = "10 seconds"
 
-/** Whether the server answers as one with agents. Any refusal of its own is an answer. */
+/** Whether the server answers as one with agents. Its own refusals count as answers. */
 const addressFinding = (server: string) =>
   Effect.gen(function* () {
     const calls = yield* agentCalls(server, (request) => request)
@@ -96,10 +96,10 @@ const addressFinding = (server: string) =>
   }).pipe(Effect.scoped)
 
 const millisecondsInSecond = 1000
-/** Cloud APIs refuse requests that were signed minutes ago, or later than now. */
+/** Cloud APIs refuse requests that were signed minutes ago or in the future. */
 const harmlessOffset = 60
 
-/** No wall clock of an agent decides anything here, but the tools of its Runs speak to others. */
+/** An agent's wall clock decides nothing in svc, but the tools of its Runs talk to other services. */
 const clockFinding = (server: string) =>
   Effect.gen(function* () {
     const client = yield* HttpClient.HttpClient

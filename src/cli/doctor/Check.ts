@@ -8,7 +8,7 @@ export interface CheckFacts {
   readonly name: Finding["check"]
   readonly looksAt: string
   /**
-   * When the start runs it: `before` it opens anything; while `opening` the thing in question, by the code that opens it;
+   * When the start runs it: `before` it opens anything; while `opening` what is checked, by the code that opens it;
    * once it is `ready`; or `never`.
    */
   readonly atStart: "before" | "opening" | "ready" | "never"

@@ -15,7 +15,7 @@ interface FolderCheck extends CheckFacts {
 
 const one = <R>(finding: Effect.Effect<Finding, never, R>) => Effect.map(finding, (only) => [only])
 
-/** What both check before anything is opened. */
+/** What both the doctor and a start check before anything is opened. */
 export const folderChecks: ReadonlyArray<FolderCheck> = [
   {
     name: "folder",

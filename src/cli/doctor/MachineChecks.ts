@@ -25,7 +25,7 @@ interface MachineCheck extends CheckFacts {
 
 const one = <E, R>(finding: Effect.Effect<Finding, E, R>) => Effect.map(finding, (only) => [only])
 
-/** What both check besides the data. The tool and the sandbox are those of the context. */
+/** What both the doctor and a start check besides the data. The tool and the sandbox are those of the context. */
 export const machineChecks: ReadonlyArray<MachineCheck> = [
   {
     name: "tool",

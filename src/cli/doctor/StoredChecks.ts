@@ -57,7 +57,7 @@ export const serverCheck: CheckFacts = {
   less: "`svc doctor` only names the process"
 }
 
-/** What both check in the database, without changing it. */
+/** What both the doctor and a start check in the database, without changing it. */
 export const storedChecks: ReadonlyArray<StoredCheck> = [
   {
     name: "database",

@@ -3,7 +3,7 @@ import type { RunAgent } from "../../../schema/records/RunAgent.ts"
 import { timeText } from "./Rows.ts"
 import { terminalText } from "./TerminalText.ts"
 
-/** What of an apply only the agent's disk has. */
+/** What only the agent's disk has of an apply. */
 const unsavedText = ({ startedAt, state }: RunAgent): string | undefined => {
   if (startedAt === undefined || state === undefined) return undefined
   const { newestSerial, savedAt, savedSerial } = state

@@ -18,7 +18,7 @@ const versionsOf = Effect.fnUntraced(
   Effect.orElseSucceed((): ReadonlyArray<string> => [])
 )
 
-/** The response of an unknown route, unlike that for a missing record, which names the record. */
+/** The response of an unknown route; that for a missing record names the record. */
 const isUnknownRoute = (error: unknown): boolean =>
   error instanceof ApiError && error.code === "not_found" && error.message.startsWith("There is no such route")
 

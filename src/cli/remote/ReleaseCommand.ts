@@ -18,7 +18,9 @@ const risk =
 
 const isRunning = ({ status }: Run) => status === "running"
 
-/** The fence of the claim that somebody saw: named on the command line, or that of the Run that is shown and confirmed here. */
+/**
+ * The fence of the claim that the person saw: named on the command line, or that of the Run shown and confirmed here.
+ */
 const seenFence = Effect.fn("seenFence")(function* (
   run: Run,
   {

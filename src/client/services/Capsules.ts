@@ -22,14 +22,14 @@ export interface CapsulesShape {
   readonly list: (workspaceId: string, filter?: CapsuleFilter) => Items<Capsule>
   readonly page: (workspaceId: string, query?: CapsuleFilter & PageQuery) => Answer<Page<Capsule>>
   readonly update: (id: string, change: CapsuleChange) => Answer<Capsule>
-  /** Plans the newest commit of the lane; gives the Plan Run. */
+  /** Plans the newest commit of the lane; returns the Plan Run. */
   readonly plan: (id: string, once?: Once) => Answer<Run>
-  /** Plans the deployed revision against the real infrastructure, to put back what was changed outside. */
+  /** Plans the deployed revision against the real infrastructure, to revert changes made outside. */
   readonly reconcilePlan: (id: string, once?: Once) => Answer<Run>
-  /** Plans the destruction; nothing is destroyed before that plan was approved and applied. */
+  /** Plans the destruction; nothing is destroyed before that plan is approved and applied. */
   readonly destroyPlan: (id: string, once?: Once) => Answer<Run>
   readonly driftCheck: (id: string) => Answer<Run>
-  /** Changes the private configuration and plans it; gives the Plan Run. */
+  /** Changes the private configuration and plans it; returns the Plan Run. */
   readonly configure: (id: string, change: ConfigurationChange, once?: Once) => Answer<Run>
   /** The public Outputs by name. */
   readonly outputs: (id: string) => Answer<Readonly<Record<string, Output>>>
@@ -120,7 +120,7 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Capsules: deployed instances of modules, each change of which is a Run. */
+/** Capsules: deployed instances of modules. Each change is a Run. */
 export class Capsules extends Context.Service<Capsules, CapsulesShape>()("svc/client/Capsules") {
   static readonly layer: Layer.Layer<Capsules, never, SvcClient> = Layer.effect(Capsules, make)
 }

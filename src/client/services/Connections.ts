@@ -41,7 +41,7 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Connections: credentials that Runs are given. */
+/** Connections: credentials for Runs. */
 export class Connections extends Context.Service<Connections, ConnectionsShape>()("svc/client/Connections") {
   static readonly layer: Layer.Layer<Connections, never, SvcClient> = Layer.effect(Connections, make)
 }

@@ -8,19 +8,19 @@ import { type Answer, answered, type Items } from "../SvcError.ts"
 import { planProgress } from "./PlanProgress.ts"
 import { Runs } from "./Runs.ts"
 
-/** The install did not reach a plan to review. `installPlan.diagnostics` says why. */
+/** The install did not lead to a plan to review. `installPlan.diagnostics` says why. */
 export class InstallFailed extends Schema.TaggedError<InstallFailed>()("InstallFailed", {
   message: Schema.String,
   installPlan: InstallPlan
 }) {}
 
 export interface InstallPlansShape {
-  /** Prepares a Source through scan and check to a plan of a new Capsule. The service advances by itself. */
+  /** Takes a Source through scan and check to a plan of a new Capsule. The service advances automatically. */
   readonly create: (workspaceId: string, request: CreateInstallPlan, once?: Once) => Answer<InstallPlan>
   readonly get: (id: string) => Answer<InstallPlan>
-  /** The install now, and again whenever it has moved on, until it is reviewable or has failed. */
+  /** The install as it is now, and again after each step, until it is reviewable or has failed. */
   readonly changes: (id: string) => Items<InstallPlan>
-  /** The Run to review, once the install has come to it. Fails with `InstallFailed` if it does not. */
+  /** The Run to review, once the install reaches it. Fails with `InstallFailed` if it never does. */
   readonly waitFor: (id: string) => Answer<Run, InstallFailed>
 }
 
@@ -41,7 +41,7 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Installs on their way to a plan that can be reviewed. */
+/** Installs in progress towards a plan that can be reviewed. */
 export class InstallPlans extends Context.Service<InstallPlans, InstallPlansShape>()("svc/client/InstallPlans") {
   static readonly layer: Layer.Layer<InstallPlans, never, SvcClient | Runs> = Layer.effect(InstallPlans, make)
 }

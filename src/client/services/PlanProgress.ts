@@ -4,7 +4,7 @@ import type { Run } from "../../../schema/records/Run.ts"
 import type { Answer, Items } from "../SvcError.ts"
 import type { RunsShape } from "./Runs.ts"
 
-/** What the service itself brings, through several Runs, to a plan that can be reviewed. */
+/** Something that the service itself takes, through several Runs, to a plan that can be reviewed. */
 interface Progressing {
   readonly phase: string
   readonly nextAction: NextAction
@@ -18,7 +18,7 @@ interface Progressing {
 const firstWait = 50
 const longestWait = 1000
 
-/** Between two polls: how often nothing was new, and the Run that was followed to its end. */
+/** State between two polls: how often nothing was new, and the Run that was followed to its end. */
 interface Looked<P> {
   readonly seen: P | undefined
   readonly idle: number
@@ -32,17 +32,17 @@ const sameStep = (one: Progressing | undefined, other: Progressing): boolean =>
   one.updatedAt === other.updatedAt &&
   runOf(one) === runOf(other)
 
-/** The Run that moves it on. */
+/** The Run that advances it. */
 const runOf = ({ compatibilityCheckRunId, planRunId, syncRunId }: Progressing): string | undefined =>
   planRunId ?? compatibilityCheckRunId ?? syncRunId
 
-/** Follows what comes to a plan by itself. `failure` is for what ends without a plan that can be reviewed. */
+/** Follows it to its plan. `failure` is for one that ends without a plan to review. */
 export const planProgress = <P extends Progressing, E>(
   runs: RunsShape,
   get: (id: string) => Answer<P>,
   failure: (message: string, ended: P) => E
 ) => {
-  /** Until something may be new: the end of the Run that is waited for, or else a moment. */
+  /** Waits until something may be new: the end of the awaited Run, or otherwise a moment. */
   const pause = ({ followed, idle, seen }: Looked<P>) => {
     if (seen === undefined) return Effect.undefined
     const running = runOf(seen)

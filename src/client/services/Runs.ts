@@ -34,18 +34,18 @@ export interface RunsShape {
   readonly page: (workspaceId: string, query?: RunFilter & PageQuery) => Answer<Page<Run>>
   /** Approves exactly the reviewed plan: if the Run has another one by now, it is refused. */
   readonly approve: (reviewed: ReviewedRun, options?: { readonly comment?: string }) => Answer<Run>
-  /** Applies an approved plan; gives the Apply Run. A plan is usable once. */
+  /** Applies an approved plan; returns the Apply Run. A plan is usable once. */
   readonly apply: (id: string, once?: Once) => Answer<Run>
   /** Also withdraws an approval that was not applied. */
   readonly cancel: (id: string, options?: { readonly reason?: string }) => Answer<Run>
   /**
-   * What happened to the Run after the event `after`, and then live, until it is final. Without gap or duplicate: it is read from
-   * stored rows, and resumed where it was cut.
+   * The Run's events after `after`, stored ones first and then live, until it is final. Without gap or duplicate: they
+   * are read from stored rows, and a cut connection is resumed.
    */
   readonly events: (id: string, options?: { readonly after?: number }) => Items<RunEvent>
   /** Its log lines in the same way, until it stops executing. */
   readonly logs: (id: string, options?: { readonly after?: number }) => Items<RunLogEntry>
-  /** The Run once it has succeeded or waits for its approval. Fails with `RunFailed` for every other end. */
+  /** The Run once it has succeeded or waits for its approval. Fails with `RunFailed` for any other end. */
   readonly waitFor: (id: string) => Answer<Run, RunFailed>
   readonly cost: (id: string) => Answer<CostEstimate>
   readonly group: (id: string) => Answer<{ readonly runGroup: RunGroup; readonly runs: ReadonlyArray<Run> }>

@@ -19,7 +19,7 @@ export interface SourcesShape {
   readonly create: (request: CreateSource) => Answer<CreatedSource>
   readonly update: (id: string, change: UpdateSource) => Answer<Source>
   readonly remove: (id: string) => Answer<void>
-  /** Looks at the repository now; gives the sync Run. */
+  /** Checks the repository now; returns the sync Run. */
   readonly sync: (id: string, request?: PayloadOf<"sources", "sync">) => Answer<Run>
   /** Newest first. */
   readonly snapshots: (id: string) => Items<SourceSnapshot>

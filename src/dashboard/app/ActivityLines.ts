@@ -50,7 +50,7 @@ export const syncsWithoutNews = (runs: ReadonlyArray<SyncRun>): ReadonlySet<stri
 }
 
 export interface ActivityDay {
-  /** As a date field has it, here. */
+  /** In the format of a date field, in local time. */
   readonly day: string
   readonly lines: ReadonlyArray<ActivityLine>
 }

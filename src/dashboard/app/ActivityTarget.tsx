@@ -37,7 +37,7 @@ const recordedName = ({ data }: AuditEvent): string | undefined =>
 
 const isText = (value: unknown): value is string => typeof value === "string" && value !== ""
 
-/** The Capsule that an install is to make. */
+/** The Capsule that an install is going to create. */
 const installed = ({ data: { capsule, environment } }: AuditEvent): string | undefined =>
   isText(capsule) ? `${capsule}${isText(environment) ? ` · ${environment}` : ""}` : undefined
 

@@ -3,7 +3,7 @@ import { sourceQuery, sourcesQuery } from "../api/Queries.ts"
 import { repositoryName } from "../words/Format.ts"
 import { useWorkspace } from "./Workspace.ts"
 
-/** A Source of the Workspace: from its list, or on its own where it was removed and is in no list any more. */
+/** A Source of the Workspace: from its list, or read separately if it was removed and is no longer in any list. */
 export const useKnownSource = (id: string | undefined) => {
   const workspace = useWorkspace()
   const sources = useQuery({ ...sourcesQuery(workspace.id), enabled: id !== undefined }).data
@@ -15,7 +15,7 @@ export const useKnownSource = (id: string | undefined) => {
   return listed ?? read
 }
 
-/** The repository of a Source, for a line that is about it. */
+/** The repository of a Source, for a line about it. */
 export const SourceName = ({ id, children }: { readonly id: string; readonly children: React.ReactNode }) => {
   const source = useKnownSource(id)
   return source === undefined ? (

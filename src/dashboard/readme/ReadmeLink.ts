@@ -4,12 +4,12 @@ import { fileLink } from "../../../schema/git/CommitLink.ts"
 export interface ReadmePlace {
   readonly gitAddress: string | undefined
   readonly commit: string
-  /** Of the README, in the repository. */
+  /** The README's path in the repository. */
   readonly folder: string
 }
 
 /**
- * Where an address in a README leads: `https:` as it is, a path to its file at the forge, where that is known. Anything else
+ * Where an address in a README leads: an `https:` address unchanged, a path to its file at a known forge. Anything else
  * is not a link.
  */
 export const readmeTarget = (address: string, { commit, folder, gitAddress }: ReadmePlace): string | undefined => {

@@ -1,6 +1,6 @@
 import { Marked } from "marked"
 
-/** Part of a line. `address` is as it was written: where it may lead is decided where it is drawn. */
+/** Part of a line. `address` is as written: where it may lead is decided when it is drawn. */
 export type ReadmeInline =
   | { readonly kind: "text" | "code"; readonly text: string }
   | { readonly kind: "strong" | "emphasis" | "deleted"; readonly parts: ReadonlyArray<ReadmeInline> }
@@ -34,7 +34,7 @@ export interface ReadmeTree {
   readonly isCut: boolean
 }
 
-/** What is read of a token of the parser. */
+/** The fields that are read from a token of the parser. */
 interface Token {
   readonly type: string
   readonly raw?: string
@@ -55,7 +55,7 @@ interface TableToken extends Token {
 
 const isTable = (token: Token): token is TableToken => "header" in token && "rows" in token
 
-/** More than anybody reads, or than a page draws without delay. */
+/** More than anybody reads, or a page draws without delay. */
 const mostParts = 6000
 /** Deeper than anybody nests on purpose. */
 const deepest = 12
@@ -161,7 +161,7 @@ function blocksOf(tokens: ReadonlyArray<Token> | undefined, room: Room, depth: n
   })
 }
 
-/** Reads Markdown. Text that the parser cannot follow, since it nests without an end, fails. */
+/** Reads Markdown. Fails for text that nests too deeply for the parser. */
 export const readmeTree = (text: string): ReadmeTree => {
   const room: Room = { left: mostParts, isCut: false }
   const blocks = blocksOf(new Marked({ gfm: true }).lexer(text), room, 0)

@@ -3,7 +3,9 @@ import type { Principal } from "../../../actors/credential/Principal.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { limitsOf } from "../../../schema/records/TokenLimits.ts"
 
-/** For whom a program in this process acts: for a person, as a token with these scopes could, or for the service itself. */
+/**
+ * On whose behalf a program in this process acts: a person's, as a token with these scopes could, or the service's own.
+ */
 export type HostIdentity =
   | {
       readonly kind: "user"

@@ -66,8 +66,8 @@ const unavailable = new ApiError({
 })
 
 /**
- * Holds a limited token to its Projects and environments on every route of a Workspace. A record outside every Project is
- * refused, so a new route is closed to limited tokens until its rule says otherwise.
+ * Confines a limited token to its Projects and environments on every route of a Workspace. A record outside every
+ * Project is refused, so a new route is closed to limited tokens until its rule says otherwise.
  */
 export const confinements = Effect.gen(function* () {
   const sql = yield* ReadSql

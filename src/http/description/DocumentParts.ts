@@ -124,7 +124,7 @@ const documentedBody = (body: unknown): unknown => {
   return { ...body, content: { ...body["content"], "application/json": { ...json, schema } }, required: !optional }
 }
 
-/** An operation as the document has it, for everything that its declaration cannot say by its schemas alone. */
+/** Completes an operation of the document with everything that its declaration's schemas cannot express. */
 export const documentedOperation = (
   operation: JsonObject,
   security: ReadonlyArray<Readonly<Record<string, unknown>>>
@@ -169,7 +169,7 @@ const described = (schema: unknown, words: Readonly<Record<string, string | unde
 
 const wordsOf: ReadonlyMap<string, Readonly<Record<string, string | undefined>>> = new Map(Object.entries(recordProse))
 
-/** The records with what their fields mean. */
+/** The records, with the meaning of their fields. */
 const describedRecords = (schemas: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(schemas).map(([name, schema]) => [name, described(schema, wordsOf.get(name) ?? {})])

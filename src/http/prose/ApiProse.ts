@@ -26,8 +26,8 @@ import type { GroupProse } from "./Prose.ts"
 type Groups = (typeof SvcApi)["groups"]
 
 /**
- * What the routes of the API do, in words. It is apart from their declarations, which clients carry in their bundles and which
- * need none of it.
+ * What the routes of the API do, in words. Kept apart from their declarations, because clients bundle those and do not
+ * need the prose.
  */
 export const apiProse: { readonly [Id in keyof Groups]: GroupProse<Groups[Id]> } = {
   discovery: discoveryProse,

@@ -8,7 +8,7 @@ export interface RouteProse {
   readonly frames?: FrameName
 }
 
-/** The words of a group and of each of its routes: one without words does not compile. */
+/** The prose of a group and of each of its routes: a route without prose does not compile. */
 export interface GroupProse<Group extends { readonly endpoints: object }> {
   readonly about: string
   readonly routes: { readonly [Id in keyof Group["endpoints"]]: RouteProse }

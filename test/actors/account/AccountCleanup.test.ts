@@ -14,7 +14,7 @@ const count = (table: string) =>
     Effect.map(sql<{ n: number }>`SELECT COUNT(*) AS n FROM ${sql(table)}`, ([row]) => row?.n)
   )
 
-it.effect("deletes what ended long ago, and nothing that is active or still counted", () =>
+it.effect("deletes what ended long ago, and nothing that is active or still counts", () =>
   Effect.gen(function* () {
     const cleanup = yield* AccountCleanup
     const sessions = yield* Sessions
@@ -41,7 +41,7 @@ it.effect("deletes what ended long ago, and nothing that is active or still coun
   }).pipe(Effect.provide(Layer.fresh(testAccounts)))
 )
 
-it.effect("begins soon after the start, also of a server that never lives for six hours", () =>
+it.effect("begins soon after the start, so a server that never runs for six hours cleans up too", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { subject } = yield* newPerson("ann")

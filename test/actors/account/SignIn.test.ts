@@ -19,7 +19,7 @@ const firstLink = Effect.flatMap(SetupLinks, (links) => links.issueFirst).pipe(E
 const redeem = (secret: Redacted.Redacted, email = "admin@example.com") =>
   Effect.flatMap(SetupLinks, (links) => links.redeem({ secret, password, email, displayName: "Admin" }))
 
-it.effect("the first link creates the first account, an operator, and signs it in; then there are no more links", () =>
+it.effect("the first link creates the first account, an operator, and signs it in; no further link is issued", () =>
   Effect.gen(function* () {
     const users = yield* Users
     const accounts = yield* Accounts

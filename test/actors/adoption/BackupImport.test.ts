@@ -103,7 +103,7 @@ const importing = Effect.fnUntraced(function* (branch: string, upload: StateUplo
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a Capsule from the backup of another installation", () => {
-  tests.live("is refused by name, is disabled until it is confirmed, and goes on from its state", () =>
+  tests.live("is refused with a named reason, is disabled until confirmed, and continues from its state", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -111,7 +111,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule from the backup of a
       const there = yield* original(theirs)
       const text = (value: string) => new TextEncoder().encode(value)
 
-      // Nothing of what is refused is written.
+      // A refused import writes nothing.
       const stranger = yield* original(key("c")).pipe(Effect.map(({ one }) => one))
       const missing = yield* refusal(bytesOf(stranger))
       expect(missing).toEqual(["backup_key_missing", expect.stringContaining(stranger.masterKeyIds[0] ?? "none")])
@@ -140,7 +140,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule from the backup of a
       expect((yield* refusal(bytesOf(there.whole), unapplied))[0]).toBe("failed_precondition")
       expect(yield* sql`SELECT id FROM state_uploads`).toEqual([])
 
-      // An archive of a release that kept no generated secrets is read as one without any.
+      // An archive from a release without generated secrets is read as having none.
       yield* uploadOf(bytesOf(there.older))
       const upload = yield* uploadOf(bytesOf(there.whole), there.capsule.id)
       expect(upload).toMatchObject({
@@ -162,7 +162,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule from the backup of a
       const [used] = yield* StateUploadRow.rows(sql)`SELECT * FROM state_uploads WHERE id = ${upload.id}`
       expect([used?.state, used?.sealed_secrets, typeof used?.used_at]).toEqual([null, null, "string"])
 
-      // Its state, secrets and generated secrets came with it, and its lineage lives here now.
+      // Its state, secrets and generated secrets came with it, and its lineage belongs here now.
       const states = yield* StateVersions
       const state = yield* currentState(capsuleId)
       expect([state.serial, state.lineage]).toEqual([there.state.serial + 1, there.state.lineage])
@@ -172,7 +172,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule from the backup of a
       expect(generated === undefined ? undefined : Redacted.value(generated)).toBe(there.generated)
       expect((yield* refusal(bytesOf(there.one)))[0]).toBe("state_lineage_known")
 
-      // Disabled until the name is typed, whoever asks for what.
+      // Disabled until the name is typed: every command is refused to everyone.
       const refusedRuns = Effect.forEach(
         [
           Effect.asVoid(capsules.plan(context, capsuleId, undefined)),

@@ -23,13 +23,13 @@ const secret = "vpc-0123456789"
 const object = (id: string) => ({ address: `aws_vpc.${id}`, id, type: "aws_vpc", provider: "hashicorp/aws" })
 const asked = [object("vpc-new"), object(secret), object("vpc-gone"), { ...object(secret), type: "aws_subnet" }]
 
-/** Which Capsule manages each of the objects already. */
+/** The Capsule that already manages each object. */
 const found = Effect.gen(function* () {
   const twice = yield* (yield* ManagedElsewhere).find(workspaceId, asked)
   return twice.map(({ address, capsule }) => [address, capsule.id])
 })
 
-/** The first Capsule has a resource whose id is a secret, and had another one; the second has none of them. */
+/** The first Capsule has a resource whose id is a secret, and used to have another; the second has neither. */
 const world = Effect.gen(function* () {
   yield* emptyCapsules
   yield* committed(1, stateText([resource("aws_vpc.old", { id: "vpc-gone" })]))
@@ -37,7 +37,7 @@ const world = Effect.gen(function* () {
   yield* committed(1, stateText([resource("aws_vpc.b", { id: "vpc-other" })]), { capsuleId: second })
 })
 
-tests.live("finds what a Capsule manages now by the index, without opening a state", () =>
+tests.live("finds what a Capsule manages now in the index, without opening a state", () =>
   Effect.gen(function* () {
     yield* world
     const sql = yield* SqlClient.SqlClient
@@ -49,7 +49,7 @@ tests.live("finds what a Capsule manages now by the index, without opening a sta
   })
 )
 
-tests.live("opens the states that are not read yet", () =>
+tests.live("opens the states that are not indexed yet", () =>
   Effect.gen(function* () {
     yield* world
     yield* unread

@@ -11,7 +11,7 @@ const scan = {
 }
 const codes = (...given: Parameters<typeof moduleMismatch>) => moduleMismatch(...given).map(({ code }) => code)
 
-test("a state fits a module that knows its providers and answers for its addresses", () => {
+test("a state fits a module that declares its providers and addresses", () => {
   const fitting = [
     object("terraform_data.one[0]"),
     object("terraform_data.dropped"),
@@ -31,7 +31,7 @@ test("a report without addresses decides nothing", () => {
   expect(codes({ providerPackages: [] }, [], [])).toEqual(["state_check_outdated"])
 })
 
-test("things are told apart by provider, type and id, and what is no thing has no key", () => {
+test("objects are identified by provider, type and id; anything else has no key", () => {
   const vpc = { provider: "hashicorp/aws", type: "aws_vpc", id: "vpc-1" }
   expect(objectKey(vpc)).toBe(objectKey({ ...vpc }))
   for (const other of [{ provider: "acme/aws" }, { type: "aws_subnet" }, { id: "vpc-2" }]) {
@@ -43,7 +43,7 @@ test("things are told apart by provider, type and id, and what is no thing has n
   expect(objectKey({ provider: builtin, type: "terraform_data", id: "0" })).toBeUndefined()
 })
 
-test("a state is for a tool that is as new as the one that wrote it", () => {
+test("a state needs a tool at least as new as the one that wrote it", () => {
   const tool = { name: "opentofu", version: "1.10.2" } as const
   for (const older of ["1.10.2", "1.9.12", "1.10.2-rc1", "0.15.5", undefined, "unreadable"]) {
     expect([older, stateToolProblem(older, tool)]).toEqual([older, undefined])

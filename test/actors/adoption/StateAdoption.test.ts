@@ -45,13 +45,13 @@ const adopting = Effect.fnUntraced(function* (
 
 describe.skipIf(Bun.which("terraform") === null)("infrastructure that a tool applied before", () => {
   tests.live(
-    "is taken over without a change, and goes on from there",
+    "is taken over without a change, and continues from there",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
         const sql = yield* SqlClient.SqlClient
         const capsules = yield* Capsules
-        // The check names the secret in the clear, in the first plan already.
+        // From the first plan on, the check prints the secret in clear text.
         const leaking = `check "leak" {
           assert {
             condition     = terraform_data.greeting.output == "another"
@@ -126,7 +126,7 @@ describe.skipIf(Bun.which("terraform") === null)("infrastructure that a tool app
   )
 
   tests.live(
-    "is refused where the module is not its own, until a person says what becomes of the rest",
+    "is refused for a module that does not match, until a person decides about the remaining resources",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
@@ -145,7 +145,7 @@ describe.skipIf(Bun.which("terraform") === null)("infrastructure that a tool app
         expect(reasons(refused)).toEqual(["state_provider_unknown", "state_address_undeclared"])
         expect(refused.diagnostics[0]?.message).toContain("acme/other")
         expect(refused.diagnostics[1]?.message).toContain("module.old.terraform_data.gone, demo_thing.it")
-        // The failed install gave the upload back: another one may have it, and only one.
+        // The failed install released the upload: one other install may use it, and only one.
         const both = [gone, foreign].map(({ name }) => name)
         expect(both).toEqual(["gone", "it"])
         const retried = yield* adopting("whole", upload, {
@@ -162,7 +162,7 @@ describe.skipIf(Bun.which("terraform") === null)("infrastructure that a tool app
         const plan = yield* settled(confirmed.planRunId)
         expect(plan.planSummary).toMatchObject({ destroy: 1, add: 0, change: 0 })
 
-        // Used: by its id no second Capsule, by its lineage no second upload.
+        // Used: its id installs no second Capsule, and its lineage is refused as a second upload.
         const again = { ...(yield* requestOf("whole")), capsule: { name: "second", environment: "test" } }
         const adopt = { uploadId: fitting.id, sha256: fitting.sha256 }
         const codeOf = (request: Parameters<typeof installs.create>[2], by = context) =>
@@ -199,7 +199,7 @@ describe.skipIf(Bun.which("terraform") === null)("infrastructure that a tool app
           reason: "moved_elsewhere"
         })
         expect((yield* capsules.stateVersions(left.id, { limit: 10 })).items).toHaveLength(1)
-        // Released, it manages nothing any more: the way back is open.
+        // Once released, it manages nothing, so its state can be adopted again.
         yield* uploaded(writtenState({ lineage: "fitting", serial: 9 }))
         expect(
           yield* sql`SELECT COUNT(*) AS n FROM state_uploads WHERE used_at IS NOT NULL AND state IS NOT NULL`

@@ -27,7 +27,7 @@ const rowsOf = (id: StateUploadId) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => StateUploadRow.rows(sql)`SELECT * FROM state_uploads WHERE id = ${id}`)
 
 describe("an uploaded state", () => {
-  tests.live("is refused by name when it cannot be taken over", () =>
+  tests.live("is refused with a named reason when it cannot be taken over", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const whole = writtenState({ lineage: "whole" })
@@ -80,7 +80,7 @@ describe("an uploaded state", () => {
         "state_resource_managed",
         expect.stringContaining(`demo_note.renamed (Capsule ${name})`)
       ])
-      // Another id, type or provider is another thing; so is the same in another Workspace, which learns nothing.
+      // Another id, type or provider is another object; so is the same one in another Workspace, which learns nothing.
       yield* second([{ ...note, id: "note-2" }])
       yield* second([{ ...note, type: "demo_other" }])
       yield* second([{ ...note, id: "note-1", provider }])
@@ -93,7 +93,7 @@ describe("an uploaded state", () => {
     })
   )
 
-  tests.live("is one upload however often it is sent, and none when the process dies before the commit", () =>
+  tests.live("is one upload however often it is sent, and none if the process dies before the commit", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const bytes = writtenState({ lineage: "repeated" })
@@ -111,7 +111,7 @@ describe("an uploaded state", () => {
     })
   )
 
-  tests.live("is erased after its hour unless an install holds it, and no Workspace hoards them", () =>
+  tests.live("is erased after an hour unless an install holds it, and their number per Workspace is limited", () =>
     Effect.gen(function* () {
       const { workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -137,7 +137,7 @@ describe("an uploaded state", () => {
       yield* sql`UPDATE state_uploads SET expires_at = '2020-01-01T00:00:00.000Z' WHERE used_at IS NULL`
       yield* uploads.eraseUnused
       expect(yield* sql`SELECT id FROM state_uploads WHERE used_at IS NULL`).toEqual([{ id: held }])
-      // Its install fails: what was held beyond the hour goes with the next turn.
+      // Its install fails: what was held beyond the hour is erased in the next turn.
       yield* uploads.release(install)
       expect((yield* Effect.flip(uploads.claim(workspaceId, adopt, another))).code).toBe("failed_precondition")
       yield* uploads.eraseUnused
@@ -145,7 +145,7 @@ describe("an uploaded state", () => {
     })
   )
 
-  tests.live("fits a module that was checked before, and is planned by no tool that is older than its own", () =>
+  tests.live("fits a module checked earlier, and is never planned with a tool older than its own", () =>
     Effect.gen(function* () {
       const { commit, context, url, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -185,7 +185,7 @@ describe("an uploaded state", () => {
       const fitting = yield* install("fitting", yield* uploaded(writtenState({ lineage: "fits", resources: [it] })))
       expect([fitting.phase, fitting.diagnostics]).toEqual(["reviewable", []])
 
-      // The profile of the Run decides over its tool, which nobody knows at the upload.
+      // The Run's profile decides which tool it uses, which is unknown at upload time.
       const newer = yield* uploaded(writtenState({ lineage: "newer", resources: [it] }))
       yield* sql`UPDATE state_uploads SET tool_version = '99.0.0' WHERE id = ${newer.id}`
       const blocked = yield* install("newer", newer)
@@ -194,7 +194,7 @@ describe("an uploaded state", () => {
       if (blocked.capsuleId === undefined) return yield* Effect.die(new Error("no Capsule"))
       expect((yield* (yield* Capsules).read(blocked.capsuleId)).currentStateGeneration).toBe(1)
 
-      // A report of an earlier release says nothing about the addresses.
+      // A report from an earlier release lists no addresses.
       yield* sql`UPDATE compatibility_reports SET module_scan = json_remove(module_scan, '$.addresses')`
       const outdated = yield* install("outdated", yield* uploaded(writtenState({ lineage: "outdated" })))
       expect(outdated.diagnostics.map(({ code }) => code)).toEqual(["state_check_outdated"])

@@ -27,7 +27,7 @@ const rule = (changes: Partial<BindingRule> = {}): BindingRule => ({
   ...changes
 })
 
-/** The people of the model, by what a rule can ask of them. */
+/** The people of the model, by the properties a rule can require. */
 interface Someone {
   readonly approver: Approver
   readonly kind: SubjectKind
@@ -61,7 +61,9 @@ const facts = (
   changes: Partial<ApprovalFacts> = {}
 ): ApprovalFacts => ({ rules, approvals, planAuthor: plans, commitAuthors: new Set([commits]), ...changes })
 
-/** The same written the other way round: who is excluded by each sentence of the documentation, by set operations alone. */
+/**
+ * The same rules as an independent model: whom each sentence of the documentation excludes, in set operations alone.
+ */
 const modelApproves = (rules: ReadonlyArray<BindingRule>, approvers: ReadonlyArray<Someone>): boolean => {
   if (rules.length === 0) return approvers.length > 0
   return rules.every((each) => {
@@ -81,7 +83,7 @@ const modelApproves = (rules: ReadonlyArray<BindingRule>, approvers: ReadonlyArr
   })
 }
 
-/** Every combination of what a rule can say: 3 x 2 x 2 x 2 x 2 x 2 = 96. */
+/** Every combination of a rule's fields: 3 x 2 x 2 x 2 x 2 x 2 = 96. */
 const combinations: ReadonlyArray<BindingRule> = [1, 2, 3].flatMap((approvers) =>
   (["admin", "owner"] as const).flatMap((role) =>
     [undefined, sre].flatMap((teamId) =>
@@ -120,7 +122,7 @@ describe("a decision about an approval agrees with the model", () => {
     expect(wrong).toEqual([])
   })
 
-  test("for pairs of rules, which both have to be met", () => {
+  test("for pairs of rules that must both be met", () => {
     const other = combinations.map((each) => ({ ...each, id: ruleId("b") }))
     const some = sets.filter((approvers) => approvers.length <= 4)
     const wrong = combinations.flatMap((each, at) => {
@@ -133,7 +135,7 @@ describe("a decision about an approval agrees with the model", () => {
     expect(wrong).toEqual([])
   })
 
-  test("an approval more never takes an approval away, and what is missing is what the rule lacks", () => {
+  test("a further approval never invalidates another, and what is missing is what the rule lacks", () => {
     for (const each of combinations) {
       for (const approvers of sets) {
         const { state, tallies } = decideApproval(facts([each], approvers.map(given)))
@@ -146,7 +148,7 @@ describe("a decision about an approval agrees with the model", () => {
   })
 })
 
-test("without a rule the first approval is enough, whoever gave it", () => {
+test("without a rule the first approval suffices, no matter who gave it", () => {
   expect(decideApproval(facts([], [])).state).toBe("waiting")
   for (const one of people) expect(decideApproval(facts([], [given(one)])).state).toBe("approved")
 })
@@ -181,14 +183,14 @@ for (const [why, lost, problem] of rightsLost) {
   })
 }
 
-test("nobody counts while it is unknown who wrote the commit, where its authors do not count", () => {
+test("where a commit's authors do not count, nobody counts while its authors are unknown", () => {
   const strict = rule({ commitAuthorCounts: false })
   const owner = given(people[3] ?? { approver: "service", kind: "automation", role: undefined, inTeam: false })
   expect(approvalProblem(strict, owner, { planAuthor: plans, commitAuthors: "unknown" })).toBe("commit_author_unknown")
   expect(approvalProblem(rule(), owner, { planAuthor: plans, commitAuthors: "unknown" })).toBeUndefined()
 })
 
-test("the service's own plan is not approved by the service where the author of a plan does not count", () => {
+test("the service cannot approve its own plan where a plan's author does not count", () => {
   const service: GivenApproval = { approver: "service", kind: "automation", role: undefined, teamIds: new Set() }
   const own = { planAuthor: "service" as const }
   const named = rule({ automationCounts: true })
@@ -197,7 +199,7 @@ test("the service's own plan is not approved by the service where the author of 
   expect(decideApproval(facts([rule()], [service], own)).state).toBe("lapsed")
 })
 
-test("an approval that counts for one of several rules is worth something", () => {
+test("an approval that counts for one of several rules is accepted", () => {
   const [, , admin] = people.map(given)
   if (admin === undefined) throw new Error("no admin")
   const both = [rule({ role: "owner" }), rule({ id: ruleId("b"), approvers: 2 })]

@@ -31,7 +31,7 @@ const subjectOf = ({ actor }: CommandContext) => Subject.make(actor.subject ?? "
 
 const ownerScope = Effect.map(TestPlane, ({ context, workspaceId }) => ({ workspaceId, subject: subjectOf(context) }))
 
-/** Two approvals, unless the test says otherwise; the author of the plan counts, so that one person could try twice. */
+/** Two approvals, unless the test says otherwise; the plan's author counts, so one person could try to count twice. */
 const ruled = Effect.fnUntraced(function* (rule: Partial<NewRule> = {}) {
   const { context } = yield* TestPlane
   return yield* (yield* ApprovalRules).create(context, yield* ownerScope, {
@@ -72,7 +72,7 @@ const standing = Effect.fnUntraced(function* (id: RunId, context?: CommandContex
   return yield* readRunApprovals(id, subjectOf(own))
 })
 
-/** One person, with session and token, cannot get the plan applied; with a second one it is. */
+/** One person with session and token cannot get the plan applied; a second person can. */
 const needsTwo = Effect.fnUntraced(function* (plan: Run) {
   const { context } = yield* TestPlane
   expect((yield* approve(context, plan)).status).toBe("waiting_approval")
@@ -99,7 +99,7 @@ describe("every way to an apply needs the approvals of the rules", () => {
     })
   )
 
-  tests.live("a plan, a plan that puts things back, a rollback and a destroy plan", () =>
+  tests.live("a plan, a plan that reverts drift, a rollback and a destroy plan", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules
@@ -189,7 +189,7 @@ describe("every way to an apply needs the approvals of the rules", () => {
 })
 
 // No other code creates an apply or uses a plan, the operator's commands included.
-tests.live("and there is one place where an apply is created", () =>
+tests.live("and an apply is created in exactly one place", () =>
   Effect.sync(() => {
     const files = ["actors", "src", "runner"].flatMap((room) =>
       readdirSync(room, { recursive: true, encoding: "utf8" }).flatMap((name) =>
@@ -207,7 +207,7 @@ tests.live("and there is one place where an apply is created", () =>
 )
 
 describe("an approval", () => {
-  tests.live("lapses with its approver's right, until somebody else approves", () =>
+  tests.live("lapses when its approver loses the right, until somebody else approves", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const { plan } = yield* planned("lapse", pureModule)
@@ -230,7 +230,7 @@ describe("an approval", () => {
     })
   )
 
-  tests.live("of somebody for whom no open rule asks is refused, and leaves no trace", () =>
+  tests.live("by somebody whom no open rule asks for is refused, and leaves no trace", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const second = yield* admin
@@ -256,7 +256,7 @@ describe("an approval", () => {
         { limit: 1 }
       )
       expect(items[0]).toMatchObject({ actor: { subject: subjectOf(second) }, runId: plan.id })
-      // The team is named by a rule, and somebody who is suspended leaves it.
+      // A rule names the team, and a suspended member leaves it.
       expect((yield* Effect.flip(teams.remove(context, yield* ownerScope, team.id))).code).toBe("failed_precondition")
       const scope = { workspaceId, acting: { subject: subjectOf(context) } }
       yield* (yield* Members).update(context, scope, subjectOf(second), { status: "suspended" })
@@ -302,7 +302,7 @@ describe("an approval", () => {
     })
   )
 
-  tests.live("given before the rule counts for it, and rules bind their Project and environment alone", () =>
+  tests.live("given before the rule existed counts for it, and rules bind only their Project and environment", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const { plan } = yield* planned("late", pureModule)
@@ -318,7 +318,7 @@ describe("an approval", () => {
   )
 })
 
-tests.live("only owners change rules and teams, whatever the request was admitted with", () =>
+tests.live("only owners change rules and teams, whatever credential the request uses", () =>
   Effect.gen(function* () {
     const { workspaceId } = yield* TestPlane
     const other = yield* admin

@@ -48,7 +48,7 @@ const kept = (days: number | undefined) =>
 const patiently = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.raceFirst(effect, Effect.forever(Effect.andThen(Effect.yieldNow, TestClock.adjust("5 millis"))))
 
-it.effect("audit events are kept for ever unless the operator says otherwise", () =>
+it.effect("audit events are kept forever unless the operator says otherwise", () =>
   Effect.gen(function* () {
     yield* append("old")
     yield* TestClock.adjust("400 days")
@@ -64,7 +64,7 @@ it.effect("audit events are kept for ever unless the operator says otherwise", (
 )
 
 it.effect(
-  "what is older goes from the beginning of its chain, in steps that say so, and the rest still proves itself",
+  "older events are removed from the start of their chain, in recorded steps, and the rest still verifies",
   () =>
     Effect.gen(function* () {
       const removal = yield* AuditRemoval
@@ -89,7 +89,7 @@ it.effect(
           { workspaceId: quiet, position: 2, prunedPosition: 1 }
         ]
       })
-      // Heads from before and after what was removed.
+      // Chain heads before and after what was removed.
       expect((yield* verify(before)).faults).toEqual([])
       expect((yield* verify(later)).faults).toEqual([])
       expect((yield* headNow).chains[1]).toMatchObject({ position: 456, count: 6 })
@@ -108,14 +108,14 @@ it.effect(
         [200, 400],
         [50, 450]
       ])
-      // One more that goes is no retention.
+      // Removing one more event is not covered by retention.
       const sql = yield* SqlClient.SqlClient
       yield* sql`DELETE FROM audit_events WHERE position = 451`
       expect((yield* verify()).faults).toMatchObject([{ workspaceId: workspace, position: 451 }])
     }).pipe(Effect.provide(kept(30)))
 )
 
-it.effect("a young event keeps those behind it, whatever their times say", () =>
+it.effect("a recent event keeps those behind it, whatever their timestamps say", () =>
   Effect.gen(function* () {
     const removal = yield* AuditRemoval
     yield* TestClock.adjust("100 days")
@@ -132,38 +132,41 @@ it.effect("a young event keeps those behind it, whatever their times say", () =>
   }).pipe(Effect.provide(kept(30)))
 )
 
-it.effect("a process that dies between any two steps leaves a chain that proves itself, and nothing goes twice", () => {
-  /** How many kill points are passed before the process dies. */
-  let survived = 0
-  const passed = new Set<KillPointName>()
-  const mortal = Layer.succeed(KillPoint, (name) =>
-    Effect.suspend(() => {
-      passed.add(name)
-      survived -= 1
-      return survived < 0 ? Effect.die("killed") : Effect.void
-    })
-  )
-  return Effect.gen(function* () {
-    yield* many("old", 450)
-    const head = yield* headNow
-    yield* TestClock.adjust("40 days")
-    const removal = yield* AuditRemoval
-    let deaths = 0
-    for (let isDone = false; !isDone; ) {
-      survived = deaths % 3
-      const exit = yield* Effect.exit(patiently(removal.removeAll))
-      isDone = Exit.isSuccess(exit)
-      if (Exit.isFailure(exit)) {
-        expect(Cause.squash(exit.cause)).toBe("killed")
-        deaths += 1
+it.effect(
+  "a process that dies between any two steps leaves a chain that verifies, and nothing is removed twice",
+  () => {
+    /** The number of kill points passed before the process dies. */
+    let survived = 0
+    const passed = new Set<KillPointName>()
+    const mortal = Layer.succeed(KillPoint, (name) =>
+      Effect.suspend(() => {
+        passed.add(name)
+        survived -= 1
+        return survived < 0 ? Effect.die("killed") : Effect.void
+      })
+    )
+    return Effect.gen(function* () {
+      yield* many("old", 450)
+      const head = yield* headNow
+      yield* TestClock.adjust("40 days")
+      const removal = yield* AuditRemoval
+      let deaths = 0
+      for (let isDone = false; !isDone; ) {
+        survived = deaths % 3
+        const exit = yield* Effect.exit(patiently(removal.removeAll))
+        isDone = Exit.isSuccess(exit)
+        if (Exit.isFailure(exit)) {
+          expect(Cause.squash(exit.cause)).toBe("killed")
+          deaths += 1
+        }
+        expect((yield* verify(head)).faults).toEqual([])
+        expect(deaths).toBeLessThan(50)
       }
-      expect((yield* verify(head)).faults).toEqual([])
-      expect(deaths).toBeLessThan(50)
-    }
-    expect(deaths).toBeGreaterThan(3)
-    expect([...passed].toSorted()).toEqual(["audit_removal.deleted", "audit_removal.removed"])
-    const lines = yield* Stream.runCollect(exportChain(workspace, {}, 0))
-    const removed = [...lines].map((line) => JSON.parse(line)).filter(({ action }) => action === "audit_event.remove")
-    expect(removed.map(({ data }) => data.events)).toEqual([200, 200, 50])
-  }).pipe(Effect.provide(kept(30).pipe(Layer.provide(mortal))))
-})
+      expect(deaths).toBeGreaterThan(3)
+      expect([...passed].toSorted()).toEqual(["audit_removal.deleted", "audit_removal.removed"])
+      const lines = yield* Stream.runCollect(exportChain(workspace, {}, 0))
+      const removed = [...lines].map((line) => JSON.parse(line)).filter(({ action }) => action === "audit_event.remove")
+      expect(removed.map(({ data }) => data.events)).toEqual([200, 200, 50])
+    }).pipe(Effect.provide(kept(30).pipe(Layer.provide(mortal))))
+  }
+)

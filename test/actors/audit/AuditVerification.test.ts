@@ -27,7 +27,7 @@ const entry = (id: string, workspaceId: typeof workspace | null = workspace) => 
   data: { role: "admin" }
 })
 
-/** Seven events of one Workspace, three of another and two of the installation, written in turns. */
+/** Seven events of one Workspace, three of another and two of the installation, interleaved. */
 const furnish = Effect.gen(function* () {
   const audit = yield* Audit
   for (let n = 1; n <= 7; n++) {
@@ -164,7 +164,7 @@ fresh(
     expect((yield* compare(kept)).faults).toMatchObject([
       { workspaceId: workspace, position: 8, message: expect.stringContaining("ends at position 7") }
     ])
-    // What is written from then on is another history.
+    // From then on a different history is written.
     yield* audit.append(entry("another a8"))
     expect((yield* verify).faults).toEqual([])
     expect((yield* compare(kept)).faults).toMatchObject([
@@ -193,7 +193,7 @@ fresh(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const key = yield* AuditKeys
-    // Written in one millisecond, they would be in the order of their ids.
+    // If written in one millisecond, they would be in the order of their ids.
     yield* sql`UPDATE audit_events SET position = NULL, mac = NULL,
       created_at = '2026-01-01T00:00:00.00' || substr(target_id, 2, 1) || 'Z'`
     yield* sql`DELETE FROM audit_chains`

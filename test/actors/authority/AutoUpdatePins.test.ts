@@ -38,7 +38,7 @@ tests.live("the apply of a rollback pins its Capsule, and no other Run does", ()
   })
 )
 
-tests.live("a pin ends with another commit only when its person chose so", () =>
+tests.live("a pin ends with another commit only if the person who set it chose that", () =>
   Effect.gen(function* () {
     const { capsule } = yield* rows
     const pinned = { ...capsule, pinned_at: lane.at, pinned_commit: lane.commit, pin_ends_on_commit: 1 as const }

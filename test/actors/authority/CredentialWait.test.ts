@@ -46,7 +46,7 @@ const configured = Effect.fnUntraced(function* (capsuleId: CapsuleId, connection
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a Capsule that waits for a credential", () => {
-  tests.live("names what is missing and whose turn it is, until a Run has what it needs", () =>
+  tests.live("names what is missing and who can supply it, until a Run has what it needs", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -109,7 +109,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that waits for a cre
     })
   )
 
-  tests.live("does not offer what is impossible with the bound Connection", () =>
+  tests.live("does not offer a step that the bound Connection rules out", () =>
     Effect.sync(() => {
       const missing: ProviderResolution = {
         ...blocked,

@@ -34,7 +34,7 @@ const recorded = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
     WHERE capsule_id = ${capsuleId} AND action LIKE 'capsule.export%' ORDER BY created_at, id`
 })
 
-/** The same, some time later. */
+/** The same, after some time has passed. */
 const later = (millis: number) =>
   Effect.updateService(Clock.Clock, (clock) => ({
     currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis,
@@ -47,7 +47,7 @@ const later = (millis: number) =>
   }))
 
 describe("the export of a Capsule", () => {
-  tests.live("is recorded with what it hands out before it is answered, and each download before its first byte", () =>
+  tests.live("is recorded with its contents before it is answered, and each download before its first byte", () =>
     Effect.gen(function* () {
       const { capsule } = yield* active("recorded", pureModule)
       const state = yield* currentState(capsule.id)
@@ -63,7 +63,7 @@ describe("the export of a Capsule", () => {
         digest: state.digest,
         resolvedCommit: answer.resolvedCommit
       })
-      // What is kept of the link names it, and is of no use to anybody.
+      // The stored part of the link identifies it, and is useless to anyone who reads it.
       expect(`${first?.data}${second?.data}`).not.toContain(link.slice(-20))
       expect(yield* Stream.runCount(archive.bytes)).toBeGreaterThan(0)
       expect(yield* codeOf(downloaded(capsule.id, link))).toBe("failed_precondition")
@@ -98,7 +98,7 @@ describe("the export of a Capsule", () => {
     })
   )
 
-  tests.live("waits for a Run that may move the Capsule, and a link does not outlive the state that it is for", () =>
+  tests.live("waits for a Run that may move the Capsule, and a link does not outlive its state", () =>
     Effect.gen(function* () {
       const { capsule } = yield* active("moving", pureModule)
       const link = linkOf(yield* granted(capsule.id))
@@ -115,7 +115,7 @@ describe("the export of a Capsule", () => {
     })
   )
 
-  tests.live("gives a link that is of use in one session, for one Capsule, once, for ten minutes", () =>
+  tests.live("gives a link that works in one session, for one Capsule, once, for ten minutes", () =>
     Effect.gen(function* () {
       const { capsule } = yield* active("bound", pureModule)
       const { capsule: other } = yield* active("bound-other", pureModule)
@@ -130,14 +130,14 @@ describe("the export of a Capsule", () => {
       expect(yield* codeOf(downloaded(capsule.id, link).pipe(later(600_000)))).toBe("failed_precondition")
       yield* downloaded(capsule.id, link).pipe(later(590_000))
       expect(yield* codeOf(downloaded(capsule.id, link).pipe(later(590_000)))).toBe("failed_precondition")
-      // Of two downloads at once one gets it.
+      // Of two concurrent downloads, one succeeds.
       const twice = linkOf(yield* granted(capsule.id))
       const both = yield* Effect.all(
         [1, 2].map(() => Effect.exit(downloaded(capsule.id, twice))),
         { concurrency: 2 }
       )
       expect(both.filter(Exit.isSuccess)).toHaveLength(1)
-      // In the order of their moments, of which one was ten minutes ahead.
+      // In the order of their timestamps, one of which was ten minutes ahead.
       expect((yield* recorded(capsule.id)).map(({ action }) => action).toSorted()).toEqual([
         "capsule.export",
         "capsule.export",
@@ -147,7 +147,7 @@ describe("the export of a Capsule", () => {
     })
   )
 
-  tests.live("has the inputs of the state, also beside a plan with others that nobody applied", () =>
+  tests.live("has the inputs of the state, even when an unapplied plan has others", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules
@@ -168,7 +168,7 @@ describe("the export of a Capsule", () => {
     })
   )
 
-  tests.live("that is killed leaves either nothing or the record of a link that nobody got", () =>
+  tests.live("that is killed leaves either nothing or the record of a link that nobody received", () =>
     Effect.gen(function* () {
       const { capsule } = yield* active("killed", pureModule)
       kills.at.set("export.granting", processEnd)
@@ -185,13 +185,13 @@ describe("the export of a Capsule", () => {
         "capsule.export",
         "capsule.export_download"
       ])
-      // Nobody can say how much of it arrived.
+      // How much of it arrived is unknown.
       expect(yield* codeOf(downloaded(capsule.id, link))).toBe("failed_precondition")
       yield* downloaded(capsule.id, linkOf(yield* granted(capsule.id)))
     })
   )
 
-  tests.live("fetches a commit again that is not stored any more, or says why it cannot", () =>
+  tests.live("fetches a commit that is no longer stored, or says why it cannot", () =>
     Effect.gen(function* () {
       const { dataDir, moveBranch } = yield* TestPlane
       const { capsule } = yield* active("healed", pureModule)

@@ -16,7 +16,7 @@ const taken = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("values that the service delivered", () => {
-  tests.live("are among the inputs, unless the service generated them, also after a release", () =>
+  tests.live("are among the inputs unless the service generated them, even after a release", () =>
     Effect.gen(function* () {
       const { context } = yield* Bench
       const sql = yield* SqlClient.SqlClient

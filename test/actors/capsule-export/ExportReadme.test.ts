@@ -17,7 +17,7 @@ const facts: ReadmeFacts = {
   omitted: []
 }
 
-test("the commands are those of the tool that wrote the state, and of the other one", () => {
+test("the commands are given for the tool that wrote the state, and for the other one", () => {
   const opentofu = exportReadme(facts)
   expect(opentofu).toContain("last written by OpenTofu 1.9.0")
   expect(opentofu.indexOf("tofu init")).toBeLessThan(opentofu.indexOf("terraform init"))
@@ -27,7 +27,7 @@ test("the commands are those of the tool that wrote the state, and of the other 
   expect(exportReadme({ ...facts, folder: "module/it's here" })).toContain("cd 'module/it'\\''s here'")
 })
 
-test("what has to be supplied is named, each with the reason", () => {
+test("names everything that must be supplied, with the reason", () => {
   const text = exportReadme({
     ...facts,
     toSupply: [
@@ -50,7 +50,7 @@ test("what has to be supplied is named, each with the reason", () => {
   expect(exportReadme(facts)).toContain("needs no input besides")
 })
 
-test("what differs from the commit and who manages it are said", () => {
+test("says what differs from the commit, and who manages it", () => {
   expect(exportReadme(facts)).toContain("svc still manages this infrastructure")
   expect(exportReadme({ ...facts, isReleased: true })).not.toContain("svc still manages")
   expect(exportReadme({ ...facts, isPartial: true })).toContain("The last apply did not finish")

@@ -15,7 +15,9 @@ afterAll(tests.dispose)
 
 const password = "correct-horse-7d1e"
 
-/** A module in a subfolder, with a sibling, a backend of its own, and files that would change a plan if they were taken along. */
+/**
+ * A module in a subfolder, with a sibling, its own backend, and files that would change a plan if they were exported.
+ */
 const siblings = {
   "apps/web/main.tf": `
     terraform {
@@ -52,7 +54,7 @@ const siblings = {
 
 describe.skipIf(Bun.which("terraform") === null)("an exported Capsule, in the hands of the bare tool", () => {
   tests.live(
-    "plans no changes once the secret inputs are supplied, also for a module between siblings and after its release",
+    "plans no changes once the secret inputs are supplied, also for a module with siblings and after its release",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane
@@ -102,7 +104,7 @@ describe.skipIf(Bun.which("terraform") === null)("an exported Capsule, in the ha
 
         yield* capsules.release(context, capsule.id, { confirm: capsule.name, reason: "moved_elsewhere" })
         expect(yield* barePlan(folder, { password })).toMatchObject({ code: 0 })
-        // Whoever forgot to export before the release still can.
+        // It can still be exported after the release.
         const late = yield* unpacked(capsule.id)
         expect(yield* late.read("README.md")).toContain("The Capsule was released")
         expect(yield* barePlan(`${late.root}/module/apps/web`, { password })).toMatchObject({ code: 0 })
@@ -181,7 +183,7 @@ describe.skipIf(Bun.which("terraform") === null)("an exported Capsule, in the ha
   )
 
   tests.live(
-    "takes the providers of the last apply from its lock, and their credentials from whoever goes on",
+    "takes the providers of the last apply from its lock, and their credentials from the new maintainer",
     () =>
       Effect.gen(function* () {
         const { context, notesDir, workspaceId } = yield* TestPlane
@@ -204,7 +206,7 @@ describe.skipIf(Bun.which("terraform") === null)("an exported Capsule, in the ha
         expect(yield* taken.read("README.md")).toContain("- `example.test/acme/demo` (`demo`): `DEMO_TOKEN`")
         for (const name of taken.files) expect(yield* taken.read(name)).not.toContain(token)
         const folder = `${taken.root}/module`
-        // Where the provider works comes from the arguments in the archive, not from here.
+        // The provider's location comes from the arguments in the archive, not from this test.
         const environment = { ...mirror.environment, DEMO_TOKEN: token }
         expect(yield* barePlan(folder, {}, environment)).toMatchObject({ code: 0 })
       }),

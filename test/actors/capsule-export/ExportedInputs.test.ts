@@ -28,7 +28,7 @@ const of = (
   return toSupply[0]?.reason ?? values["it"]
 }
 
-test("a value travels unless anything says that it is secret", () => {
+test("a value is exported unless something marks it as secret", () => {
   expect(of(declared("it"), { given: given("plain") })).toBe("plain")
   expect(of(declared("it"), { delivered: given("https://app.example.test") })).toBe("https://app.example.test")
   expect(of(declared("it"), { given: given("a"), delivered: given("b") })).toBe("b")
@@ -38,7 +38,7 @@ test("a value travels unless anything says that it is secret", () => {
   expect(of(declared("it"), { delivered: given("made here", true) })).toBe("generated")
 })
 
-test("what nobody gives is asked for only where the module needs it", () => {
+test("an input without a value is requested only if the module requires it", () => {
   expect(of(declared("it"), {})).toBeUndefined()
   expect(of(declared("it", { required: true }), {})).toBe("missing")
   expect(exportedInputs([declared("constructor")], { given: {}, delivered: {} })).toEqual({ values: {}, toSupply: [] })

@@ -17,7 +17,7 @@ const disabled = {
 test("enabling restores the status that the evidence supports", () => {
   expect(wantedStatus(disabled, "active")).toEqual(Result.succeed("active"))
   expect(wantedStatus({ ...disabled, current_state_version_id: null }, "active")).toEqual(Result.succeed("pending"))
-  // It took over a state, and nothing was applied yet.
+  // It took over a state, and nothing has been applied yet.
   expect(wantedStatus({ ...disabled, adopted_snapshot_id: null }, "active")).toEqual(Result.succeed("pending"))
   for (const current_state_version_id of [state, null]) {
     const unknown = { ...disabled, runtime_safety: "unknown", current_state_version_id } as const

@@ -1,71 +1,24 @@
 import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
-import { Effect, Exit, Layer, Option, Redacted, Result } from "effect"
+import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { Audit } from "../../../actors/audit/Audit.ts"
 import { CapsuleLeftOvers } from "../../../actors/capsule/CapsuleLeftOvers.ts"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { Dependencies } from "../../../actors/dependency/Dependencies.ts"
-import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
-import { LeftOverStates } from "../../../actors/state/LeftOverStates.ts"
-import { RunCheckpoints } from "../../../actors/state/RunCheckpoints.ts"
 import { StateVersions } from "../../../actors/state/StateVersions.ts"
-import type { CapsuleId, LeftOverStateId } from "../../../schema/records/Ids.ts"
 import { suite } from "../../support/Effect.ts"
 import { expectIndexed } from "../../support/IndexedState.ts"
 import { active, freshKey, replanned, settled } from "../../support/Journey.ts"
-import { killPoints, processEnd } from "../../support/KillPoints.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 import { currentState, leftOver, stateFile } from "../support/LeftOvers.ts"
 import { pureModule, pureModules, pureRunner } from "../support/PureRunner.ts"
+import { guardOf, adopt, codeOf, problemsOf, withLeftOver, written } from "../support/LeftOverDecisions.ts"
 
 setDefaultTimeout(60_000)
 
-const kills = killPoints()
-const tests = suite(testPlane({ runner: pureRunner(pureModules()) }).pipe(Layer.provide(kills.layer)))
+const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
 afterAll(tests.dispose)
-
-const guardOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
-  const { installConfigReAdoption, name } = yield* (yield* Capsules).read(capsuleId)
-  return { confirm: name, expected: { authorityGuard: installConfigReAdoption.authorityGuard } }
-})
-
-const adopt = Effect.fnUntraced(function* (capsuleId: CapsuleId, id: LeftOverStateId, key = freshKey()) {
-  const { context } = yield* TestPlane
-  return yield* (yield* CapsuleLeftOvers).adopt(context, capsuleId, id, yield* guardOf(capsuleId), key)
-})
-
-const succeeds = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.map(Effect.result(effect), Result.isSuccess)
-
-const codeOf = <A, E extends { readonly code: string }, R>(refused: Effect.Effect<A, E, R>) =>
-  Effect.map(Effect.flip(refused), ({ code }) => code)
-
-const problemsOf = Effect.fnUntraced(function* (capsuleId: CapsuleId, id: LeftOverStateId) {
-  const { adoptionProblems } = yield* (yield* CapsuleLeftOvers).read(capsuleId, id)
-  return adoptionProblems.map(({ code }) => code)
-})
-
-/** A Capsule whose last apply left a state that continues the current one and was not adopted. */
-const withLeftOver = Effect.fnUntraced(function* (name: string, outputs: Readonly<Record<string, string>> = {}) {
-  const { capsule } = yield* active(name, pureModule)
-  const { lineage, serial } = yield* currentState(capsule.id)
-  const bytes = stateFile(lineage, serial + 1, outputs)
-  return { bytes, capsuleId: capsule.id, record: yield* leftOver(capsule.id, { bytes }) }
-})
-
-/** Everything an adoption writes. */
-const written = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
-  const sql = yield* SqlClient.SqlClient
-  return {
-    capsules: yield* sql`SELECT * FROM capsules WHERE id = ${capsuleId}`,
-    leftOvers: yield* sql`SELECT * FROM left_over_states WHERE capsule_id = ${capsuleId}`,
-    states: yield* sql`SELECT id FROM state_versions WHERE capsule_id = ${capsuleId}`,
-    outputs: yield* sql`SELECT id FROM outputs WHERE capsule_id = ${capsuleId}`,
-    plans: yield* sql`SELECT id, status FROM runs WHERE capsule_id = ${capsuleId} ORDER BY id`,
-    audit: yield* sql`SELECT id FROM audit_events WHERE action LIKE 'left_over_state.%' AND capsule_id = ${capsuleId}`,
-    receipts: yield* sql`SELECT result_id FROM idempotency_receipts WHERE route LIKE 'leftOverStates.%'`
-  }
-})
 
 describe("a state that its settlement did not adopt", () => {
   tests.live("is kept, sealed and listed with what is known about it, and is no longer a checkpoint", () =>
@@ -277,125 +230,6 @@ describe("a state that its settlement did not adopt", () => {
       expect(
         yield* sql`SELECT COUNT(*) AS n FROM audit_events WHERE action = 'left_over_state.discard' AND target_id = ${record.id}`
       ).toEqual([{ n: 1 }])
-    })
-  )
-})
-
-describe("when several people decide concurrently", () => {
-  tests.live("one adopts, and all others are refused", () =>
-    Effect.gen(function* () {
-      const { context } = yield* TestPlane
-      const leftOvers = yield* CapsuleLeftOvers
-      const { capsuleId, record } = yield* withLeftOver("race-adopt")
-      const request = yield* guardOf(capsuleId)
-      const adopting = Effect.suspend(() => leftOvers.adopt(context, capsuleId, record.id, request, freshKey()))
-      const answers = yield* Effect.all(
-        [
-          succeeds(adopting),
-          succeeds(adopting),
-          succeeds(adopting),
-          succeeds(leftOvers.discard(context, capsuleId, record.id))
-        ],
-        { concurrency: "unbounded" }
-      )
-      expect(answers.filter((succeeded) => succeeded)).toHaveLength(1)
-      expect((yield* (yield* Capsules).read(capsuleId)).currentStateGeneration).toBe(
-        (yield* leftOvers.read(capsuleId, record.id)).status === "adopted" ? 2 : 1
-      )
-    })
-  )
-
-  tests.live("an adoption and an apply never both start from the same state", () =>
-    Effect.gen(function* () {
-      const { context } = yield* TestPlane
-      const runs = yield* Runs
-      for (const first of ["adopt", "apply"] as const) {
-        const { capsuleId, record } = yield* withLeftOver(`against-apply-${first}`)
-        const plan = yield* replanned(capsuleId)
-        yield* runs.approve(context, plan.id, {})
-        const adopting = succeeds(adopt(capsuleId, record.id))
-        const applies = succeeds(runs.apply(context, plan.id, undefined))
-        const asked = first === "adopt" ? ([adopting, applies] as const) : ([applies, adopting] as const)
-        const answers = yield* Effect.all(asked, { concurrency: "unbounded" })
-        expect(answers.filter((succeeded) => succeeded)).toHaveLength(1)
-        yield* Effect.forEach((yield* runs.list(plan.workspaceId, { capsuleId }, { limit: 100 })).items, ({ id }) =>
-          settled(id)
-        )
-        expect((yield* (yield* Capsules).read(capsuleId)).currentStateGeneration).toBe(2)
-      }
-    })
-  )
-})
-
-describe("an adoption whose process ends", () => {
-  tests.live(
-    "just before its commit has written nothing, and after it everything; repeating it has no further effect",
-    () =>
-      Effect.gen(function* () {
-        const { context } = yield* TestPlane
-        const leftOvers = yield* CapsuleLeftOvers
-        const { capsuleId, record } = yield* withLeftOver("killed", { value: "a" })
-        const request = yield* guardOf(capsuleId)
-        const key = freshKey()
-        const asked = leftOvers.adopt(context, capsuleId, record.id, request, key)
-        const before = yield* written(capsuleId)
-        kills.at.set("left_over.adopting", processEnd)
-        expect(Exit.isFailure(yield* Effect.exit(asked))).toBe(true)
-        expect(yield* written(capsuleId)).toEqual(before)
-        kills.at.set("left_over.adopted", processEnd)
-        expect(Exit.isFailure(yield* Effect.exit(asked))).toBe(true)
-        const after = yield* written(capsuleId)
-        expect([after.states.length, after.audit.length, after.receipts.length]).toEqual([
-          before.states.length + 1,
-          before.audit.length + 1,
-          before.receipts.length + 1
-        ])
-        expect((yield* asked).replayed).toBe(true)
-        expect(yield* written(capsuleId)).toEqual(after)
-      })
-  )
-})
-
-describe("the checkpoint that earlier releases kept for an ended Run", () => {
-  tests.live("is imported once, with the Capsule as that apply left it; a running Run keeps its own", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const leftOvers = yield* LeftOverStates
-      const { bytes, capsuleId, record } = yield* withLeftOver("taken-over")
-      const { workspaceId } = yield* TestPlane
-      const run = (yield* (yield* RunLedger).find(record.runId)) ?? (yield* Effect.die("no Run"))
-      yield* sql`DELETE FROM left_over_states WHERE id = ${record.id}`
-      yield* sql`UPDATE runs SET status = 'running', owner = 'inst_test#1', base_state_generation = 1,
-        execution_authority_epoch = 1 WHERE id = ${run.id}`
-      const hold = { runId: run.id, owner: "inst_test#1", fence: run.fence }
-      yield* (yield* RunCheckpoints).save(hold, workspaceId, Redacted.make(bytes))
-      const kept = yield* sql`SELECT * FROM run_checkpoints`
-      yield* leftOvers.takeOver
-      expect(yield* sql`SELECT * FROM run_checkpoints`).toEqual(kept)
-      yield* sql`UPDATE runs SET status = 'failed', owner = NULL WHERE id = ${run.id}`
-      yield* leftOvers.takeOver
-      expect(yield* sql`SELECT * FROM run_checkpoints`).toEqual([])
-      const taken = yield* (yield* CapsuleLeftOvers).read(capsuleId, record.id)
-      expect(taken).toEqual({ ...record, reason: "unknown", createdAt: taken.createdAt })
-      yield* leftOvers.takeOver
-      const row = (yield* leftOvers.find(record.id)) ?? (yield* Effect.die("no left-over state"))
-      expect(Option.map(yield* leftOvers.open(row), Redacted.value)).toEqual(Option.some(bytes))
-      expect((yield* adopt(capsuleId, record.id)).value.stateVersion.adoptedFrom).toBe(record.id)
-    })
-  )
-
-  tests.live("remains in place when it cannot be decrypted, and does not block the others", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const leftOvers = yield* LeftOverStates
-      const broken = yield* withLeftOver("broken-checkpoint")
-      yield* sql`INSERT INTO run_checkpoints (run_id, state, saved_at)
-        SELECT run_id, state, created_at FROM left_over_states WHERE id = ${broken.record.id}`
-      yield* sql`DELETE FROM left_over_states WHERE id = ${broken.record.id}`
-      yield* leftOvers.takeOver
-      expect(yield* sql`SELECT run_id FROM run_checkpoints`).toEqual([{ run_id: broken.record.runId }])
-      expect(yield* leftOvers.find(broken.record.id)).toBeUndefined()
-      yield* sql`DELETE FROM run_checkpoints`
     })
   )
 })

@@ -68,7 +68,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
       expect((yield* applied(plan)).status).toBe("succeeded")
       expect(yield* outputsOf(capsuleId)).toEqual(["plain"])
 
-      // Nothing changes, but the review still says it.
+      // Nothing changes, but the review still says so.
       const again = yield* replanned(capsuleId)
       expect(again.outputChanges?.map(({ actions, name, reason }) => [name, actions[0], reason]).toSorted()).toEqual([
         ["names", "no-op", "holds_secret"],

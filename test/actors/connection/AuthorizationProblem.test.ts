@@ -51,7 +51,7 @@ const former: StoredOAuth = {
   accessTokenExpiresAt: "2026-01-02T00:00:00.000Z"
 }
 
-test("new tokens go to a Connection of a helper that has not ended", () => {
+test("new tokens go only to an active Connection of the same helper", () => {
   const row = { status: "verified", oauth: JSON.stringify(former) } as const
   expect(renewable(row)).toEqual({ row, former })
   expect(renewable({ ...row, status: "error" })).toHaveProperty("former")
@@ -78,7 +78,7 @@ test("a Connection ends with a token that cannot be renewed, or earlier when a p
   expect(firstExpiry({ expiresAt: former.grantedAt }, granted)).toBe(former.grantedAt)
 })
 
-test("an expiry that a person chose outlives new tokens, one of the old token does not", () => {
+test("an expiry chosen by a person survives new tokens; the old token's expiry does not", () => {
   const chosen = { expires_at: later }
   const ofToken = { expires_at: "2026-01-02T00:00:00.000Z" }
   expect(nextExpiry({}, ofToken, former, renewing)).toBeNull()

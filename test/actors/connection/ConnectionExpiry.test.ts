@@ -39,7 +39,7 @@ tests.live("a Connection needs attention before it expires and afterwards", () =
   })
 )
 
-tests.live("what is read of Connections holds until the next of them expires, or is about to", () =>
+tests.live("a reading of Connections is valid until the next one expires, or is about to", () =>
   Effect.gen(function* () {
     const { context, workspaceId } = yield* TestPlane
     const connections = yield* Connections

@@ -43,20 +43,20 @@ describe("a Connection whose values stay with a pool", () => {
     expect(told(given)).toContain(reason)
   })
 
-  test("takes what is no secret", () => {
+  test("accepts values that are not secret", () => {
     expect(told({})).toBeUndefined()
     expect(
       told({ providerConfig: { region: "eu-west-1" }, moduleInputDefaults: { region: "eu-west-1" } })
     ).toBeUndefined()
   })
 
-  test("is one where both pool and name are known", () => {
+  test("needs both a known pool and a known name", () => {
     expect(providedOf({ provided_pool: far, provided_name: "cloud" })).toEqual(providedBy)
     expect(providedOf({ provided_pool: null, provided_name: null })).toBeUndefined()
     expect(poolCredentialsProblem({ values: { DEMO_TOKEN: "kq7zx-1f0p" } })).toBeUndefined()
   })
 
-  test("gets no values afterwards", () => {
+  test("accepts no values later", () => {
     const row = { provided_pool: far, provided_name: "cloud" }
     expect(poolProblem(row, { values: {} })?.message).toContain("Change them there")
     expect(poolProblem(row, { files: [] })?.message).toContain("Change them there")
@@ -85,7 +85,7 @@ describe("two configurations of one provider", () => {
       given
     ).map(({ status }) => status)
 
-  test("share what a pool provides, or have none of it", () => {
+  test("must both use what a pool provides, or neither", () => {
     const resolved = "resolved_provider_connection"
     expect(statuses([used(one, true), used(one, true, "acme/demo", "b")])).toEqual([resolved, resolved])
     expect(statuses([used(one, false), used(two, false, "acme/demo", "b")])).toEqual([resolved, resolved])

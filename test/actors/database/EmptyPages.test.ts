@@ -34,12 +34,12 @@ const grownAndEmptied = Effect.gen(function* () {
 
 const settled = Effect.gen(function* () {
   const file = yield* DatabaseFile
-  // A turn releases a part.
+  // A turn releases part of it.
   for (let turn = 0; turn < 3; turn++) yield* releaseEmptyPages
   return yield* file.pages
 })
 
-it.live("a new file shrinks after rows were removed, down to its slack, and keeps the other rows", () =>
+it.live("a new file shrinks after rows were removed, down to the slack it keeps, and loses no other rows", () =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
     yield* Effect.gen(function* () {

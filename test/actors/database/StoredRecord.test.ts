@@ -31,7 +31,7 @@ const records: Readonly<Record<string, Schema.Codec<unknown>>> = {
 
 const wrong: ReadonlyArray<unknown> = [null, 7.5, "no such thing", true, [], {}, ["one"], { more: 1 }]
 
-/** Every value that differs from this one in one place: a member that is missing, unknown or something else. */
+/** Every value that differs from this one in one place: a member that is missing, unknown or of another type. */
 const damaged = (value: unknown): ReadonlyArray<unknown> => {
   if (Array.isArray(value)) {
     return value.flatMap((item, index) => damaged(item).map((other) => value.with(index, other)))
@@ -48,7 +48,7 @@ const damaged = (value: unknown): ReadonlyArray<unknown> => {
 }
 
 for (const [name, schema] of Object.entries(records)) {
-  it.live(`a ${name} is read without the parser, with the result of the parser whatever is stored`, () =>
+  it.live(`a ${name} is read without the parser, with the same result as the parser for anything stored`, () =>
     Effect.gen(function* () {
       expect(isPlain(schema)).toBe(true)
       const read = storedRecord(schema)
@@ -65,7 +65,7 @@ for (const [name, schema] of Object.entries(records)) {
   )
 }
 
-it.live("text that is no JSON, and JSON that does not fit, are refused by naming what is wrong", () =>
+it.live("text that is not JSON, and JSON that does not fit, is refused with the fault named", () =>
   Effect.sync(() => {
     const read = storedJson(Schema.Struct({ labels: Schema.Array(Schema.String) }))
     expect(read('{"labels":["a"],"more":1}')).toEqual({ labels: ["a"] })
@@ -74,7 +74,7 @@ it.live("text that is no JSON, and JSON that does not fit, are refused by naming
   })
 )
 
-it.live("only a value that the schema's own reader made is known to hold nothing else", () =>
+it.live("only a value made by the schema's own reader is known to contain nothing else", () =>
   Effect.sync(() => {
     const One = Schema.Struct({ name: Schema.String })
     const Other = Schema.Struct({ name: Schema.String })

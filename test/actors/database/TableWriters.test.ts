@@ -8,7 +8,7 @@ const tableOf = new Map(models.map(({ constant, model }) => [constant, model.nam
 const exceptions: ReadonlyArray<string> = [
   // Any room may read roles; only their own commands change them.
   "actors/member/Members.ts writes memberships of actors/workspace",
-  // What a Run consumes lies below the commands that create a dependency.
+  // What a Run consumes is a layer below the commands that create a dependency.
   "actors/dependency/Dependencies.ts writes dependencies of actors/consumption",
   "actors/dependency/DependencyRules.ts writes dependencies of actors/consumption",
   // A Source is deleted together with what was found in it.

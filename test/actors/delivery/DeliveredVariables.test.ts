@@ -67,7 +67,7 @@ describe("deliveries", () => {
     ])
   })
 
-  test("a binding of any name is an entry and nothing else", () => {
+  test("a binding is only an entry, whatever its name", () => {
     const [env] = Result.getOrThrow(
       deliveredVariables([secret(binding("value", "__proto__"))], values, [hosted("env", "json")])
     ).values()

@@ -22,7 +22,7 @@ const madeWithAnother = Effect.fnUntraced(function* (runId: string) {
   yield* Effect.orDie(sql`UPDATE runs SET evidence = json_set(evidence, '$.tool.version', '0.0.1') WHERE id = ${runId}`)
 })
 
-tests.live("plans of another tool are superseded before anybody approves or applies them", () =>
+tests.live("plans made with another tool are superseded before anybody approves or applies them", () =>
   Effect.gen(function* () {
     const runs = yield* Runs
     const streams = yield* RunStreams
@@ -34,7 +34,7 @@ tests.live("plans of another tool are superseded before anybody approves or appl
     expect(yield* supersede).toBe(0)
     yield* madeWithAnother(waiting.id)
     yield* madeWithAnother(reviewed.id)
-    // Without a tool nobody can say which one would apply it.
+    // Without a recorded tool, it is unknown which one would apply it.
     const missing = Layer.succeed(Toolchain, {
       resolve: () => Effect.fail(new ToolMissing({ message: "None.", remedy: "Install one." }))
     })

@@ -38,7 +38,7 @@ const given = (text: string) => ({ variables: { secret: text } })
 
 type Left = Readonly<Record<string, string>>
 
-/** Of a Capsule without a state before. */
+/** For a Capsule that had no state before. */
 const newLineage = "11111111-2222-3333-4444-555555555555"
 
 const stateOf = (left: Left, lineage: string) =>

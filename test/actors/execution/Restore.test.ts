@@ -64,7 +64,7 @@ const moved = Effect.fnUntraced(function* (name: string) {
   return { backup, capsuleId: capsule.id, first, second: yield* currentState(capsule.id) }
 })
 
-/** Everything that a restore writes, but for its Runs. */
+/** Everything that a restore writes, except for its Runs. */
 const written = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   return {
@@ -158,7 +158,7 @@ describe("the restore of a Capsule", () => {
       const backup = yield* backedUp(undefined)
       const review = yield* reviewed(backup.id, capsule.id)
       const sql = yield* SqlClient.SqlClient
-      // As a plan that was computed beside the review.
+      // Like a plan computed during the review.
       const plan = yield* replanned(capsule.id)
       yield* sql`UPDATE runs SET status = 'waiting_approval' WHERE id = ${review.id}`
       yield* runs.approve(context, plan.id, {})
@@ -173,7 +173,7 @@ describe("the restore of a Capsule", () => {
     })
   )
 
-  tests.live("is refused where the backup or the Capsule do not fit", () =>
+  tests.live("is refused if the backup or the Capsule does not fit", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const { capsule } = yield* active("fitting", pureModule)
@@ -194,7 +194,7 @@ describe("the restore of a Capsule", () => {
 })
 
 describe("a Capsule that moves", () => {
-  tests.live("is not restored: not while a Run is under way, and not once it has moved", () =>
+  tests.live("is not restored while a Run is in progress, nor once it has moved", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs
@@ -213,7 +213,7 @@ describe("a Capsule that moves", () => {
     })
   )
 
-  tests.live("is compared once more by the transaction that commits", () =>
+  tests.live("is compared again in the transaction that commits", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { backup, capsuleId } = yield* moved("moved-late")
@@ -233,14 +233,14 @@ describe("a Capsule that moves", () => {
     })
   )
 
-  tests.live("gets a serial above a state that nobody adopted", () =>
+  tests.live("gets a serial above that of an unadopted state", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { backup, second } = yield* moved("serials")
       const review = yield* reviewed(backup.id)
       expect(review.restore?.next.serial).toBe(second.serial + 1)
       yield* sql`UPDATE state_versions SET serial = 40 WHERE id = ${review.restore?.restored.stateVersionId ?? ""}`
-      // What was reviewed is not what would be done any more.
+      // What was reviewed is no longer what would be done.
       const restore = yield* applied(review)
       expect(restore).toMatchObject({ status: "failed", error: { code: "guard_conflict" } })
       expect((yield* reviewed(backup.id)).restore?.next.serial).toBe(41)
@@ -248,8 +248,8 @@ describe("a Capsule that moves", () => {
   )
 })
 
-describe("a restore whose transaction is cut off just before its commit", () => {
-  tests.live("has written nothing of it, and is carried out once when it is repeated", () =>
+describe("a restore interrupted just before its transaction commits", () => {
+  tests.live("has written nothing, and is carried out once when repeated", () =>
     Effect.gen(function* () {
       const { backup, capsuleId } = yield* moved("cut-off")
       const review = yield* reviewed(backup.id)

@@ -53,9 +53,9 @@ it.live(
           const runningApply = yield* applying(running.plan)
           yield* settled(queuedApply.id)
           yield* settled(runningApply.id)
-          // As an older release wrote it: without authentication, the test can edit it below.
+          // As an older release wrote it: without authentication, so the test can edit it below.
           yield* (yield* DatabaseFile).backup(file)
-          // After the backup: from the outside both are used up.
+          // After the backup: to the outside world both are used.
           expect((yield* applied(waiting.plan)).status).toBe("succeeded")
           return { plane, waiting, approved, steady, queued, running, queuedApply, runningApply }
         }).pipe(Effect.provideService(TestPlane, TestPlane.of(plane)))

@@ -21,7 +21,7 @@ const moduleOf = (...names: ReadonlyArray<string>) => ({
 
 describe.skipIf(Bun.which("terraform") === null)("the tool, after a restore", () => {
   tests.live(
-    "takes the restored state: its plan says what is missing there, and the apply goes on from it",
+    "uses the restored state: the plan shows what is missing in it, and the apply continues from it",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane

@@ -54,7 +54,7 @@ describe.skipIf(Bun.which("terraform") === null)("source builds", () => {
         const drift = yield* settled((yield* capsules.driftCheck(context, capsuleId)).id)
         expect([drift.status, drift.drifted]).toEqual(["succeeded", false])
 
-        // A superseded plan takes its build along; the build of the current state remains.
+        // A superseded plan's build is removed with it; the build of the current state remains.
         const lost = yield* replanned(capsuleId)
         expect(readdirSync(folder)).toHaveLength(2)
         yield* runs.cancel(context, lost.id, undefined)

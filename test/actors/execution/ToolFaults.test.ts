@@ -65,7 +65,7 @@ const authorityOf = Effect.fnUntraced(function* (id: Parameters<Capsules["Servic
 
 describe.skipIf(Bun.which("terraform") === null)("a tool that misbehaves", () => {
   without.live(
-    "or is missing: the Run says so and nothing else happens",
+    "or is missing: the Run reports it and nothing else happens",
     () =>
       Effect.gen(function* () {
         const plan = yield* install("absent", main)

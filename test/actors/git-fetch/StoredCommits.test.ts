@@ -53,7 +53,7 @@ it.live(
           expect((yield* replanned(capsule.id)).status).toBe("waiting_approval")
           expect(Buffer.from(yield* files.readFile(archive)).equals(whole)).toBe(true)
 
-          // The server has read the archive before; what was read then must not vouch for what lies there now.
+          // The server read the archive earlier; that must not vouch for what is there now.
           yield* damage(archive)
           const plan = yield* replanned(capsule.id)
           expect(plan.status).toBe("waiting_approval")

@@ -167,7 +167,7 @@ describe("a hand-off", () => {
         expect((yield* Effect.flip(complete(member))).code).toBe("permission_denied")
         expect((yield* tickets.redeem(ofAdmin, "r")).subject).toBe(admin)
         expect((yield* tickets.redeem(ofOwner, "r")).subject).toBe(owner)
-        // A changed address is judged like any other, whatever the link said at first.
+        // A changed address is judged like any other, whatever the link said originally.
         const tampered = { ...target, returnUri: "https://app.example.com@evil.example/x" }
         expect((yield* Effect.flip(complete(owner, tampered))).code).toBe("invalid_request")
       })

@@ -99,7 +99,7 @@ it.live("reads a key, or reports why it is invalid", () =>
   })
 )
 
-it.live("the digest depends on the meaning, not on the spelling", () =>
+it.live("the digest depends on the meaning of a request, not on its spelling", () =>
   Effect.sync(() => {
     const same = ['{"b":[1,2.0,1e1],"a":{"y":null,"x":true}}', ' { "a" : {"x":true,"y":null}, "b":[1.0,2,10] } ']
     expect(new Set(same.map((text) => requestDigest(JSON.parse(text)))).size).toBe(1)

@@ -36,7 +36,7 @@ const stale: ReadonlyArray<Partial<CapsuleAuthority>> = [
 ]
 
 test.each(stale.map((different) => [JSON.stringify(different), different] as const))(
-  "with %s it waits for the next apply",
+  "after %s it waits for the next apply",
   (_shown, different) => {
     expect(capsuleDenial(owner, { ...authority, ...different })).toEqual({ reason: "capsule_stale", lasting: false })
   }

@@ -133,7 +133,7 @@ it.live("what a transaction signs before the keys are stored can be verified aft
   )
 )
 
-it.live("keys stored by a transaction that rolls back are stored in the end", () =>
+it.live("keys stored in a transaction that rolls back are stored again later", () =>
   signedAhead(
     () => Effect.fail("refused"),
     Effect.fnUntraced(function* (ended) {
@@ -145,7 +145,7 @@ it.live("keys stored by a transaction that rolls back are stored in the end", ()
   )
 )
 
-it.live("the next start completes one that ended before all its keys were stored", () =>
+it.live("the next start completes a start that ended before all its keys were stored", () =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
     const keys = yield* held

@@ -145,7 +145,7 @@ describe("a mailed invitation", () => {
       yield* signUp.withPassword({ secret: Redacted.make(mailedSecret()), password, email: "eve@example.com" })
       const user = Option.getOrThrow(yield* (yield* Users).findByEmail("ann@example.com"))
       expect([user.emailProof, invitation.email]).toEqual(["mail", "ann@example.com"])
-      // One invitation: neither link is valid any more.
+      // One invitation: neither link is valid now.
       for (const link of [secret, Redacted.make(mailedSecret())]) {
         expect((yield* Effect.flip(invitations.inspect(link))).code).toBe("not_found")
       }

@@ -1,47 +1,20 @@
 import { expect } from "bun:test"
-import { Effect, Layer, Option, Redacted, Result } from "effect"
+import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { Users } from "../../../actors/account/Users.ts"
 import { serviceContext } from "../../../actors/Command.ts"
 import { endInvitations } from "../../../actors/member/EndedInvitations.ts"
-import { InvitationAcceptance } from "../../../actors/member/InvitationAcceptance.ts"
-import { Invitations, type NewInvitation } from "../../../actors/member/Invitations.ts"
-import { InvitedSignUp } from "../../../actors/member/InvitedSignUp.ts"
+import { Invitations } from "../../../actors/member/Invitations.ts"
 import { Members } from "../../../actors/member/Members.ts"
-import { Memberships } from "../../../actors/workspace/Memberships.ts"
 import { Workspaces } from "../../../actors/workspace/Workspaces.ts"
 import type { Role } from "../../../schema/records/Workspace.ts"
-import { as, joinWorkspace, newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
+import { as, joinWorkspace, newPerson } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
 import { horizonOf } from "../../support/Horizon.ts"
+import { fresh, setting, invite, accept, code, roleOf } from "./support/InvitedWorkspace.ts"
 
 const at = "1970-01-01T00:00:00.000Z"
-const fresh = Effect.provide(Layer.fresh(testAccounts))
-
-/** A Workspace with an owner and an admin, and an outsider whose address the operator verified. */
-const setting = Effect.gen(function* () {
-  const users = yield* Users
-  const owner = (yield* newPerson("owner")).subject
-  const { id } = yield* newWorkspace(owner, { handle: "acme", displayName: "Acme" })
-  const admin = (yield* newPerson("admin")).subject
-  yield* joinWorkspace(owner, id, admin, "admin")
-  const ann = (yield* newPerson("ann")).subject
-  yield* users.proveAddress(ann, "ann@example.com", "operator")
-  return { id, owner, admin, ann, bob: (yield* newPerson("bob")).subject }
-})
-type Setting = Effect.Success<typeof setting>
-
-const invite = (of: Setting, inviter: string, request: NewInvitation) =>
-  Effect.flatMap(Invitations, (invitations) =>
-    invitations.create(as(inviter), { workspaceId: of.id, acting: { subject: inviter } }, request)
-  )
-const accept = (subject: string, secret: Redacted.Redacted) =>
-  Effect.flatMap(InvitationAcceptance, (acceptance) => acceptance.accept(as(subject), subject, secret))
-const code = <A, E extends { readonly code: string }, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.map(Effect.result(effect), (outcome) => (Result.isFailure(outcome) ? outcome.failure.code : "ok"))
-const roleOf = (of: Setting, subject: string) =>
-  Effect.flatMap(Memberships, (memberships) => Effect.map(memberships.role(subject, of.id), Option.getOrNull))
 
 it.effect("an open link makes one person a member, once, and repeating it changes nothing", () =>
   Effect.gen(function* () {
@@ -331,70 +304,5 @@ it.effect("an archived Workspace invites and admits nobody", () =>
     expect(yield* code(invite(of, of.owner, {}))).toBe("failed_precondition")
     expect(yield* code(accept(of.ann, secret))).toBe("failed_precondition")
     expect(yield* roleOf(of, of.ann)).toBeNull()
-  }).pipe(fresh)
-)
-
-const password = Redacted.make("a password of somebody new")
-
-it.effect("an open link creates one account with an unverified address, which is a member at once", () =>
-  Effect.gen(function* () {
-    const of = yield* setting
-    const users = yield* Users
-    const signUp = yield* InvitedSignUp
-    const { secret } = yield* invite(of, of.owner, { role: "viewer" })
-    const taken = yield* Effect.flip(signUp.withPassword({ secret, password, email: "ann@example.com" }))
-    expect([taken.code, /exist|taken/.test(taken.message)]).toEqual(["failed_precondition", false])
-    const { subject } = yield* signUp.withPassword({ secret, password, email: "Eve@example.com", displayName: "Eve" })
-    expect(Option.getOrNull(yield* users.find(subject))).toMatchObject({
-      email: "eve@example.com",
-      displayName: "Eve",
-      emailProof: null,
-      isOperator: false
-    })
-    expect(yield* roleOf(of, subject)).toBe("viewer")
-    expect(yield* code(signUp.withPassword({ secret, password, email: "more@example.com" }))).toBe("not_found")
-    expect(Option.isNone(yield* users.findByEmail("more@example.com"))).toBe(true)
-  }).pipe(fresh)
-)
-
-it.effect("a link with an unverified address creates no account; the operator's link does, with that address", () =>
-  Effect.gen(function* () {
-    const of = yield* setting
-    const users = yield* Users
-    const signUp = yield* InvitedSignUp
-    const invitations = yield* Invitations
-    const shown = yield* invite(of, of.owner, { email: "eve@example.com", role: "admin" })
-    const party = { id: "localhost", origin: "http://localhost", name: "svc" }
-    expect(yield* code(signUp.withPassword({ secret: shown.secret, password }))).toBe("permission_denied")
-    // Otherwise a passkey would be created in vain.
-    expect(yield* code(signUp.passkeyOptions(party, { secret: shown.secret }))).toBe("permission_denied")
-    const scope = { workspaceId: of.id, acting: "operator" as const }
-    const vouched = yield* invitations.create(serviceContext, scope, { email: "eve@example.com", role: "owner" })
-    const made = yield* signUp.withPassword({ secret: vouched.secret, password, email: "mallory@example.com" })
-    expect(Option.getOrNull(yield* users.find(made.subject))).toMatchObject({
-      email: "eve@example.com",
-      emailProof: "operator"
-    })
-    expect(yield* roleOf(of, made.subject)).toBe("owner")
-  }).pipe(fresh)
-)
-
-it.effect("the operator invites to the server only; an expired invitation creates no account", () =>
-  Effect.gen(function* () {
-    const of = yield* setting
-    const users = yield* Users
-    const members = yield* Members
-    const signUp = yield* InvitedSignUp
-    const invitations = yield* Invitations
-    const server = yield* invitations.create(serviceContext, { acting: "operator" }, {})
-    expect(yield* code(accept(of.ann, server.secret))).toBe("failed_precondition")
-    const { subject } = yield* signUp.withPassword({ secret: server.secret, password, email: "eve@example.com" })
-    expect(yield* roleOf(of, subject)).toBeNull()
-    const person = { acting: { subject: of.owner } }
-    expect(yield* code(invitations.create(as(of.owner), person, {}))).toBe("invalid_request")
-    const { secret } = yield* invite(of, of.admin, {})
-    yield* members.remove(as(of.owner), { workspaceId: of.id, ...person }, of.admin)
-    expect(yield* code(signUp.withPassword({ secret, password, email: "fay@example.com" }))).toBe("failed_precondition")
-    expect(Option.isNone(yield* users.findByEmail("fay@example.com"))).toBe(true)
   }).pipe(fresh)
 )

@@ -9,12 +9,12 @@ import { AgentId } from "../../../schema/records/Ids.ts"
 import { testAccounts } from "../../support/Accounts.ts"
 import { suite } from "../../support/Effect.ts"
 import { add, emptyWorld, named, run } from "../retention/support/RetainedWorld.ts"
-import { agentFacts } from "../../src/database/support/RepresentativeRows.ts"
+import { agentFacts } from "../../src/database/support/rows/AgentRows.ts"
 
 const tests = suite(AgentPresence.layer.pipe(Layer.provideMerge(testAccounts)))
 afterAll(tests.dispose)
 
-/** Of a service that begins now. */
+/** For a service that starts now. */
 const begun = Effect.map(Layer.build(Layer.fresh(GoneAgents.layer)), Context.get(GoneAgents))
 
 const at = "2026-03-01T00:00:00.000Z"
@@ -46,7 +46,7 @@ const there = Effect.gen(function* () {
   return rows.map(({ name, revoked }) => `${name}${revoked === 1 ? " revoked" : ""}`)
 })
 
-tests.live("an agent that comes and goes is forgotten a week after it was heard of, unless it owes something", () =>
+tests.live("an ephemeral agent is removed a week after it was last heard from, unless it owes something", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient
@@ -73,7 +73,8 @@ tests.live("an agent that comes and goes is forgotten a week after it was heard 
     expect(yield* there).toEqual(["group1", "group2", "group3", "group4", "labelled", "machine", "unspent1"])
     yield* TestClock.setTime(Date.parse("2026-03-08T00:01:00.000Z"))
     yield* forget
-    // The last of a token goes at once; while others of a token are there, the row says that the token was for several.
+    // The last agent of a token is removed at once; while others of the token exist, the row shows that the token was
+    // for several.
     expect(yield* there).toEqual(["group1 revoked", "group2", "group3", "group4", "machine"])
     expect(yield* sql`SELECT COUNT(*) AS n FROM audit_events WHERE action = 'agent.forget'`).toEqual([{ n: 3 }])
     yield* sql`UPDATE agent_runs SET ended_at = ${at} WHERE agent_id = ${busy}`
@@ -83,7 +84,7 @@ tests.live("an agent that comes and goes is forgotten a week after it was heard 
     yield* TestClock.adjust("1 minute")
     yield* forget
     expect(yield* there).toEqual(["group1 revoked", "group2 revoked", "group3", "group4", "machine"])
-    // Nothing says that the apply of the one was started; that of the other was, and its state may be on that machine only.
+    // Nothing says that the first one's apply was started; the other's was, and its state may be only on that machine.
     yield* TestClock.setTime(Date.parse("2029-04-04T00:01:00.000Z"))
     yield* forget
     expect(yield* there).toEqual(["group1 revoked", "group2 revoked", "group3 revoked", "group4", "machine"])
@@ -96,7 +97,7 @@ tests.live("an agent that comes and goes is forgotten a week after it was heard 
   }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
 )
 
-tests.live("one that waits for the review of a restore is not forgotten before it, nor right after", () =>
+tests.live("an agent awaiting the review of a restore is not removed before the review, nor right after it", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient
@@ -119,7 +120,7 @@ tests.live("one that waits for the review of a restore is not forgotten before i
   }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
 )
 
-tests.live("one that handed in what its apply left owes nothing", () =>
+tests.live("an agent that handed in what its apply left owes nothing", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient
@@ -130,7 +131,7 @@ tests.live("one that handed in what its apply left owes nothing", () =>
     yield* add("agent_runs", { run_id, agent_id: lost, kind: "apply", accepted_at: at, ended_at: at })
     yield* TestClock.setTime(Date.parse("2026-03-09T00:00:00.000Z"))
     const { forget } = yield* begun
-    // It was away for longer than any period, and so was everybody who waited for it.
+    // The agent was away for longer than any period, and so was the service.
     yield* forget
     expect(yield* there).toEqual(["back"])
     yield* TestClock.adjust("1 hour")

@@ -87,7 +87,7 @@ const claimedAll = Effect.fnUntraced(function* (of: string, most: number) {
   return ids
 })
 
-tests.live("Workspaces that share a pool take turns, however many Runs one of them has queued", () =>
+tests.live("Workspaces that share a pool take turns, no matter how many Runs one of them has queued", () =>
   Effect.gen(function* () {
     const [many, few] = [yield* workspace, yield* workspace]
     yield* pool("shared", many, few)
@@ -95,7 +95,7 @@ tests.live("Workspaces that share a pool take turns, however many Runs one of th
     const second = yield* queued(few, "shared", 3)
     const order = yield* claimedAll("shared", 8)
     expect(order).toEqual([first[0], second[0], first[1], second[1], first[2], second[2], first[3], first[4]])
-    // People of one Workspace as well, and checks come behind what people asked for.
+    // So do people within one Workspace, and checks come after people's requests.
     const [check] = yield* queued(few, "shared", 1, { type: "drift_check" })
     const [colleague] = yield* queued(many, "shared", 1, { by: "bob" })
     expect(yield* claimedAll("shared", 2)).toEqual([colleague, first[5]])
@@ -119,7 +119,7 @@ tests.live("a Run that no agent can execute, and a pool without agents, hold up 
     expect(yield* claimed("near", fits)).toBe(plain)
     expect(yield* claimed("near", fits)).toBe(theirs)
     expect(yield* claimed("near", fits)).toBeUndefined()
-    // Neither what waits for agents nor what they execute takes a place of the control plane.
+    // Runs that wait for agents, or run on them, take no place of the control plane.
     const local = yield* queued(one, "local", 3)
     const queue = yield* RunQueue
     expect((yield* queue.claim("this machine"))?.id).toBe(local[0])
@@ -129,7 +129,7 @@ tests.live("a Run that no agent can execute, and a pool without agents, hold up 
   })
 )
 
-tests.live("what a pool is not assigned for is given to none of its agents", () =>
+tests.live("Runs of a Workspace that a pool is not assigned to are given to none of its agents", () =>
   Effect.gen(function* () {
     const [assigned, stranger] = [yield* workspace, yield* workspace]
     yield* pool("own", assigned)

@@ -45,7 +45,7 @@ const ofPlane = Effect.fnUntraced(function* (branch: string, onFailure: "keep" |
   return yield* made(yield* TestPlane, branch, onFailure)
 })
 
-/** Nothing is handed over any more: what becomes of a Source has been decided. */
+/** No hand-over is left: the fate of the Source has been decided. */
 const decided = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* eventually(
@@ -72,8 +72,8 @@ const holding = Effect.gen(function* () {
   return { reached: Deferred.await(reached), release: gate.open }
 })
 
-describe("a Source that is made for a reading", () => {
-  tests.live("is removed by the service when the reading fails, and says so in the history", () =>
+describe("a Source created for a reading", () => {
+  tests.live("is removed by the service when the reading fails, which the history records", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const { run, source } = yield* ofPlane("nowhere")
@@ -112,7 +112,7 @@ describe("a Source that is made for a reading", () => {
     })
   )
 
-  tests.live("stays when somebody set it up further while it was read", () =>
+  tests.live("stays if somebody changed its settings while it was read", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const hold = yield* holding
@@ -144,7 +144,7 @@ describe("a Source that is made for a reading", () => {
     })
   )
 
-  tests.live("stays with its error where that was asked for, and where nothing was", () =>
+  tests.live("stays with its error if that was requested, and by default", () =>
     Effect.gen(function* () {
       const { context, url, workspaceId } = yield* TestPlane
       const sources = yield* Sources
@@ -164,7 +164,7 @@ describe("a Source that is made for a reading", () => {
     })
   )
 
-  tests.live("stays while another sync may still read it, whose failure removes it as well", () =>
+  tests.live("stays while another sync may still read it, and is removed if that fails too", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sources = yield* Sources
@@ -188,7 +188,7 @@ describe("a Source that is made for a reading", () => {
 const gaps = ["source_sync.claimed", "source_sync.executed", "source_sync.settled"] as const
 
 it.live(
-  "a Source that is made for a reading is removed by the next process when the first is killed during the reading",
+  "a Source created for a reading is removed by the next process if the first is killed during the reading",
   () =>
     Effect.gen(function* () {
       const root = yield* temporaryFolder

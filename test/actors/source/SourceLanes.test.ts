@@ -51,7 +51,7 @@ tests.live("the schedule looks only at Sources that follow automatically, in an 
   })
 )
 
-tests.live("an earlier look that ends later changes nothing", () =>
+tests.live("an earlier check that ends later changes nothing", () =>
   Effect.gen(function* () {
     expect(yield* seen(3, "c")).toBe(true)
     expect(yield* seen(2, "b")).toBe(false)
@@ -76,7 +76,7 @@ tests.live("a lane fails once, keeps its commit and the time of failure, and hea
   })
 )
 
-tests.live("a lane that was looked at while the clock was wrong is looked at again, and the result counts", () =>
+tests.live("a lane checked while the clock was wrong is checked again, and the result counts", () =>
   Effect.gen(function* () {
     const ahead = "2999-01-01T00:00:00.000Z"
     yield* set("source_lanes", { last_look_at: ahead, next_look_at: ahead })

@@ -52,7 +52,7 @@ describe("a state that an agent sent", () => {
       expect(found.state).toBe(sent)
       expect([found.lineage, found.serial, found.stateProblem]).toEqual(["one", 4, undefined])
     } else {
-      // Kept for a person to look at.
+      // Kept for a person to examine.
       expect(found.state).toBeUndefined()
       expect(found.stateProblem === problem).toBe(true)
       expect(found.rejectedState).toBe(sent)

@@ -4,19 +4,19 @@ import type { AgentWorld, WorldOptions } from "../support/AgentWorld.ts"
 
 export type Services = Layer.Success<typeof platform> | Scope.Scope
 
-/** What the cases of a lane share: a server, and names that nobody used before. */
+/** What the cases of a lane share: a server, and unused names. */
 export interface Lane {
   readonly world: AgentWorld
   readonly nextLabel: () => string
 }
 
-/** A fault of the line or of an agent, in a world that it shares with others of its kind. */
+/** A fault of the connection or of an agent, in a world shared with others of its kind. */
 export interface LaneCase {
   readonly name: string
   readonly run: (lane: Lane) => Effect.Effect<unknown, unknown, Services>
 }
 
-/** A case that needs a world of its own, and reads the verdict of it itself. */
+/** A case that needs its own world, and evaluates it itself. */
 export interface WorldCase {
   readonly name: string
   readonly run: (options: WorldOptions) => Effect.Effect<unknown, unknown, Services>

@@ -9,7 +9,10 @@ import { keptAgent } from "./Journeys.ts"
 const library = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
 const hour = 3600
 
-/** A wall clock that a case sets while the program runs; monotonic clocks stay as they are, as when somebody sets a clock. */
+/**
+ * A wall clock that a case sets while the program runs; monotonic clocks are unaffected, as when a person sets the
+ * clock.
+ */
 const wallClock = (file: string, offset: number) => {
   const set = (seconds: number) => writeFileSync(file, `${seconds < 0 ? "" : "+"}${seconds}\n`)
   set(offset)
@@ -40,7 +43,7 @@ const clocks = (name: string, offset: number, jump: number, side: "agent" | "ser
     yield* world.held("one-b")
     const before = agent.line.said.length
     clock.set(offset + jump)
-    // Renewals go on, and nothing is taken for late.
+    // Renewals continue, and nothing counts as late.
     yield* Effect.repeat(Effect.sleep("200 millis"), {
       until: () => agent.line.said.slice(before).filter((message) => message === "Renew").length > 3
     })
@@ -50,7 +53,7 @@ const clocks = (name: string, offset: number, jump: number, side: "agent" | "ser
     const apply = yield* world.over(applyId)
     yield* holds(apply.status === "succeeded", `${apply.status} ${apply.error?.code} ${apply.error?.message}`)
     yield* holds((yield* world.capsule(capsuleId)).status === "active", "The Capsule is not active")
-    // The clock was wrong indeed: what was reported bears it.
+    // The clock really was wrong: the reports carry its time.
     const told = (yield* world.eventsOf(applyId)).map(({ at }) => Date.parse(at))
     const furthest = Math.max(...told.map((at) => Math.abs(at - Date.now())))
     yield* holds(furthest > 50_000, `No time of the Run is wrong, so the clock was not: ${furthest} ms`)

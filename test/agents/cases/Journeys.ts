@@ -14,7 +14,7 @@ export const eventually = (isSo: () => boolean) =>
   Effect.repeat(Effect.sync(isSo), { until: (so) => so, schedule: often }).pipe(Effect.asVoid)
 
 /**
- * An agent that is started again whenever it has ended, as a service manager does it. `kill` ends it; `isKept` is whether anything of a
+ * An agent that is restarted whenever it ends, as by a service manager. `kill` ends it; `isKept`: whether anything of a
  * Run is still on its disk.
  */
 export const keptAgent = Effect.fn("keptAgent")(function* (agent: Agent) {
@@ -43,7 +43,7 @@ export const keptAgent = Effect.fn("keptAgent")(function* (agent: Agent) {
 })
 export type KeptAgent = Effect.Success<ReturnType<typeof keptAgent>>
 
-/** What an agent says while the tool works; the tool waits until the faults of these have happened. */
+/** Messages that an agent sends while the tool works; the tool waits until their faults have happened. */
 const whileApplying: ReadonlySet<string> = new Set([
   "Start",
   "Renew",
@@ -68,7 +68,7 @@ const plan = Effect.fnUntraced(function* (
 })
 
 /**
- * Goes through the life of a Capsule up to an occasion, and meets the faults there. Whatever they are, every Run ends.
+ * Takes a Capsule through its life up to an occasion, and meets the faults there. Whatever they are, every Run ends.
  */
 export const journeyTo = Effect.fn("journeyTo")(function* (
   world: AgentWorld,
@@ -84,7 +84,7 @@ export const journeyTo = Effect.fn("journeyTo")(function* (
   const { capsuleId, planRunId, planned } = yield* plan(world, agent, label, "built", first)
   if (occasion === "plan" || occasion === "begin" || planned.status !== "waiting_approval") return [planned]
   if (occasion === "apply") {
-    // Its build has to come from the server then.
+    // Its build then has to come from the server.
     rmSync(`${agent.folder}/builds`, { recursive: true, force: true })
     yield* armed(agent.line, faults)
   }
@@ -103,7 +103,9 @@ export const journeyTo = Effect.fn("journeyTo")(function* (
   return [planned, applied, yield* world.over(run.id)]
 })
 
-/** The Capsule is released from an agent that stands still while its tool works, so what the agent has becomes evidence. */
+/**
+ * The Capsule is released from an agent that is frozen while its tool works, so what the agent has becomes evidence.
+ */
 const handedIn = Effect.fnUntraced(function* (
   world: AgentWorld,
   agent: KeptAgent,
@@ -129,7 +131,7 @@ const handedIn = Effect.fnUntraced(function* (
   return [planned, applied]
 })
 
-/** An offer that was changed on the way is declined unopened, and goes to another agent. */
+/** An offer changed in transit is declined unopened, and goes to another agent. */
 const declined = Effect.fnUntraced(function* (
   world: AgentWorld,
   agent: KeptAgent,

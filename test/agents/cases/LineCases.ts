@@ -17,7 +17,7 @@ export const faultAt = (message: Said, way: Way, also?: () => void): Fault => ({
 const wanted = { plan: "waiting_approval", apply: "succeeded", drift_check: "succeeded" } as const
 const statusOf = (type: string) => Object.entries(wanted).find(([name]) => name === type)?.[1]
 
-/** A line that was cut changes nothing but the time: every Run ends as without it, and the cut did happen. */
+/** A cut connection changes nothing but timing: every Run ends as it would without it, and the cut did happen. */
 const cut = (world: AgentWorld, label: string, occasion: Occasion, faults: ReadonlyArray<Fault>) =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -36,7 +36,7 @@ const cut = (world: AgentWorld, label: string, occasion: Occasion, faults: Reado
     })
   )
 
-/** Each message alone, cut in each way. */
+/** Each message on its own, cut in each way. */
 export const cutCases: ReadonlyArray<LaneCase> = everySaid.flatMap((message) =>
   ways.map((way) => ({
     name: `line cut at ${message}: ${way}`,

@@ -1,12 +1,12 @@
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { holds } from "../../crash/CrashClient.ts"
 import { mountRefusal, smallDisk } from "../../support/SmallDisk.ts"
-import { agentWorld, type AgentWorld } from "../support/AgentWorld.ts"
+import { agentWorld } from "../support/AgentWorld.ts"
 import { verdict } from "../support/Verdict.ts"
 import type { WorldCase } from "./AgentCase.ts"
-import { eventually, keptAgent, type KeptAgent } from "./Journeys.ts"
+import { eventually, keptAgent } from "./Journeys.ts"
 
-/** On its own small disk; it needs root to mount one. */
+/** On its own small disk; mounting one needs root. */
 const diskFull: WorldCase = {
   name: "the agent's disk is full while its tool works, and has room again",
   run: Effect.fnUntraced(function* (options) {
@@ -24,13 +24,13 @@ const diskFull: WorldCase = {
     yield* disk.fill
     const asked = agent.line.said.length
     yield* world.letGo("one-b")
-    // A poll was under way already, so its answer is declined.
+    // A poll was already in progress, so its answer is declined.
     const other = yield* world.installed("two")
     yield* eventually(() => agent.line.said.slice(asked).includes("Decline"))
     yield* holds(agent.line.said.slice(asked).includes("Renew"), "It does not renew its lease with a full disk")
     yield* disk.free
     const apply = yield* world.over(applyId)
-    // Either its state was written in time, or the tool printed it and it was kept from there: nothing of it is lost.
+    // Either its state was written in time, or the tool printed it and it was kept from there: nothing is lost.
     yield* holds(apply.status === "succeeded" || apply.status === "failed", apply.status)
     const planned = yield* world.over(other.planRunId)
     yield* holds(planned.status === "waiting_approval", `${planned.status} ${planned.error?.message}`)
@@ -65,7 +65,7 @@ const oneEach: WorldCase = {
 const manyRuns = 200
 const runsOfOther = 40
 
-/** The order in which the agents took the Runs says whether one Workspace had to wait for all of another's. */
+/** The order in which the agents took the Runs shows whether one Workspace had to wait for all of another's. */
 const fair: WorldCase = {
   name: "4 agents, 200 Runs, fair between two Workspaces",
   run: Effect.fnUntraced(function* (options) {
@@ -80,7 +80,7 @@ const fair: WorldCase = {
         (label) => world.installed(label, "plain", workspaceId),
         { concurrency: 8 }
       )
-    // The first Workspace has all of its Runs in the queue before the other asks for anything.
+    // The first Workspace has queued all of its Runs before the other requests anything.
     const first = yield* install("a", manyRuns - runsOfOther)
     const others = yield* install("b", runsOfOther, second.id)
     const names = ["one", "two", "three", "four"]
@@ -92,7 +92,7 @@ const fair: WorldCase = {
       .toSorted((a, b) => Date.parse(a.startedAt ?? "") - Date.parse(b.startedAt ?? ""))
       .map(({ workspaceId }) => workspaceId)
     const last = order.lastIndexOf(second.id)
-    // Taking turns, the smaller share is done once about as many Runs of the larger one are.
+    // If they take turns, the smaller share is done after about as many Runs of the larger one.
     yield* holds(
       last < runsOfOther * 3,
       `The last of ${runsOfOther} Runs of the second Workspace began as number ${last}`
@@ -102,80 +102,4 @@ const fair: WorldCase = {
   })
 }
 
-const megabyte = 1_000_000
-
-/** From the request to the end of the Run, and how long its tool applied. */
-const applied = Effect.fnUntraced(function* (
-  world: AgentWorld,
-  planRunId: Effect.Success<ReturnType<AgentWorld["installed"]>>["planRunId"]
-) {
-  const plan = yield* world.over(planRunId)
-  yield* holds(plan.status === "waiting_approval", `${plan.status} ${plan.error?.message}`)
-  return yield* world.approvedApply(planRunId)
-})
-
-const toolMillis = Effect.fnUntraced(function* (world: AgentWorld, runId: Effect.Success<ReturnType<typeof applied>>) {
-  const events = yield* world.eventsOf(runId)
-  const phases = events.filter(({ kind }) => kind === "run.phase")
-  const at = phases.findIndex(({ data }) => "phase" in data && data.phase === "apply")
-  const [begun, next] = [phases[at], phases[at + 1]]
-  if (begun === undefined || next === undefined) return Number.NaN
-  return Date.parse(next.at) - Date.parse(begun.at)
-})
-
-const noSlower = 1.25
-
-/** The tool writes its whole state after each object, so the large one takes as long as everything else together. */
-const slowLine = (name: string, module: "wide" | "half-wide", rate: number): WorldCase => ({
-  name: `${name}: the tool is not slowed, and a cancel arrives`,
-  run: Effect.fnUntraced(function* (options) {
-    const world = yield* agentWorld(options)
-    const agent = yield* keptAgent(yield* world.agent("one"))
-    const measured = Effect.fnUntraced(function* (label: string, limit: number | undefined) {
-      const { planRunId } = yield* world.installed(label, module)
-      const applyId = yield* applied(world, planRunId)
-      agent.line.slow(limit)
-      const apply = yield* world.over(applyId)
-      agent.line.slow(undefined)
-      yield* holds(apply.status === "succeeded", `${apply.status} ${apply.error?.message}`)
-      return yield* toolMillis(world, applyId)
-    })
-    const fast = yield* measured("fast", undefined)
-    const slow = yield* measured("slow", rate)
-    yield* Effect.logInfo(`The tool applied for ${fast} ms, and over a slow line for ${slow} ms.`)
-    yield* holds(slow <= fast * noSlower, `The tool took ${slow} ms over a slow line, and ${fast} ms over a fast one`)
-    const millis = yield* cancelled(world, agent, module, rate)
-    yield* Effect.logInfo(`A cancel took ${millis} ms.`)
-    yield* holds(millis < 2000, `A cancel took ${millis} ms`)
-    yield* agent.owesNothing
-    yield* agent.end
-    yield* verdict(world)
-  })
-})
-
-/** From the request until the agent hears of it, which passes it to its tool at once, while states fill the line. */
-const cancelled = Effect.fnUntraced(function* (
-  world: AgentWorld,
-  agent: KeptAgent,
-  module: "wide" | "half-wide",
-  rate: number
-) {
-  const { planRunId } = yield* world.installed("stopped", module)
-  const applyId = yield* applied(world, planRunId)
-  agent.line.slow(rate)
-  yield* eventually(() => agent.line.said.lastIndexOf("PUT state") > agent.line.said.lastIndexOf("Start"))
-  const heard = agent.line.heard('"cancel":true')
-  const asked = yield* Clock.currentTimeMillis
-  yield* world.client.runs.cancel({ params: { runId: applyId }, payload: {} })
-  yield* world.over(applyId)
-  agent.line.slow(undefined)
-  return (heard() ?? Number.NaN) - asked
-})
-
-export const loadCases: ReadonlyArray<WorldCase> = [
-  oneEach,
-  diskFull,
-  slowLine("a 50 MB state of 200 resources over 1 MB/s", "wide", megabyte),
-  slowLine("a 10 MB state of 40 resources over 0.2 MB/s", "half-wide", megabyte / 5),
-  fair
-]
+export const loadCases: ReadonlyArray<WorldCase> = [oneEach, diskFull, fair]

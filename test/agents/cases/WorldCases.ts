@@ -8,6 +8,11 @@ import { clockCases } from "./ClockCases.ts"
 import { keptAgent } from "./Journeys.ts"
 import { leaseCases } from "./LeaseCases.ts"
 import { loadCases } from "./LoadCases.ts"
+import { keyCases } from "./KeyCases.ts"
+import { proxyCases } from "./ProxyCases.ts"
+import { sandboxCases } from "./SandboxCases.ts"
+import { serverCases } from "./ServerCases.ts"
+import { slowLineCases } from "./SlowLineCases.ts"
 import { trustCases } from "./TrustCases.ts"
 
 const serverKilled: WorldCase = {
@@ -15,7 +20,7 @@ const serverKilled: WorldCase = {
   run: Effect.fnUntraced(function* (options) {
     const world = yield* agentWorld(options)
     const { capsuleId, planRunId } = yield* world.installed("one")
-    // Without an agent the Run waits, and says what for.
+    // Without an agent the Run waits, and says for what.
     const waiting = yield* world.until(planRunId, ({ queue }) => queue?.reason === "no_agent")
     yield* holds(waiting.queue?.message === "No agent of the pool far is connected.", `${waiting.queue?.message}`)
     const agent = yield* keptAgent(yield* world.agent("one"))
@@ -60,14 +65,19 @@ const agentKilled: WorldCase = {
   })
 }
 
-/** In the short form as well. */
+/** Also part of the short form. */
 export const shortWorldCases: ReadonlyArray<WorldCase> = [serverKilled, agentKilled]
 
 /** Long ones first: they wait more than they work. */
 export const worldCases: ReadonlyArray<WorldCase> = [
+  ...slowLineCases,
   ...leaseCases,
+  ...serverCases,
   ...clockCases,
   ...loadCases,
   ...trustCases,
+  ...keyCases,
+  ...proxyCases,
+  ...sandboxCases,
   ...shortWorldCases
 ]

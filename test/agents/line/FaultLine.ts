@@ -4,11 +4,11 @@ import { Effect } from "effect"
 import { headOf, messageOf, wholeBytes } from "./HttpMessage.ts"
 
 /**
- * Where a line is cut.
+ * Where a connection is cut.
  *
  * - `request lost`, `half the request`: the server hears nothing, or the beginning of it
- * - `half the answer`, `answer lost`: the server has done what was asked, and the agent does not know
- * - `forged answer`: the signature of an offer is changed on the way
+ * - `half the answer`, `answer lost`: the server has acted, and the agent does not know
+ * - `forged answer`: the signature of an offer is changed in transit
  */
 export const ways = ["request lost", "half the request", "half the answer", "answer lost"] as const
 export type Way = (typeof ways)[number] | "forged answer"
@@ -16,9 +16,11 @@ export type Way = (typeof ways)[number] | "forged answer"
 export interface Fault {
   readonly message: string
   readonly way: Way
+  /** Only a request in which this stands. */
+  readonly asks?: RegExp
   /** Only an answer in which this stands. */
   readonly answers?: RegExp
-  /** What else happens at that moment, for instance a SIGKILL to one of both. */
+  /** What else happens at that moment, for instance a SIGKILL to one of the two. */
   readonly also?: () => void
 }
 
@@ -39,7 +41,7 @@ const forged = (answer: Buffer): Buffer =>
     "latin1"
   )
 
-/** The line between an agent and its server: it passes everything on, remembers it, and breaks where it is told to. */
+/** The connection between an agent and its server: it passes everything on, records it, and breaks where told. */
 export const faultLine = Effect.fn("faultLine")(function* (upstreamUrl: string) {
   const port = Number(new URL(upstreamUrl).port)
   const captured: Array<Array<Buffer>> = []
@@ -49,12 +51,16 @@ export const faultLine = Effect.fn("faultLine")(function* (upstreamUrl: string) 
   let isCut = false
   let rate: number | undefined
   let free = 0
+  let backlog = 0
   const watched = new Map<string, number | undefined>()
 
-  /** Connections take turns, as on a line that they share. */
+  /** Connections take turns, as on a shared line. */
   const paced = async (to: Socket, bytes: Buffer) => {
-    for (let at = 0; at < bytes.length && !to.destroyed; at += slice) {
+    backlog += bytes.length
+    for (let at = 0; at < bytes.length; at += slice) {
       const part = bytes.subarray(at, at + slice)
+      backlog -= part.length
+      if (to.destroyed) continue
       if (rate !== undefined) {
         const now = performance.now()
         free = Math.max(free, now) + (part.length / rate) * millisecondsInSecond
@@ -96,7 +102,10 @@ export const faultLine = Effect.fn("faultLine")(function* (upstreamUrl: string) 
       message = messageOf(bytes)
       said.push(message)
       answer = Buffer.alloc(0)
-      current = faults.find((fault) => !fault.isHit && fault.message === message)
+      current = faults.find(
+        ({ asks, isHit, message: wanted }) =>
+          !isHit && wanted === message && (asks === undefined || asks.test(bytes.toString("latin1")))
+      )
       if (current === undefined || isOfAnswer(current)) return void paced(upstream, bytes)
       hit(current)
       if (current.way === "request lost") return drop()
@@ -156,15 +165,15 @@ export const faultLine = Effect.fn("faultLine")(function* (upstreamUrl: string) 
     url: `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`,
     /** Every message that was sent, in order. */
     said,
-    /** Every byte that went over it, by connection and direction. */
+    /** Every byte that passed, by connection and direction. */
     captured: () => captured.map((chunks) => Buffer.concat(chunks)),
-    /** Each happens once. Replaces those before. */
+    /** Each happens once. Replaces the previous ones. */
     arm: (next: ReadonlyArray<Fault>) => {
       faults = next.map((fault) => ({ ...fault, isHit: false }))
     },
-    /** Those that did not happen. */
+    /** The faults that did not happen. */
     unhit: () => faults.filter(({ isHit }) => !isHit).map(({ message }) => message),
-    /** When the server first says these words from now on. */
+    /** When the server next sends this text. */
     heard: (words: string) => {
       watched.set(words, undefined)
       return () => watched.get(words)
@@ -173,10 +182,12 @@ export const faultLine = Effect.fn("faultLine")(function* (upstreamUrl: string) 
       isCut = next
       if (next) for (const socket of sockets) socket.destroy()
     },
-    /** What the agent may send, in bytes a second. */
+    /** How fast the agent may send, in bytes a second. */
     slow: (bytesPerSecond: number | undefined) => {
       rate = bytesPerSecond
-    }
+    },
+    /** Bytes that the agent has sent and that are not over the line yet. */
+    backlog: () => backlog
   }
 })
 

@@ -4,7 +4,7 @@ const endOfHead = Buffer.from("\r\n\r\n")
 const endOfChunks = Buffer.from("0\r\n\r\n")
 const kindSegment = 6
 
-/** The head of a request or an answer of HTTP/1.1, and how its body ends. */
+/** The head of an HTTP/1.1 request or response, and how its body ends. */
 interface Head {
   readonly bytes: number
   readonly firstLine: string
@@ -25,7 +25,7 @@ export const headOf = (bytes: Buffer): Head | undefined => {
   }
 }
 
-/** How many of these bytes are the first message; `undefined` while it is not whole. */
+/** How many of these bytes are the first message; `undefined` while it is incomplete. */
 export const wholeBytes = (bytes: Buffer): number | undefined => {
   const head = headOf(bytes)
   if (head === undefined) return undefined

@@ -3,7 +3,11 @@ import { RelativePath } from "../../../schema/records/Primitives.ts"
 export const provider = "example.test/acme/demo"
 
 /** Secrets that must never be found unsealed. */
-export const canaries = ["the-credential-of-the-provider", "the-value-of-the-variable"] as const
+export const canaries = [
+  "the-credential-of-the-provider",
+  "the-value-of-the-variable",
+  "the-credential-of-another-agent"
+] as const
 
 const head = (notesDir: string) => `
 terraform {
@@ -41,7 +45,7 @@ resource "demo_note" "c" {
 output "note" { value = demo_note.a.name }
 `
 
-/** Objects of a quarter of a megabyte each, in text that hardly becomes smaller when it is compressed. */
+/** Objects of a quarter of a megabyte each, in text that hardly compresses. */
 const wide = (count: number) => `
 resource "demo_note" "many" {
   count   = ${count}
@@ -72,7 +76,7 @@ export type ModuleName = "notes" | "built" | "wide" | "half-wide" | "plain"
 
 export const pathOf = (module: ModuleName) => RelativePath.make(module)
 
-/** Of the module `built`, run at the root of the repository. */
+/** The build of the module `built`, run at the root of the repository. */
 export const sourceBuild = {
   commands: [{ argv: ["sh", "-c", "mkdir -p built/out && echo built > built/out/made.txt"] }],
   outputs: [RelativePath.make("built/out")]

@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs"
 import { Effect, FileSystem, Option, Redacted, Schedule, Schema, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { PoolName } from "../../../schema/agent/PoolName.ts"
+import type { RunEvent } from "../../../schema/events/RunEvent.ts"
 import type { CapsuleId, RunId } from "../../../schema/records/Ids.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 import { makeClient } from "../../../src/client/index.ts"
@@ -15,22 +16,23 @@ import { canaries, modules, type ModuleName, pathOf, provider, sourceBuild } fro
 import { type Started, started } from "./Processes.ts"
 
 const [credential, password] = canaries
-/** The name under which agents have the provider's credential where the control plane does not get it. */
+/** The name of the provider's credential on agents, when the control plane does not get it. */
 export const ownName = "cloud"
 
 const often = Schedule.spaced("50 millis")
 
 const Told = Schema.fromJsonString(Schema.Struct({ url: Schema.String, setupLink: Schema.NullOr(Schema.String) }))
+const Enrolled = Schema.fromJsonString(Schema.Struct({ agentId: Schema.String }))
 const Issued = Schema.fromJsonString(Schema.Struct({ token: Schema.String }))
 
 export interface WorldOptions {
   readonly folder: string
-  /** The programs; an earlier release in one place shows that both work together. */
+  /** The programs under test; an earlier release on one side shows that both work together. */
   readonly server: string
   readonly agent?: string
   readonly leaseSeconds?: number
   readonly serverEnv?: Readonly<Record<string, string>>
-  readonly isolation?: "off" | "auto"
+  readonly isolation?: "off" | "required"
   /** The server is not given the provider's credential: the Connection names what the pool provides. */
   readonly leavesCredential?: boolean
 }
@@ -40,12 +42,16 @@ export interface AgentOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly folder?: string
   readonly places?: number
+  /** What it is told as the address of its server, where that is not the line. */
+  readonly server?: string
+  /** Instead of the program of the world. */
+  readonly program?: ReadonlyArray<string>
 }
 
 /** A Run is neither queued nor running. */
 export const isOver = ({ status }: Pick<Run, "status">) => status !== "queued" && status !== "running"
 
-/** A real server, a pool, and real agents beyond a line that can be cut; all processes of their own. */
+/** A real server, a pool, and real agents behind a connection that can be cut, each in its own process. */
 export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptions) {
   const files = yield* FileSystem.FileSystem
   const { folder } = options
@@ -130,10 +136,10 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
   })
 
   /** The description of what an agent has of its own, for its environment. */
-  const ownCredentials = Effect.gen(function* () {
+  const ownCredentials = Effect.fnUntraced(function* (value: string = credential) {
     // Outside of what the verdict searches: this is where the secret belongs.
     const kept = yield* files.makeTempDirectoryScoped({ prefix: "own-credentials-" })
-    yield* files.writeFileString(`${kept}/token`, `${credential}\n`, { mode: 0o600 })
+    yield* files.writeFileString(`${kept}/token`, `${value}\n`, { mode: 0o600 })
     // The provider of the tests runs without isolation.
     const described = { [ownName]: { env: { DEMO_TOKEN: { file: `${kept}/token` } }, withoutIsolation: true } }
     yield* files.writeFileString(`${kept}/credentials.json`, JSON.stringify(described))
@@ -145,18 +151,22 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
 
   const line = Effect.tap(faultLine(first.url), (made) => Effect.sync(() => lines.push(made)))
 
-  /** An agent that is not started yet, with a line of its own. */
+  /** An agent that is not started yet, with its own connection. */
   const agent = Effect.fnUntraced(function* (name: string, given: AgentOptions = {}) {
     const issued = yield* Schema.decodeEffect(Issued)(yield* operator("agent", "token", "--pool", "far"))
     const own = given.line ?? (yield* line)
     const dir = given.folder ?? `${folder}/agent-${name}`
     agents.push(dir)
-    const flags = { server: own.url, pool: "far", dir, name, places: String(given.places ?? 2), log: "debug" }
-    const command = [
-      options.agent ?? options.server,
-      "agent",
-      ...Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value])
-    ]
+    const flags = {
+      server: given.server ?? own.url,
+      pool: "far",
+      dir,
+      name,
+      places: String(given.places ?? 2),
+      log: "debug"
+    }
+    const program = given.program ?? [options.agent ?? options.server]
+    const command = [...program, "agent", ...Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value])]
     const start = started(command, {
       cwd: folder,
       env: {
@@ -169,14 +179,19 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
       },
       output
     })
-    /** Asks it for new keys, as its operator does. */
+    /** Requests new keys from it, as its operator does. */
     const rotated = Effect.scoped(
       Effect.gen(function* () {
-        const command = [options.agent ?? options.server, "agent", "rotate", "--dir", dir, "--json"]
+        const command = [...program, "agent", "rotate", "--dir", dir, "--json"]
         return yield* Stream.mkString(read((yield* started(command, { cwd: folder, env, output })).stdout))
       })
     )
-    return { start, folder: dir, line: own, rotated }
+    /** Once it has enrolled. */
+    const id = files.readFileString(`${dir}/agent.json`).pipe(
+      Effect.flatMap(Schema.decodeEffect(Enrolled)),
+      Effect.map(({ agentId }) => agentId)
+    )
+    return { start, folder: dir, line: own, rotated, id }
   })
 
   const capsules = new Map<string, CapsuleId>()
@@ -242,7 +257,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     return answer.run.id
   })
 
-  /** A step of the provider for one note waits until it is let go on. */
+  /** The provider waits in a step for one note until it is released. */
   const holdOf = (step: "plan" | "apply") => ({
     hold: (note: string) => files.writeFileString(`${mirror.notesDir}/hold-${step}-${note}`, ""),
     held: (note: string) =>
@@ -252,10 +267,16 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
       }),
     letGo: (note: string) => files.remove(`${mirror.notesDir}/hold-${step}-${note}`)
   })
-  const eventsOf = (runId: RunId) =>
-    Effect.map(client.runs.events({ params: { runId }, query: { limit: 1000 } }), (answer) =>
-      answer instanceof Response || !("events" in answer) ? [] : answer.events
-    )
+  const eventsOf = Effect.fnUntraced(function* (runId: RunId) {
+    const all: Array<RunEvent> = []
+    for (let after = 0; ; ) {
+      const page = yield* client.runs.events({ params: { runId }, query: { after, limit: 1000 } })
+      if (page instanceof Response || !("events" in page)) return all
+      all.push(...page.events)
+      if (page.events.length === 0) return all
+      after = page.nextAfter
+    }
+  })
 
   return {
     ...options,
@@ -264,6 +285,8 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     dataDir,
     output,
     notesDir: mirror.notesDir,
+    /** What a sandbox has to show of the provider. */
+    interpreter: mirror.interpreter,
     first,
     operator,
     line,
@@ -278,13 +301,13 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     until,
     over: (runId: RunId) => until(runId, isOver),
     approvedApply,
-    /** Lets the server that runs now end by itself. */
+    /** Lets the current server end on its own. */
     stopped: Effect.promise(async () => {
       current?.signal("SIGTERM")
       await current?.exited
     }),
     serveAgain: (more?: Readonly<Record<string, string>>) => serve(new URL(first.url).host, more),
-    /** In an apply the note exists already while it is held. */
+    /** In an apply the note already exists while it is held. */
     ...holdOf("apply"),
     plans: holdOf("plan"),
     eventsOf,

@@ -49,7 +49,7 @@ export const beside = Effect.fn("beside")(function* (binary: string, tool: strin
   return figure
 }, Effect.scoped)
 
-/** From when a plan is queued until its offer is on the way to an agent that waits for one. */
+/** The time from when a plan is queued until its offer is sent to a waiting agent. */
 export const offers = Effect.fn("offers")(function* (binary: string, tool: string) {
   const product = yield* farProduct(binary, tool, { "main.tf": module })
   const delays: Array<number> = []
@@ -90,7 +90,7 @@ export const logLines = Effect.fn("logLines")(function* (binary: string, tool: s
   return figure
 }, Effect.scoped)
 
-/** What an agent costs beside the same work in process. */
+/** The cost of an agent compared with the same work in process. */
 export const agents = (binary: string, tool: string) =>
   Effect.gen(function* () {
     const [ratio, offered, lines] = [

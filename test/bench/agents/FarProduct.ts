@@ -7,8 +7,8 @@ import { startProduct } from "../support/Product.ts"
 const Issued = Schema.fromJsonString(Schema.Struct({ token: Schema.String }))
 
 /**
- * A server whose Runs of one repository are executed by an agent on this machine, and those of another by itself. Between
- * both is a line that knows what was said when, unless the agent is there directly.
+ * A server that executes the Runs of one repository through an agent on this machine, and those of another itself. The
+ * connection between them records what was sent when, unless the agent connects directly.
  */
 export const farProduct = Effect.fn("farProduct")(function* (
   binary: string,
@@ -59,7 +59,7 @@ export const farProduct = Effect.fn("farProduct")(function* (
         env: { ...env, SVC_AGENT_TOKEN: token, SVC_TOOL: agentTool },
         stdout: "ignore",
         stderr: "inherit",
-        // Asked to stop, it would end what it has first.
+        // If asked to stop, it would finish its Runs first.
         killSignal: "SIGKILL"
       }
     )

@@ -27,7 +27,7 @@ const isEnded = (waiting: Waiting, bytes: Buffer): boolean => {
   return waiting.tail === lastChunk
 }
 
-/** Takes in what arrived; returns whether the response is complete. Bodies are counted, not decoded. */
+/** Processes what arrived; returns whether the response is complete. Bodies are counted, not decoded. */
 const isWhole = (waiting: Waiting, bytes: Buffer): boolean => {
   if (waiting.tail !== undefined) return isEnded(waiting, bytes)
   if (waiting.missing !== undefined) {

@@ -1,13 +1,14 @@
 import { Effect, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 
-// The lowest of the real-time priorities: above every ordinary process, below what the system itself has at them.
+// The lowest real-time priority: above every ordinary process, below the system's own real-time threads.
 const priority = "1"
 
 /**
- * Gives these processes, with all their threads and what they start from now on, a core whenever they want one. Otherwise the
- * slowest hundredth of short answers measures how long the scheduler lets another process finish its slice of 3 ms, on an idle
- * machine as well: the collector and the compilers of a runtime have threads of their own. Both sides of a comparison get it.
+ * Gives these processes, with their threads and future children, a core whenever they want one. Otherwise the slowest
+ * hundredth of short answers measures how long the scheduler lets another process finish its slice of 3 ms, even on an
+ * idle machine: the collector and the compilers of a runtime have threads of their own. Both sides of a comparison get
+ * it.
  *
  * Returns whether the machine permits it, which takes Linux and the right to do so.
  */
@@ -20,7 +21,7 @@ export const atRealTimePriority = Effect.fn("atRealTimePriority")(function* (pid
       return Number(yield* changing.exitCode) === 0
     }).pipe(
       Effect.scoped,
-      // Without the program there is no such priority either.
+      // Without the program there is no real-time priority either.
       Effect.catchTag("PlatformError", () => Effect.succeed(false))
     )
   )

@@ -1,4 +1,4 @@
-// `npm run docs:examples`: writes the examples of `/openapi.json`, which are answers of a real server to a small journey.
+// `npm run docs:examples`: writes the examples of `/openapi.json`: responses of a real server during a small journey.
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, FileSystem, Layer, Path, type Schema } from "effect"
 import { FetchHttpClient } from "effect/http"

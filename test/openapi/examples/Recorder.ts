@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import { type ServerDescription, serverDescription } from "../../support/description/ServerDescription.ts"
 
-/** Most entries of a list in an example. */
+/** The maximum number of entries of a list in an example. */
 const mostEntries = 2
 
 const shortened = (value: Schema.Json): Schema.Json => {

@@ -1,5 +1,5 @@
-// What the server of this runtime does with requests that a corpus of bytes cannot hold. Prints one line for each; the lines of Bun and
-// Node are compared.
+// How this runtime's server handles requests that a corpus of bytes cannot express. Prints one line for each; the lines
+// of Bun and Node are compared.
 import { once } from "node:events"
 import { request } from "node:http"
 import { connect } from "node:net"
@@ -143,7 +143,7 @@ await served(
       socket.write("GET / HTTP/1.1\r\nhost: a.test\r\n\r\n")
       await once(socket, "readable")
       socket.pause()
-      // Until nothing more is pulled: the kernel's buffers are full.
+      // Waits until nothing more is pulled: the kernel's buffers are full.
       for (let before = -1; before !== sent; ) {
         before = sent
         await sleep(200)
@@ -269,7 +269,7 @@ await served(
       const work = raw(port, "GET /work HTTP/1.1\r\nhost: a.test\r\nconnection: close\r\n\r\n")
       await workBegan.promise
       say("a connection that says nothing ends", await raw(port, ""))
-      // Each of these has only begun when the work has been silent for longer than the time.
+      // Each of these has only just begun when the work has been silent for longer than the limit.
       const [half, kept] = await Promise.all([
         raw(port, "GET / HTTP/1.1\r\nhost:"),
         raw(port, "GET / HTTP/1.1\r\nhost: a.test\r\n\r\n"),
@@ -285,7 +285,10 @@ await served(
   )
 }
 
-/** A subscriber that answers the first so many pings: what it was sent besides frames of text, until it is cut or was pinged often enough. */
+/**
+ * A subscriber that answers only the first few pings: what it received besides text frames, until it is cut or was
+ * pinged often enough.
+ */
 const subscriber = (port: number, answers: number) =>
   new Promise<ReadonlyArray<string>>((resolve) => {
     const seen: Array<string> = []

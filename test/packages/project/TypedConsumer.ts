@@ -1,4 +1,4 @@
-// Compiled in an empty project against the packages alone, with every strictness there is.
+// Compiled in an empty project against the packages alone, with every strictness option.
 import { Effect, Layer, Schema, Stream } from "effect"
 import { Actor, type ApiError, layer as overHttp, Runs as RemoteRuns } from "@svc-dev/client"
 import { type Capsule, Run, RunEvent, SvcApi } from "@svc-dev/schema"
@@ -11,7 +11,7 @@ export const decodeEvent = Schema.decodeUnknownEffect(RunEvent)
 export const groups: ReadonlyArray<string> = Object.keys(SvcApi.groups)
 export const shown = (capsule: Capsule): string => capsule.name
 
-// One class each: the server and the client have the same one.
+// The server and the client share one class each.
 export const sameRuns: typeof Runs = RemoteRuns
 
 export const inProcess: Layer.Layer<Embedded, StartFailed> = layer({

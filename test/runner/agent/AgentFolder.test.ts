@@ -11,7 +11,7 @@ const two = Effect.gen(function* () {
   return [yield* one, yield* one] as const
 })
 
-it.live("two processes that begin at once make one pair of keys, and one that is next", () =>
+it.live("two processes that start together make one pair of keys, and one next pair", () =>
   Effect.gen(function* () {
     const [one, other] = yield* two
     const same = Effect.fnUntraced(function* (of: (folder: AgentFolder["Service"]) => typeof one.keys) {
@@ -26,7 +26,7 @@ it.live("two processes that begin at once make one pair of keys, and one that is
   })
 )
 
-it.live("a process whose answer comes late leaves the keys that another one has taken or announced meanwhile", () =>
+it.live("a process whose answer arrives late leaves keys alone that another one took or announced meanwhile", () =>
   Effect.gen(function* () {
     const [one, late] = yield* two
     yield* one.keys
@@ -44,15 +44,17 @@ it.live("a process whose answer comes late leaves the keys that another one has 
   })
 )
 
-it.live("who takes jobs waits for a command that looks at the lock, and not for another process that takes them", () =>
-  Effect.gen(function* () {
-    const [one, other] = yield* two
-    const looking = Effect.scoped(Effect.andThen(one.lock, Effect.sleep("300 millis")))
-    const [, isTaken] = yield* Effect.all([looking, Effect.delay(Effect.scoped(other.lock), "100 millis")], {
-      concurrency: "unbounded"
+it.live(
+  "a process that takes jobs waits for a command that checks the lock, but not for another process that takes jobs",
+  () =>
+    Effect.gen(function* () {
+      const [one, other] = yield* two
+      const looking = Effect.scoped(Effect.andThen(one.lock, Effect.sleep("300 millis")))
+      const [, isTaken] = yield* Effect.all([looking, Effect.delay(Effect.scoped(other.lock), "100 millis")], {
+        concurrency: "unbounded"
+      })
+      expect(isTaken).toBe(true)
+      expect(yield* one.lock).toBe(true)
+      expect(yield* Effect.scoped(other.lock)).toBe(false)
     })
-    expect(isTaken).toBe(true)
-    expect(yield* one.lock).toBe(true)
-    expect(yield* Effect.scoped(other.lock)).toBe(false)
-  })
 )

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { elapsedSeconds, makeLease, momentOf, stopTimes } from "../../../runner/agent/LeaseClock.ts"
 
-/** Clocks that a test moves. */
+/** Clocks that a test advances. */
 const movable = () => {
   const at = { boot: 1000, monotonic: 10 }
   return { at, clocks: { bootSeconds: () => at.boot, monotonicSeconds: () => at.monotonic } }
@@ -30,13 +30,25 @@ describe("the lease of an agent", () => {
     }
   })
 
-  test("begins when the answered message was sent, whenever the answer came", () => {
+  test("begins when the answered message was sent, no matter when the answer came", () => {
     const { at, clocks } = movable()
     const sent = momentOf(clocks)
     at.boot += 20
     const lease = makeLease(clocks, sent, 60)
     expect(lease.secondsUntilKill()).toBe(28)
     expect(lease.killAtBoot()).toBe(1048)
+  })
+
+  test("remembers that it was over once, and is not over before", () => {
+    const { at, clocks } = movable()
+    const lease = makeLease(clocks, momentOf(clocks), 60)
+    at.boot += 47
+    lease.extend(momentOf(clocks), 60)
+    expect(lease.wasOver()).toBe(false)
+    at.boot += 48
+    lease.extend(momentOf(clocks), 60)
+    expect(lease.secondsUntilKill()).toBe(48)
+    expect(lease.wasOver()).toBe(true)
   })
 
   test("is not shortened by the late answer to an earlier message", () => {

@@ -42,7 +42,7 @@ const deliverAll = Effect.fnUntraced(function* (spool: Spool, server: ReturnType
 })
 
 describe("the spool of an agent", () => {
-  it.live("delivers everything once and in order, whichever answers and processes are lost", () =>
+  it.live("delivers everything once and in order, no matter which answers and processes are lost", () =>
     Effect.gen(function* () {
       for (let seed = 0; seed < 40; seed += 1) {
         const folder = join(yield* temporaryFolder, "spool")
@@ -142,7 +142,7 @@ describe("the spool of an agent", () => {
     })
   )
 
-  it.live("leaves out lines beyond its bound and says how many, and never an event", () =>
+  it.live("leaves out lines beyond its bound and says how many, but never an event", () =>
     Effect.gen(function* () {
       const server = receiver()
       const spool = yield* openSpool(yield* temporaryFolder, { batchBytes: 500, batchEntries: 10, lineBytes: 1500 })

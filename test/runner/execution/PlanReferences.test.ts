@@ -41,7 +41,7 @@ const root: PlannedModule = {
 
 const of = planReferences(root)
 
-describe("what an attribute is made of", () => {
+describe("what an attribute is computed from", () => {
   test("follows inputs, resources, modules and repetitions, and says where it cannot", () => {
     const names = ["computed", "deep", "file", "hidden", "other", "own", "read", "rule", "unset", "written"]
     expect(of("demo.plain", names)).toEqual([
@@ -95,6 +95,6 @@ describe("what an attribute is made of", () => {
   })
 })
 
-test("an address of the configuration has no keys of instances", () => {
+test("an address of the configuration has no instance keys", () => {
   expect(configurationAddress(`module.a["x.y"].module.b[3].demo.c["say \\"[0]\\""]`)).toBe("module.a.module.b.demo.c")
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { Effect, Redacted, Result } from "effect"
 import { deliverCredentials } from "../../../runner/execution/CredentialDelivery.ts"
-import { ProvidedCredentials } from "../../../runner/execution/ProvidedCredentials.ts"
+import { ProvidedCredentials, type ProvidedSet } from "../../../runner/execution/ProvidedCredentials.ts"
 import type { ProviderCredentials } from "../../../runner/execution/RunJob.ts"
 import { it } from "../../support/Effect.ts"
 import { archivedParts } from "../../support/ArchivedParts.ts"
@@ -26,18 +26,19 @@ const tuple = (more: Partial<ProviderCredentials>): ProviderCredentials => ({
 const own = (more: Partial<ProviderCredentials> = {}) =>
   tuple({ provided: "cloud", values: { DEMO_TOKEN: secret("own-canary") }, ...more })
 
-/** A place that has these as `cloud`. */
-const providing = (values: ProviderCredentials["values"]) =>
+/** A runner that has these as `cloud`. */
+const providing = (values: ProviderCredentials["values"], more: Partial<ProvidedSet> = {}) =>
   Effect.provideService(ProvidedCredentials, {
     described: Effect.succeed(["cloud"]),
     names: Effect.succeed(["cloud"]),
-    read: () => Effect.succeed({ values, files: [] })
+    marks: Effect.succeed([]),
+    read: () => Effect.succeed({ values, files: [], ...more })
   })
 
 const problem = (tuples: ReadonlyArray<ProviderCredentials>) =>
   Result.match(deliverCredentials(tuples, place), { onFailure: (reason) => reason, onSuccess: () => undefined })
 
-describe("credentials that a place of execution has of its own", () => {
+describe("a runner's own credentials", () => {
   test.each<[string, ReadonlyArray<ProviderCredentials>]>([
     [
       "another Connection of the provider",
@@ -53,13 +54,13 @@ describe("credentials that a place of execution has of its own", () => {
     expect(problem(tuples)).not.toContain("own-canary")
   })
 
-  test("are no inputs of the module, which a plan file holds as well", () => {
+  test("are not inputs of the module, which a plan file contains as well", () => {
     expect(problem([own({ values: { TF_VAR_token: secret("own-canary") } })])).toContain("is an input of the module")
     expect(problem([own()])).toBeUndefined()
     expect(problem([own(), own({ alias: "b" })])).toBeUndefined()
   })
 
-  it.live("go to the provider, are hidden, and are not among the secrets that a plan brings back", () =>
+  it.live("go to the provider, are redacted, and are not among the secrets that a plan returns", () =>
     onStage(({ job, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -77,7 +78,7 @@ describe("credentials that a place of execution has of its own", () => {
         const unpacked = Buffer.concat(archivedParts(Buffer.from(Redacted.value(plan.planFile))))
         expect(unpacked.includes("content of a")).toBe(true)
         expect(unpacked.includes(tokenA)).toBe(false)
-        // A place that has none refuses the job before anything is started.
+        // A runner that has none refuses the job before anything is started.
         expect(yield* Effect.flip(runner.plan(first, recorder().sink))).toMatchObject({
           reason: "prepare_failed",
           message: expect.stringContaining("the control plane does not have them")
@@ -87,7 +88,7 @@ describe("credentials that a place of execution has of its own", () => {
     )
   )
 
-  it.live("are those of the reviewed plan when it is applied, and no others", () =>
+  it.live("must be those of the reviewed plan when it is applied", () =>
     onStage(({ folder, job, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -104,7 +105,7 @@ describe("credentials that a place of execution has of its own", () => {
         for (const [values, outcome] of [
           [others, plan],
           [more, plan],
-          // What a plan of an earlier release was made with is not known.
+          // For a plan of an earlier release it is unknown what it was made with.
           [given.values, { ...plan, secrets: { ...plan.secrets, provided: undefined } }],
           [given.values, { ...plan, secrets: { ...plan.secrets, provided: [{ name: "cloud", digest: "another" }] } }]
         ] as const) {
@@ -123,6 +124,41 @@ describe("credentials that a place of execution has of its own", () => {
         const applied = yield* runner.apply(applyJob(folder, first, plan), recorder().sink).pipe(providing(reordered))
         expect(applied.exit).toBe("succeeded")
         expect(notesOf(notesDir).map(({ owner }) => owner)).toEqual([ownerOf(tokenA)])
+      })
+    )
+  )
+
+  it.live("may have other values when it is applied where a label stands for them, and no other names", () =>
+    onStage(({ folder, job, notesDir }) =>
+      Effect.gen(function* () {
+        const runner = yield* TestRunner
+        const given = credentials(notesDir)
+        const first = job(
+          { "main.tf": `${required}${note("a")}` },
+          { credentials: [{ ...given, values: {}, provided: "cloud" }] }
+        )
+        const label = "blue"
+        const plan = yield* runner
+          .plan(first, recorder().sink)
+          .pipe(providing(given.values, { label, mark: "a".repeat(43) }))
+        expect(plan.secrets.provided).toMatchObject([{ name: "cloud", mark: "a".repeat(43) }])
+        const others = { ...given.values, DEMO_TOKEN: secret(tokenB) }
+        for (const refused of [
+          providing(given.values),
+          providing(given.values, { label: "green" }),
+          providing({ ...others, DEMO_MORE: secret("one-more") }, { label }),
+          providing(others, { label, files: [{ name: "key", content: Redacted.make(new Uint8Array([1])) }] })
+        ]) {
+          const { message } = yield* Effect.flip(
+            runner.apply(applyJob(folder, first, plan), recorder().sink).pipe(refused)
+          )
+          expect(message).toContain("not made with the credentials cloud")
+        }
+        const applied = yield* runner
+          .apply(applyJob(folder, first, plan), recorder().sink)
+          .pipe(providing(others, { label }))
+        expect(applied.exit).toBe("succeeded")
+        expect(notesOf(notesDir).map(({ owner }) => owner)).toEqual([ownerOf(tokenB)])
       })
     )
   )

@@ -18,7 +18,7 @@ const pem = generateKeyPairSync("ec", {
   privateKeyEncoding: { type: "pkcs8", format: "pem" }
 }).privateKey
 
-/** In the form in which Google issues it. */
+/** In the form that Google issues. */
 const googleKey = {
   type: "service_account",
   project_id: "acme-prod-1",
@@ -48,7 +48,7 @@ const google: ProvidedSet = {
   ]
 }
 
-/** As the tool describes a plan of Google's provider. */
+/** As the tool describes a plan with Google's provider. */
 const googlePlan = (more: object = {}) =>
   JSON.stringify({
     format_version: "1.2",
@@ -79,8 +79,8 @@ const refusal = (set: ProvidedSet, plan: string, base?: string) =>
     base === undefined ? undefined : bytes(base)
   ).pipe(Effect.match({ onSuccess: () => undefined, onFailure: ({ message, reason }) => ({ message, reason }) }))
 
-describe("a plan that would carry credentials of this machine away", () => {
-  it.effect("is refused, in words that do not hold them", () =>
+describe("a plan that would carry this machine's credentials away", () => {
+  it.effect("is refused, in words that do not contain them", () =>
     Effect.gen(function* () {
       const value = "own-credential-canary"
       const plan = document({ note: `a ${value} b` })
@@ -92,7 +92,7 @@ describe("a plan that would carry credentials of this machine away", () => {
     })
   )
 
-  it.effect("is refused for what the state did not hold yet, whatever else of the same credentials it held", () =>
+  it.effect("is refused for text that the state did not hold yet, whatever else of the same credentials it held", () =>
     Effect.gen(function* () {
       const secretOnly = { ...google, publicNames: [] }
       const base = JSON.stringify({ version: 4, resources: [{ attributes: { project: "acme-prod-1", key: "x" } }] })
@@ -100,38 +100,40 @@ describe("a plan that would carry credentials of this machine away", () => {
       for (const leak of [pem, googleKey.private_key_id, pem.split("\n")[1] ?? ""]) {
         const plan = document({ project: "acme-prod-1", note: leak })
         expect(yield* refusal(secretOnly, plan, base)).toMatchObject({ reason: "plan_failed" })
-        // It is there already.
+        // The state already holds it.
         expect(yield* refusal(secretOnly, plan, document({ other: leak, project: "acme-prod-1" }))).toBeUndefined()
       }
-      // A part of a key does not excuse the key.
+      // Part of a key does not excuse the whole key.
       const line = document({ note: pem.split("\n")[1] })
       expect(yield* refusal(secretOnly, document({ note: pem }), line)).toMatchObject({ reason: "plan_failed" })
     })
   )
 
-  it.effect("is one of Google's only where it holds what its operator does not call public", () =>
-    Effect.gen(function* () {
-      expect(yield* refusal(google, googlePlan())).toBeUndefined()
-      const file = JSON.stringify(googleKey, null, 2)
-      for (const leak of [
-        { note: pem },
-        { note: pem.replaceAll("\n", "\\n") },
-        { note: googleKey.private_key_id },
-        { note: file },
-        { note: JSON.stringify(googleKey) },
-        { note: Buffer.from(file).toString("base64") },
-        { note: Buffer.from(pem).toString("hex") },
-        { [googleKey.private_key_id]: true }
-      ]) {
-        const refused = yield* refusal(google, googlePlan(leak))
-        expect(refused).toMatchObject({
-          reason: "plan_failed",
-          message: expect.stringContaining("file.key.json private_key")
-        })
-      }
-      // Without the operator's word nothing is public.
-      expect(yield* refusal({ ...google, publicNames: [] }, googlePlan())).toMatchObject({ reason: "plan_failed" })
-    })
+  it.effect(
+    "with Google's credentials is refused only if it holds something that its operator did not declare public",
+    () =>
+      Effect.gen(function* () {
+        expect(yield* refusal(google, googlePlan())).toBeUndefined()
+        const file = JSON.stringify(googleKey, null, 2)
+        for (const leak of [
+          { note: pem },
+          { note: pem.replaceAll("\n", "\\n") },
+          { note: googleKey.private_key_id },
+          { note: file },
+          { note: JSON.stringify(googleKey) },
+          { note: Buffer.from(file).toString("base64") },
+          { note: Buffer.from(pem).toString("hex") },
+          { [googleKey.private_key_id]: true }
+        ]) {
+          const refused = yield* refusal(google, googlePlan(leak))
+          expect(refused).toMatchObject({
+            reason: "plan_failed",
+            message: expect.stringContaining("file.key.json private_key")
+          })
+        }
+        // Unless the operator says so, nothing is public.
+        expect(yield* refusal({ ...google, publicNames: [] }, googlePlan())).toMatchObject({ reason: "plan_failed" })
+      })
   )
 
   it.effect("may hold the value of a public variable, unless another name makes it a secret", () =>
@@ -147,7 +149,7 @@ describe("a plan that would carry credentials of this machine away", () => {
     })
   )
 
-  it.effect("is searched with all digits of its numbers, and refused where it cannot be searched", () =>
+  it.effect("is searched with all digits of its numbers, and refused if it cannot be searched", () =>
     Effect.gen(function* () {
       for (const [secret, shown] of [
         ["12345678901234567891", "12345678901234567891"],

@@ -27,7 +27,7 @@ const states = [
   `{"serial": 6, "lineage": "L", "encrypted_data": "abc", "meta": {}}`
 ]
 
-/** Documents that are none. */
+/** Documents that are not states. */
 const others = [
   "",
   "x",
@@ -88,18 +88,18 @@ const parsed = (content: Uint8Array) =>
   }))
 
 describe("a state that is only scanned", () => {
-  test.each(states)("is what it is when it is parsed: %s", async (content) => {
+  test.each(states)("has the same identity as when it is parsed: %s", async (content) => {
     const found = await scanned(bytes(content))
     expect(Option.isSome(found)).toBe(true)
     expect(found).toEqual(parsed(bytes(content)))
   })
 
-  test.each(others)("is none when it is not parsed either: %s", async (content) => {
+  test.each(others)("is not a state if the parser refuses it too: %s", async (content) => {
     expect(Option.isNone(parsed(bytes(content)))).toBe(true)
     expect(Option.isNone(await scanned(bytes(content)))).toBe(true)
   })
 
-  test.each(states)("is none when it ends anywhere before its end: %s", async (content) => {
+  test.each(states)("is not a state when cut anywhere: %s", async (content) => {
     const whole = bytes(content.trimEnd())
     for (let end = 0; end < whole.length; end += 1) {
       expect({ end, isNone: Option.isNone(await scanned(whole.subarray(0, end))) }).toEqual({ end, isNone: true })
@@ -113,7 +113,7 @@ describe("a state that is only scanned", () => {
     }
   )
 
-  test("is none when it is not UTF-8, or deeper than any tool writes", async () => {
+  test("is not a state when it is not UTF-8, or is deeper than any tool writes", async () => {
     const latin = Buffer.from(`{${head}, "a": "ü"}`, "latin1")
     expect(Option.isNone(await scanned(latin))).toBe(true)
     const nested = (depth: number) => bytes(`{${head}, "a": ${"[".repeat(depth)}${"]".repeat(depth)}}`)

@@ -72,7 +72,7 @@ describe("The host's settings for sandboxes", () => {
     })
   )
 
-  it.live("are omitted, not guessed, when they cannot be copied", () =>
+  it.live("are omitted rather than guessed when they cannot be copied", () =>
     Effect.gen(function* () {
       const { host, root } = yield* stage
       writeFileSync(join(root, "taken"), "")

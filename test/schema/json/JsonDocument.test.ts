@@ -210,7 +210,7 @@ describe("against JSON.parse", () => {
     )
   })
 
-  test("near-JSON is accepted exactly where JSON.parse accepts it, except for what only this decoder refuses", () => {
+  test("near-JSON is accepted exactly when JSON.parse accepts it, except for what only this decoder refuses", () => {
     const fragments = [
       "{",
       "}",

@@ -139,7 +139,7 @@ describe("without a usable manifest the generic install continues", () => {
     expect(compiled.inputs).toEqual(generic)
   })
 
-  test("a module path that is a prototype name is not declared (J4)", () => {
+  test("a module whose path is a prototype name counts as undeclared (J4)", () => {
     const odd = { ...pins, modulePath: "constructor" }
     const compiled = compile(
       { inputs: [userInput("a")] },

@@ -129,6 +129,6 @@ test("prose that mentions credentials is accepted", () => {
   ).toBe("valid")
 })
 
-test("arguments that refer to a value contain none", () => {
+test("arguments that refer to a credential do not contain it", () => {
   expect(verdict(argv("docker", "build", "--build-arg", "TOKEN=$TOKEN", "--password-stdin"))).toBe("valid")
 })

@@ -129,7 +129,7 @@ describe("an address within an origin", () => {
     expect(isWithinOrigins(whole, url)).toBe(false)
   })
 
-  test("nothing is within an empty list of origins", () => {
+  test("no address is within an empty list of origins", () => {
     expect(isWithinOrigins([], "https://git.example.com/team/a")).toBe(false)
   })
 })

@@ -28,14 +28,14 @@ const byHand: Readonly<Record<RunStatus, string>> = {
   expired: ""
 }
 
-describe("the moves of a Run", () => {
+describe("the transitions of a Run", () => {
   test("are those of the table", () => {
     for (const status of statuses) {
       expect(Object.keys(runMoves[status]).toSorted()).toEqual(byHand[status].split(" ").filter(Boolean).toSorted())
     }
   })
 
-  test("reach every status from the queue", () => {
+  test("reach every status from `queued`", () => {
     const reached = new Set<RunStatus>(["queued"])
     for (const from of reached) {
       for (const to of statuses) if (runMoves[from][to] !== undefined) reached.add(to)

@@ -111,7 +111,7 @@ describe("scheduled backups", () => {
     })
   )
 
-  live("are made on time although one was written while the clock was wrong, and that one is removed first", () =>
+  live("are made on time even if one was written while the clock was wrong, and that one is removed first", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const { backups, dataDir } = yield* prepared

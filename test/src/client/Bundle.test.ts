@@ -19,8 +19,8 @@ test("the client is bundled for browsers without code of Node, the service or a 
   expect(own.filter((path) => !/(?:^|\/)(?:schema|src\/client)\//.test(path))).toEqual([])
 })
 
-// All of it: effect takes two thirds, the declarations of every route and record the rest. What only a server needs of them
-// (words, access rules, the grammar of manifests) is in files that they do not import.
+// All of it: effect takes two thirds, the declarations of every route and record the rest. What only a server needs
+// (prose, access rules, the grammar of manifests) is in files that they do not import.
 const mostBytes = 90_000
 
 test("the client with effect takes less than 90 KB of a page, compressed", async () => {

@@ -91,7 +91,7 @@ describe("who acts in process", () => {
       const confined = ControlPlane.user(user.subject, { workspaceId: other.id })
       expect(yield* Effect.flip(as(confined, inWorkspace))).toMatchObject({ code: "permission_denied" })
       const scopes = ["read", "write", "environment:staging"]
-      // As for a token: a limit without a Workspace would leave everything outside of one open.
+      // As for a token: a limit without a Workspace would leave everything outside it open.
       expect(yield* Effect.flip(as(ControlPlane.user(user.subject, { scopes }), inWorkspace))).toMatchObject({
         code: "invalid_request"
       })

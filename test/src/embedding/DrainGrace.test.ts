@@ -38,7 +38,7 @@ resource "demo_note" "a" {
 }
 `
 
-/** What a program of a person gets to see. */
+/** What a person's program sees. */
 const asPerson = <A, E>(
   services: Context.Context<Embedded>,
   subject: string,
@@ -65,7 +65,7 @@ const applied = Effect.fnUntraced(function* (workspaceId: WorkspaceId, url: stri
   return (yield* runs.apply(planned.id)).id
 })
 
-/** A control plane whose Scope is closed while an apply waits for its provider, and what it finds when it is opened again. */
+/** A control plane whose Scope is closed while an apply waits for its provider, and what it finds when reopened. */
 const stoppedAtWork = Effect.fnUntraced(function* (
   grace: Duration.Input,
   whileItStops: (release: Effect.Effect<void>) => Effect.Effect<void>
@@ -128,7 +128,7 @@ const live = (name: string, body: Effect.Effect<unknown, unknown, Layer.Success<
 const tool = Bun.which("tofu") ?? Bun.which("terraform")
 
 live(
-  "a Run at work when the Scope closes ends within its grace, as if nothing were closing",
+  "a Run in progress when the Scope closes ends within the grace period, as if nothing were closing",
   Effect.gen(function* () {
     if (tool === null) return
     const { kinds, resources, run } = yield* stoppedAtWork("1 hour", (release) => release)
@@ -139,7 +139,7 @@ live(
 )
 
 live(
-  "without a grace it is interrupted, and the state of what it made is kept",
+  "without a grace period it is interrupted, and the state of what it created is kept",
   Effect.gen(function* () {
     if (tool === null) return
     const { kinds, resources, run } = yield* stoppedAtWork(0, () => Effect.void)

@@ -86,7 +86,7 @@ describe("embedding", () => {
     })
   )
 
-  live("passes on the failures of the host's parts, and adds one of its own", () =>
+  live("passes on the failures of the host's parts, and adds only one", () =>
     Effect.gen(function* () {
       const dataDir = yield* folder
       const file = `${yield* folder}/host.sqlite`

@@ -49,7 +49,7 @@ describe("pages of other origins", () => {
     })
   )
 
-  tests.live("get a preflight response, which never allows credentials", () =>
+  tests.live("get a preflight response that never allows credentials", () =>
     Effect.gen(function* () {
       const answer = yield* ask(capsules, { ...wants, origin: app }, "OPTIONS")
       expect(answer.status).toBe(204)
@@ -62,7 +62,7 @@ describe("pages of other origins", () => {
     })
   )
 
-  tests.live("act with a bearer only: an additional cookie or session is ignored", () =>
+  tests.live("act with a bearer token only: an additional cookie or session is ignored", () =>
     Effect.gen(function* () {
       const cookie = "svc_session=ada-session"
       expect((yield* ask(capsules, { cookie, "sec-fetch-site": "same-origin" })).status).toBe(admitted)

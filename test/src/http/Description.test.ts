@@ -95,7 +95,7 @@ describe("the description", () => {
     expect(parameterOf("POST /api/v1/runs/{runId}/apply", "idempotency-key")?.required).toBe(false)
   })
 
-  test("has numbers with bounds for numeric query parameters", () => {
+  test("declares bounded numbers for numeric query parameters", () => {
     const limits = operations.flatMap(({ name, operation }) =>
       operation.parameters
         .filter((one) => one.name === "limit" || one.name === "after")
@@ -128,7 +128,7 @@ describe("the description", () => {
     expect(components.responses).toMatchObject({ RateLimited: { headers: wait }, Unavailable: { headers: wait } })
   })
 
-  test("leaves out no type: an object without fields is one, and such a body may be left out", () => {
+  test("leaves out no type: an object without fields has one, and such a body may be omitted", () => {
     expect(JSON.stringify(json)).not.toContain('"not":{"type":"null"}')
     const empty = { schema: { type: "object", additionalProperties: false } }
     expect(paths["/api/v1/runs/{runId}/apply"]?.["post"]?.requestBody).toEqual({

@@ -25,7 +25,7 @@ it.live("before the service is up, the process is live but not ready, and says w
   )
 )
 
-it.live("a page of a named origin reads that the server starts or stops, and when to come back", () =>
+it.live("a page of a named origin can read that the server is starting or stopping, and when to retry", () =>
   Effect.gen(function* () {
     const page = "https://app.example.com"
     const stopping = yield* Deferred.make<void>()

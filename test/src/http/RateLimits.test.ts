@@ -7,7 +7,7 @@ import { world } from "./support/World.ts"
 
 const path = `/api/v1/capsules/${world.capsuleId}/plan`
 
-/** Sends a request that is answered by the test's clock. */
+/** Sends a request that is answered under the test's clock. */
 const send = Effect.fnUntraced(function* (address: string, init: RequestInit) {
   const { handler } = yield* TestApplication
   const { clock } = yield* TestTime

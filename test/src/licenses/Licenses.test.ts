@@ -107,7 +107,7 @@ const repositoryOf = Effect.fnUntraced(function* (options: {
 })
 
 describe("a bundled package", () => {
-  tests.live("is collected with its text", () =>
+  tests.live("is collected together with its text", () =>
     Effect.gen(function* () {
       const { components } = yield* collectLicenses(yield* repositoryOf({ text: "as you like" }))
       expect(components.find(({ name }) => name === "one")).toEqual({
@@ -151,7 +151,7 @@ tests.live("a licence is allowed by each part of an AND and by one of an OR, and
   })
 )
 
-tests.live("packages are identified by their innermost folder, Go modules by the paths of their files", () =>
+tests.live("packages are identified by their innermost folder, and Go modules by their file paths", () =>
   Effect.sync(() => {
     const inputs = [
       "src/Main.ts",
@@ -173,7 +173,7 @@ tests.live(
     Effect.gen(function* () {
       const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
       const files = yield* FileSystem.FileSystem
-      // What the script of npm leaves, built once for all tests that need it.
+      // The output of the npm script, built once for all tests that need it.
       expect(JSON.parse(yield* files.readFileString(`${root}/package.json`)).scripts.prepack).toBe(prepack)
       yield* Effect.promise(builtLibrary)
       const handle = yield* spawner.spawn(
@@ -200,6 +200,6 @@ tests.live(
       const image = yield* files.readFileString(`${root}/docs/operations/Containerfile`)
       expect(image).toContain("COPY dist/LICENSE dist/NOTICE dist/THIRD-PARTY-LICENSES.txt /usr/share/doc/svc/")
     }),
-  // It compiles the library before.
+  // It compiles the library first.
   240_000
 )

@@ -25,7 +25,7 @@ const sumOf = (series: readonly [name: string, ...labels: ReadonlyArray<string>]
   })
 
 plane.live(
-  "pools, their agents and what waits for them are gauges, and Runs of agents are counted when they end",
+  "pools, their agents and the Runs waiting for them are gauges, and Runs of agents are counted when they end",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world

@@ -2,7 +2,7 @@ import Ajv2020, { type ValidateFunction } from "ajv/dist/2020.js"
 import type { Schema } from "effect"
 import { type DescribedOperation, type DescribedResponse, serverDescription } from "./ServerDescription.ts"
 
-/** An answer as a test saw it. `body` is absent where it is not text that was read. */
+/** A response as a test saw it. `body` is absent unless it is text that was read. */
 export interface SeenAnswer {
   readonly method: string
   readonly url: string
@@ -26,7 +26,7 @@ const withIds = (schema: Schema.Json): Schema.Json => {
   )
 }
 
-// Each component is a schema of its own, so that it is compiled once and not for every answer that refers to it.
+// Each component is a separate schema, so that it is compiled once and not for every response that refers to it.
 const makeAjv = () => {
   const ajv = new Ajv2020({ strict: false, allErrors: false, validateFormats: false })
   for (const [name, schema] of Object.entries(serverDescription().schemas)) {
@@ -114,7 +114,7 @@ export const frameFault = (url: string, text: string, by: "event" | "message"): 
   return fault === undefined ? undefined : `A frame of ${pathname} (${operation?.name}): ${fault}.`
 }
 
-/** Where an answer of this server differs from its description; `undefined` for one that agrees, or that no route gave. */
+/** Where a response of this server differs from its description; `undefined` if it agrees, or came from no route. */
 export const answerFault = (answer: SeenAnswer): string | undefined => {
   const { pathname } = new URL(answer.url)
   const operation = serverDescription().operation(answer.method, pathname)

@@ -1,6 +1,6 @@
-/** What was found since the last test, for the test that is running. */
+/** What was found since the last test, for the current test. */
 const faults: Array<string> = []
-/** Answers that were checked where they were given and need no second look where they arrive. */
+/** Responses that were checked where they were sent and need no second check where they arrive. */
 const seen = new Set<string>()
 
 /** Messages that are still being compared. */
@@ -16,14 +16,14 @@ export const takeFaults = async (): Promise<ReadonlyArray<string>> => {
 const isText = (type: string) =>
   /^(?:application|text)\/(?:[\w.-]+\+)?json\b|^application\/x-ndjson\b|^text\/html\b/.test(type)
 
-/** The request that an answer is for. */
+/** The request of a response. */
 export interface SentRequest {
   readonly method: string
   readonly url: string
   readonly headers: Headers
 }
 
-/** Compares an answer with the description of the server, and leaves what the test reads untouched. */
+/** Compares a response with the server's description, and leaves what the test reads untouched. */
 const checkAnswer = async ({ headers, method, url }: SentRequest, response: Response): Promise<void> => {
   const id = response.headers.get("x-request-id")
   // Other servers of a test are not described.
@@ -33,7 +33,7 @@ const checkAnswer = async ({ headers, method, url }: SentRequest, response: Resp
   seen.add(id)
   const isRead = response.body === null || isText(response.headers.get("content-type") ?? "")
   const body = isRead ? await response.clone().text() : undefined
-  // The description is built once an answer needs it: most tests get none.
+  // The description is built when the first response needs it: most tests get none.
   const { answerFault } = await import("./AnswerFaults.ts")
   const fault = answerFault({
     method,
@@ -59,7 +59,7 @@ export const seeMessage = (url: string, message: unknown): void => {
     comparing.push(checkFrame(url, String(message), "message"))
 }
 
-/** The same answer, each of whose server-sent events is compared as it passes. */
+/** The same response, each of whose server-sent events is compared as it passes. */
 const withCheckedFrames = (url: string, response: Response): Response => {
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true
   if (!isStream || response.body === null || !response.headers.has("x-request-id")) return response
@@ -82,13 +82,13 @@ const withCheckedFrames = (url: string, response: Response): Response => {
   return new Response(response.body.pipeThrough(frames), { headers, status })
 }
 
-/** An answer as its test gets it, compared with the description. */
+/** A response as its test gets it, compared with the description. */
 export const checked = async (request: SentRequest, response: Response): Promise<Response> => {
   await checkAnswer(request, response)
   return withCheckedFrames(request.url, response)
 }
 
-/** The same server, whose every answer is compared with its description. */
+/** The same server, with every response compared with its description. */
 export const checkedAnswers =
   <Rest extends ReadonlyArray<unknown>>(handler: (request: Request, ...rest: Rest) => Promise<Response>) =>
   async (request: Request, ...rest: Rest): Promise<Response> => {

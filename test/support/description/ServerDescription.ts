@@ -26,10 +26,10 @@ const Document = Schema.Struct({
   })
 })
 
-/** One way to answer: the headers and media types, references followed. */
+/** One possible response: its headers and media types, with references followed. */
 export interface DescribedResponse {
   readonly headers: ReadonlyArray<{ readonly name: string; readonly required: boolean; readonly schema: Schema.Json }>
-  /** By media type; none for an answer without a body. */
+  /** By media type; none for a response without a body. */
   readonly content: ReadonlyMap<string, Schema.Json>
   /** The frames of the WebSocket that the connection becomes. */
   readonly message?: Schema.Json | undefined
@@ -97,5 +97,5 @@ const asMethod = (method: string) => {
 
 let made: ServerDescription | undefined
 
-/** Built for the first answer that a process checks. */
+/** Built for the first response that a process checks. */
 export const serverDescription = (): ServerDescription => (made ??= read())

@@ -25,7 +25,7 @@ export const inputSourceOf = (
 ): InputSource => {
   const { name, origin, required, set } = variable
   if (origin === "operator" || origin === "host") return { kind: origin }
-  // Of two for the same input the later gives the value.
+  // If two fill the same input, the later one gives the value.
   for (const { consumerCapsuleId, mode, outputs, producerCapsuleId } of dependencies.toReversed()) {
     const given = outputs.find(({ to }) => to === name)
     if (consumerCapsuleId === capsuleId && mode !== "remote_state" && given !== undefined) {

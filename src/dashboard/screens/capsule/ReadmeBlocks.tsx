@@ -52,7 +52,7 @@ const Picture = ({
 
 interface PartProps {
   readonly part: ReadmeInline
-  /** Where addresses lead from; none within a link, since a badge is an image in one and links do not nest. */
+  /** The base of addresses; none within a link, since a badge is an image inside one and links do not nest. */
   readonly place: ReadmePlace | undefined
 }
 

@@ -29,7 +29,7 @@ export interface FreeVariable {
   readonly value: string
 }
 
-/** What a pool has under a name. */
+/** A set of credentials that a pool has under this name. */
 export type ProvidedBy = NonNullable<Connection["providedBy"]>
 
 export interface ConnectionDraft {
@@ -43,7 +43,7 @@ export interface ConnectionDraft {
   readonly expiresOn: string
   /** One per line. */
   readonly origins: string
-  /** Where the values stay with the agents of a pool. */
+  /** Set when the values stay with the agents of a pool. */
   readonly providedBy?: ProvidedBy | undefined
 }
 
@@ -55,7 +55,7 @@ export const serverOf = (url: string): string => {
   return isAddress(address) && address.scheme !== "ssh" ? address.origin : ""
 }
 
-/** What a Connection of a provider may leave to the pools of the Workspace; no recipe says how. */
+/** What a provider's Connection may leave to the pools of the Workspace; no recipe covers this. */
 export const offeredBy = (
   recipe: CredentialRecipe,
   pools: ReadonlyArray<Pick<WorkspacePool, "name" | "provided">>

@@ -2,13 +2,13 @@ import type { Graph } from "../../api/Types.ts"
 
 type GraphNode = Graph["nodes"][number]
 
-/** A Capsule that takes outputs of others or whose outputs others take. */
+/** A Capsule that consumes Outputs of others, or whose Outputs others consume. */
 export interface LinkedCapsule {
   readonly id: string
   readonly name: string
   readonly environment: string
   readonly status: string
-  /** How many steps it is from a Capsule that takes nothing; its producers all have a smaller one. */
+  /** The number of steps from a Capsule that consumes nothing; all its producers have a smaller number. */
   readonly layer: number
   readonly takesFrom: ReadonlyArray<string>
   readonly givesTo: ReadonlyArray<string>
@@ -50,7 +50,7 @@ const layersOf = (
   return layers
 }
 
-/** The Capsules that depend on each other. That a Capsule comes from a Source is no dependency on another Capsule. */
+/** The Capsules that depend on each other. Coming from a Source is not a dependency on another Capsule. */
 export const linkedGraph = (graph: Graph): LinkedGraph => {
   const known = new Map(graph.nodes.filter(({ kind }) => kind === "capsule").map((node) => [node.id, node]))
   const links = graph.edges.filter(({ from, to }) => known.has(from) && known.has(to) && from !== to)
@@ -86,7 +86,7 @@ export const linkedGraph = (graph: Graph): LinkedGraph => {
   }
 }
 
-/** Everything that is reached from a Capsule, itself left out: what it depends on, or what depends on it. */
+/** Everything that is reached from a Capsule, except itself: what it depends on, or what depends on it. */
 export const reachedFrom = (graph: LinkedGraph, id: string, way: "takesFrom" | "givesTo"): ReadonlySet<string> => {
   const reached = new Set<string>()
   const waiting = [id]
@@ -109,7 +109,7 @@ export const busiest = (graph: LinkedGraph): LinkedCapsule | undefined =>
 
 const folded = (text: string): string => text.normalize("NFKC").toLowerCase()
 
-/** The Capsules whose name or environment holds every word. */
+/** The Capsules whose name or environment contains every word. */
 export const foundIn = (graph: LinkedGraph, search: string): ReadonlyArray<LinkedCapsule> => {
   const words = folded(search)
     .split(/\s+/)

@@ -10,10 +10,10 @@ import { useWords } from "../../words/Words.ts"
 import { type LinkedCapsule, type LinkedGraph, reachedFrom } from "./Layers.ts"
 import { graphWords } from "./Words.ts"
 
-/** As `Graph.css` lays them out: the height of a neighbour, and from one to the next. */
+/** As laid out by `Graph.css`: the height of a neighbour, and the distance to the next. */
 const height = 64
 const pitch = 76
-/** More neighbours than these are asked for, so that the Capsule in the middle stays in sight. */
+/** Further neighbours are shown on request, so that the Capsule in the middle stays in view. */
 const shownAtOnce = 8
 
 const Standing = ({ status }: { readonly status: string }) => {

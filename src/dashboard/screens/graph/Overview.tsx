@@ -5,7 +5,7 @@ import { useWords } from "../../words/Words.ts"
 import { type LinkedCapsule, type LinkedGraph, reachedFrom } from "./Layers.ts"
 import { graphWords } from "./Words.ts"
 
-/** Dots above each other in a column of a layer; `Graph.css` lays out as many. */
+/** The number of dots in a column of a layer; `Graph.css` lays out the same number. */
 const rowsOfLayer = 8
 
 const needsSomeone = ({ status }: LinkedCapsule): boolean => status === "error" || status === "stale"

@@ -19,7 +19,7 @@ const useIsRemoved = (sourceId: string | undefined): boolean => {
     staleTime: 0,
     enabled: sourceId !== undefined,
     select: ({ removedAt }) => removedAt !== undefined,
-    // One that existed before is kept, so this does not poll for ever.
+    // A Source that existed before is kept, so this does not poll forever.
     refetchInterval: ({ state }) => (state.data?.removedAt === undefined && state.dataUpdateCount < 8 ? 600 : false)
   })
   useEffect(() => {

@@ -27,8 +27,8 @@ const isSame = (source: Source, wanted: WantedSource): boolean =>
   source.status !== "disabled"
 
 /**
- * Starts a sync, which pins one commit, of the wanted Source; an equal one of the Workspace is reused. One that is made for it
- * goes again if it cannot be read, even when this page is closed by then.
+ * Starts a sync, which pins one commit, of the wanted Source; an equal one of the Workspace is reused. A Source created
+ * for this is removed if it cannot be read, even if this page is closed by then.
  */
 export const readSource = async (
   queryClient: QueryClient,

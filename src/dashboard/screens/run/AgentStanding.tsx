@@ -17,12 +17,12 @@ interface Props {
   readonly capsule: Capsule | undefined
 }
 
-/** An agent that nothing is heard of: what goes on all the same, until when, and who may end the wait. */
+/** A silent agent: what continues regardless, until when, and who may end the wait. */
 const Unreachable = ({ run, agent, capsule, since }: Props & { readonly since: string }) => {
   const words = useWords(agentRunWords)
   const may = useMay()
   const [releasing, setReleasing] = useState(false)
-  // A Run that changes nothing is given up automatically, and soon.
+  // A Run that changes nothing is abandoned automatically, and soon.
   const mayGoOn = agent.state !== undefined
   return (
     <Notice tone="warn" title={words.unreachable(agent.name)}>
@@ -85,7 +85,7 @@ const Saved = ({ state, silent }: { readonly state: NonNullable<OnAgent["state"]
   )
 }
 
-/** What an agent that executes a Run is known to do. */
+/** What is known about the agent that executes a Run. */
 export const AgentStanding = ({ run, capsule }: Pick<Props, "run" | "capsule">) => {
   const { agent, agentUnreachableSince: since } = run
   if (agent === undefined || run.status !== "running") return null

@@ -1,6 +1,6 @@
 import type { Run, RunStatus } from "../../api/Types.ts"
 
-/** The state in which an event leaves a Run that is not under way; an approval may be one of several. */
+/** The status in which an event leaves a Run that is not in progress; an approval may be one of several. */
 const restsAt: Readonly<Record<string, RunStatus>> = {
   "run.waiting_approval": "waiting_approval",
   "run.approved": "succeeded",

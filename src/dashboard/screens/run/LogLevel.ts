@@ -2,7 +2,7 @@ import { stripAnsi } from "./Ansi.ts"
 
 export type LogLevel = "plain" | "warning" | "error"
 
-// A tool that draws boxes puts a line before its text.
+// A tool that draws boxes puts a bar before its text.
 const error = /^(?:[│╷|] ?)*(?:Error: |panic: |fatal error: )/
 const warning = /^(?:[│╷|] ?)*Warning: /
 const continued = /^(?:[│╵|]| {2}|\t)/

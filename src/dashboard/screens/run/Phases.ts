@@ -105,7 +105,7 @@ export const stepsOf = (run: Run, events: ReadonlyArray<RunEvent>): ReadonlyArra
     const before = starts[starts.findIndex((start) => start.id === id) - 1]
     all.splice(before === undefined ? 1 : all.indexOf(before.id) + 1, 0, id)
   }
-  // An apply has no step for what its plan has prepared: one that was passed over was not needed.
+  // An apply has no step for what its plan has prepared: a skipped step was not needed.
   const reached = Math.max(...starts.map(({ id }) => all.indexOf(id)))
   const ids = all.filter((id, index) => id === "queue" || index >= reached || starts.some((start) => start.id === id))
   const parked = events.find(({ kind }) => kind === "run.waiting_approval")?.at

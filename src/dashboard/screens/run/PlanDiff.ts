@@ -32,7 +32,7 @@ export const changeKind = (change: Pick<ResourceChange, "actions" | "importing" 
   return previousAddress === undefined ? "none" : "move"
 }
 
-/** How many resources only get another address: the tool's summary does not count them. */
+/** How many resources only move to another address: the tool's summary does not count them. */
 export const movesOf = (changes: ReadonlyArray<ResourceChange>): number =>
   changes.filter((change) => changeKind(change) === "move").length
 

@@ -27,8 +27,8 @@ const endedBy: Readonly<Partial<Record<Run["status"], PlanEnd>>> = {
 
 /**
  * Why a plan that is on the screen can no longer be decided on, from what was read last; `undefined` while it can. The
- * server decides; this only avoids a decision that it would refuse. The clock of the browser ends a plan whose time is over
- * before the server says so.
+ * server decides; this only avoids a decision that it would refuse. The browser's clock ends an expired plan before the
+ * server reports it.
  */
 export const planEndOf = (
   run: Standing,

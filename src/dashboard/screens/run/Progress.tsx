@@ -68,7 +68,7 @@ export const Progress = ({
   readonly events: ReadonlyArray<RunEvent>
   readonly plan: Run | undefined
   readonly running: boolean
-  /** What it did at last is not known: its agent was lost. */
+  /** What it did last is unknown: its agent was lost. */
   readonly lost?: boolean
 }) => {
   const words = useWords(runWords)

@@ -15,12 +15,12 @@ import { agentRunWords } from "./AgentWords.ts"
 interface ReleaseProps {
   readonly run: Run
   readonly capsule: Capsule
-  /** Of the claim that the person saw: one of another agent is not released by it. */
+  /** The fence of the claim that the person saw: another agent's claim is not released by it. */
   readonly fence: number
   readonly onClose: () => void
 }
 
-/** Gives a Capsule back before the lease of its lost agent is over, on the word of a person that its tool is dead. */
+/** Releases a Capsule before its lost agent's lease expires, on a person's word that its tool is dead. */
 export const ReleaseFromAgent = ({ run, capsule, fence, onClose }: ReleaseProps) => {
   const words = useWords(agentRunWords)
   const queryClient = useQueryClient()

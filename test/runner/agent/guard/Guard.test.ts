@@ -31,7 +31,7 @@ const temporaryFolder = (level: SandboxLevel) =>
       }
       return folder
     }),
-    // What a guard failed to kill does not outlive its test.
+    // A tool that a guard failed to kill does not outlive its test.
     (folder) =>
       Effect.andThen(
         killProcessesOfRun(join(folder, "run")),
@@ -39,7 +39,7 @@ const temporaryFolder = (level: SandboxLevel) =>
       )
   )
 
-/** An agent with a tool at a level, under a lease that ends in so many seconds. */
+/** An agent with a tool at this level, under a lease that ends in this many seconds. */
 const agentWith = Effect.fnUntraced(function* (level: SandboxLevel, folder: string, seconds: number) {
   const child = yield* Effect.acquireRelease(
     Effect.sync(() =>
@@ -74,11 +74,11 @@ const agentWith = Effect.fnUntraced(function* (level: SandboxLevel, folder: stri
   return { child, isUp: !said.includes("unavailable"), killAt: Number(/killAt (\S+)/.exec(said)?.[1]) }
 })
 
-/** Far longer than a guard takes: only a tool that nobody kills works for so long. */
+/** Far longer than a guard takes: only a tool that nobody kills works this long. */
 const longestWait = "40 seconds"
 
 /**
- * Reads the pipe in a process of its own, which ends when no process has it open any more, however it was left; `ended` fails when that does not
+ * Reads the pipe in a separate process, which ends when no process has the pipe open; `ended` fails if that does not
  * happen.
  */
 const lifelineOf = Effect.fnUntraced(function* (folder: string) {

@@ -16,7 +16,7 @@ export const terraform = {
   path: Bun.which("terraform") ?? "/usr/local/bin/terraform"
 } as const
 
-/** A folder that lasts as long as the test. */
+/** A folder that exists as long as the test. */
 export const temporaryFolder = Effect.acquireRelease(
   Effect.sync(() => {
     const folder = mkdtempSync(join(tmpdir(), "runner-"))

@@ -26,7 +26,7 @@ const svc = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> 
   })
 
 describe("svc agent", () => {
-  it.live("enrols only where nobody can listen or answer in the server's place", () =>
+  it.live("enrols only over a connection on which nobody can listen or impersonate the server", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       const plain = yield* svc(["--server", "http://svc.example.com", "--pool", "eu", "--dir", folder])
@@ -50,7 +50,7 @@ describe("svc agent", () => {
     })
   )
 
-  it.live("rotates keys before their time, and names what helps against who has read them", () =>
+  it.live("rotates keys early, and says what to do if somebody has read them", () =>
     Effect.gen(function* () {
       const { code, out } = yield* svc(["rotate", "--help"])
       expect(code).toBe(0)
@@ -89,7 +89,7 @@ describe("svc agent", () => {
     })
   )
 
-  it.live("reports in the doctor a clock that is off, a proxy that is none, and a file without a certificate", () =>
+  it.live("reports in the doctor a wrong clock, an invalid proxy, and a file without a certificate", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const authority = join(folder, "authority.pem")
@@ -107,7 +107,7 @@ describe("svc agent", () => {
     })
   )
 
-  it.live("takes places and labels from the environment too, and refuses what is neither", () =>
+  it.live("takes places and labels from the environment too, and refuses invalid ones", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       const given = ["--server", "http://127.0.0.1:9", "--pool", "eu", "--dir", folder]
@@ -119,7 +119,7 @@ describe("svc agent", () => {
     })
   )
 
-  it.live("reads the token's file only while it is not enrolled", () =>
+  it.live("reads the token's file only until it is enrolled", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       const given = ["--server", "http://127.0.0.1:9", "--pool", "eu", "--dir", folder]

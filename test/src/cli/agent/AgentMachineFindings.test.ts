@@ -12,8 +12,11 @@ import { sandboxAt } from "../../agent/support/SandboxAt.ts"
 
 const noTool = Layer.mock(Toolchain)({ resolve: () => Effect.fail(new ToolMissing({ message: "None.", remedy: "" })) })
 
-/** What is found of an agent's own credentials at a level of isolation. */
-const found = Effect.fnUntraced(function* (level: SandboxLevel, set: { readonly withoutIsolation?: boolean }) {
+/** The findings about an agent's own credentials at this isolation level. */
+const found = Effect.fnUntraced(function* (
+  level: SandboxLevel,
+  set: { readonly withoutIsolation?: boolean; readonly label?: string }
+) {
   const folder = yield* temporaryFolder
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, "token"), "own-credential-canary")
@@ -29,9 +32,10 @@ const found = Effect.fnUntraced(function* (level: SandboxLevel, set: { readonly 
   return findings.find(({ check }) => check === "credentials")
 })
 
-it.live("the doctor of an agent says which of its credentials no Run gets, and which every module can read", () =>
+it.live("an agent's doctor says which of its credentials no Run gets, and which every module can read", () =>
   Effect.gen(function* () {
     expect(yield* found("landlock", {})).toEqual({ check: "credentials", status: "ok", message: "cloud." })
+    expect((yield* found("landlock", { label: "blue" }))?.message).toBe("cloud (label blue).")
     const kept = yield* found("process", {})
     expect(kept?.status).toBe("error")
     expect(kept?.message).toContain("modules run without isolation here")

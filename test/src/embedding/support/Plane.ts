@@ -47,7 +47,7 @@ export const servedPlane: Layer.Layer<Embedded | Surroundings> = Layer.unwrap(
   })
 ).pipe(Layer.provide(platform), Layer.provide(quiet), Layer.orDie)
 
-/** The secret of a session of an account that chooses its password now. */
+/** The secret of a session of an account that has just chosen its password. */
 export const openSession = Effect.fnUntraced(function* (subject: string) {
   const { baseUrl } = yield* ControlPlane
   const answer = yield* handler
@@ -65,7 +65,7 @@ export const openSession = Effect.fnUntraced(function* (subject: string) {
   return Redacted.make(/_session=([^;]+)/.exec(opened.headers.get("set-cookie") ?? "")?.[1] ?? "")
 })
 
-/** Another account that is a member of the Workspace: it was invited, and accepted. */
+/** Another account that is a member of the Workspace by invitation. */
 export const newMember = Effect.fnUntraced(function* (email: string, role: Role) {
   const { user, workspace } = yield* Surroundings
   const { user: guest } = yield* (yield* Administration).createAccount({ email })

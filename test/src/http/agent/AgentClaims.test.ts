@@ -100,7 +100,7 @@ plane.live("a draining process coexists with the one that takes Runs, and unsign
 )
 
 plane.live(
-  "an apply that was started is not given up before its lease is over, unless it is released",
+  "a started apply is not given up before its lease expires, unless it is released",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world

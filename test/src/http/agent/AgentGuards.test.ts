@@ -27,11 +27,11 @@ afterAll(plane.dispose)
 const often = Schedule.spaced("10 millis")
 const failed = { kind: "plan", status: "failed", failure: runnerFailure("killed", "plan", "It was stopped.") } as const
 
-/** What was sent before these is with its handler by now. */
+/** Everything sent before these has reached its handler by now. */
 const laterAnswers = (agent: TestAgent) =>
   Effect.repeat(agent.as(agent.client.Renew({ held: [], disk: agent.facts.disk, draining: false })), { times: 9 })
 
-plane.live("an agent that was revoked after its request was let in is given nothing", () =>
+plane.live("an agent revoked after its request was admitted is given nothing", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -39,7 +39,7 @@ plane.live("an agent that was revoked after its request was let in is given noth
     const offers = yield* AgentOffers
     const session = yield* sessions.of(yield* agent.token)
     yield* begun("revoked-meanwhile")
-    // A Run waits that could be given: another agent was offered it.
+    // A Run that could be given is waiting: another agent was offered it.
     const other = yield* enrolled()
     const { offer } = yield* offerTo(other)
     const back = { runId: offer.runId, fence: offer.fence, reason: "for somebody else" }
@@ -59,7 +59,7 @@ plane.live("an agent that was revoked after its request was let in is given noth
   })
 )
 
-plane.live("a request that breaks off in the middle is carried out as a whole", () =>
+plane.live("an interrupted request is carried out completely", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -71,7 +71,7 @@ plane.live("a request that breaks off in the middle is carried out as a whole", 
       AND accepted_at IS NOT NULL`
     const held = yield* Deferred.make<void>()
     const letGo = yield* Deferred.make<void>()
-    // The handler waits for its turn; its request is gone by then.
+    // The handler waits for its turn; its request has gone by then.
     const turn = yield* Effect.forkScoped(
       leases.decided(Effect.andThen(Deferred.succeed(held, undefined), Deferred.await(letGo)))
     )
@@ -91,40 +91,38 @@ plane.live("a request that breaks off in the middle is carried out as a whole", 
   })
 )
 
-plane.live(
-  "a greeting that breaks off leaves the agent able to greet again, and a plan that was left begins again once",
-  () =>
-    Effect.gen(function* () {
-      const { enrolled } = yield* world
-      const agent = yield* enrolled()
-      const leases = yield* AgentLeases
-      yield* begun("left")
-      const { offer } = yield* offerTo(agent)
-      yield* agent.as(agent.client.Accept(offer))
-      const left = { runId: offer.runId, fence: offer.fence, stage: "left" as const }
-      const held = yield* Deferred.make<void>()
-      const letGo = yield* Deferred.make<void>()
-      const turn = yield* Effect.forkScoped(
-        leases.decided(Effect.andThen(Deferred.succeed(held, undefined), Deferred.await(letGo)))
-      )
-      yield* Deferred.await(held)
-      const cut = yield* Effect.forkScoped(agent.hello([left]))
-      yield* Effect.repeat(Effect.sleep("20 millis"), { times: 10 })
-      yield* Fiber.interrupt(cut)
-      yield* Deferred.succeed(letGo, undefined)
-      yield* Fiber.join(turn)
-      const { orders } = yield* agent.hello([left])
-      expect(orders).toMatchObject([{ order: "discard" }])
-      const { offer: again } = yield* offerTo(agent)
-      expect(again.runId).toBe(offer.runId)
-      expect(again.fence).toBe(offer.fence + 1)
-      yield* agent.as(agent.client.Accept(again))
-      yield* agent.finish(again, failed, { lastBatch: 0 })
-      yield* settled(again.runId)
-    })
+plane.live("an interrupted greeting can be repeated, and an abandoned plan starts over once", () =>
+  Effect.gen(function* () {
+    const { enrolled } = yield* world
+    const agent = yield* enrolled()
+    const leases = yield* AgentLeases
+    yield* begun("left")
+    const { offer } = yield* offerTo(agent)
+    yield* agent.as(agent.client.Accept(offer))
+    const left = { runId: offer.runId, fence: offer.fence, stage: "left" as const }
+    const held = yield* Deferred.make<void>()
+    const letGo = yield* Deferred.make<void>()
+    const turn = yield* Effect.forkScoped(
+      leases.decided(Effect.andThen(Deferred.succeed(held, undefined), Deferred.await(letGo)))
+    )
+    yield* Deferred.await(held)
+    const cut = yield* Effect.forkScoped(agent.hello([left]))
+    yield* Effect.repeat(Effect.sleep("20 millis"), { times: 10 })
+    yield* Fiber.interrupt(cut)
+    yield* Deferred.succeed(letGo, undefined)
+    yield* Fiber.join(turn)
+    const { orders } = yield* agent.hello([left])
+    expect(orders).toMatchObject([{ order: "discard" }])
+    const { offer: again } = yield* offerTo(agent)
+    expect(again.runId).toBe(offer.runId)
+    expect(again.fence).toBe(offer.fence + 1)
+    yield* agent.as(agent.client.Accept(again))
+    yield* agent.finish(again, failed, { lastBatch: 0 })
+    yield* settled(again.runId)
+  })
 )
 
-plane.live("a claim that has no lease gets one, and is given up like any other", () =>
+plane.live("a claim without a lease gets one, and is given up like any other", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -133,7 +131,7 @@ plane.live("a claim that has no lease gets one, and is given up like any other",
     yield* begun("unleased")
     const { offer } = yield* offerTo(agent)
     const own = Effect.map(leases.all, (all) => all.find(({ runId }) => runId === offer.runId))
-    // What granted it was cut before it could.
+    // The step that grants it was interrupted.
     yield* leases.end(offer)
     expect(yield* own).toBeUndefined()
     yield* monitor.look
@@ -149,7 +147,7 @@ plane.live("a claim that has no lease gets one, and is given up like any other",
 )
 
 plane.live(
-  "a result that the disk does not give now is settled later",
+  "a result that cannot be read from the disk now is settled later",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -171,7 +169,7 @@ plane.live(
       yield* sql`UPDATE agent_runs SET result = ${JSON.stringify({ outcome })} WHERE run_id = ${claim.runId}`
       yield* leases.end(claim)
       renameSync(file, `${file}.away`)
-      // A link to itself can be neither read nor said to be missing.
+      // A link to itself can be neither read nor reported as missing.
       symlinkSync(file, file)
       expect(yield* stored).toHaveLength(1)
       yield* settlement.begin(claim)
@@ -180,11 +178,11 @@ plane.live(
         (rows) => rows[0]?.status
       )
       for (let look = 0; look < 100; look += 1) expect(yield* status).toBe("running")
-      // In one step: a file that is missing for a moment would be a result that is gone.
+      // In one step: a file that is missing for a moment would count as a lost result.
       renameSync(`${file}.away`, file)
       const run = yield* settled(claim.runId)
       expect(run.status).toBe("failed")
-      // From the result, not by force.
+      // It is settled from the result, not by force.
       expect(run.error?.message).toContain("It was stopped.")
       yield* settlement.idle
     }),
@@ -204,7 +202,7 @@ const encodedFailure = Effect.succeed({
   }
 })
 
-plane.live("of each kind of file as many are kept as are needed, and no more bytes are taken than were announced", () =>
+plane.live("only as many files of each kind are kept as needed, and no more bytes are accepted than announced", () =>
   Effect.gen(function* () {
     const blobs = yield* AgentBlobs
     const { runsFolder } = yield* RunSettings
@@ -221,7 +219,7 @@ plane.live("of each kind of file as many are kept as are needed, and no more byt
     const names = readdirSync(folder)
     expect(names.filter((name) => name.startsWith("state-"))).toHaveLength(2)
     expect(names.filter((name) => name.startsWith("plan_file-"))).toHaveLength(1)
-    // The newest are those that are kept.
+    // The newest are kept.
     expect(yield* blobs.isComplete(claim, "state", digestOf(text("state three")))).toBe(true)
     expect(yield* blobs.isComplete(claim, "state", digestOf(text("state one")))).toBe(false)
     const long = yield* Effect.flip(put("state", "longer than it says", 5))
@@ -233,13 +231,13 @@ plane.live("of each kind of file as many are kept as are needed, and no more byt
       bytes: Stream.make(other)
     })
     expect(yield* Effect.flip(wrong)).toMatchObject({ reason: "wrong_digest" })
-    // Begun again, it is complete.
+    // Restarted, it is complete.
     yield* put("state", "other bytes")
     yield* blobs.removeAll(claim)
   })
 )
 
-plane.live("a file whose transfer broke off is continued by a server that was restarted meanwhile", () =>
+plane.live("an interrupted transfer continues on a server that was restarted meanwhile", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -257,7 +255,7 @@ plane.live("a file whose transfer broke off is continued by a server that was re
     const sql = yield* SqlClient.SqlClient
     const [row] = yield* sql<{ seal_key: string }>`SELECT seal_key FROM agents WHERE id = ${agent.agentId}`
     expect(row?.seal_key).toBe(agent.keys.seal)
-    // Another process of the server: its keys are read anew, and nothing of the transfer is in its memory.
+    // Another process of the server: it reads the keys again, and has nothing of the transfer in memory.
     const restarted = yield* Effect.gen(function* () {
       const files = yield* AgentFiles
       const sessions = yield* AgentSessions
@@ -265,7 +263,7 @@ plane.live("a file whose transfer broke off is continued by a server that was re
       const found = yield* files.find(session, { runId: given.runId, fence: given.fence }, "plan_file", digest)
       return Option.getOrThrow(found)
     }).pipe(Effect.provide(Layer.fresh(AgentFiles.layer).pipe(Layer.provide(Layer.fresh(ServerKeys.layer)))))
-    // Behind the head, which is another each time.
+    // After the header, which differs each time.
     const half = first.indexOf(0x0a) + 5
     const rest = yield* Stream.runCollect(restarted.bytes(half))
     const continued = new Uint8Array(Buffer.concat([first.subarray(0, half), ...rest]))
@@ -299,7 +297,7 @@ plane.live("a second apply that was not started fails, and one that starts at th
     )
     const [run] = yield* sql<{ status: string; started: string | null }>`SELECT status,
       start_acknowledged_at AS started FROM runs WHERE id = ${apply.id}`
-    // Either its tool may be started and the Run is this agent's, or it has ended: never both.
+    // Either its tool may start and the Run is this agent's, or it has ended: never both.
     expect(run?.status === "running" && run.started !== null).toBe(started._tag === "Success")
     expect(run?.status === "failed" && run.started === null).toBe(started._tag === "Failure")
     yield* monitor.release(apply.id)
@@ -307,27 +305,29 @@ plane.live("a second apply that was not started fails, and one that starts at th
   })
 )
 
-plane.live("an apply whose start was recorded is not ended as one that changed nothing, whoever decides late", () =>
-  Effect.gen(function* () {
-    const { enrolled } = yield* world
-    const agent = yield* enrolled()
-    const controls = yield* AgentControls
-    const ledger = yield* RunLedger
-    const monitor = yield* AgentMonitor
-    const { claim } = yield* applyingOn(agent, "late")
-    const run = yield* ledger.held({ ...claim, owner: agent.agentId })
-    if (run === undefined) return yield* Effect.die(new Error("The Run is not held"))
-    // As it was read before the start.
-    const stale = { ...run, start_acknowledged_at: null }
-    const late = yield* Effect.flip(controls.failed(stale, { code: "agent_lost", message: "nothing was changed" }))
-    expect(late).toMatchObject({ _tag: "HoldLost" })
-    expect((yield* ledger.find(claim.runId))?.status).toBe("running")
-    yield* monitor.release(claim.runId)
-    yield* settled(claim.runId)
-  })
+plane.live(
+  "an apply whose start was recorded never ends as one that changed nothing, even if the decision was made earlier",
+  () =>
+    Effect.gen(function* () {
+      const { enrolled } = yield* world
+      const agent = yield* enrolled()
+      const controls = yield* AgentControls
+      const ledger = yield* RunLedger
+      const monitor = yield* AgentMonitor
+      const { claim } = yield* applyingOn(agent, "late")
+      const run = yield* ledger.held({ ...claim, owner: agent.agentId })
+      if (run === undefined) return yield* Effect.die(new Error("The Run is not held"))
+      // The lease as it was read before the start.
+      const stale = { ...run, start_acknowledged_at: null }
+      const late = yield* Effect.flip(controls.failed(stale, { code: "agent_lost", message: "nothing was changed" }))
+      expect(late).toMatchObject({ _tag: "HoldLost" })
+      expect((yield* ledger.find(claim.runId))?.status).toBe("running")
+      yield* monitor.release(claim.runId)
+      yield* settled(claim.runId)
+    })
 )
 
-// The last one, since it sweeps what the others may need.
+// The last test, since it sweeps what the others may need.
 plane.live("only files that belong to no claim are swept", () =>
   Effect.gen(function* () {
     const { runsFolder } = yield* RunSettings

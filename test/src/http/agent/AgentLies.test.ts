@@ -13,17 +13,20 @@ import { digestOf } from "../support/TestAgent.ts"
 const plane = suite(farPlane)
 afterAll(plane.dispose)
 
-/** Everything that an agent can say, each with its lies: a message that is added to the protocol does not compile without its own. */
+/**
+ * Everything that an agent can send, each with its lies: a message added to the protocol does not compile without its
+ * own.
+ */
 const messages: Readonly<Record<Tag, Told>> = { ...sessionLies, ...runLies }
 
 interface Route {
-  /** Of one's own Run: what the other's digest and an unknown one are answered. */
+  /** For one's own Run: the responses to the other agent's digest and to an unknown one. */
   readonly fetched: number
-  /** Of one's own Run: what bytes of another digest are answered. */
+  /** For one's own Run: the response to bytes with another digest. */
   readonly stored: number
 }
 
-/** Each kind of file, in both directions: a kind that is added does not compile without its answers. */
+/** Each kind of file, in both directions: an added kind does not compile without its responses. */
 const routes: Readonly<Record<Kind, Route>> = {
   snapshot: { fetched: 404, stored: 400 },
   build: { fetched: 404, stored: 422 },
@@ -47,7 +50,7 @@ const standing = (claim: Claim) =>
   })
 
 plane.live(
-  "an agent that lies gets nothing of another's Run and changes nothing of it, by any message and any file",
+  "a lying agent reads and changes nothing of another's Run, by any message or file",
   () =>
     Effect.gen(function* () {
       const told = yield* scene
@@ -70,7 +73,7 @@ plane.live(
         }
       }
 
-      // A greeting ends the session before it.
+      // A greeting ends the previous session.
       yield* liar.hello()
       for (const kind of BlobKind.literals) {
         const { fetched, stored } = routes[kind]
@@ -85,7 +88,7 @@ plane.live(
         expect((yield* liar.get(own, kind, digests[kind])).status).toBe(fetched)
         expect((yield* liar.get(own, kind, digest)).status).toBe(fetched)
         expect((yield* liar.send(own, kind, digest, bytes, 0, bytes.length)).status).toBe(stored)
-        // Larger than anything is, and more than was announced.
+        // Larger than any limit, and more than announced.
         if (stored === 422) {
           expect((yield* liar.send(own, kind, digest, bytes, 0, 1e13)).status).toBe(413)
         }
@@ -94,13 +97,13 @@ plane.live(
           expect([401, 404]).toContain(status)
         }
       }
-      // What is malformed has no address.
+      // Malformed names have no address.
       expect((yield* liar.get(own, "keys", digest)).status).toBe(404)
       expect((yield* liar.get(own, "state", "sha256:..%2F..%2Fsvc.db")).status).toBe(404)
 
       expect(yield* standing(held)).toEqual(before)
       expect((yield* standing(own)).run).toMatchObject({ status: "running", owner: liar.agentId })
-      // The honest agent goes on, and so does the server.
+      // The honest agent continues, and so does the server.
       const blob = yield* honest.put(held, "state", stateFile(2))
       yield* honest.as(honest.client.Checkpoint({ ...held, serial: 2, resourceCount: 1, blob }))
       expect((yield* standing(held)).row).toMatchObject({ checkpoint_serial: 2 })

@@ -45,19 +45,17 @@ const revoked = Effect.fnUntraced(function* (...all: ReadonlyArray<TestAgent>) {
   yield* Effect.forEach(all, ({ agentId }) => agents.revoke(agentId), { discard: true })
 })
 
-plane.live(
-  "the look at leases reads nothing before an agent speaks, and the open claims by an index from then on",
-  () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const monitor = yield* AgentMonitor
-      yield* sql`ALTER TABLE agent_runs RENAME TO hidden_agent_runs`
-      yield* monitor.look
-      yield* sql`ALTER TABLE hidden_agent_runs RENAME TO agent_runs`
-      const plan = yield* sql<{ detail: string }>`EXPLAIN QUERY PLAN
+plane.live("watching leases reads nothing before an agent connects, and then reads the open claims by an index", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const monitor = yield* AgentMonitor
+    yield* sql`ALTER TABLE agent_runs RENAME TO hidden_agent_runs`
+    yield* monitor.look
+    yield* sql`ALTER TABLE hidden_agent_runs RENAME TO agent_runs`
+    const plan = yield* sql<{ detail: string }>`EXPLAIN QUERY PLAN
       SELECT * FROM agent_runs WHERE ended_at IS NULL AND result IS NULL`
-      expect(plan.map(({ detail }) => detail)).toEqual(["SCAN agent_runs USING INDEX agent_runs_open"])
-    })
+    expect(plan.map(({ detail }) => detail)).toEqual(["SCAN agent_runs USING INDEX agent_runs_open"])
+  })
 )
 
 plane.live(
@@ -144,7 +142,7 @@ const agentEvents = Effect.fnUntraced(function* (id: RunId) {
 })
 
 plane.live(
-  "a Run says since when its agent is silent and what is saved, and a Capsule is released only from a silent agent under the fence that was seen",
+  "a Run says since when its agent has been silent and what is saved, and a Capsule is released only from a silent agent under the fence that was seen",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -175,7 +173,7 @@ plane.live(
       const until = Date.parse(silent.agent?.givenUpAt ?? "") - Date.parse(silent.agent?.heardAt ?? "")
       expect(until).toBe((2700 * 1.01 + 60) * 1000)
       expect(yield* agentEvents(claim.runId)).toEqual(["agent.unreachable"])
-      // A server that starts again goes on saying so, and takes it back once it hears of the agent. Until then it has heard nothing.
+      // A restarted server keeps reporting this, until it hears from the agent.
       yield* monitor.resume
       expect((yield* runs.read(claim.runId)).agent).not.toHaveProperty("heardAt")
       const hasty = yield* Effect.flip(release(claim.fence))

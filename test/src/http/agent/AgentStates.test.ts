@@ -21,7 +21,7 @@ afterAll(plane.dispose)
 const foreign = (serial: number) =>
   text(new TextDecoder().decode(stateFile(serial)).replace('"lineage":"lineage"', '"lineage":"other"'))
 
-/** What an agent says of an apply, whatever it is that it left. */
+/** An agent's report about an apply, whatever it really left. */
 const success = (serial: number): JobResult => ({
   kind: "apply",
   status: "ended",
@@ -38,7 +38,7 @@ const success = (serial: number): JobResult => ({
   }
 })
 
-/** Another apply of a Capsule, begun by an agent. */
+/** Another apply of the Capsule, started by an agent. */
 const applyingAgain = Effect.fnUntraced(function* (agent: TestAgent, capsuleId: CapsuleId) {
   const { context } = yield* TestPlane
   const runs = yield* Runs
@@ -62,7 +62,7 @@ const leftOf = (runId: string) =>
   )
 
 plane.live(
-  "a state that does not continue the Run's is neither saved nor taken, whatever the agent says of it",
+  "a state that does not continue the Run's is neither saved nor taken, whatever the agent says about it",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -81,7 +81,7 @@ plane.live(
       yield* refused(save(foreign(6), 6), "Rejected")
       yield* refused(save(stateFile(4), 4), "Rejected")
       yield* refused(save(stateFile(6), 2 ** 31), "Rejected")
-      // What was refused stands in the way of nothing.
+      // A refused state does not get in the way of anything.
       yield* save(stateFile(6), 6)
 
       yield* agent.finish(claim, success(7), { lastBatch: 0, state: yield* agent.put(claim, "state", foreign(7)) })
@@ -89,13 +89,13 @@ plane.live(
       const after = yield* capsules.read(capsuleId)
       expect(after).toMatchObject({ status: "error", runtimeSafety: "unknown" })
       expect(after.currentStateVersionId).toBe(before.currentStateVersionId)
-      // The one that was saved is there for a person, as well as the one that was refused.
+      // The saved one is kept for a person, and so is the refused one.
       expect(yield* leftOf(claim.runId)).toEqual([
         { reason: "lineage_changed", lineage: "lineage", serial: 6 },
         { reason: "lineage_changed", lineage: "other", serial: 7 }
       ])
 
-      // As an earlier release saved it, unseen.
+      // As an earlier release saved it, unchecked.
       const silent = yield* applyingAgain(agent, capsuleId)
       const { workspaceId } = yield* TestPlane
       const checkpoints = yield* RunCheckpoints
@@ -109,7 +109,7 @@ plane.live(
 )
 
 plane.live(
-  "an apply that leaves no state has not succeeded",
+  "an apply that leaves no state did not succeed",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world

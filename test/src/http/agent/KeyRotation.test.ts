@@ -1,128 +1,22 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, expect } from "bun:test"
-import { Duration, Effect, Layer, Redacted } from "effect"
-import { FetchHttpClient } from "effect/http"
+import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { AgentSessions } from "../../../../actors/pool/AgentSessions.ts"
-import { sealingKey, ServerKeys } from "../../../../actors/pool/ServerKeys.ts"
-import { AgentFolder } from "../../../../runner/agent/AgentFolder.ts"
-import { signedBy, type StoredKeys } from "../../../../runner/agent/AgentKeyPair.ts"
-import { AgentParty, agentParty } from "../../../../runner/agent/AgentParty.ts"
+import { sealingKey } from "../../../../actors/pool/ServerKeys.ts"
+import { agentParty } from "../../../../runner/agent/AgentParty.ts"
 import { openSealed, sealFor } from "../../../../runner/agent/SealedMessage.ts"
-import { helloText } from "../../../../schema/agent/AgentProtocol.ts"
-import type { AgentFacts } from "../../../../schema/agent/AgentIdentity.ts"
-import { AgentSession, type SessionSource } from "../../../../src/agent/AgentSession.ts"
 import { namedRun } from "../../../support/NamedIds.ts"
 import { suite } from "../../../support/Effect.ts"
-import { temporaryFolder } from "../../../support/TemporaryFolder.ts"
-import { farPlane, world } from "../support/FarPlane.ts"
-import { agentClient, machineFacts } from "../support/TestAgent.ts"
+import { farPlane } from "../support/FarPlane.ts"
+import { machineFacts } from "../support/TestAgent.ts"
+import { enrolledFolder, settledOn, settledOnOwn } from "../support/EnrolledFolder.ts"
 
 const plane = suite(farPlane)
 afterAll(plane.dispose)
 
-/** An enrolled agent as a folder on a disk, and what its processes do with it, each as if it had just been started. */
-const enrolledFolder = Effect.gen(function* () {
-  const { origin, pools } = yield* world
-  const path = join(yield* temporaryFolder, "agent")
-  const inFolder = <A, E, R>(effect: Effect.Effect<A, E, R | AgentFolder>) =>
-    Effect.provide(effect, AgentFolder.layerAt(path))
-  const folder = yield* inFolder(AgentFolder)
-  const keys = yield* folder.keys
-  const { secret } = yield* pools.token("far", { uses: 1, lifetime: Duration.hours(1) })
-  const client = yield* agentClient(origin)
-  const enrolled = yield* client.Enrol({ token: secret, name: "one", keys: keys.public, facts: machineFacts })
-  yield* folder.keepIdentity({
-    version: 1,
-    server: origin,
-    serverKeys: enrolled.server,
-    installationId: enrolled.installationId,
-    agentId: enrolled.agentId,
-    pool: enrolled.pool
-  })
-  const { agentId, installationId } = enrolled
-
-  /** Begins so many sessions in one process. */
-  const process = (sessions: number, between: Effect.Effect<unknown> = Effect.void, facts: AgentFacts = machineFacts) =>
-    inFolder(
-      Effect.gen(function* () {
-        const identity = yield* folder.identity
-        if (identity._tag === "None") return yield* Effect.die(new Error("not enrolled"))
-        const source: SessionSource = {
-          facts: Effect.succeed(facts),
-          held: Effect.succeed([]),
-          obey: () => Effect.void
-        }
-        yield* Effect.gen(function* () {
-          const session = yield* AgentSession
-          for (let count = 0; count < sessions; count += 1) {
-            if (count === 1) yield* between
-            yield* session.begin(session.generation(), source)
-          }
-        }).pipe(
-          Effect.provide(
-            AgentSession.layer.pipe(
-              Layer.provide(Layer.effect(AgentParty, agentParty(identity.value, folder))),
-              Layer.provide(FetchHttpClient.layer)
-            )
-          )
-        )
-      })
-    )
-
-  /** A first message that is signed by these keys. */
-  const hello = Effect.fnUntraced(function* (signer: StoredKeys, next?: StoredKeys) {
-    const { nonce } = yield* client.Challenge({ agentId })
-    const nextKeys = next?.public
-    const { incarnation } = machineFacts
-    const signature = yield* signedBy(signer, helloText({ agentId, incarnation, nonce, installationId, nextKeys }))
-    return yield* client.Hello({
-      agentId,
-      nonce,
-      signature,
-      facts: machineFacts,
-      held: [],
-      ...(nextKeys === undefined ? {} : { nextKeys })
-    })
-  })
-
-  /** A first message that is signed by these keys, and what happens between its proof and its record. */
-  const slowHello = Effect.fnUntraced(function* (signer: StoredKeys, meanwhile: Effect.Effect<unknown>) {
-    const slowKeys = Layer.effect(
-      ServerKeys,
-      Effect.map(ServerKeys, ({ own }) => ServerKeys.of({ own: Effect.andThen(meanwhile, own) }))
-    ).pipe(Layer.provide(Layer.fresh(ServerKeys.layer)))
-    return yield* Effect.gen(function* () {
-      const sessions = yield* AgentSessions
-      const { nonce } = yield* sessions.challenge(agentId)
-      const { incarnation } = machineFacts
-      const said = helloText({ agentId, incarnation, nonce, installationId, nextKeys: undefined })
-      return yield* sessions.begin({ agentId, nonce, signature: yield* signedBy(signer, said), facts: machineFacts })
-    }).pipe(Effect.provide(Layer.fresh(AgentSessions.layer).pipe(Layer.provide(slowKeys)), { local: true }))
-  })
-
-  const atServer = Effect.flatMap(
-    SqlClient.SqlClient,
-    (sql) => sql<{ sign_key: string; seal_key: string }>`SELECT sign_key, seal_key FROM agents WHERE id = ${agentId}`
-  )
-  return { agentId, atServer, folder, hello, keys, path, process, slowHello }
-})
-
-/** Both sides have the same keys, which are these, and the former ones open no session. */
-const settledOn = Effect.fnUntraced(function* (
-  { atServer, folder, hello, keys }: Effect.Success<typeof enrolledFolder>,
-  next: StoredKeys
-) {
-  const present = yield* folder.keys
-  expect(present.public).toEqual(next.public)
-  expect(yield* atServer).toEqual([{ sign_key: next.public.sign, seal_key: next.public.seal }])
-  expect((yield* folder.nextKeys)._tag).toBe("None")
-  expect(yield* Effect.flip(hello(keys))).toMatchObject({ _tag: "Unauthorised", retry: false })
-})
-
 plane.live(
-  "new keys are announced by one session, taken by the next, and the former ones are not accepted any more",
+  "new keys are announced by one session and taken by the next; then the former ones are no longer accepted",
   () =>
     Effect.gen(function* () {
       const agent = yield* enrolledFolder
@@ -138,7 +32,7 @@ plane.live(
     })
 )
 
-plane.live("a process that ends between any two steps leaves both sides able to go on", () =>
+plane.live("after a process ends between any two steps, both sides can continue", () =>
   Effect.gen(function* () {
     // Made, not announced.
     const made = yield* enrolledFolder
@@ -147,14 +41,14 @@ plane.live("a process that ends between any two steps leaves both sides able to 
     yield* made.process(2)
     yield* settledOn(made, first)
 
-    // Announced; its answer did not come.
+    // Announced; the answer was lost.
     const announced = yield* enrolledFolder
     const second = yield* announced.folder.prepareKeys
     yield* announced.hello(announced.keys, second)
     yield* announced.process(2)
     yield* settledOn(announced, second)
 
-    // Taken by the server; its answer did not come.
+    // Taken by the server; the answer was lost.
     const taken = yield* enrolledFolder
     const third = yield* taken.folder.prepareKeys
     yield* taken.hello(taken.keys, third)
@@ -162,7 +56,7 @@ plane.live("a process that ends between any two steps leaves both sides able to 
     yield* taken.process(1)
     yield* settledOn(taken, third)
 
-    // Taken here too; the file is still there.
+    // Taken here too; the file still exists.
     const left = yield* enrolledFolder
     const fourth = yield* left.folder.prepareKeys
     yield* left.hello(left.keys, fourth)
@@ -184,45 +78,43 @@ plane.live("a process that ends between any two steps leaves both sides able to 
   })
 )
 
-plane.live(
-  "a server restored from before a change of keys gets the present ones by a session that former ones sign",
-  () =>
-    Effect.gen(function* () {
-      const agent = yield* enrolledFolder
-      const sql = yield* SqlClient.SqlClient
-      yield* agent.process(1)
-      for (const _ of [1, 2]) {
-        yield* agent.folder.prepareKeys
-        yield* agent.process(2)
-      }
-      const present = yield* agent.folder.keys
-      yield* sql`UPDATE agents SET sign_key = ${agent.keys.public.sign}, seal_key = ${agent.keys.public.seal},
+plane.live("a server restored from before a key change gets the present keys in a session signed by former ones", () =>
+  Effect.gen(function* () {
+    const agent = yield* enrolledFolder
+    const sql = yield* SqlClient.SqlClient
+    yield* agent.process(1)
+    for (const _ of [1, 2]) {
+      yield* agent.folder.prepareKeys
+      yield* agent.process(2)
+    }
+    const present = yield* agent.folder.keys
+    yield* sql`UPDATE agents SET sign_key = ${agent.keys.public.sign}, seal_key = ${agent.keys.public.seal},
       next_keys = NULL WHERE id = ${agent.agentId}`
-      yield* agent.process(1)
-      yield* settledOn(agent, present)
+    yield* agent.process(1)
+    yield* settledOn(agent, present)
 
-      // While it replaces its keys as well.
-      const next = yield* agent.folder.prepareKeys
-      yield* sql`UPDATE agents SET sign_key = ${agent.keys.public.sign}, seal_key = ${agent.keys.public.seal},
+    // Also while it replaces its keys.
+    const next = yield* agent.folder.prepareKeys
+    yield* sql`UPDATE agents SET sign_key = ${agent.keys.public.sign}, seal_key = ${agent.keys.public.seal},
       next_keys = NULL WHERE id = ${agent.agentId}`
-      yield* agent.process(3)
-      yield* settledOn(agent, next)
+    yield* agent.process(3)
+    yield* settledOn(agent, next)
 
-      // The server took what another process of the agent gave up.
-      const dropped = yield* agent.folder.prepareKeys
-      yield* agent.hello(next, dropped)
-      yield* agent.hello(dropped)
-      yield* agent.folder.dropNextKeys(dropped)
-      yield* agent.process(1)
-      yield* settledOn(agent, next)
+    // The server took keys that another process of the agent gave up.
+    const dropped = yield* agent.folder.prepareKeys
+    yield* agent.hello(next, dropped)
+    yield* agent.hello(dropped)
+    yield* agent.folder.dropNextKeys(dropped)
+    yield* agent.process(1)
+    yield* settledOn(agent, next)
 
-      // None of its keys is known: it is refused as before.
-      yield* sql`UPDATE agents SET revoked_at = enrolled_at WHERE id = ${agent.agentId}`
-      expect(yield* Effect.flip(agent.process(1))).toMatchObject({ _tag: "Unauthorised", retry: false })
-    })
+    // None of its keys is known: it is still refused.
+    yield* sql`UPDATE agents SET revoked_at = enrolled_at WHERE id = ${agent.agentId}`
+    expect(yield* Effect.flip(agent.process(1))).toMatchObject({ _tag: "Unauthorised", retry: false })
+  })
 )
 
-plane.live("a refusal that has nothing to do with keys leaves next keys that the server took on the disk", () =>
+plane.live("a refusal unrelated to keys leaves on disk the next keys that the server took", () =>
   Effect.gen(function* () {
     const agent = yield* enrolledFolder
     const sql = yield* SqlClient.SqlClient
@@ -232,7 +124,7 @@ plane.live("a refusal that has nothing to do with keys leaves next keys that the
     const weak = { ...machineFacts, isolation: "landlock" } as const
     const refused = (sessions: number, between: Effect.Effect<unknown> = Effect.void) =>
       Effect.map(Effect.flip(agent.process(sessions, between, weak)), ({ _tag }) => expect(_tag).toBe("Rejected"))
-    // The server took them, and its answer did not come.
+    // The server took them, and the answer was lost.
     const taken = Effect.orDie(Effect.andThen(agent.hello(next), isolation("bubblewrap")))
     yield* refused(2, taken)
     yield* refused(1)
@@ -240,7 +132,7 @@ plane.live("a refusal that has nothing to do with keys leaves next keys that the
     yield* agent.process(1)
     yield* settledOn(agent, next)
 
-    // Nor does one that comes before they are announced.
+    // Nor does one that arrives before they are announced.
     const later = yield* agent.folder.prepareKeys
     yield* isolation("bubblewrap")
     yield* refused(1)
@@ -255,7 +147,7 @@ plane.live("a refusal that has nothing to do with keys leaves next keys that the
 )
 
 plane.live(
-  "what was sealed for the former keys is opened while any process of the agent holds a Run, and not after",
+  "what was sealed for the former keys can be opened while any process of the agent holds a Run, and not after",
   () =>
     Effect.gen(function* () {
       const agent = yield* enrolledFolder
@@ -284,7 +176,7 @@ plane.live(
     })
 )
 
-plane.live("what was sealed for keys that the server has taken is opened before the agent knows that", () =>
+plane.live("what was sealed for keys that the server took can be opened before the agent knows that it took them", () =>
   Effect.gen(function* () {
     const agent = yield* enrolledFolder
     const identity = yield* agent.folder.identity
@@ -300,7 +192,7 @@ plane.live("what was sealed for keys that the server has taken is opened before 
   })
 )
 
-plane.live("keys of a release that did not date them are dated, and replaced when they are old from then on", () =>
+plane.live("undated keys of an earlier release get a date, and are replaced when they are old by that date", () =>
   Effect.gen(function* () {
     const agent = yield* enrolledFolder
     const file = join(agent.path, "keys.json")
@@ -321,7 +213,7 @@ plane.live("keys of a release that did not date them are dated, and replaced whe
 )
 
 plane.live(
-  "a session that begins while the keys change neither takes back what was announced nor counts for the former keys",
+  "a session that begins during a key change neither undoes the announcement nor counts for the former keys",
   () =>
     Effect.gen(function* () {
       const agent = yield* enrolledFolder
@@ -359,9 +251,3 @@ plane.live("nobody announces the keys of another agent, and an agent whose next 
     expect(Redacted.isRedacted((yield* one.folder.keys).sign)).toBe(true)
   })
 )
-
-const settledOnOwn = Effect.fnUntraced(function* ({ atServer, folder, keys }: Effect.Success<typeof enrolledFolder>) {
-  expect((yield* folder.keys).public).toEqual(keys.public)
-  expect(yield* atServer).toEqual([{ sign_key: keys.public.sign, seal_key: keys.public.seal }])
-  expect((yield* folder.nextKeys)._tag).toBe("None")
-})

@@ -20,7 +20,7 @@ interface Grant {
   readonly project_id?: string
 }
 
-/** The role that a member gets for a record of the Workspace through a team with this grant. */
+/** The role that a member gets for a record of the Workspace from a team with this grant. */
 const roleBy = Effect.fnUntraced(function* (locator: WorkspaceLocator, id: string, grant: Grant, status = "active") {
   const sql = yield* SqlClient.SqlClient
   const subject = world.ada

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url"
 
 const file = fileURLToPath(new URL("./Corpus.json", import.meta.url))
 
-/** Requests as bytes, with their answers: status and error code each, so one answer means one request served. */
+/** Requests as bytes, with a status and error code for each answer, so one answer means one request served. */
 const Corpus = Schema.fromJsonString(
   Schema.Array(Schema.Struct({ name: Schema.String, request: Schema.String, answers: Schema.Array(Schema.String) }))
 )

@@ -5,6 +5,7 @@ import { InstallPlans } from "../../../../actors/install-plan/InstallPlans.ts"
 import { Pools } from "../../../../actors/pool/Pools.ts"
 import { Runs } from "../../../../actors/run/Runs.ts"
 import { PoolName } from "../../../../schema/agent/PoolName.ts"
+import type { PlanSecrets } from "../../../../runner/execution/RunJob.ts"
 import type { JobOffer } from "../../../../schema/agent/AgentJob.ts"
 import type { InstallPlanId } from "../../../../schema/records/Ids.ts"
 import { freshKey, requestOf, settled } from "../../../support/Journey.ts"
@@ -27,7 +28,7 @@ export const farPlane = AgentServer.layer.pipe(
   Layer.provide(Layer.succeed(OperatorConfigs, inForce))
 )
 
-/** The monotonic clock of the process, this many seconds ahead. */
+/** The process's monotonic clock, this many seconds ahead. */
 export const after = <A, E, R>(seconds: number, effect: Effect.Effect<A, E, R>) =>
   Effect.clockWith((clock) => {
     const nanos = BigInt(seconds) * 1_000_000_000n
@@ -62,7 +63,7 @@ export const evidence = {
 }
 
 /** What the plans of a test are bound to. */
-const planBinding = [{ name: "cloud", digest: "digest-of-the-plan" }]
+const planBinding: PlanSecrets["provided"] = [{ name: "cloud", digest: "digest-of-the-plan" }]
 
 export const world = Effect.gen(function* () {
   const { url, workspaceId } = yield* TestPlane
@@ -110,7 +111,7 @@ export const offerTo = Effect.fnUntraced(function* (agent: TestAgent) {
 })
 
 /** Executes a plan as the agent of a test. */
-export const planOn = Effect.fnUntraced(function* (agent: TestAgent, offer: Offer) {
+export const planOn = Effect.fnUntraced(function* (agent: TestAgent, offer: Offer, provided = planBinding) {
   const job = yield* agent.planJob(offer)
   yield* agent.as(agent.client.Accept(offer))
   const at = new Date().toISOString()
@@ -121,7 +122,7 @@ export const planOn = Effect.fnUntraced(function* (agent: TestAgent, offer: Offe
       { kind: "line" as const, at, phase: "plan" as const, stream: "stdout" as const, text: "planning\u001b[31m" }
     ]
   }
-  // Each message comes twice, as if its answer had been lost.
+  // Each message is sent twice, as if its answer had been lost.
   for (const _ of [1, 2]) {
     expect(yield* agent.as(agent.client.Report({ runId: offer.runId, fence: offer.fence, batch }))).toEqual({
       acknowledged: 1
@@ -130,7 +131,7 @@ export const planOn = Effect.fnUntraced(function* (agent: TestAgent, offer: Offe
   const planned = text(`plan of ${offer.runId}`)
   const planFile = yield* agent.put(offer, "plan_file", planned)
   yield* agent.finish(
-    // Not the offer: it names the state that the plan began with.
+    // Except the offer: it names the state that the plan began with.
     { runId: offer.runId, fence: offer.fence },
     {
       kind: "plan",
@@ -139,7 +140,7 @@ export const planOn = Effect.fnUntraced(function* (agent: TestAgent, offer: Offe
         ...evidence,
         tool: job.tool,
         planFile: Redacted.make(new Uint8Array(0)),
-        secrets: { inputs: [], credentials: [], marked: [], provided: planBinding },
+        secrets: { inputs: [], credentials: [], marked: [], provided },
         planDigest: digestOf(planned),
         summary: { add: 1, change: 0, destroy: 0, replace: 0, import: 0, forget: 0 },
         resourceChanges: [],
@@ -167,7 +168,7 @@ export const approvedApply = Effect.fnUntraced(function* (id: InstallPlanId) {
   return { capsuleId: install.capsuleId, apply: (yield* runs.apply(context, plan.id, undefined)).value }
 })
 
-/** A Capsule whose apply an agent has begun. */
+/** A Capsule whose apply an agent has started. */
 export const applyingOn = Effect.fnUntraced(function* (agent: TestAgent, branch: string) {
   const id = yield* begun(branch)
   const { offer } = yield* offerTo(agent)
@@ -177,7 +178,7 @@ export const applyingOn = Effect.fnUntraced(function* (agent: TestAgent, branch:
   expect(applyOffer).toMatchObject({ runId: apply.id, kind: "apply", leaseSeconds: 2700 })
   // An offer is withheld from all agents until it is accepted.
   expect((yield* agent.get(applyOffer, "plan_file", applyOffer.planFile ?? "")).status).toBe(410)
-  // An agent applies a plan only with the credentials with which it was made.
+  // An agent applies a plan only with the credentials it was made with.
   expect((yield* agent.applyJob(applyOffer)).secrets.provided).toEqual(planBinding)
   yield* agent.as(agent.client.Accept(applyOffer))
   expect(yield* agent.fetched(applyOffer, "plan_file", applyOffer.planFile ?? "")).toEqual(planned)

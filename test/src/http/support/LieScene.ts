@@ -26,12 +26,12 @@ export interface Claim {
 /** Two agents of one pool, each with a Run of its own, and one of another pool. */
 export interface Scene {
   readonly honest: TestAgent
-  /** Of an apply that was started. */
+  /** For an apply that was started. */
   readonly held: Claim
-  /** What the honest agent has put or may fetch, by kind. */
+  /** What the honest agent has uploaded or may fetch, by kind. */
   readonly digests: Readonly<Record<Kind, string>>
   readonly liar: TestAgent
-  /** Of a plan that the liar accepted. */
+  /** For a plan that the liar accepted. */
   readonly own: Claim
   readonly stranger: TestAgent
 }
@@ -49,7 +49,7 @@ export const lineOf = (words: string) => ({
 export const refused = <A, E, R>(told: Effect.Effect<A, E, R>, tag: string) =>
   Effect.map(Effect.flip(told), (refusal) => expect(refusal).toMatchObject({ _tag: tag }))
 
-/** What is in the other's claim, and what an old fence or nobody's Run is. */
+/** Addresses in the other agent's claim, under an old fence, and of nobody's Run. */
 export const notOwn = ({ held, own }: Scene): ReadonlyArray<Claim> => [
   held,
   { ...held, fence: held.fence - 1 },
@@ -80,7 +80,7 @@ export interface Lie {
 }
 
 export interface Told {
-  /** Payloads that are not what the protocol says, or beyond its limits. */
+  /** Payloads that do not fit the protocol, or are beyond its limits. */
   readonly malformed: ReadonlyArray<(scene: Scene) => object>
   readonly lies: ReadonlyArray<Lie>
 }

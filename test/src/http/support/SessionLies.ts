@@ -83,6 +83,14 @@ export const sessionLies = {
     malformed: [
       ({ liar }) => ({ agentId: liar.agentId, nonce: 1, signature: "AA", facts: liar.facts, held: [] }),
       ({ liar }) => ({ agentId: liar.agentId, nonce: "x", signature: "x".repeat(500), facts: liar.facts, held: [] }),
+      ({ liar }) => ({
+        agentId: liar.agentId,
+        nonce: "x",
+        signature: "AA",
+        facts: liar.facts,
+        held: [],
+        providedMarks: [{ name: "cloud", mark: "a value" }]
+      }),
       ({ liar, own }) => ({
         agentId: liar.agentId,
         nonce: "x",
@@ -174,7 +182,7 @@ export const sessionLies = {
           for (const claim of taken) {
             yield* hoarder.finish(claim, { kind: "plan", status: "failed", failure: stopped }, { lastBatch: 0 })
           }
-          // Its results make place.
+          // Its results free the places.
           const { offer: last } = yield* offerTo(hoarder)
           expect(last.runId).toBe(offer.runId)
           const { offer: rest } = yield* offerTo(other)

@@ -19,6 +19,7 @@ import { LeftOver } from "../../../../runner/execution/RunOutcome.ts"
 import { type AgentFacts, type AgentKeys, agentProtocol } from "../../../../schema/agent/AgentIdentity.ts"
 import type { HeldRun, JobOffer, RunClaim } from "../../../../schema/agent/AgentJob.ts"
 import { AgentProtocol, helloText } from "../../../../schema/agent/AgentProtocol.ts"
+import type { ProvidedMark } from "../../../../schema/agent/ProvidedMark.ts"
 import { agentPath, agentRpcPath, type BlobKind, StoredBytes } from "../../../../schema/agent/Blob.ts"
 import { sealingKey } from "../../../../actors/pool/ServerKeys.ts"
 import { ApiError } from "../../../../schema/errors/ApiError.ts"
@@ -92,7 +93,7 @@ export const agentClient = Effect.fnUntraced(function* (origin: string) {
   return yield* RpcClient.make(AgentProtocol, { disableTracing: true }).pipe(Effect.provide(protocol))
 })
 
-/** An agent that says what a test tells it to. */
+/** An agent that sends what a test tells it to. */
 export const testAgent = Effect.fnUntraced(function* (
   origin: string,
   token: Redacted.Redacted,
@@ -122,7 +123,11 @@ export const testAgent = Effect.fnUntraced(function* (
   /** `unsignedKeys` are inserted by an attacker between the agent and the server. */
   const hello = Effect.fnUntraced(function* (
     held: ReadonlyArray<typeof HeldRun.Type> = [],
-    more: { readonly facts?: Partial<AgentFacts>; readonly unsignedKeys?: AgentKeys } = {}
+    more: {
+      readonly facts?: Partial<AgentFacts>
+      readonly unsignedKeys?: AgentKeys
+      readonly marks?: ReadonlyArray<ProvidedMark>
+    } = {}
   ) {
     const { nonce } = yield* client.Challenge({ agentId })
     const said = { ...facts, ...more.facts }
@@ -132,13 +137,14 @@ export const testAgent = Effect.fnUntraced(function* (
       signature: signed(nonce, said),
       facts: said,
       held: [...held],
+      ...(more.marks === undefined ? {} : { providedMarks: more.marks }),
       ...(more.unsignedKeys === undefined ? {} : { nextKeys: more.unsignedKeys })
     })
     session = Redacted.value(begun.session)
     return begun
   })
 
-  /** A message in whatever form; answers what came back. */
+  /** A message in any form; returns the response. */
   const unchecked = (tag: string, payload: unknown, headers: Readonly<Record<string, string>> = {}) =>
     Effect.promise(async () => {
       const message = { _tag: "Request", id: "1", tag, payload, headers: [] }
@@ -152,7 +158,7 @@ export const testAgent = Effect.fnUntraced(function* (
       return { status: response.status, text: await response.text() }
     })
 
-  /** Sends a message, whose line can be cut before the answer. */
+  /** Sends a message; the connection can be cut before the answer. */
   const cuttable = (tag: string, payload: unknown) =>
     Effect.sync(() => {
       const line = new AbortController()
@@ -281,7 +287,7 @@ export const testAgent = Effect.fnUntraced(function* (
     sealed,
     fetched,
     openedFile,
-    /** The session that is current. */
+    /** The current session. */
     token: Effect.sync(() => session),
     claim,
     finish,

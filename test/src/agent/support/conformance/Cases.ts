@@ -5,12 +5,12 @@ import type { PlanOutcome } from "../../../../../runner/execution/RunOutcome.ts"
 import { terraform } from "../../../../runner/execution/support/RunnerHarness.ts"
 import type { Executed, Pool } from "./Pool.ts"
 
-/** What a Run told, without what differs from one to the next. */
+/** What a Run reported, without what differs between executions. */
 export type Told = ReadonlyArray<string>
 
 export interface Case {
   readonly name: string
-  /** Checks what went on in one pool, and returns what has to be the same in every other. */
+  /** Checks what happened in one pool, and returns what has to be the same in every other. */
   readonly run: (pool: Pool) => Effect.Effect<Told, unknown, Scope.Scope>
 }
 
@@ -63,7 +63,7 @@ output "hidden" {
 `
 })
 
-/** Ids and durations are new each time; the phase in which files arrive is of an agent only. */
+/** Ids and durations are new each time; only an agent has a phase in which files arrive. */
 const toldBy = <Outcome>({ events, failure, lines }: Executed<Outcome>): Told =>
   [
     ...events
@@ -89,7 +89,7 @@ const addresses = <Outcome>({ events }: Executed<Outcome>, wanted: string) =>
 const stateOf = (state: Redacted.Redacted<Uint8Array> | undefined): string =>
   state === undefined ? "" : new TextDecoder().decode(Redacted.value(state))
 
-/** Nothing that was reported holds the secret; plan file, state and outputs may. */
+/** Nothing that was reported contains the secret; plan file, state and Outputs may. */
 const isRedacted = <Outcome>({ events, failure, lines }: Executed<Outcome>) =>
   expect(JSON.stringify([events, lines, failure])).not.toContain(canary)
 

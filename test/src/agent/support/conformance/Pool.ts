@@ -6,7 +6,10 @@ import type { LogStream, ReportedFact, RunPhase } from "../../../../../schema/ev
 
 type Unnamed<Job> = Omit<Job, "runId">
 
-/** How a Run went, as the control plane hears of it: exactly one of `outcome` and `failure`, and what was reported meanwhile. */
+/**
+ * How a Run went, as the control plane sees it: exactly one of `outcome` and `failure`, and what was reported
+ * meanwhile.
+ */
 export interface Executed<Outcome> {
   readonly outcome: Outcome | undefined
   readonly failure: RunnerFailure | undefined
@@ -16,7 +19,7 @@ export interface Executed<Outcome> {
   readonly saved: ReadonlyArray<number>
 }
 
-/** Somebody asks to stop the Run once these words are in its log. */
+/** Somebody cancels the Run once this text is in its log. */
 export interface Request {
   readonly cancelAt?: string
 }

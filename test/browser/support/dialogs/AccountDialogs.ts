@@ -1,0 +1,28 @@
+import { accountWords } from "../../../../src/dashboard/screens/account/Words.ts"
+import { factorWords } from "../../../../src/dashboard/screens/account/FactorWords.ts"
+import { profileWords } from "../../../../src/dashboard/screens/account/ProfileWords.ts"
+import { signInWords } from "../../../../src/dashboard/screens/account/SignInWords.ts"
+import { button, inPanel, account, remove, type OpenedDialog } from "./DialogActions.ts"
+
+/** Dialogs of the account. */
+export const accountDialogs: ReadonlyArray<OpenedDialog> = [
+  {
+    source: "screens/account/Passkeys.tsx",
+    ...account,
+    open: inPanel(
+      (to) => accountWords[to].passkeys,
+      (to) => accountWords[to].addPasskey
+    )
+  },
+  { source: "screens/account/Passkeys.tsx", ...account, open: inPanel((to) => accountWords[to].passkeys, remove) },
+  { source: "screens/account/NewToken.tsx", ...account, open: button((to) => accountWords[to].newToken) },
+  { source: "screens/account/Tokens.tsx", ...account, open: button((to) => accountWords[to].revoke) },
+  { source: "screens/account/SecondFactor.tsx", ...account, open: button((to) => factorWords[to].setUp) },
+  { source: "screens/account/Profile.tsx", ...account, open: button((to) => profileWords[to].changeName) },
+  { source: "screens/account/Profile.tsx", ...account, open: button((to) => profileWords[to].changeAddress) },
+  { source: "screens/account/Sessions.tsx", ...account, open: button((to) => profileWords[to].others) },
+  { source: "screens/account/ChangePassword.tsx", ...account, open: button((to) => accountWords[to].changePassword) },
+  { source: "screens/account/Sessions.tsx", ...account, open: button((to) => signInWords[to].everywhere) },
+  { source: "screens/account/Applications.tsx", ...account, open: button((to) => signInWords[to].withdraw) },
+  { source: "screens/account/Identities.tsx", ...account, open: button((to) => signInWords[to].unlink) }
+]

@@ -1,0 +1,61 @@
+import type { Route } from "playwright-core"
+import { appWords } from "../../../../src/dashboard/app/Words.ts"
+import { confirmIdentityWords } from "../../../../src/dashboard/app/ConfirmIdentityWords.ts"
+import { signInWords } from "../../../../src/dashboard/screens/account/SignInWords.ts"
+import { needWords } from "../../../../src/dashboard/screens/home/NeedWords.ts"
+import { waitingUpdate } from "../records/RunGroups.ts"
+import { account, menuItem, type OpenedDialog } from "./DialogActions.ts"
+
+const home = { path: "/w/acme", ready: ".attention-row" }
+
+const asked = "**/auth/confirmation"
+
+/** The person has not confirmed their identity recently. */
+const unconfirmed = (route: Route) =>
+  route.fulfill({
+    json: { confirmed: false, password: true, code: true, passkeys: true, provider: { name: "Acme ID" } }
+  })
+
+/** An update of the Workspace is open. */
+const updating = async (route: Route) => {
+  const answer: { readonly needs: ReadonlyArray<unknown> } = await (await route.fetch()).json()
+  const open = {
+    key: waitingUpdate.id,
+    group: "update",
+    kind: "update_open",
+    also: [],
+    capsules: [],
+    since: waitingUpdate.createdAt,
+    runGroupId: waitingUpdate.id
+  }
+  await route.fulfill({ json: { ...answer, needs: [open, ...answer.needs] } })
+}
+
+/** Dialogs of the application around the screens, and of its first one. */
+export const appDialogs: ReadonlyArray<OpenedDialog> = [
+  { source: "app/Palette.tsx", ...home, open: (page) => page.keyboard.press("Control+k") },
+  { source: "app/ShortcutHelp.tsx", ...home, open: (page) => page.keyboard.press("?") },
+  {
+    source: "app/ConfirmIdentity.tsx",
+    ...account,
+    open: async (page, to) => {
+      await page.route(asked, unconfirmed)
+      await page.getByRole("link", { name: signInWords[to].link }).click()
+      await page.getByRole("dialog", { name: confirmIdentityWords[to].title }).locator("input").first().waitFor()
+      await page.unroute(asked, unconfirmed)
+    }
+  },
+  {
+    source: "screens/home/PlanTogether.tsx",
+    ...home,
+    open: async (page, to) => {
+      const needs = "**/dashboard/needs*"
+      await page.route(needs, updating)
+      await page.reload()
+      await page.locator(".attention-row").first().waitFor()
+      await page.getByRole("button", { name: needWords[to].planAll(14), exact: true }).click()
+      await page.unroute(needs, updating)
+    }
+  },
+  { source: "app/NewWorkspace.tsx", ...home, open: menuItem(".side-workspace", (to) => appWords[to].newWorkspace) }
+]

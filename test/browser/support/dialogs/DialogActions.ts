@@ -1,0 +1,36 @@
+import type { Page } from "playwright-core"
+import { vocabulary } from "../../../../src/dashboard/words/Vocabulary.ts"
+
+export type Language = "en" | "ja"
+
+export interface OpenedDialog {
+  /** The file, below `src/dashboard`, that draws it. */
+  readonly source: string
+  readonly path: string
+  readonly ready: string
+  readonly open: (page: Page, language: Language) => Promise<void>
+}
+
+export const button = (name: (language: Language) => string) => (page: Page, language: Language) =>
+  page
+    .getByRole("button", { name: name(language), exact: true })
+    .first()
+    .click()
+
+export const menuItem =
+  (trigger: string, name: (language: Language) => string) =>
+  async (page: Page, language: Language): Promise<void> => {
+    await page.locator(trigger).click()
+    await page.getByRole("menuitem", { name: name(language), exact: true }).click()
+  }
+
+export const inPanel =
+  (title: (language: Language) => string, name: (language: Language) => string) => (page: Page, language: Language) =>
+    page
+      .locator(".panel", { has: page.getByRole("heading", { name: title(language), exact: true }) })
+      .getByRole("button", { name: name(language), exact: true })
+      .first()
+      .click()
+
+export const account = { path: "/account", ready: ".row-static" }
+export const remove = (language: Language) => vocabulary[language].remove

@@ -1,0 +1,50 @@
+import type { Page, Route } from "playwright-core"
+import { agentRunWords } from "../../../../src/dashboard/screens/run/AgentWords.ts"
+import { decisionWords } from "../../../../src/dashboard/screens/run/DecisionWords.ts"
+import { updateWords } from "../../../../src/dashboard/screens/update/Words.ts"
+import { applyingAgent } from "../records/Agents.ts"
+import { waitingUpdate } from "../records/RunGroups.ts"
+import { applyRun, reviewRun } from "../records/Runs.ts"
+import { button, type OpenedDialog } from "./DialogActions.ts"
+
+/** The running apply as one whose agent is silent. */
+const lostAgent = async (page: Page): Promise<void> => {
+  await page.route(`**/api/v1/runs/${applyRun}`, async (route: Route) => {
+    const answer = await route.fetch()
+    const { run }: { readonly run: object } = await answer.json()
+    await route.fulfill({
+      response: answer,
+      json: { run: { ...run, ...applyingAgent(), agentUnreachableSince: new Date().toISOString() } }
+    })
+  })
+  await page.reload()
+}
+
+const review = { path: `/w/acme/runs/${reviewRun}`, ready: ".decision" }
+
+/** Dialogs of a Run or an update. */
+export const runDialogs: ReadonlyArray<OpenedDialog> = [
+  { source: "screens/run/ApproveDialog.tsx", ...review, open: (page) => page.locator(".button-danger").click() },
+  { source: "screens/run/CancelDialog.tsx", ...review, open: button((to) => decisionWords[to].discard) },
+  {
+    source: "screens/run/CancelDialog.tsx",
+    path: `/w/acme/runs/${applyRun}`,
+    ready: ".resource",
+    open: button((to) => decisionWords[to].cancel)
+  },
+  {
+    source: "screens/update/UpdateScreen.tsx",
+    path: `/w/acme/updates/${waitingUpdate.id}`,
+    ready: ".row-static",
+    open: button((to) => updateWords[to].cancel)
+  },
+  {
+    source: "screens/run/ReleaseFromAgent.tsx",
+    path: `/w/acme/runs/${applyRun}`,
+    ready: ".timeline",
+    open: async (page, language) => {
+      await lostAgent(page)
+      await button((to) => agentRunWords[to].release)(page, language)
+    }
+  }
+]

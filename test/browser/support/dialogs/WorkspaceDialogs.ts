@@ -1,0 +1,102 @@
+import type { Page } from "playwright-core"
+import { automationWords } from "../../../../src/dashboard/screens/workspace/AutomationWords.ts"
+import { backupWords } from "../../../../src/dashboard/screens/workspace/BackupWords.ts"
+import { approvalWords } from "../../../../src/dashboard/screens/workspace/ApprovalWords.ts"
+import { memberWords } from "../../../../src/dashboard/screens/workspace/MemberWords.ts"
+import { workspaceWords } from "../../../../src/dashboard/screens/workspace/Words.ts"
+import { button, inPanel, remove, type Language, type OpenedDialog } from "./DialogActions.ts"
+
+/** In the dialog of an automation's tokens. */
+const newAutomationToken = async (page: Page, to: Language): Promise<void> => {
+  await page.getByRole("button", { name: automationWords[to].tokens, exact: true }).first().click()
+  await page.getByRole("button", { name: automationWords[to].newToken, exact: true }).click()
+}
+
+const madeAutomationToken = async (page: Page, to: Language): Promise<void> => {
+  await newAutomationToken(page, to)
+  await page.getByLabel(automationWords[to].tokenName).fill("ci")
+  await page.getByRole("button", { name: automationWords[to].make, exact: true }).click()
+  await page.locator(".secret-once").waitFor()
+}
+
+/** In the dialog that follows the form of an invitation. */
+const madeLink = async (page: Page, to: Language): Promise<void> => {
+  await page.getByRole("button", { name: memberWords[to].invite, exact: true }).click()
+  await page.getByRole("button", { name: memberWords[to].makeLink, exact: true }).click()
+  await page.locator(".secret-once").waitFor()
+}
+
+const settings = { path: "/w/acme/settings", ready: ".row-static" }
+
+const approvals = { path: "/w/acme/settings/approvals", ready: ".row-static" }
+const shares = { path: "/w/acme/settings/shares", ready: ".row-static" }
+
+/** Dialogs of the Workspace's settings. */
+export const workspaceDialogs: ReadonlyArray<OpenedDialog> = [
+  {
+    source: "screens/workspace/BackupActions.tsx",
+    path: "/w/acme/settings/backups",
+    ready: ".row-static",
+    open: button((to) => backupWords[to].restore)
+  },
+  { source: "screens/workspace/InviteDialog.tsx", ...settings, open: button((to) => memberWords[to].invite) },
+  { source: "screens/workspace/InviteDialog.tsx", ...settings, open: madeLink },
+  { source: "screens/workspace/RuleDialog.tsx", ...approvals, open: button((to) => approvalWords[to].newRule) },
+  {
+    source: "screens/workspace/RuleDialog.tsx",
+    ...approvals,
+    open: inPanel(
+      (to) => approvalWords[to].rules,
+      (to) => approvalWords[to].edit
+    )
+  },
+  { source: "screens/workspace/TeamDialog.tsx", ...approvals, open: button((to) => approvalWords[to].newTeam) },
+  {
+    source: "screens/workspace/TeamDialog.tsx",
+    ...approvals,
+    open: inPanel(
+      (to) => approvalWords[to].teams,
+      (to) => approvalWords[to].edit
+    )
+  },
+  {
+    source: "screens/workspace/Approvals.tsx",
+    ...approvals,
+    open: inPanel((to) => approvalWords[to].rules, remove)
+  },
+  {
+    source: "screens/workspace/Approvals.tsx",
+    ...approvals,
+    open: inPanel((to) => approvalWords[to].teams, remove)
+  },
+  {
+    source: "screens/workspace/Invitations.tsx",
+    ...settings,
+    open: inPanel(
+      (to) => memberWords[to].invitations,
+      (to) => memberWords[to].withdraw
+    )
+  },
+  { source: "screens/workspace/Members.tsx", ...settings, open: button(remove) },
+  {
+    source: "screens/workspace/AutomationDialog.tsx",
+    ...settings,
+    open: button((to) => automationWords[to].add)
+  },
+  {
+    source: "screens/workspace/AutomationTokens.tsx",
+    ...settings,
+    open: button((to) => automationWords[to].tokens)
+  },
+  {
+    source: "screens/workspace/RenameAutomation.tsx",
+    ...settings,
+    open: button((to) => automationWords[to].rename)
+  },
+  { source: "screens/workspace/NewAutomationToken.tsx", ...settings, open: newAutomationToken },
+  { source: "screens/workspace/NewAutomationToken.tsx", ...settings, open: madeAutomationToken },
+  { source: "screens/workspace/Members.tsx", ...settings, open: button((to) => memberWords[to].leave) },
+  { source: "screens/workspace/Members.tsx", ...settings, open: button((to) => memberWords[to].handOver) },
+  { source: "screens/workspace/NewShare.tsx", ...shares, open: button((to) => workspaceWords[to].shareAdd) },
+  { source: "screens/workspace/Shares.tsx", ...shares, open: button((to) => workspaceWords[to].shareRevoke) }
+]
