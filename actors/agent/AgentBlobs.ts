@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto"
 import { Context, Effect, FileSystem, Layer, Option, Path, Redacted, Schema, Semaphore, Stream } from "effect"
 import { heldContents, unpackedContents } from "../../runner/agent/BlobContents.ts"
+import { passingChunks } from "../../runner/agent/PassingChunks.ts"
 import { openBlob } from "../../runner/agent/SealedBlob.ts"
 import type { NotSealedForThis } from "../../runner/agent/SealedMessage.ts"
 import type { RunClaim } from "../../schema/agent/AgentJob.ts"
@@ -130,7 +131,7 @@ export class AgentBlobs extends Context.Service<
 
       const fileDigest = Effect.fnUntraced(function* (file: string) {
         const hash = createHash("sha256")
-        yield* Stream.runForEach(files.stream(file), (chunk) => Effect.sync(() => void hash.update(chunk)))
+        yield* Stream.runForEach(passingChunks(files, file), (chunk) => Effect.sync(() => void hash.update(chunk)))
         return `sha256:${hash.digest("hex")}`
       })
 
@@ -206,7 +207,7 @@ export class AgentBlobs extends Context.Service<
         if (!isThere) return yield* refused("missing", `The ${kind} was not put.`)
         const { installationId, open } = yield* server.own
         const purpose = fromAgent({ installationId, agentId }, claim, kind)
-        return openBlob(open, purpose, files.stream(fileOf(claim, kind, digest))).pipe(
+        return openBlob(open, purpose, passingChunks(files, fileOf(claim, kind, digest))).pipe(
           Stream.mapError((error) => (error._tag === "NotSealedForThis" ? refused("damaged", error.message) : unread()))
         )
       })

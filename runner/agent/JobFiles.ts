@@ -10,6 +10,7 @@ import { longestState } from "../execution/StateWatch.ts"
 import { SnapshotStore } from "../snapshot/SnapshotStore.ts"
 import { AgentParty } from "./AgentParty.ts"
 import { heldContents } from "./BlobContents.ts"
+import { passingChunks } from "./PassingChunks.ts"
 import type { RunRoom } from "./RunRoom.ts"
 import { openBlob } from "./SealedBlob.ts"
 import { ServerLine } from "./ServerLine.ts"
@@ -65,7 +66,7 @@ export class JobFiles extends Context.Service<
 
       const opened = (claim: RunClaim, kind: Exclude<BlobKind, "snapshot">, path: string) =>
         Stream.unwrap(
-          Effect.map(party.opening, (keys) => openBlob(keys, party.received(claim, kind), files.stream(path)))
+          Effect.map(party.opening, (keys) => openBlob(keys, party.received(claim, kind), passingChunks(files, path)))
         )
 
       const snapshot = Effect.fnUntraced(function* (room: RunRoom, digest: string) {

@@ -40,10 +40,11 @@ interface Part {
   readonly isLast: boolean
 }
 
-/** Collects bytes into parts of one size, each copied once. */
+/** Collects bytes into parts of one size, each copied once, into two buffers by turns: a part is valid until the next but one. */
 class Parts {
   private readonly size: number
   private held: Uint8Array<ArrayBuffer>
+  private other: Uint8Array<ArrayBuffer> | undefined
   private length = 0
   private number = 0
 
@@ -52,18 +53,20 @@ class Parts {
     this.held = new Uint8Array(size)
   }
 
-  /** A full part is returned only when more follows, since the last one has to be marked. */
-  add(chunk: Uint8Array): ReadonlyArray<Part> {
+  /** At most one part, for a piece that is not longer than one: a full part is returned only when more follows, since the last one has to be marked. */
+  add(piece: Uint8Array): ReadonlyArray<Part> {
     const full: Array<Part> = []
-    for (let from = 0; from < chunk.length; ) {
+    for (let from = 0; from < piece.length; ) {
       if (this.length === this.size) {
         full.push({ bytes: this.held, number: this.number, isLast: false })
-        this.held = new Uint8Array(this.size)
+        const next = this.other ?? new Uint8Array(this.size)
+        this.other = this.held
+        this.held = next
         this.length = 0
         this.number += 1
       }
-      const taken = Math.min(this.size - this.length, chunk.length - from)
-      this.held.set(chunk.subarray(from, from + taken), this.length)
+      const taken = Math.min(this.size - this.length, piece.length - from)
+      this.held.set(piece.subarray(from, from + taken), this.length)
       this.length += taken
       from += taken
     }
@@ -75,9 +78,20 @@ class Parts {
   }
 }
 
-/** Regroups bytes into parts of one size. The last, which may be shorter or empty, is marked. */
+const pieces = (chunk: Uint8Array, size: number): ReadonlyArray<Uint8Array> =>
+  chunk.length <= size
+    ? [chunk]
+    : Array.from({ length: Math.ceil(chunk.length / size) }, (_, at) => chunk.subarray(at * size, (at + 1) * size))
+
+/**
+ * Regroups bytes into parts of one size. The last, which may be shorter or empty, is marked. Whoever is given a part has to be done with it before
+ * asking for the next but one.
+ */
 const inParts = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>, size: number): Stream.Stream<Part, E, R> =>
   bytes.pipe(
+    Stream.map((chunk) => pieces(chunk, size)),
+    Stream.flattenIterable,
+    Stream.rechunk(1),
     Stream.mapAccum(
       () => new Parts(size),
       (parts, chunk) => [parts, parts.add(chunk)],

@@ -1,0 +1,16 @@
+import { Effect, type FileSystem, Stream } from "effect"
+
+const chunkBytes = 256 * 1024
+
+/** The bytes of a file in one buffer, which is filled anew for each chunk: whoever keeps some of them copies them. */
+export const passingChunks = (files: FileSystem.FileSystem, path: string) =>
+  Stream.unwrap(
+    Effect.map(files.open(path, { flag: "r" }), (file) => {
+      const buffer = new Uint8Array(chunkBytes)
+      return Stream.unfold(buffer, () =>
+        Effect.map(file.read(buffer), (length) =>
+          length === 0 ? undefined : ([buffer.subarray(0, length), buffer] as const)
+        )
+      )
+    })
+  )
