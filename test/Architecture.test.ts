@@ -19,6 +19,7 @@ const isDictionary = (path: string) => path.startsWith("src/dashboard/words/") |
  */
 const bunPorts = [
   "actors/account/PasswordHashing.ts",
+  "runner/execution/CollectedGarbage.ts",
   "runner/sandbox/confinement/LinuxCalls.ts",
   "runner/sandbox/confinement/Supervisor.ts",
   "runner/thread/WorkerLocation.ts",

@@ -1,4 +1,4 @@
-import { Context, Deferred, Duration, Effect, FiberMap, Layer, Option, Queue, Result } from "effect"
+import { Context, Deferred, Duration, Effect, FiberMap, Layer, Option, Queue, Redacted, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { sealFor } from "../../runner/agent/SealedMessage.ts"
 import { type JobOffer, offerText, type RunClaim } from "../../schema/agent/AgentJob.ts"
@@ -23,7 +23,7 @@ import { AgentClaims, gone, orGone } from "./AgentClaims.ts"
 import { AgentControls } from "./AgentControls.ts"
 import { AgentLeases } from "./AgentLeases.ts"
 import type { AgentRunRow } from "./AgentRunRow.ts"
-import { blobsOf, digestOf, encodedJob, kindOf, type PreparedJob, toAgent } from "./JobSecrets.ts"
+import { digestOf, kindOf, type OfferedJob, offeredJob, type PreparedJob, toAgent } from "./JobSecrets.ts"
 
 type Claim = typeof RunClaim.Type
 type Offer = typeof JobOffer.Type
@@ -48,7 +48,7 @@ const declinedFor = seconds(60)
 /** A job waits here, with its secrets, from its preparation until it is accepted. */
 interface Waiting {
   readonly row: AgentRunRow
-  readonly prepared: Deferred.Deferred<Option.Option<PreparedJob>>
+  readonly prepared: Deferred.Deferred<Option.Option<OfferedJob>>
 }
 
 /**
@@ -174,7 +174,7 @@ export class AgentOffers extends Context.Service<
       /** Continues if the agent's request is interrupted: a repeated request finds the result. */
       const prepare = Effect.fn("AgentOffers.prepare")(function* (run: RunRow, row: AgentRunRow, whole: Waiting) {
         const claim = { runId: run.id, fence: run.fence }
-        const prepared = yield* Effect.result(jobOf(run, row))
+        const prepared = yield* Effect.result(Effect.flatMap(jobOf(run, row), offeredJob))
         if (Result.isSuccess(prepared)) {
           yield* leases.grant({
             ...claim,
@@ -193,7 +193,7 @@ export class AgentOffers extends Context.Service<
       })
 
       const begin = Effect.fnUntraced(function* ({ row, run }: { readonly run: RunRow; readonly row: AgentRunRow }) {
-        const whole = { row, prepared: yield* Deferred.make<Option.Option<PreparedJob>>() }
+        const whole = { row, prepared: yield* Deferred.make<Option.Option<OfferedJob>>() }
         waiting.set(run.id, whole)
         yield* FiberMap.run(
           preparing,
@@ -221,14 +221,14 @@ export class AgentOffers extends Context.Service<
         return whole
       })
 
-      const sealed = Effect.fnUntraced(function* ({ agent }: AgentSession, row: AgentRunRow, prepared: PreparedJob) {
+      const sealed = Effect.fnUntraced(function* ({ agent }: AgentSession, row: AgentRunRow, job: OfferedJob) {
         const { installationId, sign } = yield* server.own
         const claim = { runId: row.run_id, fence: row.fence }
         const key = yield* sealingKey(agent.seal_key)
         const purpose = toAgent({ installationId, agentId: agent.id }, claim, "job")
-        const text = new TextEncoder().encode(yield* encodedJob(prepared))
+        const text = new TextEncoder().encode(Redacted.value(job.text))
         const sealedJob = yield* sealFor(key, purpose, text)
-        const offer = { ...claim, kind: row.kind, leaseSeconds: row.lease_seconds, ...blobsOf(prepared) }
+        const offer = { ...claim, kind: row.kind, leaseSeconds: row.lease_seconds, ...job.blobs }
         const signature = yield* sign(offerText(purpose, offer, digestOf(new TextEncoder().encode(sealedJob))))
         return { ...offer, sealedJob, signature }
       })

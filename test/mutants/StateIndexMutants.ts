@@ -14,15 +14,15 @@ export const stateIndexMutants: ReadonlyArray<Mutant> = [
   {
     name: "state index: an id that the state marks as sensitive",
     file: entriesFile,
-    text: "secrets === undefined || object.isIdSensitive ||",
-    broken: "secrets === undefined ||",
+    text: "object.id === undefined || object.isIdSensitive ||",
+    broken: "object.id === undefined ||",
     test: resources
   },
   {
     name: "state index: an id that contains a secret",
     file: entriesFile,
-    text: "return secrets.some((secret) => isWithin(id, secret)) ? null : id",
-    broken: "return id",
+    text: "secrets === undefined || secrets.some((secret) => isWithin(id, secret))",
+    broken: "secrets === undefined",
     test: resources
   },
   {

@@ -88,5 +88,33 @@ export const storageMutants: ReadonlyArray<Mutant> = [
     text: '({ kind: "build" as const, digest }))',
     broken: '({ kind: "build" as const, digest })).slice(0, 0)',
     test: "test/src/cli/BackupCommands.test.ts"
+  },
+  {
+    name: "vault: a part of a long value opens as this part only",
+    file: "actors/vault/SealedParts.ts",
+    text: "value, part, isLast ? 1 : 0])",
+    broken: "value, 0, 0])",
+    test: "test/actors/vault/SealedParts.test.ts"
+  },
+  {
+    name: "vault: a part of a long value opens for its value only",
+    file: "actors/vault/SealedParts.ts",
+    text: "...valueIdentity(key.id, context), value, part",
+    broken: "...valueIdentity(key.id, context), part",
+    test: "test/actors/vault/SealedParts.test.ts"
+  },
+  {
+    name: "vault: the end of a row takes no other row's parts",
+    file: "schema/tables/VaultTables.ts",
+    text: "WHERE value = OLD.${column} AND owner = OLD.${key}",
+    broken: "WHERE value = OLD.${column}",
+    test: "test/actors/vault/SealedParts.test.ts"
+  },
+  {
+    name: "agents: a state that is checked is not held",
+    file: "actors/agent/AgentBlobs.ts",
+    text: "Effect.mapError(Stream.runDrain(contents), refusedAs)",
+    broken: "Effect.void",
+    test: "test/src/http/agent/AgentLies.test.ts"
   }
 ]
