@@ -111,10 +111,10 @@ export const storageMutants: ReadonlyArray<Mutant> = [
     test: "test/actors/vault/SealedParts.test.ts"
   },
   {
-    name: "agents: a state that is checked is not held",
+    name: "agents: a result is acknowledged when what it names opens",
     file: "actors/agent/AgentBlobs.ts",
     text: "Effect.mapError(Stream.runDrain(contents), refusedAs)",
     broken: "Effect.void",
-    test: "test/src/http/agent/AgentLies.test.ts"
+    test: "test/src/http/agent/AgentStates.test.ts"
   }
 ]

@@ -1,11 +1,15 @@
 import { afterAll, expect } from "bun:test"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
+import { digestOf } from "../../../../actors/agent/JobSecrets.ts"
 import { AgentMonitor } from "../../../../actors/agent/AgentMonitor.ts"
 import { Capsules } from "../../../../actors/capsule/Capsules.ts"
 import { Runs } from "../../../../actors/run/Runs.ts"
 import { RunCheckpoints } from "../../../../actors/state/RunCheckpoints.ts"
+import { StateVersions } from "../../../../actors/state/StateVersions.ts"
+import { partBytes } from "../../../../actors/vault/SealedParts.ts"
 import type { JobResult } from "../../../../runner/agent/JobResult.ts"
+import { longestParsed } from "../../../../runner/execution/StateIdentity.ts"
 import type { CapsuleId } from "../../../../schema/records/Ids.ts"
 import { suite } from "../../../support/Effect.ts"
 import { settled } from "../../../support/Journey.ts"
@@ -118,6 +122,69 @@ plane.live(
       yield* agent.finish(claim, success(1), { lastBatch: 0 })
       expect((yield* settled(claim.runId)).status).toBe("failed")
       expect(yield* (yield* Capsules).read(capsuleId)).toMatchObject({ status: "error", runtimeSafety: "unknown" })
+    }),
+  120_000
+)
+
+plane.live(
+  "a result whose state does not open is not acknowledged, and the right one still is",
+  () =>
+    Effect.gen(function* () {
+      const { enrolled } = yield* world
+      const agent = yield* enrolled()
+      const { claim } = yield* applyingOn(agent, "unopened")
+      // Sealed for another purpose than the one for which it is sent.
+      const bytes = yield* agent.sealed(claim, "plan_file", stateFile(5))
+      const state = digestOf(bytes)
+      yield* agent.send(claim, "state", state, bytes, 0, bytes.length)
+      yield* refused(agent.finish(claim, success(5), { lastBatch: 0, state }), "Rejected")
+      yield* agent.finish(claim, success(5), { lastBatch: 0, state: yield* agent.put(claim, "state", stateFile(5)) })
+      expect((yield* settled(claim.runId)).status).toBe("succeeded")
+    }),
+  120_000
+)
+
+plane.live(
+  "a state that is too long to be parsed becomes the Capsule's like any other, and is stored in parts",
+  () =>
+    Effect.gen(function* () {
+      const { enrolled } = yield* world
+      const sql = yield* SqlClient.SqlClient
+      const states = yield* StateVersions
+      const agent = yield* enrolled()
+      const { capsuleId, claim } = yield* applyingOn(agent, "long")
+      const instance = (at: number) => ({
+        index_key: at,
+        attributes: { id: `id-${at}`, text: `${at}`.repeat(6 * 2 ** 20) }
+      })
+      const bytes = new TextEncoder().encode(
+        JSON.stringify({
+          version: 4,
+          serial: 5,
+          lineage: "lineage",
+          resources: [{ mode: "managed", type: "t", name: "n", provider: "p", instances: [1, 2, 3].map(instance) }]
+        })
+      )
+      expect(bytes.length).toBeGreaterThan(longestParsed)
+      const save = Effect.fnUntraced(function* (serial: number) {
+        const blob = yield* agent.put(claim, "state", bytes)
+        yield* agent.as(agent.client.Checkpoint({ ...claim, serial, resourceCount: 1, blob }))
+      })
+      yield* refused(save(4), "Rejected")
+      yield* save(5)
+      yield* agent.finish(claim, success(5), { lastBatch: 0, state: yield* agent.put(claim, "state", bytes) })
+      expect((yield* settled(claim.runId)).status).toBe("succeeded")
+      const { currentStateVersionId = null } = yield* (yield* Capsules).read(capsuleId)
+      const row = yield* states.find(currentStateVersionId)
+      if (row === undefined) return yield* Effect.die("no StateVersion")
+      expect([row.serial, row.resource_count]).toEqual([5, 3])
+      expect(Buffer.compare(Redacted.value(yield* states.open(row)), bytes)).toBe(0)
+      const indexed =
+        yield* sql`SELECT address, object_id FROM resource_versions WHERE capsule_id = ${capsuleId} ORDER BY 1`
+      expect(indexed).toEqual([1, 2, 3].map((at) => ({ address: `t.n[${at}]`, object_id: `id-${at}` })))
+      // Those of the state that was saved before are gone with it.
+      const parts = yield* sql`SELECT owner, COUNT(*) AS parts FROM sealed_parts GROUP BY owner`
+      expect(parts).toEqual([{ owner: row.id, parts: Math.ceil(bytes.length / partBytes) }])
     }),
   120_000
 )
