@@ -2,7 +2,9 @@ import { Context, Effect, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { plainText } from "../../runner/redaction/LogText.ts"
 import type { RunSink } from "../../runner/execution/RunSink.ts"
+import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { transaction } from "../database/Transaction.ts"
+import { scheduleAgain } from "../execution/DriftSettlement.ts"
 import { endRun } from "../execution/RunEnding.ts"
 import { measureEnded } from "../execution/RunMetrics.ts"
 import type { RunControl } from "../execution/RunExecution.ts"
@@ -52,6 +54,7 @@ export class AgentControls extends Context.Service<
       const journal = yield* RunJournal
       const logs = yield* RunLogs
       const ledger = yield* RunLedger
+      const capsules = yield* CapsuleLedger
       const ending = { lifecycle: yield* RunLifecycle, handover: yield* RunHandover }
 
       const control = (sink: RunSink): RunControl => ({
@@ -94,6 +97,7 @@ export class AgentControls extends Context.Service<
         if (run.cancel_requested_at === null) return yield* ending.lifecycle.requeue(hold, reason, options)
         yield* ending.lifecycle.cancel(hold)
         yield* ending.handover.finished(run)
+        yield* scheduleAgain(capsules, run)
       }, transaction(sql))
 
       const failed = Effect.fn("AgentControls.failed")(function* (run: RunRow, error: RunError) {

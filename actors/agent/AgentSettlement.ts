@@ -11,6 +11,7 @@ import { ApplyRecovery } from "../execution/ApplyRecovery.ts"
 import { ModuleSteps } from "../execution/ModuleSteps.ts"
 import type { RunControl } from "../execution/RunExecution.ts"
 import { now } from "../Identity.ts"
+import { ProvidedMarks } from "../pool/ProvidedMarks.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { isApply } from "../run/RunAttempt.ts"
 import type { HoldLost, RunHold } from "../run/RunHold.ts"
@@ -128,6 +129,7 @@ export class AgentSettlement extends Context.Service<
       const builds = yield* BuildStore
       const queue = yield* RunQueue
       const states = yield* StateVersions
+      const marks = yield* ProvidedMarks
       const settling = yield* FiberMap.make<string, void, never>()
 
       const read = Effect.fnUntraced(function* (row: AgentRunRow, stored: StoredResult) {
@@ -164,6 +166,7 @@ export class AgentSettlement extends Context.Service<
         if (result.kind !== "plan" || result.status === "left") return
         if (result.status === "failed") return yield* steps.plan.settle(hold, Result.fail(result.failure), control)
         const { outcome } = result
+        yield* marks.used(row.agent_id, outcome.secrets.provided ?? [])
         const isWhole =
           planFile !== undefined &&
           digestOf(Redacted.value(planFile)) === outcome.planDigest &&

@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync, statSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect } from "bun:test"
-import { Effect, Fiber, Redacted } from "effect"
+import { ConfigProvider, Effect, Fiber, Redacted } from "effect"
 import { it } from "../../support/Effect.ts"
 import { eventually } from "../../support/Eventually.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
@@ -60,6 +60,37 @@ const staged = Effect.gen(function* () {
 })
 
 describe("an agent", () => {
+  it.live("begins a session as soon as its own credentials are replaced, and says that they are others", () =>
+    Effect.gen(function* () {
+      const { folder, server } = yield* staged
+      const kept = yield* temporaryFolder
+      mkdirSync(kept, { recursive: true })
+      writeFileSync(join(kept, "token"), "own-credential-canary")
+      const described = {
+        cloud: { env: { DEMO_TOKEN: { file: join(kept, "token") } }, withoutIsolation: true }
+      }
+      writeFileSync(join(kept, "credentials.json"), JSON.stringify(described))
+      const env = { ...process.env, SVC_AGENT_CREDENTIALS: join(kept, "credentials.json") }
+      const agent = yield* startAgent(server, folder).pipe(
+        Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
+      )
+      const told = (sessions: number) =>
+        eventually(
+          Effect.sync(() => server.marks.length),
+          (count) => count >= sessions
+        )
+      yield* told(1)
+      writeFileSync(join(kept, "token"), "replaced-credential-canary")
+      yield* told(2)
+      const [first = [], second = []] = server.marks
+      expect(first.map(({ name }) => name)).toEqual(["cloud"])
+      expect(second.map(({ name }) => name)).toEqual(["cloud"])
+      expect(second).not.toEqual(first)
+      expect(Buffer.concat(server.captured).includes("credential-canary")).toBe(false)
+      yield* agent.drained
+    })
+  )
+
   it.live(
     "enrols, plans, applies what was reviewed, and forgets a Run once its result is stored",
     () =>
@@ -208,6 +239,30 @@ describe("an agent", () => {
         expect(left?.state === undefined ? "" : new TextDecoder().decode(Redacted.value(left.state))).toContain("first")
         yield* empty(folder)
         expect(apply.results).toEqual([])
+        yield* agent.drained
+      }),
+    120_000
+  )
+
+  it.live(
+    "says that nothing was started where its server allowed a start and did not come to say so",
+    () =>
+      Effect.gen(function* () {
+        const { folder, server } = yield* staged
+        const snapshot = yield* snapshotOf(server, slowModule(1))
+        const agent = yield* startAgent(server, folder)
+        const plan = yield* planned(server, snapshot)
+        server.faults.push({ message: "Start", lost: "answer", times: 1_000_000 })
+        const apply = yield* addApply(server, snapshot, plan)
+        yield* heard(apply, "Start")
+        apply.gone = "hand_in"
+        yield* eventually(
+          Effect.sync(() => apply.handedIn.length),
+          (count) => count === 1
+        )
+        expect(apply.handedIn).toMatchObject([{ neverStarted: true, changedAnything: false, started: [] }])
+        expect(JSON.stringify(apply.entries)).not.toContain("working on")
+        yield* empty(folder)
         yield* agent.drained
       }),
     120_000

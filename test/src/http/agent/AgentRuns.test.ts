@@ -1,6 +1,7 @@
 import { afterAll, expect } from "bun:test"
 import { Duration, Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
+import { owesEvidence } from "../../../../actors/run/OwedEvidence.ts"
 import { AgentMonitor } from "../../../../actors/agent/AgentMonitor.ts"
 import { Capsules } from "../../../../actors/capsule/Capsules.ts"
 import { Agents } from "../../../../actors/pool/Agents.ts"
@@ -119,6 +120,24 @@ plane.live(
       ])
     }),
   120_000
+)
+
+plane.live("an agent whose tool was never started owes nothing once it has said so", () =>
+  Effect.gen(function* () {
+    const { enrolled } = yield* world
+    const agent = yield* enrolled()
+    const { claim } = yield* applyingOn(agent, "never-started")
+    yield* (yield* AgentMonitor).release(claim.runId)
+    yield* settled(claim.runId)
+    const sql = yield* SqlClient.SqlClient
+    const owed = sql`SELECT r.run_id FROM agent_runs r WHERE r.run_id = ${claim.runId} AND ${sql.literal(owesEvidence("r."))}`
+    expect(yield* owed).toHaveLength(1)
+    const nothing = { started: [], completed: [], possiblyCreated: [], changedAnything: false }
+    yield* agent.leftOver(claim, { ...nothing, neverStarted: true })
+    expect(yield* owed).toEqual([])
+    const told = yield* sql`SELECT action FROM audit_events WHERE target_id = ${claim.runId} AND action LIKE 'agent.%'`
+    expect(told).toEqual([{ action: "agent.never_started" }])
+  })
 )
 
 plane.live(
