@@ -1,7 +1,6 @@
 import { afterAll, expect } from "bun:test"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { digestOf } from "../../../../actors/agent/JobSecrets.ts"
 import { AgentMonitor } from "../../../../actors/agent/AgentMonitor.ts"
 import { Capsules } from "../../../../actors/capsule/Capsules.ts"
 import { Runs } from "../../../../actors/run/Runs.ts"
@@ -9,6 +8,7 @@ import { RunCheckpoints } from "../../../../actors/state/RunCheckpoints.ts"
 import { StateVersions } from "../../../../actors/state/StateVersions.ts"
 import { partBytes } from "../../../../actors/vault/SealedParts.ts"
 import type { JobResult } from "../../../../runner/agent/JobResult.ts"
+import { sha256 } from "../../../../runner/execution/Digest.ts"
 import { longestParsed } from "../../../../runner/execution/StateIdentity.ts"
 import type { CapsuleId } from "../../../../schema/records/Ids.ts"
 import { suite } from "../../../support/Effect.ts"
@@ -154,7 +154,7 @@ plane.live(
       const { claim } = yield* applyingOn(agent, "unopened")
       // Sealed for another purpose than the one for which it is sent.
       const bytes = yield* agent.sealed(claim, "plan_file", stateFile(5))
-      const state = digestOf(bytes)
+      const state = sha256(bytes)
       yield* agent.send(claim, "state", state, bytes, 0, bytes.length)
       yield* refused(agent.finish(claim, success(5), { lastBatch: 0, state }), "Rejected")
       yield* agent.finish(claim, success(5), { lastBatch: 0, state: yield* agent.put(claim, "state", stateFile(5)) })
