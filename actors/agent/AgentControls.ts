@@ -42,10 +42,9 @@ export class AgentControls extends Context.Service<
       reason: string,
       options: { readonly counts: boolean }
     ) => Effect.Effect<void, HoldLost>
-    /**
-     * Ends a Run that changed nothing. Fails if its tool may have been started, which is checked in the same
-     * transaction.
-     */
+    /** Nothing was changed: once more under a new fence, or ended where that was the second time or somebody asked to stop. */
+    readonly again: (run: RunRow, reason: string, error: RunError) => Effect.Effect<void, HoldLost>
+    /** Ends a Run that changed nothing. Fails where its tool may have been started, which is compared in the same transaction. */
     readonly failed: (run: RunRow, error: RunError) => Effect.Effect<void, HoldLost>
   }
 >()("svc/actors/agent/AgentControls") {
@@ -110,8 +109,14 @@ export class AgentControls extends Context.Service<
         yield* endRun(ending, present, error)
       }, transaction(sql))
 
+      const again = (run: RunRow, reason: string, error: RunError) =>
+        run.cancel_requested_at !== null || run.attempt <= 1
+          ? requeue(holdOf(run), reason, { counts: true })
+          : failed(run, error)
+
       return AgentControls.of({
         requeue,
+        again,
         quiet: () => control(silent),
         settling,
         logged,

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect } from "bun:test"
-import { ConfigProvider, Effect, Redacted } from "effect"
+import { ConfigProvider, Effect, Fiber, Redacted } from "effect"
 import { it } from "../../support/Effect.ts"
 import { eventually } from "../../support/Eventually.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
@@ -22,6 +22,8 @@ const over = (run: ScriptedRun) =>
     Effect.sync(() => run.results.length),
     (count) => count > 0
   )
+
+const until = (holds: () => boolean) => eventually(Effect.sync(holds), (holding) => holding)
 
 const heard = (run: ScriptedRun, message: string) =>
   eventually(
@@ -267,12 +269,31 @@ describe("an agent", () => {
   )
 
   it.live(
+    "takes no more Runs than it has places",
+    () =>
+      Effect.gen(function* () {
+        const { folder, server } = yield* staged
+        const snapshot = yield* snapshotOf(server, slowModule(1))
+        const plans = yield* Effect.forEach([1, 2, 3], () => addPlan(server, snapshot, { builtBy: "sleep 600" }))
+        const agent = yield* startAgent(server, folder)
+        const saidOf = (message: string) => server.said.filter((one) => one === message).length
+        yield* until(() => saidOf("Accept") >= 2)
+        const renewed = saidOf("Renew")
+        yield* until(() => saidOf("Renew") > renewed + 2)
+        expect(saidOf("Accept")).toBe(2)
+        expect(plans.map(({ offered }) => offered)).toEqual([true, true, false])
+        yield* Fiber.interrupt(agent.fiber)
+      }),
+    120_000
+  )
+
+  it.live(
     "opens no offer that its server did not sign, reports it, and continues",
     () =>
       Effect.gen(function* () {
         const { folder, server } = yield* staged
         const snapshot = yield* snapshotOf(server, slowModule(1))
-        const forged = yield* addPlan(server, snapshot, true)
+        const forged = yield* addPlan(server, snapshot, { isForged: true })
         const agent = yield* startAgent(server, folder)
         yield* planned(server, snapshot)
         expect(forged.heard).toHaveLength(1)

@@ -178,6 +178,29 @@ plane.live(
   120_000
 )
 
+plane.live(
+  "a plan whose tool was killed because its agent could not keep the lease begins again, once",
+  () =>
+    Effect.gen(function* () {
+      const { enrolled } = yield* world
+      const agent = yield* enrolled()
+      yield* begun("left")
+      const fences: Array<number> = []
+      let runId: Parameters<typeof settled>[0] | undefined
+      for (const _ of [1, 2]) {
+        const { offer } = yield* offerTo(agent)
+        yield* agent.as(agent.client.Accept(offer))
+        yield* agent.finish(offer, { kind: "plan", status: "left" }, { lastBatch: 0 })
+        fences.push(offer.fence)
+        expect(offer.runId).toBe((runId ??= offer.runId))
+      }
+      expect(fences[1]).toBeGreaterThan(fences[0] ?? 0)
+      if (runId === undefined) throw new Error("nothing was offered")
+      expect(yield* settled(runId)).toMatchObject({ status: "failed", attempt: 2, error: { code: "agent_lost" } })
+    }),
+  120_000
+)
+
 plane.live("tokens, nonces and sessions are valid once, for one agent, and end with it", () =>
   Effect.gen(function* () {
     const { enrolled, origin, pools } = yield* world
