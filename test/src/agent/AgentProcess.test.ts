@@ -245,30 +245,6 @@ describe("an agent", () => {
   )
 
   it.live(
-    "says that nothing was started where its server allowed a start and did not come to say so",
-    () =>
-      Effect.gen(function* () {
-        const { folder, server } = yield* staged
-        const snapshot = yield* snapshotOf(server, slowModule(1))
-        const agent = yield* startAgent(server, folder)
-        const plan = yield* planned(server, snapshot)
-        server.faults.push({ message: "Start", lost: "answer", times: 1_000_000 })
-        const apply = yield* addApply(server, snapshot, plan)
-        yield* heard(apply, "Start")
-        apply.gone = "hand_in"
-        yield* eventually(
-          Effect.sync(() => apply.handedIn.length),
-          (count) => count === 1
-        )
-        expect(apply.handedIn).toMatchObject([{ neverStarted: true, changedAnything: false, started: [] }])
-        expect(JSON.stringify(apply.entries)).not.toContain("working on")
-        yield* empty(folder)
-        yield* agent.drained
-      }),
-    120_000
-  )
-
-  it.live(
     "takes no more Runs than it has places",
     () =>
       Effect.gen(function* () {
