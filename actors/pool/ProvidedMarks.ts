@@ -15,7 +15,7 @@ const MarkedPlan = rowShape({ id: RunId, pool: RunRow.columns.pool, provided_mar
 
 const isMark = Schema.is(ProvidedMark)
 
-/** What agents say of their own credentials, as it is stored: who has the database and not the keys cannot try values against it. */
+/** Marks as they are stored: a stolen database without its keys does not help to guess values. */
 export const keyedMarks = (
   vault: Vault["Service"],
   said: ReadonlyArray<{ readonly name: string; readonly mark?: string | undefined }>
@@ -27,7 +27,7 @@ export const keyedMarks = (
 const replacedReason = (pool: string, names: ReadonlyArray<string>): string =>
   `The agents of the pool ${pool} have new values for the credentials ${names.join(", ")} that this plan was made with. Plan again.`
 
-/** Which of their own credentials the agents of a pool have, so that a plan is void once those are replaced that it was made with. */
+/** Knows which credentials the agents of a pool have, and voids plans whose credentials were replaced. */
 export class ProvidedMarks extends Context.Service<
   ProvidedMarks,
   {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
 import { readdirSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { Effect, Schema } from "effect"
 import { AgentKeys } from "../../../schema/agent/AgentIdentity.ts"
 import { storage } from "../../../src/composition/Storage.ts"
@@ -72,43 +72,71 @@ const ownCredentials: WorldCase = {
 }
 
 const otherValues: WorldCase = {
-  name: "two agents have different values under one provided name: what was planned with one is not applied with the other",
+  name: "two agents have different values under one provided name: what was planned with one waits for it, and is not applied with the other",
   run: Effect.fnUntraced(function* (options) {
     const world = yield* agentWorld({ ...options, leavesCredential: true })
     const one = yield* keptAgent(yield* world.agent("one", { env: yield* world.ownCredentials(), places: 1 }))
     const { capsuleId, planRunId } = yield* world.installed("one")
     const plan = yield* world.over(planRunId)
     yield* holds(plan.status === "waiting_approval", `${plan.status} ${plan.error?.message}`)
-    // The agent that planned is there and has no place, so the apply goes to the other one.
+    // The agent that planned is there and has no place; the other one has a place and other values.
     yield* world.plans.hold("busy-a")
     const busy = yield* world.installed("busy")
     yield* world.plans.held("busy-a")
     const env = yield* world.ownCredentials(otherCredential)
     const two = yield* keptAgent(yield* world.agent("two", { env, places: 1 }))
-    const refused = yield* world.over(yield* world.approvedApply(planRunId))
-    const isSaid = refused.error?.message.includes(`not made with the credentials ${ownName} that this agent has now`)
-    yield* holds(refused.status === "failed" && isSaid === true, `${refused.status} ${refused.error?.message}`)
+    const applyId = yield* world.approvedApply(planRunId)
+    yield* world.until(applyId, ({ queue }) => queue?.reason === "places_taken")
     yield* holds(ownersOf(world.notesDir).size === 0, "Something was made with the other values")
-    const { runtimeSafety, status } = yield* world.capsule(capsuleId)
-    yield* holds(status === "pending" && runtimeSafety === "safe", `${status} ${runtimeSafety}`)
     yield* world.plans.letGo("busy-a")
     const held = yield* world.over(busy.planRunId)
     yield* holds(held.status === "waiting_approval", `${held.status} ${held.error?.message}`)
+    const apply = yield* world.over(applyId)
+    yield* holds(apply.status === "succeeded", `${apply.status} ${apply.error?.message}`)
+    const owners = [...ownersOf(world.notesDir)].join()
+    yield* holds(owners === signatureOf(credential), `The notes are of ${owners}`)
+    yield* holds((yield* world.capsule(capsuleId)).status === "active", "The Capsule is not active")
     yield* one.owesNothing
+    yield* two.owesNothing
     yield* one.end
-    // Planned anew, it is applied with the values of its plan.
+    yield* two.end
+    yield* verdict(world)
+  })
+}
+
+const replacedValues: WorldCase = {
+  name: "credentials of an agent are replaced: a plan that waits is void and says why, unless a label stands for them",
+  run: Effect.fnUntraced(function* (options) {
+    const world = yield* agentWorld({ ...options, leavesCredential: true })
+    const replace = (env: { readonly SVC_AGENT_CREDENTIALS: string }, value: string) =>
+      Effect.promise(() => Bun.write(join(dirname(env.SVC_AGENT_CREDENTIALS), "token"), value))
+    const env = yield* world.ownCredentials()
+    const bare = yield* keptAgent(yield* world.agent("bare", { env }))
+    const { capsuleId, planRunId } = yield* world.installed("one")
+    yield* world.over(planRunId)
+    yield* replace(env, otherCredential)
+    yield* world.until(planRunId, ({ status }) => status === "superseded")
+    const events = yield* world.client.runs.events({ params: { runId: planRunId }, query: {} })
+    const told = JSON.stringify(events.events.filter(({ kind }) => kind === "run.superseded"))
+    yield* holds(told.includes(`have new values for the credentials ${ownName}`), told)
+    yield* bare.end
+    // The same machine, with a label.
+    const labelled = yield* world.ownCredentials(credential, { label: "blue" })
+    const kept = yield* keptAgent(yield* world.agent("labelled", { env: labelled }))
     const again = yield* world.client.capsules.plan({
       params: { capsuleId },
       headers: { "idempotency-key": "again" },
       payload: {}
     })
-    yield* world.over(again.run.id)
+    const plan = yield* world.over(again.run.id)
+    yield* holds(plan.status === "waiting_approval", `${plan.status} ${plan.error?.message}`)
+    yield* replace(labelled, otherCredential)
     const apply = yield* world.over(yield* world.approvedApply(again.run.id))
     yield* holds(apply.status === "succeeded", `${apply.status} ${apply.error?.message}`)
     const owners = [...ownersOf(world.notesDir)].join()
     yield* holds(owners === signatureOf(otherCredential), `The notes are of ${owners}`)
-    yield* two.owesNothing
-    yield* two.end
+    yield* kept.owesNothing
+    yield* kept.end
     yield* verdict(world)
   })
 }
@@ -147,4 +175,4 @@ const keysReplaced: WorldCase = {
 }
 
 /** Secrets that are an agent's own: those of its pool, and its keys. */
-export const trustCases: ReadonlyArray<WorldCase> = [ownCredentials, otherValues, keysReplaced]
+export const trustCases: ReadonlyArray<WorldCase> = [ownCredentials, otherValues, replacedValues, keysReplaced]
