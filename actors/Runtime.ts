@@ -138,8 +138,8 @@ const records = Layer.mergeAll(
   RunLedger.layer,
   Layer.mergeAll(RunQueue.layer, RunAdmission.layer).pipe(
     Layer.provideMerge(QueueRows.layer),
-    Layer.provide(Layer.mergeAll(RunLedger.layer, RunCancels.layer)),
-    Layer.provideMerge(pools)
+    Layer.provideMerge(pools),
+    Layer.provide(Layer.mergeAll(RunLedger.layer, RunCancels.layer))
   ),
   LeftOverStates.layer.pipe(Layer.provideMerge(RunCheckpoints.layer)),
   RunPlans.layer,

@@ -2,7 +2,9 @@ import { Context, Effect, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { plainText } from "../../runner/redaction/LogText.ts"
 import type { RunSink } from "../../runner/execution/RunSink.ts"
+import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { transaction } from "../database/Transaction.ts"
+import { scheduleAgain } from "../execution/DriftSettlement.ts"
 import { endRun } from "../execution/RunEnding.ts"
 import { measureEnded } from "../execution/RunMetrics.ts"
 import type { RunControl } from "../execution/RunExecution.ts"
@@ -39,10 +41,9 @@ export class AgentControls extends Context.Service<
       reason: string,
       options: { readonly counts: boolean }
     ) => Effect.Effect<void, HoldLost>
-    /**
-     * Ends a Run that changed nothing. Fails if its tool may have been started, which is checked in the same
-     * transaction.
-     */
+    /** Nothing was changed: once more under a new fence, or ended where that was the second time or somebody asked to stop. */
+    readonly again: (run: RunRow, reason: string, error: RunError) => Effect.Effect<void, HoldLost>
+    /** Ends a Run that changed nothing. Fails where its tool may have been started, which is compared in the same transaction. */
     readonly failed: (run: RunRow, error: RunError) => Effect.Effect<void, HoldLost>
   }
 >()("svc/actors/agent/AgentControls") {
@@ -53,6 +54,7 @@ export class AgentControls extends Context.Service<
       const journal = yield* RunJournal
       const logs = yield* RunLogs
       const ledger = yield* RunLedger
+      const capsules = yield* CapsuleLedger
       const ending = { lifecycle: yield* RunLifecycle, handover: yield* RunHandover }
 
       const control = (sink: RunSink): RunControl => ({
@@ -95,6 +97,7 @@ export class AgentControls extends Context.Service<
         if (run.cancel_requested_at === null) return yield* ending.lifecycle.requeue(hold, reason, options)
         yield* ending.lifecycle.cancel(hold)
         yield* ending.handover.finished(run)
+        yield* scheduleAgain(capsules, run)
       }, transaction(sql))
 
       const failed = Effect.fn("AgentControls.failed")(function* (run: RunRow, error: RunError) {
@@ -103,8 +106,14 @@ export class AgentControls extends Context.Service<
         yield* endRun(ending, present, error)
       }, transaction(sql))
 
+      const again = (run: RunRow, reason: string, error: RunError) =>
+        run.cancel_requested_at !== null || run.attempt <= 1
+          ? requeue(holdOf(run), reason, { counts: true })
+          : failed(run, error)
+
       return AgentControls.of({
         requeue,
+        again,
         quiet: () => control(silent),
         settling,
         logged,

@@ -115,7 +115,7 @@ export class AgentEvidence extends Context.Service<
         yield* audit.append({
           workspaceId: run.workspace_id,
           actor: serviceContext.actor,
-          action: "agent.hand_in",
+          action: left.neverStarted === true ? "agent.never_started" : "agent.hand_in",
           target: { kind: "run", id: run.id },
           ...(run.capsule_id === null ? {} : { capsuleId: run.capsule_id }),
           runId: run.id,

@@ -89,15 +89,8 @@ export class AgentMonitor extends Context.Service<
         yield* over(hold, kind)
       })
 
-      /**
-       * Nothing was changed: it runs once more under a new fence, or ends if that was the second attempt or somebody
-       * asked to stop.
-       */
       const again = Effect.fnUntraced(function* (hold: RunHold, run: RunRow, kind: Lease["kind"]) {
-        const silent = `The agent ${hold.owner} was not heard of for a minute.`
-        yield* run.cancel_requested_at !== null || run.attempt <= 1
-          ? controls.requeue(hold, silent, { counts: true })
-          : controls.failed(run, untouched(hold.owner))
+        yield* controls.again(run, `The agent ${hold.owner} was not heard of for a minute.`, untouched(hold.owner))
         yield* over(hold, kind)
       })
 

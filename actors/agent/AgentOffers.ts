@@ -94,28 +94,30 @@ export class AgentOffers extends Context.Service<
         return declined.has(`${agent.id} ${runId}`)
       })
 
-      const standing = Effect.fnUntraced(function* (agentId: AgentSession["agent"]["id"]) {
-        const [agent] = yield* Effect.orDie(
-          AgentRow.some(sql, "revoked_at", "drain_requested_at")`SELECT revoked_at, drain_requested_at FROM agents
-            WHERE id = ${agentId}`
+      /** The agent as it is now; `undefined` if the session has ended, by a revocation or by new keys. */
+      const standing = Effect.fnUntraced(function* ({ agent }: AgentSession) {
+        const [present] = yield* Effect.orDie(
+          AgentRow.some(sql, "drain_requested_at")`SELECT drain_requested_at FROM agents
+            WHERE id = ${agent.id} AND sign_key = ${agent.sign_key} AND revoked_at IS NULL`
         )
-        return agent
+        return present
       })
 
       const fits = (session: AgentSession) =>
         Effect.fnUntraced(function* (runId: RunId) {
           if (yield* isDeclined(session, runId)) return false
           const need = yield* needs.of(runId)
-          return Option.exists(need, (wanted) => lackOf(session.facts, wanted) === undefined)
+          return Option.exists(
+            need,
+            (wanted) => lackOf({ ...session.facts, id: session.agent.id }, wanted) === undefined
+          )
         })
 
       /** The claim of the Run and the agent's name for it are written in one transaction. */
       const claimFor = Effect.fn("AgentOffers.claim")(function* (session: AgentSession, claim: string) {
         const { agent, facts, incarnation } = session
-        // The session was read before the wait: the agent may have been revoked, or asked to drain, since.
-        const present = yield* standing(agent.id)
-        if (present === undefined || present.revoked_at !== null || present.drain_requested_at !== null)
-          return undefined
+        const present = yield* standing(session)
+        if (present === undefined || present.drain_requested_at !== null) return undefined
         const run = yield* queue.claimOf(agent.pool, agent.id, fits(session))
         const kind = run === undefined ? Option.none() : kindOf(run.type)
         if (run === undefined || Option.isNone(kind)) return undefined
@@ -234,9 +236,8 @@ export class AgentOffers extends Context.Service<
       const offered = Effect.fnUntraced(function* (session: AgentSession, { prepared, row }: Waiting) {
         const job = yield* Deferred.await(prepared)
         if (Option.isNone(job)) return Option.none<Offer>()
-        // The preparation takes time; an agent revoked meanwhile must not receive the secrets of a job.
-        const present = yield* standing(session.agent.id)
-        if (present === undefined || present.revoked_at !== null) return Option.none<Offer>()
+        // The preparation takes time; an agent that was revoked or has new keys meanwhile must not receive the secrets.
+        if ((yield* standing(session)) === undefined) return Option.none<Offer>()
         return Option.some(yield* sealed(session, row, job.value))
       })
 
@@ -287,7 +288,7 @@ export class AgentOffers extends Context.Service<
             continue
           }
           const left = until - (yield* monotonicNow)
-          if (left <= 0n) return Option.none<Offer>()
+          if (left <= 0n || (yield* standing(session)) === undefined) return Option.none<Offer>()
           const wait = Duration.min(Duration.nanos(left), Duration.seconds(5))
           yield* Queue.take(wakes).pipe(Effect.timeoutOption(wait))
         }

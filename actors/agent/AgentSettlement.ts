@@ -11,6 +11,7 @@ import { ApplyRecovery } from "../execution/ApplyRecovery.ts"
 import { ModuleSteps } from "../execution/ModuleSteps.ts"
 import type { RunControl } from "../execution/RunExecution.ts"
 import { now } from "../Identity.ts"
+import { ProvidedMarks } from "../pool/ProvidedMarks.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { isApply } from "../run/RunAttempt.ts"
 import type { HoldLost, RunHold } from "../run/RunHold.ts"
@@ -40,6 +41,12 @@ const untouched = {
   code: "apply_interrupted",
   message: "The agent ended before the tool was started; nothing was changed. Plan again."
 }
+
+/** The tool of a plan or a drift check was killed, as its agent or its lease ended; this is told where that was the second time. */
+const unfinished = (agentId: string) => ({
+  code: "agent_lost",
+  message: `The agent ${agentId} could not keep its lease, and ended its tool; nothing was changed. Start it again.`
+})
 
 const defect = {
   code: "internal_error",
@@ -122,6 +129,7 @@ export class AgentSettlement extends Context.Service<
       const builds = yield* BuildStore
       const queue = yield* RunQueue
       const states = yield* StateVersions
+      const marks = yield* ProvidedMarks
       const settling = yield* FiberMap.make<string, void, never>()
 
       const read = Effect.fnUntraced(function* (row: AgentRunRow, stored: StoredResult) {
@@ -155,9 +163,10 @@ export class AgentSettlement extends Context.Service<
         { planFile, result }: Read,
         control: RunControl
       ): Effect.fn.Return<void, HoldLost | BlobRefused> {
-        if (result.kind !== "plan") return
+        if (result.kind !== "plan" || result.status === "left") return
         if (result.status === "failed") return yield* steps.plan.settle(hold, Result.fail(result.failure), control)
         const { outcome } = result
+        yield* marks.used(row.agent_id, outcome.secrets.provided ?? [])
         const isWhole =
           planFile !== undefined &&
           digestOf(Redacted.value(planFile)) === outcome.planDigest &&
@@ -187,7 +196,7 @@ export class AgentSettlement extends Context.Service<
       })
 
       const settleDrift = Effect.fnUntraced(function* (hold: RunHold, { result }: Read, control: RunControl) {
-        if (result.kind !== "drift_check") return
+        if (result.kind !== "drift_check" || result.status === "left") return
         yield* steps.drift.settle(
           hold,
           result.status === "failed" ? Result.fail(result.failure) : Result.succeed(result.outcome),
@@ -202,6 +211,11 @@ export class AgentSettlement extends Context.Service<
         stored: StoredResult,
         found: Read
       ): Effect.fn.Return<void, HoldLost | BlobRefused, Scope.Scope> {
+        const { result } = found
+        if (result.status === "left" && result.kind !== "apply") {
+          const reason = `The agent ${hold.owner} ended its tool before it was done.`
+          return yield* controls.again(run, reason, unfinished(hold.owner))
+        }
         const control = yield* controls.settling(run)
         switch (row.kind) {
           case "plan":

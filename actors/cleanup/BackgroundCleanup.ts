@@ -14,6 +14,7 @@ import { OutdatedPlans } from "../execution/OutdatedPlans.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
 import { now } from "../Identity.ts"
 import { GoneAgents } from "../pool/GoneAgents.ts"
+import { ProvidedMarks } from "../pool/ProvidedMarks.ts"
 import { RecordRemoval } from "../retention/RecordRemoval.ts"
 import { StoredBytes } from "../retention/StoredBytes.ts"
 import { RunGroups } from "../run-group/RunGroups.ts"
@@ -63,6 +64,7 @@ const turn = Effect.gen(function* () {
   const audit = yield* AuditRemoval
   const records = yield* RecordRemoval
   yield* guarded("supersede plans of another tool", (yield* OutdatedPlans).supersede)
+  yield* guarded("supersede plans of replaced credentials", (yield* ProvidedMarks).voidReplaced)
   yield* guarded("expire plans", expirePlans)
   yield* guarded("sync due Sources", schedule.syncDue)
   yield* guarded("follow lanes", follows.followAll)

@@ -29,6 +29,16 @@ export const driftEvidence = (
 export const isMadeAgain = ({ cancel_reason, trigger_kind }: Pick<RunRow, "cancel_reason" | "trigger_kind">) =>
   trigger_kind === "schedule" && cancel_reason === goesFirst
 
+/** A check that gave way is due again soon; in the caller's transaction. */
+export const scheduleAgain = Effect.fnUntraced(function* (
+  capsules: Pick<CapsuleLedger["Service"], "schedule">,
+  run: Pick<RunRow, "cancel_reason" | "capsule_id" | "trigger_kind">
+) {
+  if (run.capsule_id === null || !isMadeAgain(run)) return
+  const at = (yield* Clock.currentTimeMillis) + Duration.toMillis(Duration.fromInputUnsafe(afterGivingWay))
+  yield* capsules.schedule(run.capsule_id, new Date(at).toISOString())
+})
+
 /** Records on the Capsule what a drift check found, and ends the Run. */
 export class DriftSettlement extends Context.Service<
   DriftSettlement,
@@ -58,9 +68,7 @@ export class DriftSettlement extends Context.Service<
 
       const ended = Effect.fnUntraced(function* (run: RunRow, { message, reason }: RunnerFailure) {
         yield* endRun({ lifecycle, handover }, run, { code: reason, message })
-        if (reason !== "cancelled" || run.capsule_id === null || !isMadeAgain(run)) return
-        const at = (yield* Clock.currentTimeMillis) + Duration.toMillis(Duration.fromInputUnsafe(afterGivingWay))
-        yield* capsules.schedule(run.capsule_id, new Date(at).toISOString())
+        if (reason === "cancelled") yield* scheduleAgain(capsules, run)
       })
 
       const settle = Effect.fn("Run.driftChecked")(function* (hold: RunHold, result: JobResult<DriftOutcome>) {

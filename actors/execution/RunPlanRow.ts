@@ -3,6 +3,7 @@ import { RunId } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { BuildColumns } from "../build/BuildColumns.ts"
 import { table } from "../database/Table.ts"
+import { ProvidedMarksJson } from "../pool/PoolRows.ts"
 
 /** The saved plans. `plan_file` and `sealed_secrets` are sealed. */
 export const RunPlanRow = table("run_plans", {
@@ -14,6 +15,8 @@ export const RunPlanRow = table("run_plans", {
   sealed_secrets: Schema.NullOr(Schema.String),
   /** JSON; which dependencies and shares gave values to the plan. */
   consumed_outputs: Schema.NullOr(Schema.String),
+  /** Of the credentials of agents that the plan was made with; none where it was made with none, or by an agent that does not say. */
+  provided_marks: Schema.NullOr(ProvidedMarksJson),
   /** The version of the rule about secrets under which the plan was made. */
   secret_rule: Schema.NullOr(Schema.Int)
 })

@@ -6,6 +6,8 @@ import { now } from "../Identity.ts"
 import type { BuildReference } from "../../runner/execution/RunJob.ts"
 import { buildColumns, storedBuild } from "../build/BuildColumns.ts"
 import { type ConsumedOutput, encodeConsumed } from "../consumption/ConsumedOutputs.ts"
+import { ProvidedMarksJson } from "../pool/PoolRows.ts"
+import { keyedMarks } from "../pool/ProvidedMarks.ts"
 import { fromStoredSecrets, StoredSecrets, toStoredSecrets } from "../vault/SealedSecrets.ts"
 import { Vault } from "../vault/Vault.ts"
 import { RunPlanRow } from "./RunPlanRow.ts"
@@ -87,6 +89,7 @@ export class RunPlans extends Context.Service<
 
       return RunPlans.of({
         save: Effect.fn("RunPlans.save")(function* (workspaceId: WorkspaceId, runId: RunId, plan: ConsumingPlan) {
+          const marks = yield* keyedMarks(vault, plan.secrets.provided ?? [])
           yield* sql`INSERT INTO run_plans ${RunPlanRow.values(sql, {
             run_id: runId,
             plan_file: yield* vault.seal(place(workspaceId, runId), plan.planFile),
@@ -103,6 +106,7 @@ export class RunPlans extends Context.Service<
               )
             ),
             secret_rule: secretRuleVersion,
+            provided_marks: marks.length === 0 ? null : ProvidedMarksJson.write(marks),
             consumed_outputs: encodeConsumed(plan.consumed),
             ...buildColumns(plan.build),
             created_at: yield* now

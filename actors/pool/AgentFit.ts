@@ -10,12 +10,14 @@ import { SandboxLevel, type ToolIdentity } from "../../schema/records/Run.ts"
  * - `platform`: for an apply, that of its plan
  * - `isolation`: the lowest level that pool and execution profile accept
  * - `provided`: names of the credentials that its Connections leave to the pool
+ * - `holders`: of an apply, the agents that have those with which its plan was made, where some have and others may not
  */
 export interface AgentNeed {
   readonly tool: { readonly name?: ToolIdentity["name"] | undefined; readonly version?: string | undefined }
   readonly platform?: Platform | undefined
   readonly isolation?: SandboxLevel | undefined
   readonly provided?: ReadonlyArray<ProvidedName> | undefined
+  readonly holders?: ReadonlyArray<string> | undefined
 }
 
 const rank = (level: SandboxLevel): number => SandboxLevel.literals.indexOf(level)
@@ -56,9 +58,14 @@ export interface Lack {
   readonly needed: string
 }
 
+const credentialsInWords = ({ holders, provided = [] }: AgentNeed): string =>
+  [...provided.slice(0, -1).map((name) => `${name},`), ...provided.slice(-1)]
+    .concat(holders === undefined ? [] : ["that its plan was made with"])
+    .join(" ")
+
 /** The first property that the agent lacks; `undefined` when it can execute the Run. */
 export const lackOf = (
-  facts: Pick<AgentFacts, "tools" | "platform" | "isolation" | "provided">,
+  facts: Pick<AgentFacts, "tools" | "platform" | "isolation" | "provided"> & { readonly id?: string | undefined },
   need: AgentNeed
 ): Lack | undefined => {
   if (Option.isNone(toolFor(facts, need))) return { property: "tool", needed: named(need.tool) }
@@ -69,7 +76,9 @@ export const lackOf = (
     return { property: "isolation", needed: need.isolation }
   }
   const missing = need.provided?.find((name) => facts.provided?.includes(name) !== true)
-  return missing === undefined ? undefined : { property: "credentials", needed: missing }
+  if (missing !== undefined) return { property: "credentials", needed: missing }
+  const others = need.holders !== undefined && !need.holders.some((id) => id === facts.id)
+  return others ? { property: "credentials", needed: credentialsInWords(need) } : undefined
 }
 
 /** What the Run needs, as a sentence about agents that lack it. */
@@ -78,7 +87,5 @@ export const needInWords = (need: AgentNeed): string =>
     named(need.tool),
     ...(need.platform === undefined ? [] : [`on ${need.platform}`]),
     ...(need.isolation === undefined ? [] : [`with at least the isolation ${need.isolation}`]),
-    ...(need.provided === undefined || need.provided.length === 0
-      ? []
-      : [`with the credentials ${need.provided.join(", ")}`])
+    ...(credentialsInWords(need) === "" ? [] : [`with the credentials ${credentialsInWords(need)}`])
   ].join(" ")

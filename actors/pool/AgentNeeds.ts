@@ -1,15 +1,18 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { Platform } from "../../schema/agent/AgentIdentity.ts"
-import type { RunId } from "../../schema/records/Ids.ts"
+import { RunId } from "../../schema/records/Ids.ts"
 import { ProvidedName } from "../../schema/agent/ProvidedName.ts"
 import { ToolIdentity } from "../../schema/records/Run.ts"
 import { OperatorConfigs, profileOf } from "../configuration/OperatorConfigs.ts"
 import { rowShape } from "../database/Table.ts"
+import { planHolders } from "./PlanHolders.ts"
 import { PoolRow } from "./PoolRows.ts"
 import { type AgentNeed, stricter } from "./AgentFit.ts"
 
 const Needed = rowShape({
+  pool: PoolRow.columns.name,
+  plan_run_id: Schema.NullOr(RunId),
   isolation: PoolRow.columns.isolation,
   tool_name: Schema.NullOr(ToolIdentity.fields.name),
   profile: Schema.NullOr(Schema.String),
@@ -35,7 +38,7 @@ export class AgentNeeds extends Context.Service<
       const operator = yield* OperatorConfigs
 
       const of = Effect.fn("AgentNeeds.of")(function* (runId: RunId) {
-        const [row] = yield* Needed.rows(sql)`SELECT p.isolation, c.tool_name,
+        const [row] = yield* Needed.rows(sql)`SELECT p.name AS pool, r.plan_run_id, p.isolation, c.tool_name,
             json_extract(i.config, '$.operator.profile') AS profile,
             json_extract(plan.evidence, '$.tool.name') AS plan_tool,
             json_extract(plan.evidence, '$.tool.version') AS plan_version,
@@ -57,7 +60,8 @@ export class AgentNeeds extends Context.Service<
               : { name: row.plan_tool, version: row.plan_version ?? undefined },
           platform: row.plan_platform ?? undefined,
           isolation: stricter(row.isolation ?? undefined, profile?.isolation),
-          provided: provided.map(({ name }) => name)
+          provided: provided.map(({ name }) => name),
+          holders: yield* planHolders(sql, row.plan_run_id, row.pool)
         })
       }, Effect.orDie)
 

@@ -5,6 +5,7 @@ import { SqlClient } from "effect/sql"
 import { isSignedBy } from "../../runner/agent/AgentKeyPair.ts"
 import { type AgentFacts, type AgentKeys } from "../../schema/agent/AgentIdentity.ts"
 import { helloText } from "../../schema/agent/AgentProtocol.ts"
+import type { ProvidedMark } from "../../schema/agent/ProvidedMark.ts"
 import { type AgentRefusal, Rejected, Unauthorised, UpgradeRequired } from "../../schema/agent/AgentRefusal.ts"
 import type { PoolName } from "../../schema/agent/PoolName.ts"
 import { AgentId } from "../../schema/records/Ids.ts"
@@ -18,6 +19,7 @@ import { lackOf } from "./AgentFit.ts"
 import { AgentPresence } from "./AgentPresence.ts"
 import { ServerRelease, versionProblem } from "./AgentVersions.ts"
 import { AgentRow, AgentSessionRow, EnrolmentTokenRow, FactsJson, KeysJson, PoolRow } from "./PoolRows.ts"
+import { ProvidedMarks } from "./ProvidedMarks.ts"
 import { isAgentHeld } from "./RestoredAgents.ts"
 import { ServerKeys } from "./ServerKeys.ts"
 
@@ -39,6 +41,7 @@ interface Greeting {
   readonly signature: string
   readonly facts: AgentFacts
   readonly nextKeys?: AgentKeys | undefined
+  readonly providedMarks?: ReadonlyArray<ProvidedMark> | undefined
 }
 
 const unknown = (message: string, retry = false) => new Unauthorised({ message, retry })
@@ -81,6 +84,7 @@ export class AgentSessions extends Context.Service<
       const presence = yield* AgentPresence
       const release = yield* ServerRelease
       const server = yield* ServerKeys
+      const marks = yield* ProvidedMarks
       const random = yield* SecureRandom.SecureRandom
       const nonces = new Map<string, { readonly agentId: AgentId; readonly at: bigint }>()
 
@@ -205,7 +209,7 @@ export class AgentSessions extends Context.Service<
 
       const begin = Effect.fn("AgentSessions.begin")(
         function* (greeting: Greeting) {
-          const { agentId, facts, nextKeys, nonce, signature } = greeting
+          const { agentId, facts, nextKeys, nonce, providedMarks = [], signature } = greeting
           const { incarnation } = facts
           const given = nonces.get(nonce)
           nonces.delete(nonce)
@@ -236,11 +240,15 @@ export class AgentSessions extends Context.Service<
             ...(nextKeys === undefined ? {} : { next_keys: KeysJson.write(nextKeys) }),
             last_contact_at: at
           }
+          const provided = yield* marks.keyed(providedMarks)
           const expiresAt = new Date((yield* Clock.currentTimeMillis) + sessionSeconds * 1000).toISOString()
-          yield* Effect.gen(function* () {
+          const isReplaced = yield* Effect.gen(function* () {
+            // With its new keys the agent ends every session that the former ones began, whoever did; a draining process begins another.
             yield* sql`DELETE FROM agent_sessions WHERE expires_at <= ${at} OR (agent_id = ${agentId}
-              AND (incarnation = ${incarnation} OR (draining = 0 AND ${facts.draining ? 0 : 1} = 1)))`
-            const spoken = (yield* isSpokenFor(agentId, facts.draining)) ? {} : { facts: FactsJson.write(facts) }
+              AND (${rotated === undefined ? 0 : 1} = 1 OR incarnation = ${incarnation}
+                OR (draining = 0 AND ${facts.draining ? 0 : 1} = 1)))`
+            const speaks = !(yield* isSpokenFor(agentId, facts.draining))
+            const spoken = speaks ? { facts: FactsJson.write(facts) } : {}
             // Meanwhile another process of the agent may have changed the keys, or an operator revoked it.
             const changed = yield* sql`UPDATE agents SET ${AgentRow.changes(sql, { ...columns, ...spoken })}
               WHERE id = ${agentId} AND sign_key = ${agent.sign_key} AND revoked_at IS NULL RETURNING id`
@@ -262,7 +270,9 @@ export class AgentSessions extends Context.Service<
               created_at: at,
               expires_at: expiresAt
             })}`
+            return speaks && (yield* marks.told(agentId, provided))
           }).pipe(transaction(sql))
+          if (isReplaced) yield* marks.voidReplaced
           yield* presence.heard(agentId)
           return { session: { agent: { ...agent, ...columns }, facts, incarnation }, secret }
         },

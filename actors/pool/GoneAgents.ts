@@ -100,6 +100,7 @@ export class GoneAgents extends Context.Service<
             AND a.id NOT IN (SELECT record_id FROM restore_review WHERE decision IS NULL) LIMIT ${mostAtOnce}`
         const ids = removed.map(({ id }) => id)
         yield* sql`DELETE FROM agent_sessions WHERE ${sql.in("agent_id", ids)}`
+        yield* sql`DELETE FROM agent_provided_marks WHERE ${sql.in("agent_id", ids)}`
         yield* sql`DELETE FROM agents WHERE ${sql.in("id", ids)}`
         const spent = yield* Token.rows(sql)`SELECT id FROM agent_enrolment_tokens t WHERE t.expires_at < ${since}
           AND NOT EXISTS (SELECT 1 FROM agents a WHERE a.enrolment_token_id = t.id) LIMIT ${mostAtOnce}`

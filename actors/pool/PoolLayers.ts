@@ -4,6 +4,7 @@ import { AgentPresence } from "./AgentPresence.ts"
 import { AgentSessions } from "./AgentSessions.ts"
 import { Agents } from "./Agents.ts"
 import { GoneAgents } from "./GoneAgents.ts"
+import { ProvidedMarks } from "./ProvidedMarks.ts"
 import { PoolReach } from "./PoolReach.ts"
 import { Pools } from "./Pools.ts"
 import { ServerKeys } from "./ServerKeys.ts"
@@ -12,5 +13,5 @@ import { WorkspacePools } from "./WorkspacePools.ts"
 /** The part of pools and their agents that the queue needs. */
 export const pools = Layer.mergeAll(PoolReach.layer, WorkspacePools.layer, GoneAgents.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(Pools.layer, Agents.layer, AgentNeeds.layer, AgentSessions.layer)),
-  Layer.provideMerge(Layer.mergeAll(AgentPresence.layer, ServerKeys.layer))
+  Layer.provideMerge(Layer.mergeAll(AgentPresence.layer, ProvidedMarks.layer, ServerKeys.layer))
 )

@@ -7,21 +7,28 @@ import { rowShape } from "../database/Table.ts"
 import type { ListedRun } from "../run/RunRow.ts"
 import { type Lack, lackOf, needInWords } from "./AgentFit.ts"
 import { AgentNeeds } from "./AgentNeeds.ts"
+import { type AgentPlaces, placesWithLastKept } from "./AgentPlaces.ts"
 import { AgentPresence } from "./AgentPresence.ts"
 import { ServerRelease, versionProblem } from "./AgentVersions.ts"
 import { BusyAgentRow, FactsJson, runsOfAgent } from "./PoolRows.ts"
 
 const Assigned = rowShape({ assigned: Schema.Int })
 
-type WaitingRun = Pick<ListedRun, "id" | "pool" | "workspace_id">
+type WaitingRun = Pick<ListedRun, "id" | "pool" | "type" | "workspace_id">
 
 /** What keeps a Run from its pool, as fields of its place in the queue. */
 export interface PoolObstacle {
-  readonly reason: Extract<QueueReason, "no_agent" | "places_taken">
-  readonly sentence: string
+  readonly reason: Extract<QueueReason, "no_agent" | "place_kept" | "places_taken">
+  readonly sentence?: string
   readonly missing?: ReadonlyArray<MissingOfAgents>
   readonly limit?: number
 }
+
+const placesOf = ({ facts, runs }: { readonly facts: { id: string; places: number }; readonly runs: number }) => ({
+  id: facts.id,
+  places: facts.places,
+  runs
+})
 
 const absent = (property: MissingOfAgents["property"], sentence: string): PoolObstacle => ({
   reason: "no_agent",
@@ -37,7 +44,13 @@ const distinct = (lacks: ReadonlyArray<Lack>): ReadonlyArray<Lack> =>
 /** Why a queued Run of a pool of agents cannot start now, regardless of turns. */
 export class PoolReach extends Context.Service<
   PoolReach,
-  { readonly obstacle: (run: WaitingRun) => Effect.Effect<PoolObstacle | undefined> }
+  {
+    readonly obstacle: (run: WaitingRun) => Effect.Effect<PoolObstacle | undefined>
+    /** The connected agents that would execute the Run, whether or not they have a free place. */
+    readonly takers: (run: Pick<WaitingRun, "id" | "pool">) => Effect.Effect<ReadonlyArray<AgentPlaces>>
+    /** All places of a pool, while its last free one is kept for people's requests. */
+    readonly keptPlaces: (pool: string) => Effect.Effect<number | undefined>
+  }
 >()("svc/actors/pool/PoolReach") {
   static readonly layer = Layer.effect(
     PoolReach,
@@ -51,16 +64,31 @@ export class PoolReach extends Context.Service<
         const agents = yield* BusyAgentRow.rows(sql)`SELECT a.*, ${sql.literal(runsOfAgent)} FROM agents a
           WHERE a.pool = ${pool} AND a.revoked_at IS NULL`
         const connected = yield* Effect.filter(agents, ({ id }) => presence.isConnected(id))
-        return connected.map(({ drain_requested_at, facts, runs }) => {
+        return connected.map(({ drain_requested_at, facts, id, runs }) => {
           const said = FactsJson.read(facts)
           const isOther = versionProblem(release, said) !== undefined
-          return { facts: said, isDraining: drain_requested_at !== null || said.draining || isOther, runs }
+          return { facts: { ...said, id }, isDraining: drain_requested_at !== null || said.draining || isOther, runs }
         })
+      })
+
+      const takingOf = (connected: Effect.Success<ReturnType<typeof connectedOf>>) =>
+        connected.filter(({ facts, isDraining }) => !isDraining && !facts.disk.low)
+
+      const takers = Effect.fn("PoolReach.takers")(function* ({ id, pool }: Pick<WaitingRun, "id" | "pool">) {
+        const need = yield* needs.of(id)
+        if (Option.isNone(need)) return []
+        const taking = takingOf(yield* Effect.orDie(connectedOf(pool)))
+        return taking.filter(({ facts }) => lackOf(facts, need.value) === undefined).map(placesOf)
+      })
+
+      const keptPlaces = Effect.fn("PoolReach.keptPlaces")(function* (pool: string) {
+        return placesWithLastKept(takingOf(yield* Effect.orDie(connectedOf(pool))).map(placesOf))
       })
 
       const obstacle = Effect.fn("PoolReach.obstacle")(function* ({
         id,
         pool,
+        type,
         workspace_id
       }: WaitingRun): Effect.fn.Return<PoolObstacle | undefined> {
         if (pool === localPool) return undefined
@@ -98,7 +126,10 @@ export class PoolReach extends Context.Service<
             `The disk of every connected agent of the pool ${pool} that can execute it is nearly full.`
           )
         }
-        if (taking.some(({ facts, runs }) => runs < facts.places)) return undefined
+        if (taking.some(({ facts, runs }) => runs < facts.places)) {
+          const kept = type === "drift_check" ? placesWithLastKept(takingOf(connected).map(placesOf)) : undefined
+          return kept === undefined ? undefined : { reason: "place_kept", limit: kept }
+        }
         const places = taking.reduce((sum, { facts }) => sum + facts.places, 0)
         const taken = places === 1 ? "The only place" : `All ${places} places`
         return {
@@ -108,7 +139,7 @@ export class PoolReach extends Context.Service<
         }
       })
 
-      return PoolReach.of({ obstacle })
+      return PoolReach.of({ obstacle, takers, keptPlaces })
     })
   )
 }

@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { AgentFacts, AgentKeys } from "../../schema/agent/AgentIdentity.ts"
 import { PoolName } from "../../schema/agent/PoolName.ts"
+import { ProvidedMark } from "../../schema/agent/ProvidedMark.ts"
 import { ProvidedName } from "../../schema/agent/ProvidedName.ts"
 import { IsolationFloor } from "../../schema/policy/ExecutionProfile.ts"
 import { AgentId, EnrolmentTokenId, WorkspaceId } from "../../schema/records/Ids.ts"
@@ -69,6 +70,11 @@ export type AgentRow = RowOf<typeof AgentRow.columns>
 export const BusyAgentRow = rowShape({ ...AgentRow.columns, runs: Schema.Int })
 export type BusyAgentRow = RowOf<typeof BusyAgentRow.columns>
 export const runsOfAgent = "(SELECT COUNT(*) FROM runs r WHERE r.status = 'running' AND r.owner = a.id) AS runs"
+
+/** Keyed, so that who has the database alone cannot try values. */
+export const ProvidedMarksJson = jsonText(Schema.Array(ProvidedMark))
+
+export const ProvidedMarkRow = table("agent_provided_marks", { agent_id: AgentId, ...ProvidedMark.fields })
 
 export const AgentSessionRow = table("agent_sessions", {
   secret_hash: Schema.String,

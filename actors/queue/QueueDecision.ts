@@ -31,6 +31,8 @@ interface Standing {
 
 export interface RunningRun extends Standing {
   readonly startedAt: string
+  /** The agent that executes it, in a pool of agents. */
+  readonly owner?: string | undefined
   /** For scheduled drift checks: whether it was asked to stop already. */
   readonly scheduledCheck?: { readonly isStopping: boolean } | undefined
 }

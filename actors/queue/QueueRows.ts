@@ -17,10 +17,13 @@ const QueuedRow = rowShape({
 type QueuedRow = RowOf<typeof QueuedRow.columns>
 
 const RunningRow = rowShape({
-  ...Struct.pick(RunRow.columns, ["id", "workspace_id", "slot_pool", "capsule_line", "started_at"]),
+  ...Struct.pick(RunRow.columns, ["id", "workspace_id", "slot_pool", "capsule_line", "owner", "started_at"]),
   is_scheduled_check: Flag,
   is_stopping: Flag
 })
+
+const AskedOfAgentsRow = RunRow.only("id", "pool", "type", "workspace_id")
+type AskedOfAgents = RowOf<typeof AskedOfAgentsRow.columns>
 
 const AskedRow = rowShape({ workspaceId: RunRow.columns.workspace_id, pool: RunRow.columns.slot_pool })
 const CountRow = rowShape({ count: Schema.Int })
@@ -36,6 +39,9 @@ const toQueued = (row: QueuedRow): QueuedRun => ({
   workspaceTurn: row.workspace_turn,
   subjectTurn: row.subject_turn
 })
+
+/** How many waiting Runs of one Workspace are compared with what the agents of a pool can execute. */
+const mostAsked = 10
 
 /** How many Runs of one person an agent may skip because it lacks what they need. */
 const mostOfPerson = 50
@@ -109,6 +115,8 @@ export class QueueRows extends Context.Service<
     readonly candidatesOf: (pool: string) => Effect.Effect<ReadonlyArray<QueuedRun>>
     /** Where people's Runs wait for a place. */
     readonly asked: Effect.Effect<ReadonlyArray<AskedRun>>
+    /** People's Runs that wait for a pool of agents to which their Workspace is assigned: the first few of each Workspace. */
+    readonly askedOfAgents: Effect.Effect<ReadonlyArray<AskedOfAgents>>
     /** A Workspace's queued Runs, in order of arrival. */
     readonly queuedOf: (workspaceId: WorkspaceId, most: number) => Effect.Effect<ReadonlyArray<QueuedRun>>
     /** How many Runs a Workspace has queued, counted up to `most`. */
@@ -123,7 +131,7 @@ export class QueueRows extends Context.Service<
       const sql = yield* SqlClient.SqlClient
 
       const running = Effect.map(
-        Effect.orDie(RunningRow.rows(sql)`SELECT id, workspace_id, slot_pool, capsule_line, started_at,
+        Effect.orDie(RunningRow.rows(sql)`SELECT id, workspace_id, slot_pool, capsule_line, owner, started_at,
             CASE WHEN type = 'drift_check' AND trigger_kind = 'schedule' THEN 1 ELSE 0 END AS is_scheduled_check,
             CASE WHEN cancel_requested_at IS NULL THEN 0 ELSE 1 END AS is_stopping
           FROM runs WHERE status = 'running'`),
@@ -134,6 +142,7 @@ export class QueueRows extends Context.Service<
             pool: row.slot_pool,
             capsuleLine: row.capsule_line ?? undefined,
             startedAt: row.started_at ?? "",
+            owner: row.owner ?? undefined,
             ...(row.is_scheduled_check === 1 ? { scheduledCheck: { isStopping: row.is_stopping === 1 } } : {})
           }))
       )
@@ -163,6 +172,12 @@ export class QueueRows extends Context.Service<
         WHERE status = 'queued' AND capsule_wait = 0 AND type <> 'drift_check' AND trigger_kind = 'user'
         ORDER BY workspace_id`)
 
+      const askedOfAgents = Effect.orDie(AskedOfAgentsRow.rows(sql)`SELECT id, pool, type, workspace_id
+        FROM (SELECT r.*, ROW_NUMBER() OVER (PARTITION BY r.workspace_id, r.pool ORDER BY r.queued_at, r.id) AS place
+          FROM runs r JOIN agent_pool_workspaces w ON w.pool = r.pool AND w.workspace_id = r.workspace_id
+          WHERE r.status = 'queued' AND r.capsule_wait = 0 AND r.type <> 'drift_check' AND r.trigger_kind = 'user')
+        WHERE place <= ${mostAsked} ORDER BY queued_at, id`)
+
       const queuedOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, most: number) {
         const rows = yield* QueuedRow.rows(sql)`
           SELECT r.id, r.workspace_id, r.slot_pool, COALESCE(r.created_by, '') AS subject, r.capsule_line,
@@ -188,7 +203,7 @@ export class QueueRows extends Context.Service<
         })}`
       }, Effect.orDie)
 
-      return QueueRows.of({ running, candidates, candidatesOf, asked, queuedOf, countOf, turnTaken })
+      return QueueRows.of({ running, candidates, candidatesOf, asked, askedOfAgents, queuedOf, countOf, turnTaken })
     })
   )
 }

@@ -2,7 +2,9 @@ import { Context, Effect, Layer, Queue, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { transaction } from "../database/Transaction.ts"
 import { giveWay } from "../run/GivingWay.ts"
+import { isOfAgents } from "../run/RunPools.ts"
 import { decide, givingWay, type Place, type QueuedRun, type QueueLimits, type RunningRun } from "./QueueDecision.ts"
+import { checkGivingWay } from "../pool/AgentPlaces.ts"
 import { PoolReach } from "../pool/PoolReach.ts"
 import type { RunId } from "../../schema/records/Ids.ts"
 import { QueueRows } from "./QueueRows.ts"
@@ -71,10 +73,27 @@ export class RunQueue extends Context.Service<
         builds: { places: settings.buildConcurrency, perWorkspace: settings.workspaceBuildConcurrency }
       }
 
+      /** The same where only an agent knows how many places there are, and not every agent can execute every Run. */
+      const makeRoomAtAgents = Effect.fnUntraced(function* (running: ReadonlyArray<RunningRun>) {
+        let checks = running.flatMap(({ id, owner, pool, scheduledCheck, startedAt }) =>
+          scheduledCheck === undefined || owner === undefined || !isOfAgents(pool)
+            ? []
+            : [{ id, owner, startedAt, isStopping: scheduledCheck.isStopping }]
+        )
+        if (checks.length === 0) return
+        for (const run of yield* rows.askedOfAgents) {
+          const chosen = checkGivingWay(yield* reach.takers(run), checks)
+          if (chosen === undefined) continue
+          yield* giveWay(chosen)
+          checks = checks.map((check) => (check.id === chosen ? { ...check, isStopping: true } : check))
+        }
+      })
+
       /** A scheduled drift check stops when a person's Run waits for its place. */
       const makeRoom = Effect.fnUntraced(function* (running: ReadonlyArray<RunningRun>) {
         if (running.every(({ scheduledCheck }) => scheduledCheck === undefined)) return
         yield* Effect.forEach(givingWay({ limits, running }, yield* rows.asked), giveWay, { discard: true })
+        yield* makeRoomAtAgents(running)
       }, Effect.provideContext(stopping))
 
       const claim = Effect.fn("RunQueue.claim")(function* (owner: string) {
@@ -108,6 +127,8 @@ export class RunQueue extends Context.Service<
         while (true) {
           const { next } = decide({ limits, running, queued })
           if (next === undefined) return undefined
+          // Everything after it is a drift check, too.
+          if (next.isDriftCheck && (yield* reach.keptPlaces(pool)) !== undefined) return undefined
           const claimed = (yield* fits(next.id)) ? yield* lifecycle.claim(next.id, owner) : undefined
           if (claimed !== undefined) {
             yield* rows.turnTaken(next)

@@ -17,6 +17,9 @@ const agentsPrefix = "agents:"
 /** The places of a pool of agents, as `runs.slot_pool` and `run_turns` name them. */
 export const placesOfPool = (pool: string): string => `${agentsPrefix}${pool}`
 
+/** Whether they are those of agents. */
+export const isOfAgents = (places: string): boolean => places.startsWith(agentsPrefix)
+
 /** Which kind of places they are. */
 export const slotPoolOf = (places: string): SlotPool =>
-  places.startsWith(agentsPrefix) ? "agents" : places === "builds" ? "builds" : "runs"
+  isOfAgents(places) ? "agents" : places === "builds" ? "builds" : "runs"

@@ -77,12 +77,13 @@ const execution = Effect.fnUntraced(function* (
   })
   yield* Effect.acquireRelease(guard.hold(room.runFolder, lease.killAtBoot()), () => guard.release(room.runFolder))
   if (offer.kind === "apply") yield* Effect.forkScoped(stopInTime(lease, handle))
-  return yield* executeJob(room, offer, opened, {
+  const control = {
     runFolder: room.runFolder,
     cancelRequested: Deferred.await(handle.cancelled),
     sink,
     ...(offer.kind === "apply" ? { recordStart: Effect.provideContext(recordStart(lease, handle), context) } : {})
-  })
+  }
+  return yield* executeJob(room, offer, opened, control, lease.wasOver)
 })
 
 const removed = Effect.fnUntraced(function* ({ room }: RunHandle) {
@@ -171,11 +172,7 @@ export const runLeft = Effect.fn("AgentRun.left")((handle: RunHandle) =>
       const left =
         kind === "apply"
           ? { kind, status: "left" as const, left: Option.getOrNull(yield* runner.recover(runFolder)) }
-          : {
-              kind,
-              status: "failed" as const,
-              failure: runnerFailure("killed", "prepare", "The agent ended while it worked on this Run.")
-            }
+          : { kind, status: "left" as const }
       yield* ended(handle, yield* untilDiskTakesIt(sealedResult(handle.room, left)))
     })
   )

@@ -155,12 +155,16 @@ export const untilDiskTakesIt = <A, E, R>(write: Effect.Effect<A, E, R>): Effect
     Effect.retry(Schedule.spaced("5 seconds"))
   )
 
-/** Executes an accepted job to its end. The result is sealed and durable; only a full disk prevents that. */
+/**
+ * Executes an accepted job to its end. The result is sealed and durable; only a full disk prevents that. `leaseWasOver`: why a plan or a drift
+ * check failed then is that its tool was killed.
+ */
 export const executeJob = Effect.fn("JobExecution.execute")(function* (
   room: RunRoom,
   offer: JobOffer,
   opened: OpenedJob,
-  control: RunControl
+  control: RunControl,
+  leaseWasOver: () => boolean
 ) {
   yield* control.sink.event("run.phase", { phase: "fetch" })
   const done = yield* withFiles(room, offer, opened).pipe(
@@ -169,6 +173,9 @@ export const executeJob = Effect.fn("JobExecution.execute")(function* (
     Effect.result
   )
   if (Result.isSuccess(done)) return yield* untilDiskTakesIt(sealedOutcome(room, done.success))
+  if (offer.kind !== "apply" && leaseWasOver()) {
+    return yield* untilDiskTakesIt(sealedResult(room, { kind: offer.kind, status: "left" }))
+  }
   const failure: RunnerFailure = done.failure
   return yield* untilDiskTakesIt(sealedResult(room, { kind: offer.kind, status: "failed", failure }))
 })

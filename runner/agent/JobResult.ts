@@ -14,14 +14,15 @@ const ended = <Kind extends typeof JobKind.Type, Outcome extends Schema.Top>(kin
 /**
  * - `ended`: the tool ran, or had nothing to do; the outcome has the details
  * - `failed`: there is no outcome; for an apply it means that the tool was not started and nothing was changed
- * - `left`: for an apply whose agent ended while its tool ran, and restarted while the Run was still its own; `null` when
- *   the tool was never started
+ * - `left`: the tool ended with its agent or with the lease, and the Run is still the agent's own. What an apply left is said; `null` when its
+ *   tool was never started. A plan or a drift check changed nothing and begins again
  */
 export const JobResult = Schema.Union([
   ended("plan", PlanOutcome),
   ended("apply", ApplyOutcome),
   ended("drift_check", DriftOutcome),
   Schema.Struct({ kind: JobKind, status: Schema.Literal("failed"), failure: RunnerFailure }),
-  Schema.Struct({ kind: Schema.Literal("apply"), status: Schema.Literal("left"), left: Schema.NullOr(LeftOver) })
+  Schema.Struct({ kind: Schema.Literal("apply"), status: Schema.Literal("left"), left: Schema.NullOr(LeftOver) }),
+  Schema.Struct({ kind: Schema.Literals(["plan", "drift_check"]), status: Schema.Literal("left") })
 ])
 export type JobResult = typeof JobResult.Type

@@ -53,19 +53,28 @@ export interface Lease {
   readonly extend: (sent: Moment, seconds: number) => void
   readonly secondsUntilInterrupt: () => number
   readonly secondsUntilKill: () => number
+  /** The tool had to be dead at some time, whatever was granted since. */
+  readonly wasOver: () => boolean
   /** When the tool has to be dead, on the clock that all processes share. */
   readonly killAtBoot: () => number
 }
 
 export const makeLease = (clocks: Clocks, sent: Moment, seconds: number): Lease => {
   let held = { sent, times: stopTimes(seconds) }
+  let ended = false
   const left = (after: number) => after - elapsedSeconds(clocks, held.sent)
+  const wasOver = () => {
+    ended ||= left(held.times.killAfter) <= 0
+    return ended
+  }
   return {
     extend: (later, granted) => {
+      wasOver()
       if (later.boot >= held.sent.boot) held = { sent: later, times: stopTimes(granted) }
     },
     secondsUntilInterrupt: () => left(held.times.interruptAfter),
     secondsUntilKill: () => left(held.times.killAfter),
+    wasOver,
     killAtBoot: () => held.sent.boot + held.times.killAfter
   }
 }

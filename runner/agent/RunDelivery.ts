@@ -1,6 +1,7 @@
 import { Deferred, Effect, Option, Redacted, Schema } from "effect"
 import type { Gone } from "../../schema/agent/AgentRefusal.ts"
 import { ModuleRunner } from "../execution/ModuleRunner.ts"
+import { provesUnstarted } from "../execution/Recovery.ts"
 import { LeftOver } from "../execution/RunOutcome.ts"
 import type { StateCheckpoint } from "../execution/RunSink.ts"
 import { AgentParty } from "./AgentParty.ts"
@@ -84,14 +85,31 @@ export const deliver = Effect.fnUntraced(function* (handle: RunHandle, result: S
   })
 })
 
-/** Hands in what an apply left after it was settled without this agent. `none` when its tool was never started. */
+const neverStarted: LeftOver = {
+  neverStarted: true,
+  started: [],
+  completed: [],
+  possiblyCreated: [],
+  changedAnything: false
+}
+
+/**
+ * Hands in what an apply left after it was settled without this agent. The server allowed the start, so it waits for
+ * this even if the tool was never started: then the agent says so, provided that its disk proves it.
+ */
 export const handIn = Effect.fnUntraced(function* ({ room }: RunHandle) {
   const runner = yield* ModuleRunner
+  const left = yield* untilDiskTakesIt(runner.recover(room.runFolder))
+  if (Option.isSome(left)) return yield* sendLeft(room, left.value)
+  if (!(yield* untilDiskTakesIt(provesUnstarted(room.runFolder)))) return
+  // A restored server does not know the Run, and misses nothing.
+  yield* Effect.catchTag(sendLeft(room, neverStarted), "Gone", () => Effect.void)
+})
+
+const sendLeft = Effect.fnUntraced(function* (room: RunRoom, left: LeftOver) {
   const line = yield* ServerLine
   const party = yield* AgentParty
-  const left = yield* untilDiskTakesIt(runner.recover(room.runFolder))
-  if (Option.isNone(left)) return
-  const text = yield* Effect.orDie(encodeLeft(left.value))
+  const text = yield* Effect.orDie(encodeLeft(left))
   const packed = yield* packContents(new TextEncoder().encode(text))
   const file = yield* untilDiskTakesIt(
     sealedBytes(room.sealed("left_over"), party.serverKey, party.sent(room.claim, "left_over"), packed)

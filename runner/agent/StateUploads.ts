@@ -1,7 +1,7 @@
 import { Duration, Effect, Queue, type Scope } from "effect"
 import type { StateCheckpoint } from "../execution/RunSink.ts"
 
-const shortest = Duration.millis(200)
+const shortest = Duration.seconds(1)
 const timesTheLast = 5
 
 export interface StateUploads {
@@ -20,8 +20,7 @@ export const uploadStates = Effect.fnUntraced(function* (
   const waiting = yield* Queue.sliding<StateCheckpoint>(1)
   let newest: number | undefined
   yield* Queue.take(waiting).pipe(
-    Effect.flatMap(send),
-    Effect.timed,
+    Effect.flatMap((state) => Effect.timed(send(state))),
     Effect.flatMap(([took]) => Effect.sleep(Duration.max(shortest, Duration.times(took, timesTheLast)))),
     Effect.forever,
     Effect.forkScoped

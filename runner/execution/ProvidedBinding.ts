@@ -7,27 +7,38 @@ import type { ProvidedBinding } from "./RunJob.ts"
 const cost = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 }
 const digestBytes = 32
 
-/** Everything that a provider receives, independent of the order in which it was described. */
-const contentsOf = ({ files, values }: ProvidedSet): string =>
+/**
+ * What distinguishes one set from another: everything that a provider receives, independent of the order in which it
+ * was described. A label stands for values and contents, never for names.
+ */
+export const identityOf = ({ files, label, values }: ProvidedSet): string =>
   JSON.stringify([
     Object.entries(values)
-      .map(([name, value]) => JSON.stringify([name, Redacted.value(value)]))
+      .map(([name, value]) => JSON.stringify([name, label === undefined ? Redacted.value(value) : null]))
       .toSorted(),
     files
-      .map(({ content, envName, name }) =>
-        JSON.stringify([name, envName ?? null, Buffer.from(Redacted.value(content)).toString("base64")])
-      )
-      .toSorted()
+      .map(({ content, envName, name }) => {
+        const bytes = label === undefined ? Buffer.from(Redacted.value(content)).toString("base64") : null
+        return JSON.stringify([name, envName ?? null, bytes])
+      })
+      .toSorted(),
+    ...(label === undefined ? [] : [label])
   ])
 
-/** For one plan only, so that it does not reveal which Runs used the same values. */
-const digestOf = (name: string, set: ProvidedSet, planDigest: string) =>
+const slowDigest = (text: string, salt: ReadonlyArray<string>) =>
   Effect.callback<string>((resume) => {
-    scrypt(contentsOf(set), JSON.stringify([planDigest, name]), digestBytes, cost, (error, digest) =>
+    scrypt(text, JSON.stringify(salt), digestBytes, cost, (error, digest) =>
       // Bun returns `undefined` where Node returns `null`.
       resume(error instanceof Error ? Effect.die(error) : Effect.succeed(digest.toString("base64url")))
     )
   })
+
+/** For one plan only, so that it does not reveal which Runs used the same values. */
+const digestOf = (name: string, set: ProvidedSet, planDigest: string) => slowDigest(identityOf(set), [planDigest, name])
+
+/** See `ProvidedMark`. `place`: the installation and its pool. */
+export const providedMark = (name: string, set: ProvidedSet, place: ReadonlyArray<string>) =>
+  slowDigest(identityOf(set), ["svc-provided-mark-v1", ...place, name])
 
 /** Binds a plan to this machine's credentials that it was made with. */
 export const providedBindings = (
@@ -35,7 +46,11 @@ export const providedBindings = (
   planDigest: string
 ): Effect.Effect<ReadonlyArray<ProvidedBinding>> =>
   Effect.forEach([...sets], ([name, set]) =>
-    Effect.map(digestOf(name, set, planDigest), (digest) => ({ name, digest }))
+    Effect.map(digestOf(name, set, planDigest), (digest) => ({
+      name,
+      digest,
+      ...(set.mark === undefined ? {} : { mark: set.mark })
+    }))
   )
 
 /** A reviewed plan, and what it is bound to. */

@@ -1,14 +1,20 @@
 import { Context, Effect, type Redacted, Schema } from "effect"
+import type { ProvidedMark } from "../../schema/agent/ProvidedMark.ts"
 import type { CredentialFile } from "./RunJob.ts"
 
 /** This machine lacks what a Connection leaves to its pool. `message` contains no value. */
 export class NotProvided extends Schema.TaggedError<NotProvided>()("NotProvided", { message: Schema.String }) {}
 
 /**
- * This machine's own credentials for one provider. `publicNames`: variables, and members of JSON documents, whose
- * values are not secret and may be in a plan.
+ * This machine's own credentials for one provider.
+ *
+ * - `label`: stands for the values, which may be replaced while the label stays the same
+ * - `mark`: identifies them to the control plane; absent where there is none
+ * - `publicNames`: variables, and members of JSON documents, whose values are not secret and may be in a plan
  */
 export interface ProvidedSet {
+  readonly label?: string | undefined
+  readonly mark?: string | undefined
   readonly publicNames?: ReadonlyArray<string>
   readonly values: Readonly<Record<string, Redacted.Redacted<string>>>
   readonly files: ReadonlyArray<CredentialFile>
@@ -19,11 +25,13 @@ export interface ProvidedSet {
  * leaves the machine. The control plane has none.
  *
  * - `described`: all that the machine's operator declared; `names`: those that are complete now
+ * - `marks`: of those that are complete now, or were when they were last read
  * - `read`: reads them each time, so that the next Run uses replaced ones
  */
 export interface ProvidedCredentials {
   readonly described: Effect.Effect<ReadonlyArray<string>>
   readonly names: Effect.Effect<ReadonlyArray<string>>
+  readonly marks: Effect.Effect<ReadonlyArray<ProvidedMark>>
   readonly read: (name: string) => Effect.Effect<ProvidedSet, NotProvided>
 }
 
@@ -31,6 +39,7 @@ export const ProvidedCredentials = Context.Reference<ProvidedCredentials>("svc/e
   defaultValue: () => ({
     described: Effect.succeed([]),
     names: Effect.succeed([]),
+    marks: Effect.succeed([]),
     read: (name) =>
       Effect.fail(
         new NotProvided({

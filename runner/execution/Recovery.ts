@@ -4,7 +4,7 @@ import { possiblyCreated, readJournal } from "./ApplyJournal.ts"
 import { readApplyRecord } from "./ApplyRecord.ts"
 import { endProcessesOfRun } from "./OrphanedProcesses.ts"
 import { readLeftState } from "./LeftState.ts"
-import { type HeldFolder, holdFolder, isInPlace, type RunFileFailed } from "./RunFiles.ts"
+import { type HeldFolder, holdFolder, isInPlace, readOptional, type RunFileFailed } from "./RunFiles.ts"
 import { moduleFolder, removeSecrets, runFolderPaths } from "./RunFolder.ts"
 import type { LeftOver } from "./RunOutcome.ts"
 
@@ -53,4 +53,18 @@ export const recoverApply = Effect.fnUntraced(function* (
     possiblyCreated: possiblyCreated(journal, state?.state),
     changedAnything: journal.started.length > 0 || isNewer || problem !== undefined
   })
+})
+
+/**
+ * Whether the disk proves that the tool of an apply was never started. Its journal is opened before, and its record is written before; everything
+ * that a tool does is in the journal. A folder without a journal proves nothing.
+ */
+export const provesUnstarted = Effect.fnUntraced(function* (
+  runFolder: string
+): Effect.fn.Return<boolean, RunFileFailed> {
+  const paths = runFolderPaths(runFolder)
+  const record = yield* readOptional(paths.applyRecord, "read the apply record")
+  const checkpoint = yield* readOptional(paths.checkpoint, "read the last state")
+  const journal = yield* readOptional(paths.journal, "read the apply journal")
+  return Option.isNone(record) && Option.isNone(checkpoint) && Option.exists(journal, ({ length }) => length === 0)
 })

@@ -1,4 +1,5 @@
 import { Duration, Schema } from "effect"
+import { ProvidedMarkText } from "../../schema/agent/ProvidedMark.ts"
 import { SourceBuild, ToolIdentity } from "../../schema/records/Run.ts"
 import { SecretText } from "../redaction/SecretText.ts"
 import { RunDemands } from "../sandbox/RunDemands.ts"
@@ -156,8 +157,13 @@ export type DriftJob = typeof DriftJob.Type
 
 /**
  * The executing machine's credentials that a plan was made with: their name, and a digest that does not reveal them.
+ * `mark`: the one that the machine also reports outside of Runs.
  */
-export const ProvidedBinding = Schema.Struct({ name: Schema.String, digest: Schema.String })
+export const ProvidedBinding = Schema.Struct({
+  name: Schema.String,
+  digest: Schema.String,
+  mark: Schema.optional(ProvidedMarkText)
+})
 export type ProvidedBinding = typeof ProvidedBinding.Type
 
 /**

@@ -132,9 +132,13 @@ export const JournalResource = Schema.Struct({
 })
 export type JournalResource = typeof JournalResource.Type
 
-/** What an apply left when the service ended during it. Present only when the tool had been started. */
+/**
+ * What an apply left when the service ended during it. Present only when the tool had been started. `neverStarted`: said by an agent that proves the
+ * opposite, since its server only knows that the tool was allowed to start.
+ */
 export const LeftOver = Schema.Struct({
   ...leftState,
+  neverStarted: Schema.optional(Schema.Literal(true)),
   started: Schema.Array(JournalResource),
   completed: Schema.Array(JournalResource),
   possiblyCreated: Schema.Array(Schema.String),

@@ -5,6 +5,7 @@ import { AgentCapability, AgentFacts, AgentKeys } from "./AgentIdentity.ts"
 import { HeldRun, HeldRunOrder, JobOffer, ReportBatch, RunClaim } from "./AgentJob.ts"
 import { AgentRefusal } from "./AgentRefusal.ts"
 import { Digest } from "./Blob.ts"
+import { ProvidedMark } from "./ProvidedMark.ts"
 import { PoolName } from "./PoolName.ts"
 
 /*
@@ -51,7 +52,8 @@ export const helloText = (hello: {
 
 /**
  * Begins a session; an older session of the same agent ends, unless it belongs to another process that is draining.
- * `next` are new public keys when the agent rotates: they take effect with the following session.
+ * `next` are new public keys when the agent rotates: they take effect with the following session. `providedMarks`
+ * belong to the sets in `facts.provided`; a changed one tells the server that the set was replaced.
  */
 export const Hello = Rpc.make("Hello", {
   payload: {
@@ -61,7 +63,8 @@ export const Hello = Rpc.make("Hello", {
     signature: Schema.String.check(Schema.isMaxLength(128)),
     facts: AgentFacts,
     held: Schema.Array(HeldRun).check(Schema.isMaxLength(1024)),
-    nextKeys: Schema.optionalKey(AgentKeys)
+    nextKeys: Schema.optionalKey(AgentKeys),
+    providedMarks: Schema.optionalKey(Schema.Array(ProvidedMark).check(Schema.isMaxLength(64)))
   },
   success: Schema.Struct({
     session: Schema.RedactedFromValue(Schema.String),

@@ -113,3 +113,21 @@ export const agentProvisionTables: ReadonlyArray<string> = [
   `ALTER TABLE connections ADD COLUMN provided_pool TEXT`,
   `ALTER TABLE connections ADD COLUMN provided_name TEXT`
 ]
+
+/**
+ * What was made with which credentials of agents.
+ *
+ * - `agent_provided_marks`: of each set that an agent has, as it last said
+ * - `run_plans.provided_marks`: JSON; of the sets that the plan was made with
+ */
+export const providedMarkTables: ReadonlyArray<string> = [
+  `CREATE TABLE agent_provided_marks (
+    agent_id TEXT NOT NULL REFERENCES agents (id),
+    name TEXT NOT NULL,
+    mark TEXT NOT NULL,
+    PRIMARY KEY (agent_id, name)
+  )`,
+  `ALTER TABLE run_plans ADD COLUMN provided_marks TEXT`,
+  // Beside the plan files, which are large and stand before the column.
+  `CREATE INDEX run_plans_provided ON run_plans (run_id, provided_marks) WHERE provided_marks IS NOT NULL`
+]

@@ -40,7 +40,7 @@ export const agentMachine = (folder: string) =>
       }
       return ModuleRunner.layer.pipe(
         Layer.provideMerge(localPlace),
-        Layer.provideMerge(ownCredentials),
+        Layer.provideMerge(ownCredentials(folder)),
         Layer.provide(Layer.succeed(RunnerSettings, settings.runner)),
         Layer.provideMerge(
           Layer.mergeAll(

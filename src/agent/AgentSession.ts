@@ -4,6 +4,7 @@ import { RpcClient, type RpcClientError, type RpcGroup, RpcSerialization } from 
 import type { AgentFacts, AgentKeys } from "../../schema/agent/AgentIdentity.ts"
 import type { HeldRun, HeldRunOrder } from "../../schema/agent/AgentJob.ts"
 import { AgentProtocol, helloText } from "../../schema/agent/AgentProtocol.ts"
+import type { ProvidedMark } from "../../schema/agent/ProvidedMark.ts"
 import type { AgentRefusal } from "../../schema/agent/AgentRefusal.ts"
 import { agentRpcPath } from "../../schema/agent/Blob.ts"
 import { AgentFolder } from "../../runner/agent/AgentFolder.ts"
@@ -39,6 +40,7 @@ const longestAnswer = Duration.seconds(30)
 /** How this agent describes itself at the beginning of a session, and how it handles the answer. */
 export interface SessionSource {
   readonly facts: Effect.Effect<AgentFacts>
+  readonly marks: Effect.Effect<ReadonlyArray<ProvidedMark>>
   readonly held: Effect.Effect<ReadonlyArray<HeldRun>>
   readonly obey: (orders: ReadonlyArray<HeldRunOrder>, sent: Moment) => Effect.Effect<void>
 }
@@ -80,6 +82,7 @@ export class AgentSession extends Context.Service<
 
       const hello = Effect.fnUntraced(function* (source: SessionSource) {
         const facts = yield* source.facts
+        const providedMarks = yield* source.marks
         const { incarnation } = facts
         let at = momentOf(machineClocks)
         const greet = Effect.fnUntraced(function* (signer: Signer, nextKeys: AgentKeys | undefined) {
@@ -90,7 +93,8 @@ export class AgentSession extends Context.Service<
           )
           const held = yield* source.held
           at = momentOf(machineClocks)
-          const greeting = { agentId, nonce, signature, facts, held, ...(nextKeys === undefined ? {} : { nextKeys }) }
+          const keys = nextKeys === undefined ? {} : { nextKeys }
+          const greeting = { agentId, nonce, signature, facts, held, providedMarks, ...keys }
           return yield* Effect.timeout(calls.Hello(greeting), longestAnswer)
         })
         const answer = yield* change.begun(greet, { mayBegin: !facts.draining })

@@ -2,7 +2,11 @@ import { totalmem } from "node:os"
 import { Config, Effect, Option, Schema } from "effect"
 import { ByteSize } from "../../schema/records/ByteSize.ts"
 import { metadataRanges, wholeRange } from "../../runner/sandbox/network/NetworkSettings.ts"
-import { defaultSandboxSettings, type SandboxSettingsShape } from "../../runner/sandbox/SandboxSettings.ts"
+import {
+  defaultSandboxSettings,
+  SandboxSettings,
+  type SandboxSettingsShape
+} from "../../runner/sandbox/SandboxSettings.ts"
 import type { RunnerSettingsShape } from "../../runner/execution/RunnerSettings.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 
@@ -10,7 +14,7 @@ const WholeNumber = Schema.FiniteFromString.check(Schema.isInt(), Schema.isBetwe
 const Size = Schema.Union([Schema.Literal("auto"), ByteSize])
 
 const largestAutomaticMemory = 4 * 1024 ** 3
-const { limits, network } = defaultSandboxSettings
+const { limits } = defaultSandboxSettings
 
 const rangesOf = (text: string): ReadonlyArray<string> =>
   text.trim() === "none"
@@ -42,8 +46,8 @@ export interface AgentMachineSettings {
 
 /** How Runs are executed on this machine, from the environment. */
 export const agentMachineSettings = (folder: string): Effect.Effect<AgentMachineSettings, SettingsRefused> =>
-  config.pipe(
-    Effect.map((given): AgentMachineSettings => {
+  Effect.all({ given: config, ambient: SandboxSettings }).pipe(
+    Effect.map(({ ambient, given }): AgentMachineSettings => {
       const mirror = Option.getOrUndefined(given.mirror)
       return {
         runner: {
@@ -52,10 +56,10 @@ export const agentMachineSettings = (folder: string): Effect.Effect<AgentMachine
           mirror: mirror === undefined ? undefined : { path: mirror, required: given.mirrorRequired }
         },
         sandbox: {
-          ...defaultSandboxSettings,
+          ...ambient,
           isolation: given.isolation,
           limits: {
-            ...limits,
+            ...ambient.limits,
             memoryBytes:
               given.memory === "auto" ? Math.min(largestAutomaticMemory, Math.floor(totalmem() / 2)) : given.memory,
             processes: given.processes,
@@ -65,10 +69,10 @@ export const agentMachineSettings = (folder: string): Effect.Effect<AgentMachine
             fileBytes: Math.min(limits.fileBytes, given.folder),
             freeBytes: given.freeDisk
           },
-          network: { ...network, reach: given.reach, forbidden: rangesOf(given.forbidden).map(wholeRange) },
+          network: { ...ambient.network, reach: given.reach, forbidden: rangesOf(given.forbidden).map(wholeRange) },
           ownFolder: `${folder}/sandbox`,
           dataFolder: folder,
-          extraReadOnly: mirror === undefined ? [] : [mirror]
+          extraReadOnly: [...ambient.extraReadOnly, ...(mirror === undefined ? [] : [mirror])]
         }
       }
     }),

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { Cause, Context, Duration, Effect, type FileSystem, Layer } from "effect"
+import { Cause, Context, Deferred, Duration, Effect, type FileSystem, Layer } from "effect"
 import type { AgentFacts } from "../../schema/agent/AgentIdentity.ts"
 import type { JobOffer } from "../../schema/agent/AgentJob.ts"
 import { AgentFolder } from "../../runner/agent/AgentFolder.ts"
@@ -93,12 +93,17 @@ export class AgentWork extends Context.Service<
         const adopt = runs.adopt((handle) => runLeft(handle).pipe(worked(handle.room.claim.runId)))
 
         const work = Effect.fnUntraced(
-          function* (offer: JobOffer, sent: Moment, job: Effect.Success<ReturnType<typeof openedJob>>) {
+          function* (
+            offer: JobOffer,
+            sent: Moment,
+            job: Effect.Success<ReturnType<typeof openedJob>>,
+            held: Effect.Effect<unknown>
+          ) {
             const room = yield* makeRoom(folder.runs, { runId: offer.runId, fence: offer.fence }, offer.kind)
             if (room === undefined) return
             const lease = makeLease(machineClocks, sent, offer.leaseSeconds)
             yield* runs.add({ room, lease, stage: "accepted" }, (handle) =>
-              runOffer(handle, lease, offer, job).pipe(worked(offer.runId))
+              Effect.andThen(held, runOffer(handle, lease, offer, job).pipe(worked(offer.runId)))
             )
           },
           Effect.scoped,
@@ -117,7 +122,11 @@ export class AgentWork extends Context.Service<
             const declined = Effect.timeout(calls.Decline({ runId, fence, reason }), longestDecline)
             return yield* Effect.ignore(until(declined))
           }
-          yield* work(offer, sent, opened.success).pipe(Effect.forkIn(scope, { startImmediately: true }))
+          // Until it is held, its place looks free, and the next poll would ask for one Run too many.
+          const held = yield* Deferred.make<void>()
+          const hold = Deferred.succeed(held, undefined)
+          yield* work(offer, sent, opened.success, hold).pipe(Effect.ensuring(hold), Effect.forkIn(scope))
+          yield* Deferred.await(held)
         })
 
         /** One offer, requested under one name until it is answered: a lost offer is sent again. */

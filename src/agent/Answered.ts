@@ -42,9 +42,10 @@ export class Answered extends Context.Service<
     Effect.gen(function* () {
       const session = yield* AgentSession
       const runs = yield* AgentRuns
-      const { facts } = yield* MachineFacts
+      const { areReplaced, facts, marks } = yield* MachineFacts
       const source: SessionSource = {
         facts,
+        marks,
         held: Effect.sync(() => heldRuns(runs)),
         obey: (orders, sent) =>
           Effect.forEach(
@@ -112,7 +113,9 @@ export class Answered extends Context.Service<
 
       return Answered.of({
         until,
-        session: Effect.flatMap(session.isDue, (isDue) => (isDue ? begin(session.generation()) : Effect.void))
+        session: Effect.gen(function* () {
+          if ((yield* session.isDue) || (yield* areReplaced)) yield* begin(session.generation())
+        })
       })
     })
   )

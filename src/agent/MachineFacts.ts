@@ -3,7 +3,9 @@ import { statfs } from "node:fs/promises"
 import { hostname } from "node:os"
 import { Context, Effect, Layer, Option } from "effect"
 import { type AgentFacts, agentProtocol } from "../../schema/agent/AgentIdentity.ts"
+import type { ProvidedMark } from "../../schema/agent/ProvidedMark.ts"
 import { AgentFolder } from "../../runner/agent/AgentFolder.ts"
+import { machineClocks } from "../../runner/agent/LeaseClock.ts"
 import { ProvidedCredentials } from "../../runner/execution/ProvidedCredentials.ts"
 import { Sandbox } from "../../runner/sandbox/Sandbox.ts"
 import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
@@ -16,6 +18,8 @@ export interface AgentOptions {
   readonly labels: Readonly<Record<string, string>>
 }
 
+/** How often the agent checks whether its own credentials were replaced. */
+const betweenLooksSeconds = 5
 /** Below this much space the agent takes no new job; a Run is ended at half of it. */
 const leastFreeBytes = 1024 ** 3
 /** On a small disk, this share of it. */
@@ -41,6 +45,10 @@ export class MachineFacts extends Context.Service<
   MachineFacts,
   {
     readonly facts: Effect.Effect<AgentFacts>
+    /** Marks of the agent's own credentials, for the session that begins now. */
+    readonly marks: Effect.Effect<ReadonlyArray<ProvidedMark>>
+    /** Whether the agent's own credentials changed since the last session; checked every few seconds. */
+    readonly areReplaced: Effect.Effect<boolean>
     readonly disk: Effect.Effect<AgentFacts["disk"]>
     readonly drain: Effect.Effect<void>
     readonly isDraining: () => boolean
@@ -89,8 +97,19 @@ export class MachineFacts extends Context.Service<
             provided: yield* credentials.names
           }
         })
+        let told = ""
+        let lookedAt = Number.NEGATIVE_INFINITY
+        const marks = Effect.tap(credentials.marks, (found) => Effect.sync(() => void (told = JSON.stringify(found))))
+        const areReplaced = Effect.gen(function* () {
+          const at = machineClocks.bootSeconds()
+          if (at - lookedAt < betweenLooksSeconds) return false
+          lookedAt = at
+          return JSON.stringify(yield* credentials.marks) !== told
+        })
         return MachineFacts.of({
           facts,
+          marks,
+          areReplaced,
           disk,
           drain: Effect.sync(() => {
             draining = true

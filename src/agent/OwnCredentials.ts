@@ -10,10 +10,14 @@ import { ProvidedName } from "../../schema/agent/ProvidedName.ts"
 import { closed } from "../../schema/events/RunEvent.ts"
 import { agentEnv } from "../settings/AgentVariables.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
+import { makeMarks } from "./ProvidedMarks.ts"
 
 /** Where a value is: in a file, or in a variable of the agent's own environment. */
 const Place = Schema.Union([Schema.Struct({ file: Schema.String }), Schema.Struct({ variable: Schema.String })])
 type Place = typeof Place.Type
+
+/** Short, so that nobody mistakes it for a value. */
+const Label = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$/))
 
 /**
  * The agent's own credentials, by the names that Connections use. The file says where the values are and holds none
@@ -21,6 +25,7 @@ type Place = typeof Place.Type
  *
  * - `env`: where the value of each environment variable is
  * - `files`: files that the provider reads; `envName` receives the path of the copy that the Run gets
+ * - `label`: stands for the values: a plan stays applicable while the label is the same
  * - `withoutIsolation`: they may be used where modules run without isolation, and every module of the pool can read them
  * - `publicNames`: variables, and members of JSON documents, whose values are not secret and may be in a plan
  */
@@ -33,6 +38,7 @@ const OwnSets = Schema.Record(
         Schema.Struct({ name: Schema.String, path: Schema.String, envName: Schema.optionalKey(Schema.String) })
       )
     ),
+    label: Schema.optionalKey(Label),
     publicNames: Schema.optionalKey(Schema.Array(Schema.String)),
     withoutIsolation: Schema.optionalKey(Schema.Boolean)
   })
@@ -95,7 +101,7 @@ const valueAt = (name: string, variable: string, place: Place) =>
 
 const readSet = Effect.fnUntraced(function* (
   name: string,
-  { env = {}, files = [], publicNames = [] }: OwnSet
+  { env = {}, files = [], label, publicNames = [] }: OwnSet
 ): Effect.fn.Return<ProvidedSet, NotProvided> {
   const values: Record<string, Redacted.Redacted<string>> = {}
   for (const [variable, place] of Object.entries(env)) {
@@ -109,7 +115,7 @@ const readSet = Effect.fnUntraced(function* (
       return { name: file.name, content: Redacted.make(content), envName: file.envName }
     })
   )
-  return { values, files: read, publicNames }
+  return { values, files: read, label, publicNames }
 })
 
 /** The credentials that the file declares; none without a file. */
@@ -140,28 +146,42 @@ const ownSets = Effect.gen(function* () {
 })
 
 /**
- * This machine's credentials, as its operator describes them. The description is read once, the values for each Run.
+ * The credentials of the agent with this folder, as its operator describes them. The description is read once, the
+ * values for each Run.
  */
-export const ownCredentials = Layer.effect(
-  ProvidedCredentials,
-  Effect.gen(function* () {
-    const sets = yield* ownSets
-    const { level } = (yield* Sandbox).status
-    const find = (name: string) => Object.entries(sets).find(([known]) => known === name)?.[1]
-    const read = (name: string) => {
-      const set = find(name)
-      if (set === undefined) return Effect.fail(new NotProvided({ message: `This agent has no credentials ${name}.` }))
-      // There, any module can read the files and the agent's own environment, whatever its Workspace.
-      return level === "process" && set.withoutIsolation !== true
-        ? Effect.fail(unusable(name, "modules", "run without isolation here, and could read them for every Workspace"))
-        : readSet(name, set)
-    }
-    return {
-      described: Effect.succeed(Object.keys(sets)),
-      names: Effect.filter(Object.keys(sets), (name) =>
-        Effect.match(read(name), { onSuccess: () => true, onFailure: () => false })
+export const ownCredentials = (folder: string) =>
+  Layer.effect(
+    ProvidedCredentials,
+    Effect.suspend(() => provided(folder))
+  )
+
+const provided = Effect.fnUntraced(function* (folder: string) {
+  const sets = yield* ownSets
+  const { last, marked } = makeMarks(folder)
+  const { level } = (yield* Sandbox).status
+  const find = (name: string) => Object.entries(sets).find(([known]) => known === name)?.[1]
+  const read = (name: string) => {
+    const set = find(name)
+    if (set === undefined) return Effect.fail(new NotProvided({ message: `This agent has no credentials ${name}.` }))
+    // There, any module can read the files and the agent's own environment, whatever its Workspace.
+    return level === "process" && set.withoutIsolation !== true
+      ? Effect.fail(unusable(name, "modules", "run without isolation here, and could read them for every Workspace"))
+      : Effect.flatMap(readSet(name, set), (found) => marked(name, found))
+  }
+  return {
+    described: Effect.succeed(Object.keys(sets)),
+    names: Effect.filter(Object.keys(sets), (name) =>
+      Effect.match(read(name), { onSuccess: () => true, onFailure: () => false })
+    ),
+    marks: Effect.map(
+      Effect.forEach(Object.keys(sets), (name) =>
+        Effect.match(read(name), {
+          onSuccess: ({ mark }) => ({ name, mark }),
+          onFailure: () => ({ name, mark: last(name) })
+        })
       ),
-      read
-    }
-  })
-)
+      (all) => all.flatMap(({ mark, name }) => (mark === undefined ? [] : [{ name, mark }]))
+    ),
+    read
+  }
+})

@@ -1,7 +1,7 @@
 import { Effect, Record, Schema } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import { accountTables } from "../../schema/tables/AccountTables.ts"
-import { agentProvisionTables, agentTables } from "../../schema/tables/AgentTables.ts"
+import { agentProvisionTables, agentTables, providedMarkTables } from "../../schema/tables/AgentTables.ts"
 import { approvalTables } from "../../schema/tables/ApprovalTables.ts"
 import { auditChainTables, auditFilterIndexes, auditTables } from "../../schema/tables/AuditTables.ts"
 import { authorityTables } from "../../schema/tables/AuthorityTables.ts"
@@ -131,7 +131,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0048_commit_descriptions": commitDescriptionColumns,
   "0049_run_facets": runFacetIndexes,
   "0050_agents": agentTables,
-  "0051_pool_credentials": agentProvisionTables
+  "0051_pool_credentials": agentProvisionTables,
+  "0052_provided_marks": providedMarkTables
 }
 
 /** The database was written by a newer release than this one. */

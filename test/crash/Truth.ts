@@ -48,7 +48,7 @@ const eventsStay = (ledger: Ledger, acknowledged: Acknowledged) =>
   })
 
 /** Every Run is over, reported once, without gaps; data that only a running Run needs is deleted. */
-const runsAreOver = (ledger: Ledger) =>
+export const runsAreOver = (ledger: Ledger) =>
   ledger.runs.flatMap((run) => {
     const events = ledger.events.filter((event) => event.run_id === run.id)
     const chunks = ledger.chunks.filter((chunk) => chunk.run_id === run.id)
@@ -68,7 +68,7 @@ const runsAreOver = (ledger: Ledger) =>
   })
 
 /** No apply ran twice, and none ran without an approval of its own plan. */
-const appliesRanOnce = (ledger: Ledger) => {
+export const appliesRanOnce = (ledger: Ledger) => {
   const applies = ledger.runs.filter(isApply)
   return applies.flatMap((apply) => {
     const plans = ledger.runs.filter(({ used_by_run_id }) => used_by_run_id === apply.id)
@@ -102,7 +102,7 @@ const creationsAreKnown = (ledger: Ledger, cloud: Cloud) => {
 }
 
 /** The Capsule's status, epoch, generation, pointer and runtimeSafety follow from its applies and states. */
-const capsulesAreTrue = (ledger: Ledger, cloud: Cloud) =>
+export const capsulesAreTrue = (ledger: Ledger, cloud: Cloud) =>
   ledger.capsules.flatMap((capsule) => {
     const own = ledger.runs.filter(({ capsule_id }) => capsule_id === capsule.id)
     const last = own.filter((run) => isApply(run) || isRestore(run)).at(-1)
@@ -165,7 +165,7 @@ const exportsAreRecorded = (ledger: Ledger, { exports: { downloaded, granted } }
 }
 
 /** No sealed value remains that is no longer needed. */
-const nothingStays = (ledger: Ledger) => [
+export const nothingStays = (ledger: Ledger) => [
   ...ledger.installPlans
     .filter(
       ({ phase, private_variables }) =>

@@ -3,9 +3,8 @@ import type { Mutant } from "./Mutant.ts"
 const leaseTest = "test/runner/agent/LeaseClock.test.ts"
 const spoolTest = "test/runner/agent/Spool.test.ts"
 const claimsTest = "test/src/http/agent/AgentClaims.test.ts"
+const endedTest = "test/src/http/agent/EndedSessions.test.ts"
 const rotationTest = "test/src/http/agent/KeyRotation.test.ts"
-const providedTest = "test/runner/execution/ProvidedCredentials.test.ts"
-const planTest = "test/runner/execution/ProvidedInPlan.test.ts"
 const guardsTest = "test/src/http/agent/AgentGuards.test.ts"
 const liesTest = "test/src/http/agent/AgentLies.test.ts"
 const poolsTest = "test/src/http/agent/AgentPools.test.ts"
@@ -142,8 +141,8 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   {
     name: "agent: who was revoked meanwhile is given nothing",
     file: "actors/agent/AgentOffers.ts",
-    text: "present.revoked_at !== null || present.drain_requested_at !== null",
-    broken: "present.drain_requested_at !== null",
+    text: "AND sign_key = ${agent.sign_key} AND revoked_at IS NULL",
+    broken: "AND sign_key = ${agent.sign_key}",
     test: guardsTest
   },
   {
@@ -217,81 +216,32 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     test: rotationTest
   },
   {
+    name: "agent: only an empty journal proves that nothing was started",
+    file: "runner/execution/Recovery.ts",
+    text: "Option.exists(journal, ({ length }) => length === 0)",
+    broken: "Option.getOrElse(journal, () => []).length === 0",
+    test: "test/runner/execution/Recovery.test.ts"
+  },
+  {
+    name: "agent: new keys end the sessions that the former ones began",
+    file: "actors/pool/AgentSessions.ts",
+    text: "rotated === undefined ? 0 : 1",
+    broken: "rotated === undefined ? 0 : 0",
+    test: endedTest
+  },
+  {
+    name: "agent: what waits under an ended session is offered nothing",
+    file: "actors/agent/AgentOffers.ts",
+    text: "AND sign_key = ${agent.sign_key} AND revoked_at IS NULL",
+    broken: "AND revoked_at IS NULL",
+    test: endedTest
+  },
+  {
     name: "agent: nobody announces the keys of another",
     file: "actors/pool/AgentSessions.ts",
     text: "if (other !== undefined)\n          return yield* new Rejected",
     broken: "if (other === null)\n          return yield* new Rejected",
     test: rotationTest
-  },
-  {
-    name: "pool: its credentials are no provider arguments",
-    file: "runner/execution/CredentialDelivery.ts",
-    text: "byArgument.has(tuple.provider) && tuple.provided !== undefined && items.length > 0",
-    broken: "byArgument.has(tuple.provider) && tuple.provided === null",
-    test: providedTest
-  },
-  {
-    name: "pool: its credentials are not among what a plan brings back",
-    file: "runner/execution/RunSession.ts",
-    text: ".filter(({ value }) => !own.has(value))",
-    broken: "",
-    test: providedTest
-  },
-  {
-    name: "pool: a plan is applied with the credentials that it was made with",
-    file: "runner/execution/ProvidedBinding.ts",
-    text: "present.get(name) !== planned.get(name)",
-    broken: "planned.get(name) === null",
-    test: providedTest
-  },
-  {
-    name: "pool: modules without isolation are given none of its credentials",
-    file: "src/agent/OwnCredentials.ts",
-    text: `level === "process" &&`,
-    broken: `level === "seatbelt" &&`,
-    test: "test/src/agent/OwnCredentials.test.ts"
-  },
-  {
-    name: "pool: a plan that holds its credentials stays",
-    file: "runner/execution/ProvidedInPlan.ts",
-    text: "if (held === undefined) return",
-    broken: "if (held !== null) return",
-    test: planTest
-  },
-  {
-    name: "pool: only what the state held itself is there already",
-    file: "runner/execution/ProvidedInPlan.ts",
-    text: "!known.has(text)",
-    broken: "known.size === 0",
-    test: planTest
-  },
-  {
-    name: "pool: its credentials are no inputs of a module",
-    file: "runner/execution/EnvironmentNames.ts",
-    text: `name.startsWith("TF_VAR_")`,
-    broken: `name.startsWith("TF_VAR_NONE_")`,
-    test: providedTest
-  },
-  {
-    name: "pool: Outputs that may repeat its credentials are private",
-    file: "actors/execution/ApplyRecovery.ts",
-    text: "|| (yield* held.holdsUnknown(run.id))",
-    broken: "|| run.id === null",
-    test: "test/src/http/agent/PoolCredentials.test.ts"
-  },
-  {
-    name: "pool: another pool does not use its credentials",
-    file: "actors/execution/PoolObstacle.ts",
-    text: "pool === undefined || pool === providedBy.pool",
-    broken: "pool === undefined || pool !== providedBy.name",
-    test: "test/src/http/agent/PoolCredentials.test.ts"
-  },
-  {
-    name: "pool: two Connections of a provider are not both used",
-    file: "actors/execution/PoolObstacle.ts",
-    text: "size > 1 && rows.some",
-    broken: "size > 9 && rows.some",
-    test: "test/actors/connection/PoolCredentials.test.ts"
   },
   {
     name: "agent: a Capsule is released only from a silent agent",

@@ -16,6 +16,7 @@ import { importMutants } from "./ImportMutants.ts"
 import { invitationMutants } from "./InvitationMutants.ts"
 import type { Mutant } from "./Mutant.ts"
 import { lookMutants } from "./LookMutants.ts"
+import { poolMutants } from "./PoolMutants.ts"
 import { redactionMutants } from "./RedactionMutants.ts"
 import { reviewMutants } from "./ReviewMutants.ts"
 import { retentionMutants } from "./RetentionMutants.ts"
@@ -52,7 +53,8 @@ const lists: ReadonlyArray<ReadonlyArray<Mutant>> = [
   stateIndexMutants,
   embeddingMutants,
   reviewMutants,
-  agentMutants
+  agentMutants,
+  poolMutants
 ]
 
 /** `npm run test:mutants` breaks them one by one; `Mutants.test.ts` keeps the lists in step with the code. */

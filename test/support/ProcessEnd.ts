@@ -36,7 +36,14 @@ export const processesBelow = (root: number): ReadonlyArray<number> => {
   return [...found]
 }
 
-export const nameOf = (pid: number): string => readFileSync(`/proc/${pid}/comm`, "latin1").trim()
+/** Empty once it has ended. */
+export const nameOf = (pid: number): string => {
+  try {
+    return readFileSync(`/proc/${pid}/comm`, "latin1").trim()
+  } catch {
+    return ""
+  }
+}
 
 /**
  * Tracks processes, whose ids may be reused after they have ended. `ended` waits for all of them, and returns whether

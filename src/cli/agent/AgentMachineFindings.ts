@@ -58,35 +58,35 @@ const sandboxFinding = Effect.map(Sandbox, ({ status }): AnyFinding => {
 })
 
 /** This machine's own credentials for Connections: each described set, and whether it can be read now. */
-const credentialsFinding = Effect.gen(function* () {
-  const credentials = yield* ProvidedCredentials
-  const [described, complete] = [yield* credentials.described, yield* credentials.names]
-  const missing = yield* Effect.forEach(
-    described.filter((name) => !complete.includes(name)),
-    (name) => Effect.match(credentials.read(name), { onFailure: ({ message }) => message, onSuccess: () => `${name}.` })
+const credentialsFinding = (folder: string) =>
+  Effect.gen(function* () {
+    const credentials = yield* ProvidedCredentials
+    const [complete, missing] = yield* Effect.partition(yield* credentials.described, (name) =>
+      Effect.map(credentials.read(name), ({ label }) => (label === undefined ? name : `${name} (label ${label})`))
+    )
+    const { level } = (yield* Sandbox).status
+    const named = complete.length === 0 ? "None of its own." : `${complete.join(", ")}.`
+    const finding: AnyFinding =
+      missing.length > 0
+        ? {
+            check: "credentials",
+            status: "error",
+            message: missing.map(({ message }) => message).join(" "),
+            remedy: "Runs that need them wait."
+          }
+        : complete.length > 0 && level === "process"
+          ? {
+              check: "credentials",
+              status: "warning",
+              message: `${named} Modules run without isolation here, and each of them can read these.`,
+              remedy: "Let this agent isolate modules, or give it only Workspaces that may have these credentials."
+            }
+          : { check: "credentials", status: "ok", message: named }
+    return finding
+  }).pipe(
+    Effect.provide(ownCredentials(folder)),
+    Effect.catch(({ message }) => Effect.succeed<AnyFinding>({ check: "credentials", status: "error", message }))
   )
-  const { level } = (yield* Sandbox).status
-  if (missing.length === 0 && complete.length > 0 && level === "process") {
-    return {
-      check: "credentials",
-      status: "warning",
-      message: `${complete.join(", ")}. Modules run without isolation here, and each of them can read these.`,
-      remedy: "Let this agent isolate modules, or give it only Workspaces that may have these credentials."
-    } satisfies AnyFinding
-  }
-  const finding: AnyFinding =
-    missing.length > 0
-      ? { check: "credentials", status: "error", message: missing.join(" "), remedy: "Runs that need them wait." }
-      : {
-          check: "credentials",
-          status: "ok",
-          message: complete.length === 0 ? "None of its own." : `${complete.join(", ")}.`
-        }
-  return finding
-}).pipe(
-  Effect.provide(ownCredentials),
-  Effect.catch(({ message }) => Effect.succeed<AnyFinding>({ check: "credentials", status: "error", message }))
-)
 
 export const machineFindings = (folder: string) =>
-  Effect.all([diskFinding(folder), toolFinding, sandboxFinding, credentialsFinding])
+  Effect.all([diskFinding(folder), toolFinding, sandboxFinding, credentialsFinding(folder)])

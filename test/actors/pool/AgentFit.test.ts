@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test"
 import { Option } from "effect"
 import { type AgentNeed, type Lack, lackOf, needInWords, stricter, toolFor } from "../../../actors/pool/AgentFit.ts"
-import type { AgentFacts } from "../../../schema/agent/AgentIdentity.ts"
 
-const facts: Pick<AgentFacts, "tools" | "platform" | "isolation" | "provided"> = {
+const facts: Parameters<typeof lackOf>[0] = {
+  id: "one",
   tools: [
     { name: "terraform", version: "1.11.4" },
     { name: "opentofu", version: "1.9.10" },
@@ -34,6 +34,12 @@ const cases: ReadonlyArray<readonly [title: string, need: AgentNeed, lack: Lack 
   ["a lower level", { tool: {}, isolation: "landlock" }, undefined],
   ["a higher level", { tool: {}, isolation: "bubblewrap" }, { property: "isolation", needed: "bubblewrap" }],
   ["its own credentials", { tool: {}, provided: ["cloud"] }, undefined],
+  ["the credentials of the plan", { tool: {}, provided: ["cloud"], holders: ["two", "one"] }, undefined],
+  [
+    "credentials of the plan that were replaced here",
+    { tool: {}, provided: ["cloud"], holders: ["two"] },
+    { property: "credentials", needed: "cloud that its plan was made with" }
+  ],
   ["other credentials", { tool: {}, provided: ["cloud", "other"] }, { property: "credentials", needed: "other" }]
 ]
 
@@ -66,4 +72,8 @@ test("a need names each property that is missing", () => {
     "Terraform 1.11.4 on linux_amd64"
   )
   expect(needInWords({ tool: {}, isolation: "bubblewrap" })).toBe("a tool with at least the isolation bubblewrap")
+  expect(needInWords({ tool: {}, provided: ["cloud", "other"] })).toBe("a tool with the credentials cloud, other")
+  expect(needInWords({ tool: {}, provided: ["cloud"], holders: ["one"] })).toBe(
+    "a tool with the credentials cloud that its plan was made with"
+  )
 })

@@ -2,7 +2,6 @@ import { Effect } from "effect"
 import { holds } from "../../crash/CrashClient.ts"
 import { holdProcesses, nameOf, processesBelow } from "../../support/ProcessEnd.ts"
 import { agentWorld, type AgentWorld } from "../support/AgentWorld.ts"
-import { killed } from "../support/Processes.ts"
 import { verdict } from "../support/Verdict.ts"
 import type { WorldCase } from "./AgentCase.ts"
 import { keptAgent, type KeptAgent } from "./Journeys.ts"
@@ -102,26 +101,6 @@ const cutForShort: WorldCase = {
   })
 }
 
-const serverAway = (seconds: number): WorldCase => ({
-  name: `the server is killed while agents work, and comes back after ${seconds} s`,
-  run: Effect.fnUntraced(function* (options) {
-    const world = yield* agentWorld({ ...options, leaseSeconds })
-    const one = yield* keptAgent(yield* world.agent("one"))
-    const { applyId } = yield* applying(world, one)
-    yield* killed(world.first)
-    yield* Effect.sleep(seconds * 1000)
-    yield* world.letGo("one-b")
-    yield* world.serveAgain()
-    const apply = yield* world.over(applyId)
-    // By now the tool was asked to stop, and its state is saved like any other.
-    const expected = seconds < leaseSeconds / 2 ? ["succeeded"] : ["succeeded", "failed", "cancelled"]
-    yield* holds(expected.includes(apply.status), `${apply.status} ${apply.error?.code} ${apply.error?.message}`)
-    yield* one.owesNothing
-    yield* one.end
-    yield* verdict(world)
-  })
-})
-
 const oldFence: WorldCase = {
   name: "an agent whose plan was given to another comes back with its old fence",
   run: Effect.fnUntraced(function* (options) {
@@ -148,11 +127,4 @@ const oldFence: WorldCase = {
   })
 }
 
-export const leaseCases: ReadonlyArray<WorldCase> = [
-  paused,
-  cutForLong,
-  cutForShort,
-  serverAway(5),
-  serverAway(130),
-  oldFence
-]
+export const leaseCases: ReadonlyArray<WorldCase> = [paused, cutForLong, cutForShort, oldFence]

@@ -1,10 +1,10 @@
-import { Clock, Effect } from "effect"
+import { Effect } from "effect"
 import { holds } from "../../crash/CrashClient.ts"
 import { mountRefusal, smallDisk } from "../../support/SmallDisk.ts"
-import { agentWorld, type AgentWorld } from "../support/AgentWorld.ts"
+import { agentWorld } from "../support/AgentWorld.ts"
 import { verdict } from "../support/Verdict.ts"
 import type { WorldCase } from "./AgentCase.ts"
-import { eventually, keptAgent, type KeptAgent } from "./Journeys.ts"
+import { eventually, keptAgent } from "./Journeys.ts"
 
 /** On its own small disk; mounting one needs root. */
 const diskFull: WorldCase = {
@@ -102,83 +102,4 @@ const fair: WorldCase = {
   })
 }
 
-const megabyte = 1_000_000
-
-/** The time from the request to the end of the Run, and how long its tool applied. */
-const applied = Effect.fnUntraced(function* (
-  world: AgentWorld,
-  planRunId: Effect.Success<ReturnType<AgentWorld["installed"]>>["planRunId"]
-) {
-  const plan = yield* world.over(planRunId)
-  yield* holds(plan.status === "waiting_approval", `${plan.status} ${plan.error?.message}`)
-  return yield* world.approvedApply(planRunId)
-})
-
-const toolMillis = Effect.fnUntraced(function* (world: AgentWorld, runId: Effect.Success<ReturnType<typeof applied>>) {
-  const events = yield* world.eventsOf(runId)
-  const phases = events.filter(({ kind }) => kind === "run.phase")
-  const at = phases.findIndex(({ data }) => "phase" in data && data.phase === "apply")
-  const [begun, next] = [phases[at], phases[at + 1]]
-  if (begun === undefined || next === undefined) return Number.NaN
-  return Date.parse(next.at) - Date.parse(begun.at)
-})
-
-const noSlower = 1.25
-
-/** The tool writes its whole state after each object, so the large one takes as long as everything else together. */
-const slowLine = (name: string, module: "wide" | "half-wide", rate: number): WorldCase => ({
-  name: `${name}: the tool is not slowed, and a cancel arrives`,
-  run: Effect.fnUntraced(function* (options) {
-    const world = yield* agentWorld(options)
-    const agent = yield* keptAgent(yield* world.agent("one"))
-    const measured = Effect.fnUntraced(function* (label: string, limit: number | undefined) {
-      const { planRunId } = yield* world.installed(label, module)
-      const applyId = yield* applied(world, planRunId)
-      agent.line.slow(limit)
-      const apply = yield* world.over(applyId)
-      agent.line.slow(undefined)
-      yield* holds(apply.status === "succeeded", `${apply.status} ${apply.error?.message}`)
-      return yield* toolMillis(world, applyId)
-    })
-    const fast = yield* measured("fast", undefined)
-    const slow = yield* measured("slow", rate)
-    yield* Effect.logInfo(`The tool applied for ${fast} ms, and over a slow line for ${slow} ms.`)
-    yield* holds(slow <= fast * noSlower, `The tool took ${slow} ms over a slow line, and ${fast} ms over a fast one`)
-    const millis = yield* cancelled(world, agent, module, rate)
-    yield* Effect.logInfo(`A cancel took ${millis} ms.`)
-    yield* holds(millis < 2000, `A cancel took ${millis} ms`)
-    yield* agent.owesNothing
-    yield* agent.end
-    yield* verdict(world)
-  })
-})
-
-/**
- * The time from the request until the agent receives it, and passes it to its tool at once, while states fill the
- * connection.
- */
-const cancelled = Effect.fnUntraced(function* (
-  world: AgentWorld,
-  agent: KeptAgent,
-  module: "wide" | "half-wide",
-  rate: number
-) {
-  const { planRunId } = yield* world.installed("stopped", module)
-  const applyId = yield* applied(world, planRunId)
-  agent.line.slow(rate)
-  yield* eventually(() => agent.line.said.lastIndexOf("PUT state") > agent.line.said.lastIndexOf("Start"))
-  const heard = agent.line.heard('"cancel":true')
-  const asked = yield* Clock.currentTimeMillis
-  yield* world.client.runs.cancel({ params: { runId: applyId }, payload: {} })
-  yield* world.over(applyId)
-  agent.line.slow(undefined)
-  return (heard() ?? Number.NaN) - asked
-})
-
-export const loadCases: ReadonlyArray<WorldCase> = [
-  oneEach,
-  diskFull,
-  slowLine("a 50 MB state of 200 resources over 1 MB/s", "wide", megabyte),
-  slowLine("a 10 MB state of 40 resources over 0.2 MB/s", "half-wide", megabyte / 5),
-  fair
-]
+export const loadCases: ReadonlyArray<WorldCase> = [oneEach, diskFull, fair]

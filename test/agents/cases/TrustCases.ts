@@ -14,10 +14,18 @@ import { verdict } from "../support/Verdict.ts"
 import type { WorldCase } from "./AgentCase.ts"
 import { keptAgent } from "./Journeys.ts"
 
-const [credential, password] = canaries
+const [credential, password, otherCredential] = canaries
 
-/** The demo provider signs each note with a digest of the token it received. */
-const owner = createHash("sha256").update(credential).digest("hex").slice(0, 8)
+/** The demo provider signs each note with a digest of the token that it was given. */
+const signatureOf = (token: string) => createHash("sha256").update(token).digest("hex").slice(0, 8)
+
+/** Who made the notes that exist. */
+const ownersOf = (notesDir: string) =>
+  new Set(
+    readdirSync(notesDir)
+      .filter((name) => name.endsWith(".json"))
+      .map((name) => /"owner":"(\w+)"/.exec(readFileSync(join(notesDir, name), "utf8"))?.[1] ?? "nobody")
+  )
 
 const ownCredentials: WorldCase = {
   name: "what a pool provides reaches the provider and never the control plane: in no file, no byte of its memory and nothing that it sealed",
@@ -27,15 +35,13 @@ const ownCredentials: WorldCase = {
     // An agent without it is not fit, and the Run says what is missing.
     const bare = yield* keptAgent(yield* world.agent("bare"))
     yield* world.until(planRunId, ({ queue }) => queue?.message?.includes(`with the credentials ${ownName}`) === true)
-    const fit = yield* keptAgent(yield* world.agent("fit", { env: yield* world.ownCredentials }))
+    const fit = yield* keptAgent(yield* world.agent("fit", { env: yield* world.ownCredentials() }))
     const plan = yield* world.over(planRunId)
     yield* holds(plan.status === "waiting_approval", `${plan.status} ${plan.error?.message}`)
     const apply = yield* world.over(yield* world.approvedApply(planRunId))
     yield* holds(apply.status === "succeeded", `${apply.status} ${apply.error?.message}`)
-    const notes = readdirSync(world.notesDir).filter((name) => name.endsWith(".json"))
-    const isOwn = notes.some((name) => readFileSync(join(world.notesDir, name), "utf8").includes(owner))
-    yield* holds(isOwn, "The provider was not given the credential")
-    // The server still has in memory what it read, but not this.
+    yield* holds(ownersOf(world.notesDir).has(signatureOf(credential)), "The provider was not given the credential")
+    // What the server read is still in its memory, and this is not.
     const remembered = wordsInMemory(world.first.pid, [credential, "demo_note"])
     yield* holds(remembered.join() === "demo_note", `The server's memory holds ${remembered.join()}`)
     // A plan that nobody applies keeps its file.
@@ -62,6 +68,48 @@ const ownCredentials: WorldCase = {
     for (const place of ["run_plans.plan_file", "state_versions.state"]) {
       yield* holds(sealed.found.includes(`${place}: ${password}`), `${place} was not searched`)
     }
+  })
+}
+
+const otherValues: WorldCase = {
+  name: "two agents have different values under one provided name: what was planned with one is not applied with the other",
+  run: Effect.fnUntraced(function* (options) {
+    const world = yield* agentWorld({ ...options, leavesCredential: true })
+    const one = yield* keptAgent(yield* world.agent("one", { env: yield* world.ownCredentials(), places: 1 }))
+    const { capsuleId, planRunId } = yield* world.installed("one")
+    const plan = yield* world.over(planRunId)
+    yield* holds(plan.status === "waiting_approval", `${plan.status} ${plan.error?.message}`)
+    // The agent that planned is there and has no place, so the apply goes to the other one.
+    yield* world.plans.hold("busy-a")
+    const busy = yield* world.installed("busy")
+    yield* world.plans.held("busy-a")
+    const env = yield* world.ownCredentials(otherCredential)
+    const two = yield* keptAgent(yield* world.agent("two", { env, places: 1 }))
+    const refused = yield* world.over(yield* world.approvedApply(planRunId))
+    const isSaid = refused.error?.message.includes(`not made with the credentials ${ownName} that this agent has now`)
+    yield* holds(refused.status === "failed" && isSaid === true, `${refused.status} ${refused.error?.message}`)
+    yield* holds(ownersOf(world.notesDir).size === 0, "Something was made with the other values")
+    const { runtimeSafety, status } = yield* world.capsule(capsuleId)
+    yield* holds(status === "pending" && runtimeSafety === "safe", `${status} ${runtimeSafety}`)
+    yield* world.plans.letGo("busy-a")
+    const held = yield* world.over(busy.planRunId)
+    yield* holds(held.status === "waiting_approval", `${held.status} ${held.error?.message}`)
+    yield* one.owesNothing
+    yield* one.end
+    // Planned anew, it is applied with the values of its plan.
+    const again = yield* world.client.capsules.plan({
+      params: { capsuleId },
+      headers: { "idempotency-key": "again" },
+      payload: {}
+    })
+    yield* world.over(again.run.id)
+    const apply = yield* world.over(yield* world.approvedApply(again.run.id))
+    yield* holds(apply.status === "succeeded", `${apply.status} ${apply.error?.message}`)
+    const owners = [...ownersOf(world.notesDir)].join()
+    yield* holds(owners === signatureOf(otherCredential), `The notes are of ${owners}`)
+    yield* two.owesNothing
+    yield* two.end
+    yield* verdict(world)
   })
 }
 
@@ -98,5 +146,5 @@ const keysReplaced: WorldCase = {
   })
 }
 
-/** An agent's own secrets: those of its pool, and its keys. */
-export const trustCases: ReadonlyArray<WorldCase> = [ownCredentials, keysReplaced]
+/** Secrets that are an agent's own: those of its pool, and its keys. */
+export const trustCases: ReadonlyArray<WorldCase> = [ownCredentials, otherValues, keysReplaced]

@@ -8,6 +8,11 @@ import { clockCases } from "./ClockCases.ts"
 import { keptAgent } from "./Journeys.ts"
 import { leaseCases } from "./LeaseCases.ts"
 import { loadCases } from "./LoadCases.ts"
+import { keyCases } from "./KeyCases.ts"
+import { proxyCases } from "./ProxyCases.ts"
+import { sandboxCases } from "./SandboxCases.ts"
+import { serverCases } from "./ServerCases.ts"
+import { slowLineCases } from "./SlowLineCases.ts"
 import { trustCases } from "./TrustCases.ts"
 
 const serverKilled: WorldCase = {
@@ -65,9 +70,14 @@ export const shortWorldCases: ReadonlyArray<WorldCase> = [serverKilled, agentKil
 
 /** Long ones first: they wait more than they work. */
 export const worldCases: ReadonlyArray<WorldCase> = [
+  ...slowLineCases,
   ...leaseCases,
+  ...serverCases,
   ...clockCases,
   ...loadCases,
   ...trustCases,
+  ...keyCases,
+  ...proxyCases,
+  ...sandboxCases,
   ...shortWorldCases
 ]

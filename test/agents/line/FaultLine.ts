@@ -16,7 +16,9 @@ export type Way = (typeof ways)[number] | "forged answer"
 export interface Fault {
   readonly message: string
   readonly way: Way
-  /** Only an answer that contains this text. */
+  /** Only a request in which this stands. */
+  readonly asks?: RegExp
+  /** Only an answer in which this stands. */
   readonly answers?: RegExp
   /** What else happens at that moment, for instance a SIGKILL to one of the two. */
   readonly also?: () => void
@@ -49,12 +51,16 @@ export const faultLine = Effect.fn("faultLine")(function* (upstreamUrl: string) 
   let isCut = false
   let rate: number | undefined
   let free = 0
+  let backlog = 0
   const watched = new Map<string, number | undefined>()
 
   /** Connections take turns, as on a shared line. */
   const paced = async (to: Socket, bytes: Buffer) => {
-    for (let at = 0; at < bytes.length && !to.destroyed; at += slice) {
+    backlog += bytes.length
+    for (let at = 0; at < bytes.length; at += slice) {
       const part = bytes.subarray(at, at + slice)
+      backlog -= part.length
+      if (to.destroyed) continue
       if (rate !== undefined) {
         const now = performance.now()
         free = Math.max(free, now) + (part.length / rate) * millisecondsInSecond
@@ -96,7 +102,10 @@ export const faultLine = Effect.fn("faultLine")(function* (upstreamUrl: string) 
       message = messageOf(bytes)
       said.push(message)
       answer = Buffer.alloc(0)
-      current = faults.find((fault) => !fault.isHit && fault.message === message)
+      current = faults.find(
+        ({ asks, isHit, message: wanted }) =>
+          !isHit && wanted === message && (asks === undefined || asks.test(bytes.toString("latin1")))
+      )
       if (current === undefined || isOfAnswer(current)) return void paced(upstream, bytes)
       hit(current)
       if (current.way === "request lost") return drop()
@@ -176,7 +185,9 @@ export const faultLine = Effect.fn("faultLine")(function* (upstreamUrl: string) 
     /** How fast the agent may send, in bytes a second. */
     slow: (bytesPerSecond: number | undefined) => {
       rate = bytesPerSecond
-    }
+    },
+    /** Bytes that the agent has sent and that are not over the line yet. */
+    backlog: () => backlog
   }
 })
 

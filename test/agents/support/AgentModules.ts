@@ -3,7 +3,11 @@ import { RelativePath } from "../../../schema/records/Primitives.ts"
 export const provider = "example.test/acme/demo"
 
 /** Secrets that must never be found unsealed. */
-export const canaries = ["the-credential-of-the-provider", "the-value-of-the-variable"] as const
+export const canaries = [
+  "the-credential-of-the-provider",
+  "the-value-of-the-variable",
+  "the-credential-of-another-agent"
+] as const
 
 const head = (notesDir: string) => `
 terraform {

@@ -2,6 +2,7 @@ import { mkdirSync } from "node:fs"
 import { Effect, FileSystem, Option, Redacted, Schedule, Schema, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { PoolName } from "../../../schema/agent/PoolName.ts"
+import type { RunEvent } from "../../../schema/events/RunEvent.ts"
 import type { CapsuleId, RunId } from "../../../schema/records/Ids.ts"
 import type { Run } from "../../../schema/records/Run.ts"
 import { makeClient } from "../../../src/client/index.ts"
@@ -21,6 +22,7 @@ export const ownName = "cloud"
 const often = Schedule.spaced("50 millis")
 
 const Told = Schema.fromJsonString(Schema.Struct({ url: Schema.String, setupLink: Schema.NullOr(Schema.String) }))
+const Enrolled = Schema.fromJsonString(Schema.Struct({ agentId: Schema.String }))
 const Issued = Schema.fromJsonString(Schema.Struct({ token: Schema.String }))
 
 export interface WorldOptions {
@@ -30,7 +32,7 @@ export interface WorldOptions {
   readonly agent?: string
   readonly leaseSeconds?: number
   readonly serverEnv?: Readonly<Record<string, string>>
-  readonly isolation?: "off" | "auto"
+  readonly isolation?: "off" | "required"
   /** The server is not given the provider's credential: the Connection names what the pool provides. */
   readonly leavesCredential?: boolean
 }
@@ -40,6 +42,10 @@ export interface AgentOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly folder?: string
   readonly places?: number
+  /** What it is told as the address of its server, where that is not the line. */
+  readonly server?: string
+  /** Instead of the program of the world. */
+  readonly program?: ReadonlyArray<string>
 }
 
 /** A Run is neither queued nor running. */
@@ -129,11 +135,11 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     }
   })
 
-  /** The description of an agent's own credentials, for its environment. */
-  const ownCredentials = Effect.gen(function* () {
-    // Outside what the verdict searches: this is where the secret belongs.
+  /** The description of what an agent has of its own, for its environment. */
+  const ownCredentials = Effect.fnUntraced(function* (value: string = credential) {
+    // Outside of what the verdict searches: this is where the secret belongs.
     const kept = yield* files.makeTempDirectoryScoped({ prefix: "own-credentials-" })
-    yield* files.writeFileString(`${kept}/token`, `${credential}\n`, { mode: 0o600 })
+    yield* files.writeFileString(`${kept}/token`, `${value}\n`, { mode: 0o600 })
     // The provider of the tests runs without isolation.
     const described = { [ownName]: { env: { DEMO_TOKEN: { file: `${kept}/token` } }, withoutIsolation: true } }
     yield* files.writeFileString(`${kept}/credentials.json`, JSON.stringify(described))
@@ -151,12 +157,16 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     const own = given.line ?? (yield* line)
     const dir = given.folder ?? `${folder}/agent-${name}`
     agents.push(dir)
-    const flags = { server: own.url, pool: "far", dir, name, places: String(given.places ?? 2), log: "debug" }
-    const command = [
-      options.agent ?? options.server,
-      "agent",
-      ...Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value])
-    ]
+    const flags = {
+      server: given.server ?? own.url,
+      pool: "far",
+      dir,
+      name,
+      places: String(given.places ?? 2),
+      log: "debug"
+    }
+    const program = given.program ?? [options.agent ?? options.server]
+    const command = [...program, "agent", ...Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value])]
     const start = started(command, {
       cwd: folder,
       env: {
@@ -172,11 +182,16 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     /** Requests new keys from it, as its operator does. */
     const rotated = Effect.scoped(
       Effect.gen(function* () {
-        const command = [options.agent ?? options.server, "agent", "rotate", "--dir", dir, "--json"]
+        const command = [...program, "agent", "rotate", "--dir", dir, "--json"]
         return yield* Stream.mkString(read((yield* started(command, { cwd: folder, env, output })).stdout))
       })
     )
-    return { start, folder: dir, line: own, rotated }
+    /** Once it has enrolled. */
+    const id = files.readFileString(`${dir}/agent.json`).pipe(
+      Effect.flatMap(Schema.decodeEffect(Enrolled)),
+      Effect.map(({ agentId }) => agentId)
+    )
+    return { start, folder: dir, line: own, rotated, id }
   })
 
   const capsules = new Map<string, CapsuleId>()
@@ -252,10 +267,16 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
       }),
     letGo: (note: string) => files.remove(`${mirror.notesDir}/hold-${step}-${note}`)
   })
-  const eventsOf = (runId: RunId) =>
-    Effect.map(client.runs.events({ params: { runId }, query: { limit: 1000 } }), (answer) =>
-      answer instanceof Response || !("events" in answer) ? [] : answer.events
-    )
+  const eventsOf = Effect.fnUntraced(function* (runId: RunId) {
+    const all: Array<RunEvent> = []
+    for (let after = 0; ; ) {
+      const page = yield* client.runs.events({ params: { runId }, query: { after, limit: 1000 } })
+      if (page instanceof Response || !("events" in page)) return all
+      all.push(...page.events)
+      if (page.events.length === 0) return all
+      after = page.nextAfter
+    }
+  })
 
   return {
     ...options,
@@ -264,6 +285,8 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     dataDir,
     output,
     notesDir: mirror.notesDir,
+    /** What a sandbox has to show of the provider. */
+    interpreter: mirror.interpreter,
     first,
     operator,
     line,

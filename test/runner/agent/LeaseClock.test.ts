@@ -39,6 +39,18 @@ describe("the lease of an agent", () => {
     expect(lease.killAtBoot()).toBe(1048)
   })
 
+  test("remembers that it was over once, and is not over before", () => {
+    const { at, clocks } = movable()
+    const lease = makeLease(clocks, momentOf(clocks), 60)
+    at.boot += 47
+    lease.extend(momentOf(clocks), 60)
+    expect(lease.wasOver()).toBe(false)
+    at.boot += 48
+    lease.extend(momentOf(clocks), 60)
+    expect(lease.secondsUntilKill()).toBe(48)
+    expect(lease.wasOver()).toBe(true)
+  })
+
   test("is not shortened by the late answer to an earlier message", () => {
     const { at, clocks } = movable()
     const first = momentOf(clocks)

@@ -47,4 +47,17 @@ describe("uploads of states", () => {
       expect(yield* Queue.take(started)).toBe(2)
     })
   )
+
+  it.effect("wait no longer because a state came late", () =>
+    Effect.gen(function* () {
+      const started = yield* Queue.unbounded<number>()
+      const uploads = yield* uploadStates(({ serial }) => Queue.offer(started, serial))
+      yield* TestClock.adjust("10 minutes")
+      yield* uploads.offer(state(1))
+      expect(yield* Queue.take(started)).toBe(1)
+      yield* uploads.offer(state(2))
+      yield* TestClock.adjust("1 second")
+      expect(yield* Queue.size(started)).toBe(1)
+    })
+  )
 })

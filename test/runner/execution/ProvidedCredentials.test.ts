@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { Effect, Redacted, Result } from "effect"
 import { deliverCredentials } from "../../../runner/execution/CredentialDelivery.ts"
-import { ProvidedCredentials } from "../../../runner/execution/ProvidedCredentials.ts"
+import { ProvidedCredentials, type ProvidedSet } from "../../../runner/execution/ProvidedCredentials.ts"
 import type { ProviderCredentials } from "../../../runner/execution/RunJob.ts"
 import { it } from "../../support/Effect.ts"
 import { archivedParts } from "../../support/ArchivedParts.ts"
@@ -27,11 +27,12 @@ const own = (more: Partial<ProviderCredentials> = {}) =>
   tuple({ provided: "cloud", values: { DEMO_TOKEN: secret("own-canary") }, ...more })
 
 /** A runner that has these as `cloud`. */
-const providing = (values: ProviderCredentials["values"]) =>
+const providing = (values: ProviderCredentials["values"], more: Partial<ProvidedSet> = {}) =>
   Effect.provideService(ProvidedCredentials, {
     described: Effect.succeed(["cloud"]),
     names: Effect.succeed(["cloud"]),
-    read: () => Effect.succeed({ values, files: [] })
+    marks: Effect.succeed([]),
+    read: () => Effect.succeed({ values, files: [], ...more })
   })
 
 const problem = (tuples: ReadonlyArray<ProviderCredentials>) =>
@@ -123,6 +124,41 @@ describe("a runner's own credentials", () => {
         const applied = yield* runner.apply(applyJob(folder, first, plan), recorder().sink).pipe(providing(reordered))
         expect(applied.exit).toBe("succeeded")
         expect(notesOf(notesDir).map(({ owner }) => owner)).toEqual([ownerOf(tokenA)])
+      })
+    )
+  )
+
+  it.live("may have other values when it is applied where a label stands for them, and no other names", () =>
+    onStage(({ folder, job, notesDir }) =>
+      Effect.gen(function* () {
+        const runner = yield* TestRunner
+        const given = credentials(notesDir)
+        const first = job(
+          { "main.tf": `${required}${note("a")}` },
+          { credentials: [{ ...given, values: {}, provided: "cloud" }] }
+        )
+        const label = "blue"
+        const plan = yield* runner
+          .plan(first, recorder().sink)
+          .pipe(providing(given.values, { label, mark: "a".repeat(43) }))
+        expect(plan.secrets.provided).toMatchObject([{ name: "cloud", mark: "a".repeat(43) }])
+        const others = { ...given.values, DEMO_TOKEN: secret(tokenB) }
+        for (const refused of [
+          providing(given.values),
+          providing(given.values, { label: "green" }),
+          providing({ ...others, DEMO_MORE: secret("one-more") }, { label }),
+          providing(others, { label, files: [{ name: "key", content: Redacted.make(new Uint8Array([1])) }] })
+        ]) {
+          const { message } = yield* Effect.flip(
+            runner.apply(applyJob(folder, first, plan), recorder().sink).pipe(refused)
+          )
+          expect(message).toContain("not made with the credentials cloud")
+        }
+        const applied = yield* runner
+          .apply(applyJob(folder, first, plan), recorder().sink)
+          .pipe(providing(others, { label }))
+        expect(applied.exit).toBe("succeeded")
+        expect(notesOf(notesDir).map(({ owner }) => owner)).toEqual([ownerOf(tokenB)])
       })
     )
   )

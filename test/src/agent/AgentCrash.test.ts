@@ -71,7 +71,8 @@ describe("an agent that was killed", () => {
         yield* until(() => apply.results.length > 0)
         expect(server.held.at(-1)).toMatchObject([{ stage: "left" }])
         const [result] = apply.results
-        if (result?.status !== "left" || result.left === null) throw new Error(JSON.stringify(result))
+        if (result?.kind !== "apply" || result.status !== "left" || result.left === null)
+          throw new Error(JSON.stringify(result))
         expect(result.left.started.map(({ address }) => address)).toEqual([
           "terraform_data.first",
           "terraform_data.slow"
@@ -143,6 +144,29 @@ describe("an agent that does not run", () => {
         // By then the time for asking the tool to stop has passed too.
         expect(["killed", "cancelled"]).toContain(result.outcome.exit)
         expect(result.outcome.possiblyCreated).toEqual(["terraform_data.slow"])
+      }),
+    120_000
+  )
+})
+
+describe("an agent that could not keep the lease of a plan", () => {
+  it.live(
+    "says that the plan has no result, and not that its tool failed",
+    () =>
+      Effect.gen(function* () {
+        const { folder, server, snapshot } = yield* staged
+        const child = yield* agentProcess(server, folder)
+        const plan = yield* addPlan(server, snapshot, { leaseSeconds: 20, builtBy: "sleep 600" })
+        const builds = () => processesBelow(child.pid).filter((one) => nameOf(one) === "sleep")
+        yield* until(() => builds().length > 0)
+        const tools = builds()
+        child.kill("SIGSTOP")
+        const held = holdProcesses(tools)
+        expect(held.ended(60_000)).toBe(true)
+        held.release()
+        child.kill("SIGCONT")
+        yield* until(() => plan.results.length > 0)
+        expect(plan.results).toEqual([{ kind: "plan", status: "left" }])
       }),
     120_000
   )

@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync, statSync } from "node:fs"
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect } from "bun:test"
-import { Effect, Redacted } from "effect"
+import { ConfigProvider, Effect, Fiber, Redacted } from "effect"
 import { it } from "../../support/Effect.ts"
 import { eventually } from "../../support/Eventually.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
@@ -22,6 +22,8 @@ const over = (run: ScriptedRun) =>
     Effect.sync(() => run.results.length),
     (count) => count > 0
   )
+
+const until = (holds: () => boolean) => eventually(Effect.sync(holds), (holding) => holding)
 
 const heard = (run: ScriptedRun, message: string) =>
   eventually(
@@ -65,6 +67,37 @@ const withAgent = Effect.fnUntraced(function* (seconds: number) {
 })
 
 describe("an agent", () => {
+  it.live("begins a session as soon as its own credentials are replaced, and says that they are others", () =>
+    Effect.gen(function* () {
+      const { server, start } = yield* staged(1)
+      const kept = yield* temporaryFolder
+      mkdirSync(kept, { recursive: true })
+      writeFileSync(join(kept, "token"), "own-credential-canary")
+      const described = {
+        cloud: { env: { DEMO_TOKEN: { file: join(kept, "token") } }, withoutIsolation: true }
+      }
+      writeFileSync(join(kept, "credentials.json"), JSON.stringify(described))
+      const env = { ...process.env, SVC_AGENT_CREDENTIALS: join(kept, "credentials.json") }
+      const agent = yield* start.pipe(
+        Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
+      )
+      const told = (sessions: number) =>
+        eventually(
+          Effect.sync(() => server.marks.length),
+          (count) => count >= sessions
+        )
+      yield* told(1)
+      writeFileSync(join(kept, "token"), "replaced-credential-canary")
+      yield* told(2)
+      const [first = [], second = []] = server.marks
+      expect(first.map(({ name }) => name)).toEqual(["cloud"])
+      expect(second.map(({ name }) => name)).toEqual(["cloud"])
+      expect(second).not.toEqual(first)
+      expect(Buffer.concat(server.captured).includes("credential-canary")).toBe(false)
+      yield* agent.drained
+    })
+  )
+
   it.live(
     "enrols, plans, applies what was reviewed, and forgets a Run once its result is stored",
     () =>
@@ -208,11 +241,51 @@ describe("an agent", () => {
   )
 
   it.live(
+    "says that nothing was started where its server allowed a start and did not come to say so",
+    () =>
+      Effect.gen(function* () {
+        const { agent, folder, server, snapshot } = yield* withAgent(1)
+        const plan = yield* planned(server, snapshot)
+        server.faults.push({ message: "Start", lost: "answer", times: 1_000_000 })
+        const apply = yield* addApply(server, snapshot, plan)
+        yield* heard(apply, "Start")
+        apply.gone = "hand_in"
+        yield* eventually(
+          Effect.sync(() => apply.handedIn.length),
+          (count) => count === 1
+        )
+        expect(apply.handedIn).toMatchObject([{ neverStarted: true, changedAnything: false, started: [] }])
+        expect(JSON.stringify(apply.entries)).not.toContain("working on")
+        yield* empty(folder)
+        yield* agent.drained
+      }),
+    120_000
+  )
+
+  it.live(
+    "takes no more Runs than it has places",
+    () =>
+      Effect.gen(function* () {
+        const { server, snapshot, start } = yield* staged(1)
+        const plans = yield* Effect.forEach([1, 2, 3], () => addPlan(server, snapshot, { builtBy: "sleep 600" }))
+        const agent = yield* start
+        const saidOf = (message: string) => server.said.filter((one) => one === message).length
+        yield* until(() => saidOf("Accept") >= 2)
+        const renewed = saidOf("Renew")
+        yield* until(() => saidOf("Renew") > renewed + 2)
+        expect(saidOf("Accept")).toBe(2)
+        expect(plans.map(({ offered }) => offered)).toEqual([true, true, false])
+        yield* Fiber.interrupt(agent.fiber)
+      }),
+    120_000
+  )
+
+  it.live(
     "opens no offer that its server did not sign, reports it, and continues",
     () =>
       Effect.gen(function* () {
         const { server, snapshot, start } = yield* staged(1)
-        const forged = yield* addPlan(server, snapshot, true)
+        const forged = yield* addPlan(server, snapshot, { isForged: true })
         const agent = yield* start
         yield* planned(server, snapshot)
         expect(forged.heard).toHaveLength(1)

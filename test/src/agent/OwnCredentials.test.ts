@@ -21,7 +21,7 @@ const having = Effect.fnUntraced(function* (describe: (folder: string) => unknow
   const text = describe(folder)
   writeFileSync(file, typeof text === "string" ? text : JSON.stringify(text))
   const own = ProvidedCredentials.pipe(
-    Effect.provide(Layer.provide(ownCredentials, sandboxAt(level))),
+    Effect.provide(Layer.provide(ownCredentials(folder), sandboxAt(level))),
     Effect.provideService(
       ConfigProvider.ConfigProvider,
       ConfigProvider.fromEnv({ env: { SVC_AGENT_CREDENTIALS: file } })
@@ -29,6 +29,19 @@ const having = Effect.fnUntraced(function* (describe: (folder: string) => unknow
   )
   return { folder, own }
 })
+
+/** Writes what enrolment leaves in an agent's folder. */
+const enrolIn = (folder: string, pool: string) => {
+  const key = "k".repeat(43)
+  const agentId = "agt_01000000000000000000000000"
+  const identity = {
+    version: 1,
+    server: "https://svc.test",
+    serverKeys: { sign: key, seal: key },
+    installationId: "one"
+  }
+  writeFileSync(join(folder, "agent.json"), JSON.stringify({ ...identity, agentId, pool }))
+}
 
 describe("an agent's own credentials", () => {
   it.live("are read for each Run, without the line break at the end of a file, and named when complete", () =>
@@ -64,6 +77,38 @@ describe("an agent's own credentials", () => {
     })
   )
 
+  it.live("have a mark once the agent is enrolled: another one for other values or another label", () =>
+    Effect.gen(function* () {
+      const { folder, own } = yield* having((at) => {
+        const env = { DEMO_TOKEN: { file: join(at, "secret") } }
+        return { cloud: { env }, other: { env }, labelled: { env, label: "blue" } }
+      })
+      const credentials = yield* own
+      expect(yield* credentials.marks).toEqual([])
+      enrolIn(folder, "far")
+      const marks = Effect.map(credentials.marks, (all) =>
+        Object.fromEntries(all.map(({ mark, name }) => [name, mark]))
+      )
+      const first = yield* marks
+      expect(Object.keys(first)).toEqual(["cloud", "other", "labelled"])
+      // The same values under another name have another mark.
+      expect(new Set(Object.values(first)).size).toBe(3)
+      expect((yield* credentials.read("cloud")).mark).toBe(first["cloud"])
+      writeFileSync(join(folder, "secret"), "replaced-credential")
+      const second = yield* marks
+      expect(second["cloud"]).not.toBe(first["cloud"])
+      expect(second["labelled"]).toBe(first["labelled"])
+      // While the file is being replaced, the mark stays.
+      writeFileSync(join(folder, "secret"), "")
+      expect(yield* marks).toEqual(second)
+      writeFileSync(join(folder, "secret"), `${secret}\n`)
+      expect(yield* marks).toEqual(first)
+      // The same values in another pool have another mark.
+      enrolIn(folder, "near")
+      expect((yield* marks)["cloud"]).not.toBe(first["cloud"])
+    })
+  )
+
   it.live("are given to nobody where modules run without isolation, unless the agent's operator says so", () =>
     Effect.gen(function* () {
       const { own } = yield* having((folder) => {
@@ -91,6 +136,8 @@ describe("an agent's own credentials", () => {
         [{ cloud: { files: [{ name: "../x", path: "/x" }] } }, "file name"],
         [{ cloud: { files: [{ name: "x", path: "x" }] } }, "absolute"],
         [{ cloud: { env: { A_B: { file: "/x" } }, files: [{ name: "x", path: "/x", envName: "A_B" }] } }, "twice"],
+        [{ cloud: { env: { A_B: { file: "/x" } }, label: "two words" } }, "not valid"],
+        [{ cloud: { env: { A_B: { file: "/x" } }, label: "x".repeat(33) } }, "not valid"],
         [{ cloud: {} }, "names no variable"],
         [{ Cloud: { env: { A_B: { file: "/x" } } } }, "not valid"],
         ["{", "not valid"]

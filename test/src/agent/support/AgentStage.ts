@@ -73,14 +73,28 @@ resource "terraform_data" "last" { depends_on = [terraform_data.slow] }
 `
 })
 
-export const addPlan = Effect.fnUntraced(function* (server: ScriptedServer, snapshot: string, isForged = false) {
+interface PlanOptions {
+  /** A script that builds the module before it is planned. */
+  readonly builtBy?: string
+  readonly isForged?: boolean
+  readonly leaseSeconds?: number
+}
+
+export const addPlan = Effect.fnUntraced(function* (
+  server: ScriptedServer,
+  snapshot: string,
+  { builtBy, isForged = false, leaseSeconds = 60 }: PlanOptions = {}
+) {
   const runId = nextRunId()
   const job = yield* encodePlan({
     ...common(runId, snapshot),
     mode: "create_or_update",
+    ...(builtBy === undefined
+      ? {}
+      : { sourceBuild: { commands: [{ argv: ["sh", "-c", builtBy] }], outputs: ["dist"], network: false } }),
     variables: { password: { value: Redacted.make(secretCanary), sensitive: true } }
   })
-  return server.add({ runId, fence: 1, kind: "plan", job, snapshot, secrets: {}, isForged })
+  return server.add({ runId, fence: 1, kind: "plan", job, snapshot, secrets: {}, isForged, leaseSeconds })
 })
 
 export const addApply = Effect.fnUntraced(function* (

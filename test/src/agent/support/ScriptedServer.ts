@@ -9,6 +9,7 @@ import { AgentProtocol } from "../../../../schema/agent/AgentProtocol.ts"
 import { Gone, Unauthorised } from "../../../../schema/agent/AgentRefusal.ts"
 import { agentRpcPath } from "../../../../schema/agent/Blob.ts"
 import { PoolName } from "../../../../schema/agent/PoolName.ts"
+import type { ProvidedMark } from "../../../../schema/agent/ProvidedMark.ts"
 import { AgentId, EvidenceId } from "../../../../schema/records/Ids.ts"
 import { sealingKey } from "../../../../runner/agent/AgentKeyPair.ts"
 import { packContents, sealedFor, serverParty, unpackContents } from "../../../../runner/agent/BlobContents.ts"
@@ -53,6 +54,7 @@ export const scriptedServer = Effect.gen(function* () {
   const said: Array<string> = []
   const held: Array<ReadonlyArray<HeldRun>> = []
   const draining: Array<unknown> = []
+  const marks: Array<ReadonlyArray<ProvidedMark>> = []
   const parts = new Map<string, Buffer>()
   const sealedAnswers = new Map<string, Uint8Array>()
   let agent: { readonly agentId: AgentId; readonly keys: AgentKeys } | undefined
@@ -99,8 +101,9 @@ export const scriptedServer = Effect.gen(function* () {
         agent ??= { agentId: AgentId.make("agt_01000000000000000000000000"), keys }
         return { agentId: agent.agentId, pool: PoolName.make("eu"), server, installationId }
       }),
-    Hello: ({ held: named }) =>
+    Hello: ({ held: named, providedMarks = [] }) =>
       Effect.sync(() => {
+        marks.push(providedMarks)
         held.push(named)
         const session = randomBytes(16).toString("hex")
         sessions.add(session)
@@ -308,6 +311,7 @@ export const scriptedServer = Effect.gen(function* () {
     said,
     held,
     draining,
+    marks,
     /** Cuts the connection, or restores it. */
     cut: (isCut: boolean) => {
       down = isCut

@@ -13,7 +13,10 @@ import { sandboxAt } from "../../agent/support/SandboxAt.ts"
 const noTool = Layer.mock(Toolchain)({ resolve: () => Effect.fail(new ToolMissing({ message: "None.", remedy: "" })) })
 
 /** The findings about an agent's own credentials at this isolation level. */
-const found = Effect.fnUntraced(function* (level: SandboxLevel, set: { readonly withoutIsolation?: boolean }) {
+const found = Effect.fnUntraced(function* (
+  level: SandboxLevel,
+  set: { readonly withoutIsolation?: boolean; readonly label?: string }
+) {
   const folder = yield* temporaryFolder
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, "token"), "own-credential-canary")
@@ -32,6 +35,7 @@ const found = Effect.fnUntraced(function* (level: SandboxLevel, set: { readonly 
 it.live("an agent's doctor says which of its credentials no Run gets, and which every module can read", () =>
   Effect.gen(function* () {
     expect(yield* found("landlock", {})).toEqual({ check: "credentials", status: "ok", message: "cloud." })
+    expect((yield* found("landlock", { label: "blue" }))?.message).toBe("cloud (label blue).")
     const kept = yield* found("process", {})
     expect(kept?.status).toBe("error")
     expect(kept?.message).toContain("modules run without isolation here")

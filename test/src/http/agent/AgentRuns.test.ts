@@ -1,6 +1,7 @@
 import { afterAll, expect } from "bun:test"
 import { Duration, Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
+import { owesEvidence } from "../../../../actors/run/OwedEvidence.ts"
 import { AgentMonitor } from "../../../../actors/agent/AgentMonitor.ts"
 import { Capsules } from "../../../../actors/capsule/Capsules.ts"
 import { Agents } from "../../../../actors/pool/Agents.ts"
@@ -121,6 +122,24 @@ plane.live(
   120_000
 )
 
+plane.live("an agent whose tool was never started owes nothing once it has said so", () =>
+  Effect.gen(function* () {
+    const { enrolled } = yield* world
+    const agent = yield* enrolled()
+    const { claim } = yield* applyingOn(agent, "never-started")
+    yield* (yield* AgentMonitor).release(claim.runId)
+    yield* settled(claim.runId)
+    const sql = yield* SqlClient.SqlClient
+    const owed = sql`SELECT r.run_id FROM agent_runs r WHERE r.run_id = ${claim.runId} AND ${sql.literal(owesEvidence("r."))}`
+    expect(yield* owed).toHaveLength(1)
+    const nothing = { started: [], completed: [], possiblyCreated: [], changedAnything: false }
+    yield* agent.leftOver(claim, { ...nothing, neverStarted: true })
+    expect(yield* owed).toEqual([])
+    const told = yield* sql`SELECT action FROM audit_events WHERE target_id = ${claim.runId} AND action LIKE 'agent.%'`
+    expect(told).toEqual([{ action: "agent.never_started" }])
+  })
+)
+
 plane.live(
   "an offer belongs to one agent and one fence: repeated, it is the same; not accepted, it goes to another; an old fence writes nothing",
   () =>
@@ -155,6 +174,29 @@ plane.live(
       expect(third.fence).toBeGreaterThan(second.fence)
       yield* planOn(two, third)
       expect((yield* reviewable(id)).phase).toBe("reviewable")
+    }),
+  120_000
+)
+
+plane.live(
+  "a plan whose tool was killed because its agent could not keep the lease begins again, once",
+  () =>
+    Effect.gen(function* () {
+      const { enrolled } = yield* world
+      const agent = yield* enrolled()
+      yield* begun("left")
+      const fences: Array<number> = []
+      let runId: Parameters<typeof settled>[0] | undefined
+      for (const _ of [1, 2]) {
+        const { offer } = yield* offerTo(agent)
+        yield* agent.as(agent.client.Accept(offer))
+        yield* agent.finish(offer, { kind: "plan", status: "left" }, { lastBatch: 0 })
+        fences.push(offer.fence)
+        expect(offer.runId).toBe((runId ??= offer.runId))
+      }
+      expect(fences[1]).toBeGreaterThan(fences[0] ?? 0)
+      if (runId === undefined) throw new Error("nothing was offered")
+      expect(yield* settled(runId)).toMatchObject({ status: "failed", attempt: 2, error: { code: "agent_lost" } })
     }),
   120_000
 )

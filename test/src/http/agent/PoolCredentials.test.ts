@@ -6,12 +6,26 @@ import { ConnectionStore } from "../../../../actors/connection/ConnectionStore.t
 import { HeldValues } from "../../../../actors/connection/HeldValues.ts"
 import { Connections } from "../../../../actors/connection/Connections.ts"
 import { poolObstacle } from "../../../../actors/execution/PoolObstacle.ts"
+import { Agents } from "../../../../actors/pool/Agents.ts"
+import { ProvidedMarks } from "../../../../actors/pool/ProvidedMarks.ts"
 import { WorkspacePools } from "../../../../actors/pool/WorkspacePools.ts"
 import { PoolName } from "../../../../schema/agent/PoolName.ts"
+import type { RunId } from "../../../../schema/records/Ids.ts"
 import { suite } from "../../../support/Effect.ts"
 import { settled } from "../../../support/Journey.ts"
 import { TestPlane } from "../../../support/TestPlane.ts"
-import { applyingOn, farPlane, stateFile, world } from "../support/FarPlane.ts"
+import {
+  applyingOn,
+  approvedApply,
+  begun,
+  farPlane,
+  offerTo,
+  planOn,
+  reviewable,
+  stateFile,
+  world
+} from "../support/FarPlane.ts"
+import type { TestAgent } from "../support/TestAgent.ts"
 
 const plane = suite(farPlane)
 afterAll(plane.dispose)
@@ -113,4 +127,101 @@ plane.live(
         expect(outputs).toEqual([{ name: "value", sensitive: isOfPool ? 1 : 0 }])
       }
     })
+)
+
+const credentials = (letter: string) => [{ name: "cloud", mark: letter.repeat(43) }]
+const provided = { provided: ["cloud"] }
+
+/** A plan that an agent made with these, and that waits. */
+const plannedWith = Effect.fnUntraced(function* (agent: TestAgent, branch: string, letter: string) {
+  const id = yield* begun(branch)
+  const { offer } = yield* offerTo(agent)
+  const [{ mark, name } = { mark: "", name: "" }] = credentials(letter)
+  yield* planOn(agent, offer, [{ name, digest: "of-this-plan", mark }])
+  yield* reviewable(id)
+  return { id, planId: offer.runId }
+})
+
+const standing = Effect.fnUntraced(function* (planId: RunId) {
+  const sql = yield* SqlClient.SqlClient
+  const [run] = yield* sql<{ status: string; reason: string | null }>`SELECT status,
+    (SELECT json_extract(data, '$.reason') FROM run_events WHERE run_id = r.id AND kind = 'run.superseded') AS reason
+    FROM runs r WHERE id = ${planId}`
+  return run
+})
+
+plane.live("a plan is void once no agent has the credentials any more that it was made with", () =>
+  Effect.gen(function* () {
+    const { enrolled } = yield* world
+    const sql = yield* SqlClient.SqlClient
+    const [one, two] = [yield* enrolled(provided), yield* enrolled(provided)]
+    yield* two.hello([], { marks: credentials("a") })
+    yield* one.hello([], { marks: credentials("a") })
+    const { planId } = yield* plannedWith(one, "replaced", "a")
+    const waiting = { status: "waiting_approval", reason: null }
+    expect(yield* standing(planId)).toEqual(waiting)
+    // The database alone does not help to try values.
+    const kept = yield* sql`SELECT mark FROM agent_provided_marks UNION ALL SELECT provided_marks FROM run_plans`
+    expect(JSON.stringify(kept)).not.toContain("aaaa")
+    yield* one.hello([], { marks: credentials("b") })
+    expect(yield* standing(planId)).toEqual(waiting)
+    // An agent that says nothing of its credentials may have the same; an earlier release says nothing.
+    yield* two.hello()
+    yield* (yield* ProvidedMarks).voidReplaced
+    expect(yield* standing(planId)).toEqual(waiting)
+    yield* two.hello([], { marks: credentials("c") })
+    const run = yield* standing(planId)
+    expect(run?.status).toBe("superseded")
+    expect(run?.reason).toBe(
+      "The agents of the pool far have new values for the credentials cloud that this plan was made with. Plan again."
+    )
+    expect(yield* sql`SELECT 1 AS one FROM run_plans WHERE run_id = ${planId}`).toEqual([])
+    yield* (yield* Agents).revoke(one.agentId)
+    yield* (yield* Agents).revoke(two.agentId)
+  })
+)
+
+plane.live("a plan is not void for what its agent told before it was made, and stands while its agent is away", () =>
+  Effect.gen(function* () {
+    const { enrolled } = yield* world
+    const { voidReplaced } = yield* ProvidedMarks
+    const agent = yield* enrolled(provided)
+    yield* agent.hello([], { marks: credentials("a") })
+    // Replaced between its last session and the plan.
+    const { planId } = yield* plannedWith(agent, "newer", "b")
+    yield* voidReplaced
+    expect((yield* standing(planId))?.status).toBe("waiting_approval")
+    yield* agent.hello([], { marks: [] })
+    yield* voidReplaced
+    expect((yield* standing(planId))?.status).toBe("waiting_approval")
+    // Another one has others, and this one is gone for good.
+    const other = yield* enrolled(provided)
+    yield* other.hello([], { marks: credentials("c") })
+    yield* agent.hello([], { marks: credentials("b") })
+    yield* voidReplaced
+    expect((yield* standing(planId))?.status).toBe("waiting_approval")
+    yield* (yield* Agents).revoke(agent.agentId)
+    yield* voidReplaced
+    expect((yield* standing(planId))?.status).toBe("superseded")
+    yield* (yield* Agents).revoke(other.agentId)
+  })
+)
+
+plane.live("an apply goes to an agent with the credentials of its plan where another one has new ones", () =>
+  Effect.gen(function* () {
+    const { enrolled } = yield* world
+    const [one, two] = [yield* enrolled(provided), yield* enrolled(provided)]
+    yield* one.hello([], { marks: credentials("a") })
+    yield* two.hello([], { marks: credentials("b") })
+    const { id } = yield* plannedWith(one, "for-its-holder", "a")
+    const { apply } = yield* approvedApply(id)
+    const asked = two.next(two.claim()).pipe(Effect.timeoutOption("1 second"))
+    expect((yield* asked)._tag).toBe("None")
+    const { offer } = yield* offerTo(one)
+    expect(offer.runId).toBe(apply.id)
+    yield* one.as(one.client.Decline({ runId: offer.runId, fence: offer.fence, reason: "for the next one" }))
+    // Nobody has them any more: whoever takes it says why it is not applied.
+    yield* one.hello([], { marks: credentials("c") })
+    expect((yield* offerTo(two)).offer.runId).toBe(apply.id)
+  })
 )

@@ -44,6 +44,7 @@ export const enrolledFolder = Effect.gen(function* () {
         if (identity._tag === "None") return yield* Effect.die(new Error("not enrolled"))
         const source: SessionSource = {
           facts: Effect.succeed(facts),
+          marks: Effect.succeed([]),
           held: Effect.succeed([]),
           obey: () => Effect.void
         }

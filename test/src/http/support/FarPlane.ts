@@ -5,6 +5,7 @@ import { InstallPlans } from "../../../../actors/install-plan/InstallPlans.ts"
 import { Pools } from "../../../../actors/pool/Pools.ts"
 import { Runs } from "../../../../actors/run/Runs.ts"
 import { PoolName } from "../../../../schema/agent/PoolName.ts"
+import type { PlanSecrets } from "../../../../runner/execution/RunJob.ts"
 import type { JobOffer } from "../../../../schema/agent/AgentJob.ts"
 import type { InstallPlanId } from "../../../../schema/records/Ids.ts"
 import { freshKey, requestOf, settled } from "../../../support/Journey.ts"
@@ -62,7 +63,7 @@ export const evidence = {
 }
 
 /** What the plans of a test are bound to. */
-const planBinding = [{ name: "cloud", digest: "digest-of-the-plan" }]
+const planBinding: PlanSecrets["provided"] = [{ name: "cloud", digest: "digest-of-the-plan" }]
 
 export const world = Effect.gen(function* () {
   const { url, workspaceId } = yield* TestPlane
@@ -110,7 +111,7 @@ export const offerTo = Effect.fnUntraced(function* (agent: TestAgent) {
 })
 
 /** Executes a plan as the agent of a test. */
-export const planOn = Effect.fnUntraced(function* (agent: TestAgent, offer: Offer) {
+export const planOn = Effect.fnUntraced(function* (agent: TestAgent, offer: Offer, provided = planBinding) {
   const job = yield* agent.planJob(offer)
   yield* agent.as(agent.client.Accept(offer))
   const at = new Date().toISOString()
@@ -139,7 +140,7 @@ export const planOn = Effect.fnUntraced(function* (agent: TestAgent, offer: Offe
         ...evidence,
         tool: job.tool,
         planFile: Redacted.make(new Uint8Array(0)),
-        secrets: { inputs: [], credentials: [], marked: [], provided: planBinding },
+        secrets: { inputs: [], credentials: [], marked: [], provided },
         planDigest: digestOf(planned),
         summary: { add: 1, change: 0, destroy: 0, replace: 0, import: 0, forget: 0 },
         resourceChanges: [],

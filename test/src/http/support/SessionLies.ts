@@ -83,6 +83,14 @@ export const sessionLies = {
     malformed: [
       ({ liar }) => ({ agentId: liar.agentId, nonce: 1, signature: "AA", facts: liar.facts, held: [] }),
       ({ liar }) => ({ agentId: liar.agentId, nonce: "x", signature: "x".repeat(500), facts: liar.facts, held: [] }),
+      ({ liar }) => ({
+        agentId: liar.agentId,
+        nonce: "x",
+        signature: "AA",
+        facts: liar.facts,
+        held: [],
+        providedMarks: [{ name: "cloud", mark: "a value" }]
+      }),
       ({ liar, own }) => ({
         agentId: liar.agentId,
         nonce: "x",

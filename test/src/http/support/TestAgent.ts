@@ -19,6 +19,7 @@ import { LeftOver } from "../../../../runner/execution/RunOutcome.ts"
 import { type AgentFacts, type AgentKeys, agentProtocol } from "../../../../schema/agent/AgentIdentity.ts"
 import type { HeldRun, JobOffer, RunClaim } from "../../../../schema/agent/AgentJob.ts"
 import { AgentProtocol, helloText } from "../../../../schema/agent/AgentProtocol.ts"
+import type { ProvidedMark } from "../../../../schema/agent/ProvidedMark.ts"
 import { agentPath, agentRpcPath, type BlobKind, StoredBytes } from "../../../../schema/agent/Blob.ts"
 import { sealingKey } from "../../../../actors/pool/ServerKeys.ts"
 import { ApiError } from "../../../../schema/errors/ApiError.ts"
@@ -122,7 +123,11 @@ export const testAgent = Effect.fnUntraced(function* (
   /** `unsignedKeys` are inserted by an attacker between the agent and the server. */
   const hello = Effect.fnUntraced(function* (
     held: ReadonlyArray<typeof HeldRun.Type> = [],
-    more: { readonly facts?: Partial<AgentFacts>; readonly unsignedKeys?: AgentKeys } = {}
+    more: {
+      readonly facts?: Partial<AgentFacts>
+      readonly unsignedKeys?: AgentKeys
+      readonly marks?: ReadonlyArray<ProvidedMark>
+    } = {}
   ) {
     const { nonce } = yield* client.Challenge({ agentId })
     const said = { ...facts, ...more.facts }
@@ -132,6 +137,7 @@ export const testAgent = Effect.fnUntraced(function* (
       signature: signed(nonce, said),
       facts: said,
       held: [...held],
+      ...(more.marks === undefined ? {} : { providedMarks: more.marks }),
       ...(more.unsignedKeys === undefined ? {} : { nextKeys: more.unsignedKeys })
     })
     session = Redacted.value(begun.session)

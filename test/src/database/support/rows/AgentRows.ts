@@ -38,6 +38,7 @@ export const agentRows: Rows = [
       last_contact_at: at
     }
   ],
+  ["agent_provided_marks", { agent_id: id("agt", "a"), name: "cloud", mark: "c".repeat(43) }],
   [
     "agent_sessions",
     {

@@ -1,0 +1,41 @@
+import type { RunId } from "../../schema/records/Ids.ts"
+
+/** An agent that takes Runs, and how many it executes. */
+export interface AgentPlaces {
+  readonly id: string
+  readonly places: number
+  readonly runs: number
+}
+
+const freeOf = ({ places, runs }: AgentPlaces): number => Math.max(0, places - runs)
+
+/** All places of these agents, when only the last one is free: it stays open for people's requests. `undefined` otherwise. */
+export const placesWithLastKept = (agents: ReadonlyArray<AgentPlaces>): number | undefined => {
+  const all = agents.reduce((sum, { places }) => sum + places, 0)
+  const free = agents.reduce((sum, agent) => sum + freeOf(agent), 0)
+  return all > 1 && free <= 1 ? all : undefined
+}
+
+/** A scheduled drift check that an agent executes. */
+export interface RunningCheck {
+  readonly id: RunId
+  readonly owner: string
+  readonly startedAt: string
+  readonly isStopping: boolean
+}
+
+/**
+ * The scheduled drift check that must stop, so that a person's Run finds a place at one of the agents that can execute it: the latest one, and none
+ * while one of them has a free place or one is stopping already.
+ */
+export const checkGivingWay = (
+  agents: ReadonlyArray<AgentPlaces>,
+  checks: ReadonlyArray<RunningCheck>
+): RunId | undefined => {
+  if (agents.some((agent) => freeOf(agent) > 0)) return undefined
+  const theirs = checks.filter(({ owner }) => agents.some(({ id }) => id === owner))
+  if (theirs.some(({ isStopping }) => isStopping)) return undefined
+  return theirs.toSorted((a, b) =>
+    a.startedAt < b.startedAt ? 1 : a.startedAt > b.startedAt ? -1 : a.id < b.id ? -1 : 1
+  )[0]?.id
+}

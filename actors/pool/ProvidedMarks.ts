@@ -1,0 +1,94 @@
+import { Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { ProvidedMark } from "../../schema/agent/ProvidedMark.ts"
+import { type AgentId, RunId } from "../../schema/records/Ids.ts"
+import { rowShape } from "../database/Table.ts"
+import { transaction } from "../database/Transaction.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { pendingPlan, RunRow } from "../run/RunRow.ts"
+import { Vault } from "../vault/Vault.ts"
+import { credentialsOf } from "./PlanHolders.ts"
+import { ProvidedMarkRow, ProvidedMarksJson } from "./PoolRows.ts"
+import { type AgentCredentials, replacedOf } from "./ReplacedCredentials.ts"
+
+const MarkedPlan = rowShape({ id: RunId, pool: RunRow.columns.pool, provided_marks: ProvidedMarksJson })
+
+const isMark = Schema.is(ProvidedMark)
+
+/** What agents say of their own credentials, as it is stored: who has the database and not the keys cannot try values against it. */
+export const keyedMarks = (
+  vault: Vault["Service"],
+  said: ReadonlyArray<{ readonly name: string; readonly mark?: string | undefined }>
+): Effect.Effect<ReadonlyArray<ProvidedMark>> =>
+  Effect.forEach(said.filter(isMark), ({ mark, name }) =>
+    Effect.map(vault.mac("agent/provided-mark", mark), (keyed) => ({ name, mark: keyed }))
+  )
+
+const replacedReason = (pool: string, names: ReadonlyArray<string>): string =>
+  `The agents of the pool ${pool} have new values for the credentials ${names.join(", ")} that this plan was made with. Plan again.`
+
+/** Which of their own credentials the agents of a pool have, so that a plan is void once those are replaced that it was made with. */
+export class ProvidedMarks extends Context.Service<
+  ProvidedMarks,
+  {
+    readonly keyed: (said: ReadonlyArray<ProvidedMark>) => Effect.Effect<ReadonlyArray<ProvidedMark>>
+    /** All that the agent has now, keyed; in the caller's transaction. Returns whether that is news. */
+    readonly told: (agentId: AgentId, marks: ReadonlyArray<ProvidedMark>) => Effect.Effect<boolean>
+    /** What a plan of the agent was made with, which may be newer than what it told. */
+    readonly used: (
+      agentId: AgentId,
+      bindings: ReadonlyArray<{ readonly name: string; readonly mark?: string | undefined }>
+    ) => Effect.Effect<void>
+    /** Voids every unapplied plan whose credentials no agent of its pool has any more. */
+    readonly voidReplaced: Effect.Effect<void>
+  }
+>()("svc/actors/pool/ProvidedMarks") {
+  static readonly layer = Layer.effect(
+    ProvidedMarks,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const vault = yield* Vault
+      const ledger = yield* RunLedger
+
+      const marksOf = (agentId: AgentId) =>
+        ProvidedMarkRow.rows(sql)`SELECT * FROM agent_provided_marks WHERE agent_id = ${agentId} ORDER BY name`
+
+      const told = Effect.fn("ProvidedMarks.told")(function* (agentId: AgentId, marks: ReadonlyArray<ProvidedMark>) {
+        const before = new Map((yield* marksOf(agentId)).map(({ mark, name }) => [name, mark]))
+        const after = new Map(marks.map(({ mark, name }) => [name, mark]))
+        if (before.size === after.size && [...after].every(([name, mark]) => before.get(name) === mark)) return false
+        yield* sql`DELETE FROM agent_provided_marks WHERE agent_id = ${agentId}`
+        for (const [name, mark] of after) {
+          yield* sql`INSERT INTO agent_provided_marks ${ProvidedMarkRow.values(sql, { agent_id: agentId, name, mark })}`
+        }
+        return true
+      }, Effect.orDie)
+
+      const used = Effect.fn("ProvidedMarks.used")(function* (
+        agentId: AgentId,
+        bindings: Parameters<ProvidedMarks["Service"]["used"]>[1]
+      ) {
+        for (const { mark, name } of yield* keyedMarks(vault, bindings)) {
+          // Of what it told only, so that it cannot fill the table.
+          yield* Effect.orDie(sql`UPDATE agent_provided_marks SET ${ProvidedMarkRow.changes(sql, { mark })}
+            WHERE agent_id = ${agentId} AND name = ${name} AND mark <> ${mark}`)
+        }
+      })
+
+      const voidReplaced = Effect.gen(function* () {
+        const plans = yield* MarkedPlan.rows(sql)`SELECT r.id, r.pool, p.provided_marks
+          FROM run_plans p JOIN runs r ON r.id = p.run_id
+          WHERE p.provided_marks IS NOT NULL AND ${sql.literal(pendingPlan("r."))} ORDER BY r.created_at, r.id`
+        const agents = new Map<string, ReadonlyArray<AgentCredentials>>()
+        for (const { id, pool, provided_marks } of plans) {
+          const own = agents.get(pool) ?? (yield* credentialsOf(sql, pool))
+          agents.set(pool, own)
+          const replaced = replacedOf(ProvidedMarksJson.read(provided_marks), own)
+          if (replaced.length > 0) yield* ledger.supersedePlan(id, replacedReason(pool, replaced))
+        }
+      }).pipe(transaction(sql), Effect.orDie, Effect.withSpan("ProvidedMarks.voidReplaced"))
+
+      return ProvidedMarks.of({ keyed: (said) => keyedMarks(vault, said), told, used, voidReplaced })
+    })
+  )
+}

@@ -1,0 +1,13 @@
+import { Schema } from "effect"
+import { ProvidedName } from "./ProvidedName.ts"
+
+/**
+ * A slow digest of one set of an agent's own credentials: the same at every agent of the pool that has the same, and another one once they are
+ * replaced. It says nothing else about them.
+ */
+export const ProvidedMarkText = Schema.String.check(
+  Schema.isPattern(/^[A-Za-z0-9_-]{43}$/, { description: "32 bytes in base64url" })
+)
+
+export const ProvidedMark = Schema.Struct({ name: ProvidedName, mark: ProvidedMarkText })
+export type ProvidedMark = typeof ProvidedMark.Type

@@ -1,0 +1,102 @@
+import { Clock, Effect } from "effect"
+import type { RunId } from "../../../schema/records/Ids.ts"
+import { Broken, holds } from "../../crash/CrashClient.ts"
+import { agentWorld, type AgentWorld } from "../support/AgentWorld.ts"
+import { verdict } from "../support/Verdict.ts"
+import type { WorldCase } from "./AgentCase.ts"
+import { eventually, keptAgent, type KeptAgent } from "./Journeys.ts"
+
+const megabyte = 1_000_000
+
+const planned = Effect.fnUntraced(function* (world: AgentWorld, label: string, module: "wide" | "half-wide") {
+  const { planRunId } = yield* world.installed(label, module)
+  const plan = yield* world.over(planRunId)
+  yield* holds(plan.status === "waiting_approval", `${plan.status} ${plan.error?.message}`)
+  return planRunId
+})
+
+/** How long the tool applied, and how many resources the states had that the server saved meanwhile. */
+const worked = Effect.fnUntraced(function* (world: AgentWorld, runId: RunId) {
+  const events = yield* world.eventsOf(runId)
+  const phases = events.filter(({ kind }) => kind === "run.phase")
+  const at = phases.findIndex(({ data }) => "phase" in data && data.phase === "apply")
+  const [begun, next] = [phases[at], phases[at + 1]]
+  const millis = begun === undefined || next === undefined ? Number.NaN : Date.parse(next.at) - Date.parse(begun.at)
+  const saved = events.flatMap(({ data, kind }) =>
+    kind === "state.saved" && "resourceCount" in data ? [data.resourceCount] : []
+  )
+  return { millis, saved }
+})
+
+/** From the request until the agent hears of it, which passes it to its tool at once, while states fill the line. */
+const cancelled = Effect.fnUntraced(function* (world: AgentWorld, agent: KeptAgent, planRunId: RunId, rate: number) {
+  const applyId = yield* world.approvedApply(planRunId)
+  agent.line.slow(rate)
+  yield* eventually(() => agent.line.backlog() > rate)
+  const heard = agent.line.heard('"cancel":true')
+  const asked = yield* Clock.currentTimeMillis
+  yield* world.client.runs.cancel({ params: { runId: applyId }, payload: {} })
+  yield* eventually(() => heard() !== undefined)
+  agent.line.slow(undefined)
+  const apply = yield* world.over(applyId)
+  yield* holds(apply.status === "cancelled", `${apply.status} ${apply.error?.code} ${apply.error?.message}`)
+  return (heard() ?? Number.NaN) - asked
+})
+
+const noSlower = 1.25
+
+/**
+ * Two agents on one machine apply the same at the same time, one of them over a slow line, so that whatever else the machine does slows both
+ * tools. A tool writes its whole state after each object, so the large one takes as long as everything else together.
+ */
+const slowLine = (name: string, module: "wide" | "half-wide", rate: number): WorldCase => ({
+  name: `${name}: the tool is not slowed, and a cancel arrives`,
+  run: Effect.fnUntraced(function* (options) {
+    const world = yield* agentWorld(options)
+    const named = (agent: string) => Effect.flatMap(world.agent(agent, { places: 1 }), keptAgent)
+    const fast = yield* named("fast")
+    const slow = yield* named("slow")
+    const [one, two, three] = yield* Effect.all(
+      [planned(world, "one", module), planned(world, "two", module), planned(world, "three", module)],
+      { concurrency: "unbounded" }
+    )
+    const both = yield* Effect.forEach([one, two], world.approvedApply, { concurrency: 2 })
+    slow.line.slow(rate)
+    const begun = yield* Effect.forEach(both, (runId) => world.until(runId, ({ agentId }) => agentId !== undefined))
+    const ends = yield* Effect.forEach(both, world.over, { concurrency: 2 })
+    slow.line.slow(undefined)
+    for (const { error, status } of ends) {
+      yield* holds(status === "succeeded", `${status} ${error?.code} ${error?.message}`)
+    }
+    const ofAgent = Effect.fnUntraced(function* (agent: KeptAgent) {
+      const own = yield* agent.id
+      const run = begun.find(({ agentId }) => agentId === own)
+      return run === undefined
+        ? yield* new Broken({ message: "One agent executed both" })
+        : yield* worked(world, run.id)
+    })
+    const [unhindered, hindered] = yield* Effect.all([ofAgent(fast), ofAgent(slow)])
+    yield* Effect.logInfo(
+      `The tool applied for ${unhindered.millis} ms, and over a slow line for ${hindered.millis} ms. ` +
+        `Saved meanwhile: ${unhindered.saved.join(", ")}; ${hindered.saved.join(", ")}.`
+    )
+    yield* holds(
+      hindered.millis <= unhindered.millis * noSlower,
+      `The tool took ${hindered.millis} ms over a slow line, and ${unhindered.millis} ms over a fast one`
+    )
+    yield* holds(hindered.saved.length > 1, "No state but the first was saved over a slow line while the tool worked")
+    yield* fast.owesNothing
+    yield* fast.end
+    const millis = yield* cancelled(world, slow, three, rate)
+    yield* Effect.logInfo(`A cancel took ${millis} ms.`)
+    yield* holds(millis < 2000, `A cancel took ${millis} ms`)
+    yield* slow.owesNothing
+    yield* slow.end
+    yield* verdict(world)
+  })
+})
+
+export const slowLineCases: ReadonlyArray<WorldCase> = [
+  slowLine("a 50 MB state of 200 resources over 1 MB/s", "wide", megabyte),
+  slowLine("a 10 MB state of 40 resources over 0.2 MB/s", "half-wide", megabyte / 5)
+]

@@ -1,0 +1,76 @@
+import { appliesRanOnce, capsulesAreTrue, nothingStays, runsAreOver } from "../../crash/Truth.ts"
+import type { Cloud, Ledger } from "../../crash/Ledger.ts"
+
+/** What the programs of a world left. */
+export interface Witnessed {
+  readonly ledger: Ledger
+  readonly cloud: Cloud
+  /** The Capsule of each label. The notes of a label are named after it. */
+  readonly capsules: ReadonlyMap<string, string>
+  /** Where a secret was found in clear. */
+  readonly secrets: ReadonlyArray<string>
+}
+
+const labelOf = (note: string) => note.slice(0, note.lastIndexOf("-"))
+
+/** Nothing was made twice, by the provider's own count; what was made is in a state, or listed as possibly created. */
+const creationsAreKnown = ({ capsules, cloud, ledger }: Witnessed) => {
+  const inStates = new Set(ledger.states.flatMap(({ notes }) => notes))
+  return [...new Set(cloud.created.map(({ name }) => name))].flatMap((name) => {
+    const created = cloud.created.filter((one) => one.name === name)
+    const capsuleId = capsules.get(labelOf(name))
+    const last = name.slice(name.lastIndexOf("-") + 1)
+    const addresses = [`demo_note.${last}`, `demo_note.many[${last}]`]
+    const suspected = ledger.runs.some(
+      ({ capsule_id, evidence: { possiblyCreated = [] } }) =>
+        capsule_id === capsuleId && addresses.some((address) => possiblyCreated.includes(address))
+    )
+    const unknown = created.filter(({ id }) => !inStates.has(id))
+    return [
+      ...(created.length > 1 ? [`${name} was made ${created.length} times`] : []),
+      ...(unknown.length > 0 && !suspected ? [`${name} exists, and nobody says so`] : [])
+    ]
+  })
+}
+
+/** What exists of a Capsule is in its present state once an apply of it has succeeded; without an apply nothing exists. */
+const successIsWhole = ({ capsules, cloud, ledger }: Witnessed) =>
+  [...capsules].flatMap(([label, capsuleId]) => {
+    const present = cloud.created.filter(({ id, name }) => labelOf(name) === label && cloud.present.includes(id))
+    const applies = ledger.runs.filter(
+      ({ capsule_id, type }) => capsule_id === capsuleId && (type === "apply" || type === "destroy_apply")
+    )
+    const state = ledger.states.findLast((one) => one.capsuleId === capsuleId)
+    const missing = present.filter(({ id }) => state?.notes.includes(id) !== true).map(({ name }) => name)
+    const succeeded = applies.at(-1)?.status === "succeeded"
+    return [
+      ...(applies.length === 0 && present.length > 0 ? [`${label} has ${present.length} notes and no apply`] : []),
+      ...(succeeded && state === undefined ? [`${label} was applied, and its state is lost`] : []),
+      ...(succeeded && missing.length > 0 ? [`${label} was applied, and its state has no ${missing.join(", ")}`] : [])
+    ]
+  })
+
+/** Who says that nothing was changed has made nothing. */
+const untouchedIsTrue = ({ capsules, cloud, ledger }: Witnessed) =>
+  [...capsules].flatMap(([label, capsuleId]) => {
+    const capsule = ledger.capsules.find(({ id }) => id === capsuleId)
+    const made = cloud.created.filter(({ name }) => labelOf(name) === label).map(({ name }) => name)
+    const isSafe = capsule?.status === "pending" && capsule.runtime_safety === "safe"
+    return isSafe && made.length > 0 ? [`${label} is said to be untouched, and has ${made.join(", ")}`] : []
+  })
+
+/** Every promise that was broken, in words. */
+export const brokenPromises = (witnessed: Witnessed): ReadonlyArray<string> => {
+  const { cloud, ledger, secrets } = witnessed
+  return [
+    ...ledger.integrity.map((problem) => `The database is damaged: ${JSON.stringify(problem)}`),
+    ...runsAreOver(ledger),
+    ...appliesRanOnce(ledger),
+    ...capsulesAreTrue(ledger, cloud),
+    ...nothingStays(ledger),
+    ...creationsAreKnown(witnessed),
+    ...successIsWhole(witnessed),
+    ...untouchedIsTrue(witnessed),
+    ...secrets.map((place) => `A secret is in ${place}`)
+  ]
+}

@@ -1,0 +1,23 @@
+// The product's own agent, in whose sandboxes more is visible: the demo provider's interpreter, and the files that simulate its cloud.
+import { NodeRuntime } from "@effect/platform-node"
+import { Effect, Schema } from "effect"
+import { defaultSandboxSettings, SandboxSettings } from "../../../runner/sandbox/SandboxSettings.ts"
+import { agentSvc } from "../../../src/cli/agent/AgentRoot.ts"
+import { commandLine, teardown } from "../../../src/cli/CommandLine.ts"
+import { platform } from "../../../src/composition/Platform.ts"
+import { CrashEnvironment } from "../../crash/CrashEnvironment.ts"
+
+const { readable, writable } = Schema.decodeUnknownSync(CrashEnvironment)(process.env["SVC_TEST_CRASH"] ?? "{}")
+const args = process.argv.slice(2)
+
+NodeRuntime.runMain(
+  commandLine(agentSvc)(args).pipe(
+    Effect.provide(platform),
+    Effect.provideService(SandboxSettings, {
+      ...defaultSandboxSettings,
+      extraReadOnly: readable ?? [],
+      extraWritable: writable ?? []
+    })
+  ),
+  { disableErrorReporting: true, teardown: teardown(args) }
+)

@@ -1,0 +1,88 @@
+import { afterAll, expect } from "bun:test"
+import { Duration, Effect, Fiber, Redacted } from "effect"
+import { RpcClient } from "effect/rpc"
+import { Agents } from "../../../../actors/pool/Agents.ts"
+import { newKeys, signedBy, type StoredKeys } from "../../../../runner/agent/AgentKeyPair.ts"
+import type { AgentFacts } from "../../../../schema/agent/AgentIdentity.ts"
+import { helloText } from "../../../../schema/agent/AgentProtocol.ts"
+import { suite } from "../../../support/Effect.ts"
+import { begun, farPlane, world } from "../support/FarPlane.ts"
+import { agentClient, machineFacts } from "../support/TestAgent.ts"
+
+const plane = suite(farPlane)
+afterAll(plane.dispose)
+
+const incarnations = { one: "1".repeat(32), two: "2".repeat(32), thief: "3".repeat(32) }
+
+/** An agent of which a test says with which keys, and as which process, a session begins. */
+const enrolledAgent = Effect.gen(function* () {
+  const { origin, pools } = yield* world
+  const keys = yield* newKeys
+  const client = yield* agentClient(origin)
+  const { secret } = yield* pools.token("far", { uses: 1, lifetime: Duration.hours(1) })
+  const enrolled = yield* client.Enrol({ token: secret, name: "one", keys: keys.public, facts: machineFacts })
+  const { agentId, installationId } = enrolled
+
+  const begin = Effect.fnUntraced(function* (signer: StoredKeys, said: Partial<AgentFacts>, next?: StoredKeys) {
+    const facts = { ...machineFacts, ...said }
+    const { incarnation } = facts
+    const { nonce } = yield* client.Challenge({ agentId })
+    const nextKeys = next?.public
+    const text = helloText({ agentId, incarnation, nonce, installationId, nextKeys })
+    const signature = yield* signedBy(signer, text)
+    const more = nextKeys === undefined ? {} : { nextKeys }
+    const { session } = yield* client.Hello({ agentId, nonce, signature, facts, held: [], ...more })
+    const as = RpcClient.withHeaders({ authorization: `Bearer ${Redacted.value(session)}` })
+    return {
+      renewed: as(client.Renew({ held: [], disk: facts.disk, draining: facts.draining })),
+      next: as(client.Next({ claim: incarnation, freePlaces: 1 }))
+    }
+  })
+  return { agentId, begin, keys }
+})
+
+const over = { _tag: "Unauthorised", retry: true }
+
+plane.live("with its new keys an agent ends every session that the former ones began, and what waits under one", () =>
+  Effect.gen(function* () {
+    const { begin, keys } = yield* enrolledAgent
+    const next = yield* newKeys
+    const draining = yield* begin(keys, { incarnation: incarnations.one, draining: true })
+    const former = yield* begin(keys, { incarnation: incarnations.two })
+    // Who has the former keys keeps a session of its own by calling it that of a process which drains.
+    const stolen = yield* begin(keys, { incarnation: incarnations.thief, draining: true })
+    yield* begin(keys, { incarnation: incarnations.two }, next)
+    for (const session of [draining, stolen]) yield* session.renewed
+    const announced = yield* begin(keys, { incarnation: incarnations.two }, next)
+    const polls = yield* Effect.forEach([announced], (session) =>
+      Effect.forkChild(session.next, { startImmediately: true })
+    )
+    const present = yield* begin(next, { incarnation: incarnations.two })
+    for (const session of [draining, former, stolen, announced]) {
+      expect(yield* Effect.flip(session.renewed)).toMatchObject(over)
+    }
+    yield* present.renewed
+    // A job is sealed for the keys of the session.
+    yield* begun("after-the-new-keys")
+    for (const poll of polls) expect((yield* Fiber.join(poll)).offer).toBeUndefined()
+    expect((yield* present.next).offer).toBeDefined()
+    // The process that drains goes on with the new keys, which are on its disk.
+    const again = yield* begin(next, { incarnation: incarnations.one, draining: true })
+    yield* again.renewed
+    yield* present.renewed
+  })
+)
+
+plane.live("an agent that is revoked has no session from then on, and what waits under one is told nothing", () =>
+  Effect.gen(function* () {
+    const { agentId, begin, keys } = yield* enrolledAgent
+    const draining = yield* begin(keys, { incarnation: incarnations.one, draining: true })
+    const session = yield* begin(keys, { incarnation: incarnations.two })
+    const poll = yield* Effect.forkChild(session.next, { startImmediately: true })
+    yield* session.renewed
+    yield* (yield* Agents).revoke(agentId)
+    for (const ended of [draining, session]) expect(yield* Effect.flip(ended.renewed)).toMatchObject(over)
+    yield* begun("after-the-revocation")
+    expect((yield* Fiber.join(poll)).offer).toBeUndefined()
+  })
+)
