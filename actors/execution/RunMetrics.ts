@@ -38,7 +38,7 @@ export const measureWait = Effect.fnUntraced(function* ({ queued_at, type }: Pic
   yield* observe(wait, (yield* Clock.currentTimeMillis) - millisOf(queued_at), { type })
 })
 
-/** Counts a Run that another process executed, when it has ended, by the ledger alone. */
+/** Counts a Run that another process executed, when it has ended, using only the ledger. */
 export const measureEnded = Effect.fnUntraced(function* (
   run: Pick<RunRow, "type" | "status" | "error_code" | "started_at" | "finished_at">
 ) {

@@ -241,7 +241,7 @@ describe("an agent", () => {
   )
 
   it.live(
-    "says that nothing was started where its server allowed a start and did not come to say so",
+    "reports that nothing was started when its server allowed a start but the answer never arrived",
     () =>
       Effect.gen(function* () {
         const { agent, folder, server, snapshot } = yield* withAgent(1)
