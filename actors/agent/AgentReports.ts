@@ -90,6 +90,24 @@ export class AgentReports extends Context.Service<
       const states = yield* StateVersions
       const leases = yield* AgentLeases
 
+      const reading = new Set<string>()
+
+      /**
+       * Whoever waited too long for an answer asks again while the large file is still being read. Reading it twice at a
+       * time would take twice the memory, and save it twice.
+       */
+      const onceAtATime = <A>(what: string, read: Effect.Effect<A, AgentRefusal>): Effect.Effect<A, AgentRefusal> =>
+        Effect.suspend(() => {
+          if (reading.has(what)) {
+            return Effect.fail(new Busy({ message: "The server still reads what was sent.", retryAfterSeconds: 2 }))
+          }
+          reading.add(what)
+          return Effect.ensuring(
+            read,
+            Effect.sync(() => reading.delete(what))
+          )
+        })
+
       const report = Effect.fn("AgentReports.report")(function* (
         session: AgentSession,
         claim: Claim,
@@ -233,7 +251,12 @@ export class AgentReports extends Context.Service<
         }).pipe(leases.decided)
       })
 
-      return AgentReports.of({ report, renew, checkpoint, result })
+      return AgentReports.of({
+        report,
+        renew,
+        checkpoint: (session, sent) => onceAtATime(`checkpoint ${sent.runId} ${sent.fence}`, checkpoint(session, sent)),
+        result: (session, sent) => onceAtATime(`result ${sent.runId} ${sent.fence}`, result(session, sent))
+      })
     })
   )
 }

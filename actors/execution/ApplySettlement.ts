@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
 import type { RunnerFailure } from "../../runner/execution/RunnerFailure.ts"
 import type { ApplyOutcome } from "../../runner/execution/RunOutcome.ts"
+import { localPool } from "../../schema/agent/PoolName.ts"
 import type { Lifecycle } from "../../schema/policy/PostApplyCheck.ts"
 import type { RunDiagnostic, RunEvidence } from "../../schema/records/Run.ts"
 import { HeldValues } from "../connection/HeldValues.ts"
@@ -40,6 +41,13 @@ import type { CapsuleId, RunId, StateVersionId } from "../../schema/records/Ids.
 export interface CheckedApply {
   readonly capsuleId: CapsuleId
   readonly lifecycle: Lifecycle
+}
+
+/** An agent stops its tool by itself before its lease ends, and when it is asked to end. */
+const unasked = {
+  code: "apply_interrupted",
+  message:
+    "The agent asked the tool to stop, because it could not keep its lease or was asked to end. What the tool had written of the state was imported; plan again."
 }
 
 /**
@@ -110,6 +118,7 @@ export class ApplySettlement extends Context.Service<
 
       const ended = (
         hold: RunHold,
+        run: RunRow,
         result: ApplyResult,
         evidence: RunEvidence,
         data: { readonly stateVersionId?: StateVersionId }
@@ -118,6 +127,8 @@ export class ApplySettlement extends Context.Service<
           case "succeeded":
             return lifecycle.succeed(hold, data, evidence)
           case "cancelled":
+            if (run.cancel_requested_at === null && run.pool !== localPool)
+              return lifecycle.fail(hold, result.error ?? unasked, evidence, data)
             return lifecycle.cancel(hold, evidence, result.error, data)
           default:
             return lifecycle.fail(hold, errorOf(result), evidence, data)
@@ -218,7 +229,7 @@ export class ApplySettlement extends Context.Service<
           yield* runs.mergeEvidence(hold, evidence)
           return checked
         }
-        yield* ended(hold, result, evidence, version === undefined ? {} : { stateVersionId: version.id })
+        yield* ended(hold, run, result, evidence, version === undefined ? {} : { stateVersionId: version.id })
         return undefined
       }, transaction(sql))
 

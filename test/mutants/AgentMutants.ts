@@ -277,5 +277,26 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     text: "AND NOT ${yield* owes}",
     broken: "AND NOT (0 = 1)",
     test: "test/actors/pool/GoneAgents.test.ts"
+  },
+  {
+    name: "agent: a place is taken before the next poll",
+    file: "src/agent/AgentWork.ts",
+    text: "yield* Deferred.await(held)",
+    broken: "yield* Effect.void",
+    test: agentTest
+  },
+  {
+    name: "agent: the wait for a state is not the time of its upload",
+    file: "runner/agent/StateUploads.ts",
+    text: "Effect.flatMap((state) => Effect.timed(send(state)))",
+    broken: "Effect.flatMap(send), Effect.timed",
+    test: "test/runner/agent/StateUploads.test.ts"
+  },
+  {
+    name: "agent: a plan that was killed with its lease has no result",
+    file: "runner/agent/JobExecution.ts",
+    text: `offer.kind !== "apply" && leaseWasOver()`,
+    broken: `offer.kind !== "apply" && leaseWasOver() && room.claim.fence < 0`,
+    test: "test/src/agent/AgentCrash.test.ts"
   }
 ]

@@ -168,7 +168,7 @@ describe("an agent that could not keep the lease of a plan", () => {
         yield* until(() => plan.results.length > 0)
         expect(plan.results).toEqual([{ kind: "plan", status: "left" }])
       }),
-    120_000
+    240_000
   )
 })
 

@@ -178,6 +178,30 @@ plane.live(
   120_000
 )
 
+plane.live("an apply that its agent stopped without being asked is not told to be cancelled", () =>
+  Effect.gen(function* () {
+    const { enrolled } = yield* world
+    const agent = yield* enrolled()
+    const { claim } = yield* applyingOn(agent, "stopped")
+    const state = yield* agent.put(claim, "state", stateFile(1))
+    const outcome = {
+      ...evidence,
+      exit: "cancelled" as const,
+      lineage: "lineage",
+      serial: 1,
+      resourceCount: 1,
+      outputs: [],
+      changedAnything: true,
+      possiblyCreated: [],
+      sandboxKilled: false
+    }
+    yield* agent.finish(claim, { kind: "apply", status: "ended", outcome }, { lastBatch: 0, state })
+    const run = yield* settled(claim.runId)
+    expect(run).toMatchObject({ status: "failed", error: { code: "apply_interrupted" } })
+    expect(run.stateVersionId).toBeDefined()
+  })
+)
+
 plane.live(
   "a plan whose tool was killed because its agent could not keep the lease begins again, once",
   () =>

@@ -61,6 +61,25 @@ const leftOf = (runId: string) =>
     (sql) => sql`SELECT reason, lineage, serial FROM left_over_states WHERE run_id = ${runId} ORDER BY serial`
   )
 
+plane.live("a state that is sent again while the server reads it is saved once", () =>
+  Effect.gen(function* () {
+    const { enrolled } = yield* world
+    const agent = yield* enrolled()
+    const { claim } = yield* applyingOn(agent, "again-while-read")
+    const blob = yield* agent.put(claim, "state", stateFile(1))
+    const checkpoint = agent.as(agent.client.Checkpoint({ ...claim, serial: 1, resourceCount: 1, blob }))
+    const answers = yield* Effect.all([checkpoint, checkpoint, checkpoint].map(Effect.result), { concurrency: 3 })
+    expect(answers.some(({ _tag }) => _tag === "Success")).toBe(true)
+    for (const answer of answers) {
+      if (answer._tag === "Failure") expect(answer.failure).toMatchObject({ _tag: "Busy" })
+    }
+    const sql = yield* SqlClient.SqlClient
+    const saved = yield* sql`SELECT COUNT(*) AS saved FROM run_events
+      WHERE run_id = ${claim.runId} AND kind = 'state.saved' AND json_extract(data, '$.final') = 0`
+    expect(saved).toEqual([{ saved: 1 }])
+  })
+)
+
 plane.live(
   "a state that does not continue the Run's is neither saved nor taken, whatever the agent says about it",
   () =>
