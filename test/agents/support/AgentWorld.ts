@@ -76,7 +76,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
       Stream.decodeText()
     )
 
-  /** An operator's command beside the running server. */
+  /** An operator's command alongside the running server. */
   const atTerminal = (...args: ReadonlyArray<string>) =>
     Effect.scoped(
       Effect.gen(function* () {
