@@ -15,6 +15,7 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { type RunError, RunLifecycle } from "../run/RunLifecycle.ts"
 import { RunLogs } from "../run/RunLogs.ts"
 import type { RunRow } from "../run/RunRow.ts"
+import { measurePhases } from "./AgentPhases.ts"
 
 const silent: RunSink = { event: () => Effect.void, log: () => Effect.void, checkpoint: () => Effect.void }
 
@@ -84,7 +85,9 @@ export class AgentControls extends Context.Service<
         yield* Effect.scoped(logs.open(hold))
         const run = yield* ledger.find(hold.runId)
         const isOver = run?.fence === hold.fence && run.status !== "queued" && run.status !== "running"
-        if (isOver) yield* measureEnded(run)
+        if (!isOver) return
+        yield* measureEnded(run)
+        yield* Effect.provideService(measurePhases(hold, run), SqlClient.SqlClient, sql)
       })
 
       const requeue = Effect.fn("AgentControls.requeue")(function* (

@@ -6,6 +6,7 @@ import type { RunId } from "../../schema/records/Ids.ts"
 import { Audit } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
 import { monotonicNow } from "../MonotonicNow.ts"
+import { RunJournal } from "../run/RunJournal.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { present } from "../run/RunRow.ts"
 import { AgentLeases, type Lease } from "./AgentLeases.ts"
@@ -41,6 +42,7 @@ export class AgentReleases extends Context.Service<
       const leases = yield* AgentLeases
       const ledger = yield* RunLedger
       const audit = yield* Audit
+      const journal = yield* RunJournal
 
       const holder = (id: RunId) => Effect.map(leases.all, (all) => all.find(({ runId }) => runId === id))
 
@@ -86,6 +88,10 @@ export class AgentReleases extends Context.Service<
               data: { ...present({ command, reason }), agent: lease.agentId, fence },
               requestId: context.requestId
             })
+            const by = command === undefined ? ("member" as const) : ("operator" as const)
+            const hold = { runId: id, fence, owner: lease.agentId }
+            const data = { agentId: lease.agentId, by, ...present({ reason }) }
+            yield* Effect.catchTag(journal.report(hold, "agent.released", data), "HoldLost", () => Effect.void)
             // It may have been heard from while that was written.
             yield* silent(yield* leases.of(lease))
           }, transaction(sql))

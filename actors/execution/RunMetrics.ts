@@ -33,6 +33,10 @@ const observe = (
   attributes: Readonly<Record<string, string>>
 ): Effect.Effect<void> => Metric.update(Metric.withAttributes(metric, attributes), Math.max(0, millis) / 1000)
 
+/** Counts how long a Run was in one phase. */
+export const measurePhase = (attributes: { readonly type: string; readonly phase: string }, millis: number) =>
+  observe(phaseDuration, millis, attributes)
+
 /** Counts how long a Run was queued, when it is claimed. */
 export const measureWait = Effect.fnUntraced(function* ({ queued_at, type }: Pick<RunRow, "queued_at" | "type">) {
   yield* observe(wait, (yield* Clock.currentTimeMillis) - millisOf(queued_at), { type })
@@ -60,7 +64,7 @@ export const measureRun = Effect.fnUntraced(function* (run: RunRow) {
     const at = yield* Clock.currentTimeMillis
     const left = phase
     phase = next === undefined ? undefined : { name: next, since: at }
-    if (left !== undefined) yield* observe(phaseDuration, at - left.since, { type, phase: left.name })
+    if (left !== undefined) yield* measurePhase({ type, phase: left.name }, at - left.since)
   })
 
   const onEvent = (data: RunEventData<ReportedKind>): Effect.Effect<void> =>

@@ -97,6 +97,18 @@ const decided = [
   /** The agent that executes the Run has been silent since then; it was heard from again. */
   kind("agent.unreachable", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
   kind("agent.returned", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
+  /**
+   * Somebody released the Run from a silent agent before its lease ended. Events of Runs name no person: the operation
+   * history does.
+   */
+  kind(
+    "agent.released",
+    Schema.Struct({
+      agentId: Schema.String,
+      by: Schema.Literals(["member", "operator"]),
+      reason: Schema.optionalKey(Schema.String)
+    })
+  ),
   /** The service has stored a state of a running apply. */
   kind("state.saved", Schema.Struct({ serial: Schema.Int, resourceCount: Schema.Int, final: Schema.Literal(false) }))
 ] as const

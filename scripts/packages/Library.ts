@@ -69,7 +69,7 @@ export const compileLibrary = Effect.fn("compileLibrary")(function* (root: strin
   const [output, code] = yield* Effect.scoped(
     Effect.gen(function* () {
       const compiler = yield* spawner.spawn(
-        ChildProcess.make(path.join(root, "node_modules/.bin/tsc"), ["-p", project, "--checkers", "1"], {
+        ChildProcess.make(path.join(root, "node_modules/.bin/tsc"), ["-p", project, "--checkers", "1", "--noCheck"], {
           cwd: root,
           extendEnv: true
         })

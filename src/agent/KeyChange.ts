@@ -8,7 +8,8 @@ import { agentEnv } from "../settings/AgentVariables.ts"
 
 const usualLifetime = "30 days"
 
-const lifetime = Config.Duration(agentEnv.keyLifetime).pipe(
+/** How old keys may become before the agent replaces them. */
+export const keyLifetime = Config.Duration(agentEnv.keyLifetime).pipe(
   Config.withDefault(Duration.fromInputUnsafe(usualLifetime)),
   Effect.mapError(({ message }) => new SettingsRefused({ message }))
 )
@@ -38,7 +39,7 @@ type Greet<A, E> = (signer: Signer, next: AgentKeys | undefined) => Effect.Effec
  */
 export const keyChange = Effect.gen(function* () {
   const folder = yield* AgentFolder
-  const longest = Duration.toMillis(yield* lifetime)
+  const longest = Duration.toMillis(yield* keyLifetime)
   let announced: string | undefined
 
   /** Next keys are made when it is time, by the process that takes Runs. */

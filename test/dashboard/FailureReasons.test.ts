@@ -13,12 +13,14 @@ const sources = (folder: string) =>
     .map((name) => readFileSync(`${actors}${folder}/${name}`, "utf8"))
 
 /** Codes as passed to the error of a Run or lane: `code: "..."`, `refusal("..."`, `return "source_..."`. */
-const written = [...sources("execution"), ...sources("git-fetch")].flatMap((text) =>
-  [
-    ...text.matchAll(/\b(?:code: |refusal\(|blocked\()"([a-z]+(?:_[a-z]+)*)"/g),
-    ...text.matchAll(/return "(source_[a-z_]+)"/g)
-  ].map(([, code = ""]) => code)
-)
+const written = ["agent", "execution", "git-fetch"]
+  .flatMap(sources)
+  .flatMap((text) =>
+    [
+      ...text.matchAll(/\b(?:code: |refusal\(|blocked\()"([a-z]+(?:_[a-z]+)*)"/g),
+      ...text.matchAll(/return "(source_[a-z_]+)"/g)
+    ].map(([, code = ""]) => code)
+  )
 
 test("every failure reason of a Run or sync has a sentence in Japanese", () => {
   const codes = new Set([
@@ -28,6 +30,7 @@ test("every failure reason of a Run or sync has a sentence in Japanese", () => {
     ...CheckImpossible.fields.code.literals
   ])
   expect(codes.size).toBeGreaterThan(50)
+  expect([...codes]).toContain("agent_lost")
   expect([...codes].filter((code) => japaneseReason(code) === undefined)).toEqual([])
 })
 

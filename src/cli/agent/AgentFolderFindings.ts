@@ -1,12 +1,21 @@
 import { existsSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { Effect, Option } from "effect"
+import { Clock, Effect, Option } from "effect"
 import { storedAgent } from "../../../runner/agent/AgentFolder.ts"
+import { keyLifetime } from "../../agent/KeyChange.ts"
 import type { AnyFinding } from "../doctor/DoctorReport.ts"
+import { keyAge } from "./KeyAge.ts"
 
 const others = 0o077
 
 const exposed = (path: string) => existsSync(path) && (statSync(path).mode & others) !== 0
+
+const ofKeys = (who: string, { isOverdue, message, remedy }: ReturnType<typeof keyAge>): AnyFinding => ({
+  check: "key",
+  status: isOverdue ? "warning" : "ok",
+  message: `${who} ${message}`,
+  ...(remedy === undefined ? {} : { remedy })
+})
 
 /** The folder and the key of an agent, without creating either. */
 export const folderFindings = Effect.fnUntraced(function* (folder: string) {
@@ -36,10 +45,9 @@ export const folderFindings = Effect.fnUntraced(function* (folder: string) {
         }
       : Option.isNone(identity) || Option.isNone(keys)
         ? { check: "key", status: "error", message: "The key of this agent is missing.", remedy: "Enrol again." }
-        : {
-            check: "key",
-            status: "ok",
-            message: `${identity.value.agentId} of the pool ${identity.value.pool} at ${identity.value.server}.`
-          }
+        : ofKeys(
+            `${identity.value.agentId} of the pool ${identity.value.pool} at ${identity.value.server}.`,
+            keyAge(keys.value.madeAt, yield* keyLifetime, yield* Clock.currentTimeMillis)
+          )
   return [finding]
 })

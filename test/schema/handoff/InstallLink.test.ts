@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { Result } from "effect"
 import * as fc from "fast-check"
+import { anyText } from "../../support/AnyText.ts"
 import {
   formatInstallLink,
   formatInstallQuery,
@@ -245,7 +246,7 @@ describe("written and read back", () => {
         "%",
         "?"
       ),
-      fc.string({ maxLength: 8, unit: "binary" })
+      anyText(8)
     )
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 6 }), (parts) => {

@@ -1,4 +1,5 @@
 import * as fc from "fast-check"
+import { anyText } from "../../support/AnyText.ts"
 
 type Path = ReadonlyArray<string | number>
 
@@ -54,7 +55,7 @@ const strings = fc.oneof(
     "x".repeat(1025),
     "x".repeat(4097)
   ),
-  fc.string({ maxLength: 12, unit: "binary" })
+  anyText(12)
 )
 const values = fc.oneof(strings, fc.constantFrom(null, true, 0, 15, 65, 1.5, -1), fc.constant([]), fc.constant({}))
 

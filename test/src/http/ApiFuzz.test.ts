@@ -4,6 +4,7 @@ import * as fc from "fast-check"
 import { ErrorEnvelope } from "../../../schema/errors/ApiError.ts"
 import { unlimitedAttempts } from "../../support/Attempts.ts"
 import { nearValid } from "../../schema/manifest/NearValid.ts"
+import { anyText } from "../../support/AnyText.ts"
 import { testDatabase } from "../../support/Database.ts"
 import { suite } from "../../support/Effect.ts"
 import { exampleBody, operations } from "./support/ApiExamples.ts"
@@ -43,7 +44,7 @@ const oddText = fc.oneof(
     canary,
     "\u202e"
   ),
-  fc.string({ unit: "binary", maxLength: 40 }),
+  anyText(40),
   fc.constant("x".repeat(5000))
 )
 

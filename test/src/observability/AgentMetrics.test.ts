@@ -32,7 +32,8 @@ plane.live(
       const lost = ["svc_runs_ended_total", 'code="agent_lost"', 'type="apply"'] as const
       const planned = ["svc_run_duration_seconds_count", 'type="plan"'] as const
       const waits = ["svc_run_wait_seconds_count", 'type="plan"'] as const
-      const before = yield* Effect.forEach([lost, planned, waits], sumOf)
+      const phases = ["svc_run_phase_duration_seconds_count", 'type="plan"', 'phase="plan"'] as const
+      const before = yield* Effect.forEach([lost, planned, waits, phases], sumOf)
       const agent = yield* enrolled({ places: 2 })
       const { claim } = yield* applyingOn(agent, "measured")
       const monitor = yield* AgentMonitor
@@ -62,6 +63,7 @@ plane.live(
       yield* eventually(sumOf(planned), (count) => count === (before[1] ?? 0) + 2)
       expect(yield* sumOf(lost)).toBe((before[0] ?? 0) + 1)
       expect(yield* sumOf(waits)).toBe((before[2] ?? 0) + 2)
+      yield* eventually(sumOf(phases), (count) => count === (before[3] ?? 0) + 2)
     }),
   120_000
 )

@@ -10,6 +10,9 @@ export const isRoot = process.getuid?.() === 0
 /** Root may open every file, unless it gives up that capability. The tree itself stays readable for its owner. */
 const asOwner = isRoot ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--"] : []
 
+/** Nothing runs here: probing the sandboxes of this machine would take most of the time of each process. */
+const withoutRuns = { SVC_RUNNER_ISOLATION: "off", SVC_RUNNER_NETWORK: "host" }
+
 type Environment = Readonly<Record<string, string>>
 
 /** Lets a server use a folder. */
@@ -29,7 +32,13 @@ export const usedFolder = Effect.gen(function* () {
 export const spawned = Effect.fnUntraced(function* (args: ReadonlyArray<string>, environment: Environment = {}) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const [command = "", ...rest] = [...asOwner, yield* Effect.promise(svcProgram), ...args]
-  const env = { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", SVC_TOOL_DOWNLOAD: "off", ...environment }
+  const env = {
+    PATH: process.env["PATH"] ?? "",
+    HOME: "/nonexistent",
+    SVC_TOOL_DOWNLOAD: "off",
+    ...withoutRuns,
+    ...environment
+  }
   return yield* spawner.spawn(ChildProcess.make(command, rest, { env, cwd: "/" }))
 })
 

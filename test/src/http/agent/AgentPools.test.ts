@@ -204,6 +204,15 @@ plane.live(
       expect(audited.map(({ data }) => JSON.parse(data))).toEqual([
         { agent: agent.agentId, fence: claim.fence, reason: "The machine burned down." }
       ])
+      expect((yield* agentEvents(claim.runId)).at(-1)).toBe("agent.released")
+      const [told] = yield* sql<{ data: string }>`SELECT data FROM run_events
+        WHERE run_id = ${claim.runId} AND kind = 'agent.released'`
+      // The operation history names the person; an event of the Run does not.
+      expect(JSON.parse(told?.data ?? "null")).toEqual({
+        agentId: agent.agentId,
+        by: "member",
+        reason: "The machine burned down."
+      })
       const late = yield* Effect.flip(release(claim.fence))
       expect(late.code).toBe("failed_precondition")
       expect((yield* runs.read(claim.runId)).agent).toBeUndefined()

@@ -1,0 +1,34 @@
+import { Duration } from "effect"
+import type { AnyFinding } from "../doctor/DoctorReport.ts"
+
+const day = Duration.toMillis("1 day")
+
+const days = (millis: number): string => {
+  const whole = Math.floor(millis / day)
+  return whole === 1 ? "1 day" : `${whole} days`
+}
+
+/**
+ * How old an agent's keys are. Those that are older than their lifetime by more than a day were not replaced: a running
+ * agent does that with its next session.
+ */
+export const keyAge = (
+  madeAt: string | undefined,
+  lifetime: Duration.Duration,
+  now: number
+): Pick<AnyFinding, "message" | "remedy"> & { readonly isOverdue: boolean } => {
+  if (madeAt === undefined) {
+    return { isOverdue: false, message: "The age of its keys is not known: the next start counts from then on." }
+  }
+  const age = Math.max(0, now - Date.parse(madeAt))
+  const limit = Duration.toMillis(lifetime)
+  const message = `Its keys are ${age < day ? "less than a day" : days(age)} old.`
+  return age <= limit + day
+    ? { isOverdue: false, message }
+    : {
+        isOverdue: true,
+        message: `${message} They should have been replaced after ${days(limit)}.`,
+        remedy:
+          "A running agent replaces them by itself: start it, and read in its log why the server does not take new ones."
+      }
+}

@@ -1,0 +1,21 @@
+import * as fc from "fast-check"
+
+const firstSurrogate = 0xd800
+const surrogates = 0x800
+
+/**
+ * Every character but half surrogate pairs. The unit "binary" of fast-check is the same, and lists all 1.1 million of them in
+ * memory wherever it is used.
+ */
+const character = fc.integer({ min: 0, max: 0x10ffff - surrogates }).map(
+  (index) => String.fromCodePoint(index < firstSurrogate ? index : index + surrogates),
+  (text) => {
+    const [only, ...others] = typeof text === "string" ? text : ""
+    const code = only?.codePointAt(0)
+    if (code === undefined || others.length > 0) throw new Error("Not a character")
+    return code < firstSurrogate ? code : code - surrogates
+  }
+)
+
+/** Texts of so many characters at most. */
+export const anyText = (maxLength: number) => fc.string({ unit: character, maxLength })
