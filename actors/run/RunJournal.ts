@@ -147,7 +147,7 @@ export class RunJournal extends Context.Service<
       const flushSoon = (runId: RunId) =>
         Effect.suspend(() => (noted.has(runId) ? transaction(sql)(writeNoted(runId)) : Effect.void))
 
-      /** Events noted under a hold that is lost by now are dropped. */
+      /** Events noted under a hold that has been lost since are dropped. */
       const noneLeft = (runId: RunId) => Effect.catchTag(writeNoted(runId), "HoldLost", () => Effect.void)
 
       const append = Effect.fnUntraced(function* <Kind extends RunEventKind>(

@@ -96,7 +96,7 @@ const otherValues: WorldCase = {
     yield* holds(held.status === "waiting_approval", `${held.status} ${held.error?.message}`)
     yield* one.owesNothing
     yield* one.end
-    // Planned anew, it is applied with the values of its plan.
+    // Planned again, it is applied with the values of that plan.
     const again = yield* world.client.capsules.plan({
       params: { capsuleId },
       headers: { "idempotency-key": "again" },
