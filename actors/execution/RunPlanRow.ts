@@ -15,7 +15,10 @@ export const RunPlanRow = table("run_plans", {
   sealed_secrets: Schema.NullOr(Schema.String),
   /** JSON; which dependencies and shares gave values to the plan. */
   consumed_outputs: Schema.NullOr(Schema.String),
-  /** Of the credentials of agents that the plan was made with; none where it was made with none, or by an agent that does not say. */
+  /**
+   * Marks of the agents' own credentials that the plan was made with; none if it used none, or was made by an agent
+   * that does not report them.
+   */
   provided_marks: Schema.NullOr(ProvidedMarksJson),
   /** The version of the rule about secrets under which the plan was made. */
   secret_rule: Schema.NullOr(Schema.Int)

@@ -36,7 +36,7 @@ interface Noted {
 export class RunJournal extends Context.Service<
   RunJournal,
   {
-    /** For what is decided about a Run from outside of its execution. */
+    /** For decisions about a Run that are made outside its execution. */
     readonly append: <Kind extends RunEventKind>(
       runId: RunId,
       kind: Kind,
