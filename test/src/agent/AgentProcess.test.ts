@@ -241,28 +241,6 @@ describe("an agent", () => {
   )
 
   it.live(
-    "reports that nothing was started when its server allowed a start but the answer never arrived",
-    () =>
-      Effect.gen(function* () {
-        const { agent, folder, server, snapshot } = yield* withAgent(1)
-        const plan = yield* planned(server, snapshot)
-        server.faults.push({ message: "Start", lost: "answer", times: 1_000_000 })
-        const apply = yield* addApply(server, snapshot, plan)
-        yield* heard(apply, "Start")
-        apply.gone = "hand_in"
-        yield* eventually(
-          Effect.sync(() => apply.handedIn.length),
-          (count) => count === 1
-        )
-        expect(apply.handedIn).toMatchObject([{ neverStarted: true, changedAnything: false, started: [] }])
-        expect(JSON.stringify(apply.entries)).not.toContain("working on")
-        yield* empty(folder)
-        yield* agent.drained
-      }),
-    120_000
-  )
-
-  it.live(
     "takes no more Runs than it has places",
     () =>
       Effect.gen(function* () {
