@@ -34,7 +34,7 @@ export class ProvidedMarks extends Context.Service<
     readonly keyed: (said: ReadonlyArray<ProvidedMark>) => Effect.Effect<ReadonlyArray<ProvidedMark>>
     /** All that the agent has now, keyed; in the caller's transaction. Returns whether that is news. */
     readonly told: (agentId: AgentId, marks: ReadonlyArray<ProvidedMark>) => Effect.Effect<boolean>
-    /** What a plan of the agent was made with, which may be newer than what it told. */
+    /** What a plan of the agent was made with, which may be newer than its last report. */
     readonly used: (
       agentId: AgentId,
       bindings: ReadonlyArray<{ readonly name: string; readonly mark?: string | undefined }>
@@ -69,7 +69,7 @@ export class ProvidedMarks extends Context.Service<
         bindings: Parameters<ProvidedMarks["Service"]["used"]>[1]
       ) {
         for (const { mark, name } of yield* keyedMarks(vault, bindings)) {
-          // Of what it told only, so that it cannot fill the table.
+          // Only what it reported, so that it cannot fill the table.
           yield* Effect.orDie(sql`UPDATE agent_provided_marks SET ${ProvidedMarkRow.changes(sql, { mark })}
             WHERE agent_id = ${agentId} AND name = ${name} AND mark <> ${mark}`)
         }

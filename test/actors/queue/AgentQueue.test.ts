@@ -36,7 +36,7 @@ afterAll(tests.dispose)
 const at = "2026-03-01T00:00:00.000Z"
 const id = (prefix: string, name: string) => `${prefix}_${name.padEnd(26, "0")}`
 
-/** A pool, and an agent of it that was just heard of. */
+/** A pool, and one of its agents that has just been in contact. */
 const connected = Effect.fnUntraced(function* (
   name: string,
   places: number,

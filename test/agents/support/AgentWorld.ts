@@ -43,7 +43,7 @@ export interface AgentOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly folder?: string
   readonly places?: number
-  /** What it is told as the address of its server, where that is not the line. */
+  /** The address that it gets as its server's, unless that is the line. */
   readonly server?: string
   /** Instead of the program of the world. */
   readonly program?: ReadonlyArray<string>
