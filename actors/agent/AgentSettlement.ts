@@ -104,7 +104,10 @@ const checkedOutcome = (said: ApplyOutcome, sent: SentState): ApplyOutcome => {
 /** A disk that cannot be read now may be readable later; waiting helps with nothing else. */
 const isFinal = (error: BlobRefused | Rejected) => error._tag === "Rejected" || error.reason !== "storage"
 
-/** Ends Runs by the results that their agents sent, from rows and files alone: a server that was restarted does the same. */
+/**
+ * Ends Runs by the results that their agents sent, using only rows and files: a server that was restarted does the
+ * same.
+ */
 export class AgentSettlement extends Context.Service<
   AgentSettlement,
   {

@@ -18,6 +18,7 @@ export interface AgentNeed {
   readonly isolation?: SandboxLevel | undefined
   readonly provided?: ReadonlyArray<ProvidedName> | undefined
   readonly holders?: ReadonlyArray<string> | undefined
+  readonly heldUntil?: string | undefined
 }
 
 const rank = (level: SandboxLevel): number => SandboxLevel.literals.indexOf(level)
@@ -54,7 +55,7 @@ const named = ({ name, version }: AgentNeed["tool"]): string =>
 
 /** A property that an agent lacks, and the value that is needed. */
 export interface Lack {
-  readonly property: "tool" | "platform" | "isolation" | "credentials"
+  readonly property: "leases" | "tool" | "platform" | "isolation" | "credentials"
   readonly needed: string
 }
 
@@ -68,6 +69,7 @@ export const lackOf = (
   facts: Pick<AgentFacts, "tools" | "platform" | "isolation" | "provided"> & { readonly id?: string | undefined },
   need: AgentNeed
 ): Lack | undefined => {
+  if (need.heldUntil !== undefined) return { property: "leases", needed: need.heldUntil }
   if (Option.isNone(toolFor(facts, need))) return { property: "tool", needed: named(need.tool) }
   if (need.platform !== undefined && facts.platform !== need.platform) {
     return { property: "platform", needed: need.platform }

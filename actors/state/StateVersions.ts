@@ -47,7 +47,7 @@ export interface NewStateVersion {
   readonly secrets: ReadonlyArray<SecretText>
   /** The source build of the plan whose apply produced this state. */
   readonly build: BuildColumns
-  /** The adopted left-over state; absent for the state that the Run's settlement commits. */
+  /** The adopted left-over state; absent for a state that a Run's settlement commits. */
   readonly leftOverStateId?: LeftOverStateId | undefined
   /** The upload of a state that is taken over with the install. */
   readonly stateUploadId?: StateUploadId | undefined

@@ -1,7 +1,7 @@
 import { Option, Redacted } from "effect"
 import { type ManagedInstance, type ManagedObject, managedInstances, stateDocument, stateFile } from "./StateFile.ts"
 
-/** One instance of a managed resource, as far as an index of resources needs it. */
+/** What an index of resources needs to know about one instance of a managed resource. */
 export interface ObjectContents extends ManagedObject {
   /** For an object that still waits to be destroyed after its replacement: its distinguishing key. Empty for others. */
   readonly deposed: string

@@ -3,44 +3,9 @@ import { normalProviderAddress } from "../../schema/records/NormalProviderAddres
 import { leafTexts } from "../redaction/SecretRule.ts"
 import { withExactNumbers } from "./ExactNumbers.ts"
 import type { StateOutput, StateProblem } from "./RunOutcome.ts"
+import { type Instance, type PathStep, type Resource, StateDocument } from "./StateDocument.ts"
 
-const PathStep = Schema.Struct({ type: Schema.String, value: Schema.Unknown })
-
-const Instance = Schema.Struct({
-  index_key: Schema.optionalKey(Schema.Unknown),
-  deposed: Schema.optionalKey(Schema.NullOr(Schema.String)),
-  attributes: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))),
-  sensitive_attributes: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Array(PathStep))))
-})
-
-const Resource = Schema.Struct({
-  mode: Schema.String,
-  module: Schema.optionalKey(Schema.NullOr(Schema.String)),
-  type: Schema.optionalKey(Schema.NullOr(Schema.String)),
-  name: Schema.optionalKey(Schema.NullOr(Schema.String)),
-  provider: Schema.optionalKey(Schema.NullOr(Schema.String)),
-  instances: Schema.optionalKey(Schema.NullOr(Schema.Array(Instance)))
-})
-
-const Output = Schema.Struct({
-  value: Schema.Json,
-  type: Schema.Json,
-  sensitive: Schema.optionalKey(Schema.Boolean)
-})
-
-/** Version 4, or the envelope of a state encrypted by OpenTofu: then only serial and lineage are readable. */
-const StateDocument = Schema.fromJsonString(
-  Schema.Struct({
-    serial: Schema.Int,
-    lineage: Schema.String.check(Schema.isMinLength(1)),
-    version: Schema.optionalKey(Schema.Int),
-    terraform_version: Schema.optionalKey(Schema.String),
-    outputs: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Output))),
-    resources: Schema.optionalKey(Schema.NullOr(Schema.Array(Resource))),
-    encrypted_data: Schema.optionalKey(Schema.Unknown)
-  })
-)
-const decodeDocument = Schema.decodeUnknownOption(StateDocument)
+const decodeDocument = Schema.decodeUnknownOption(Schema.fromJsonString(StateDocument))
 
 /** One instance of a managed resource, under the address that the tool's messages use. */
 export interface ManagedObject {

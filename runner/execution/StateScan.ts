@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer"
 import { Effect, Option } from "effect"
-import { instancesShape, type JsonKind, resourceShape, type Shape, stateShape } from "./StateShape.ts"
+import { type JsonKind, resourceShape, type Shape, stateShape } from "./StateShape.ts"
 
 /** What a state file says about itself. `resourceCount` is undefined when the tool encrypted it. */
 export interface ScannedState {
@@ -234,7 +234,8 @@ class StateScan {
     const frame = this.open.pop()
     if (frame?.shape?.required?.some((name) => !frame.seen.has(name)) === true) this.isBroken = true
     const around = this.open.at(-1)
-    if (frame?.shape === instancesShape && around !== undefined) around.instances = frame.items
+    if (frame?.isArray === true && around?.shape === resourceShape && around.field === "instances")
+      around.instances = frame.items
     if (frame?.shape === resourceShape && frame.isManaged) this.managed += frame.instances
     this.after(this.at + 1)
   }

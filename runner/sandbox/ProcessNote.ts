@@ -14,7 +14,7 @@ interface ProcessStat {
   readonly startTicks: string
 }
 
-/** `/proc/PID/stat`: the name in parentheses may hold anything, so the fields are counted from its end. */
+/** `/proc/PID/stat`: the name in parentheses may contain anything, so the fields are counted from its end. */
 const readStat = (pid: number) =>
   Effect.tryPromise(() => readFile(`/proc/${pid}/stat`, "latin1")).pipe(
     Effect.map((text): ProcessStat => {

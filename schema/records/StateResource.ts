@@ -46,7 +46,7 @@ export class OutputDifference extends Schema.Opaque<OutputDifference>()(
   })
 ) {}
 
-/** The difference of two StateVersions of a Capsule, as far as one page shows it. */
+/** One page of the difference between two StateVersions of a Capsule. */
 export class StateDifference extends Schema.Opaque<StateDifference>()(
   Schema.Struct({
     /** Absent for the first one. */

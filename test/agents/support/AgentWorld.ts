@@ -25,7 +25,6 @@ const often = Schedule.spaced("50 millis")
 
 const Told = Schema.fromJsonString(Schema.Struct({ url: Schema.String, setupLink: Schema.NullOr(Schema.String) }))
 const Enrolled = Schema.fromJsonString(Schema.Struct({ agentId: Schema.String }))
-const Issued = Schema.fromJsonString(Schema.Struct({ token: Schema.String }))
 
 export interface WorldOptions {
   readonly folder: string
@@ -77,15 +76,16 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
       Stream.decodeText()
     )
 
-  /** An operator's command beside the running server. */
-  const operator = (...args: ReadonlyArray<string>) =>
+  /** An operator's command alongside the running server. */
+  const atTerminal = (...args: ReadonlyArray<string>) =>
     Effect.scoped(
       Effect.gen(function* () {
-        const command = [options.server, "admin", ...args, "--data-dir", dataDir, "--json"]
+        const command = [options.server, "admin", ...args, "--data-dir", dataDir]
         const done = yield* started(command, { cwd: folder, env, output })
         return yield* Stream.mkString(read(done.stdout))
       })
     )
+  const operator = (...args: ReadonlyArray<string>) => atTerminal(...args, "--json")
 
   let current: (Started & { readonly url: string }) | undefined
 
@@ -155,7 +155,9 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
 
   /** An agent that is not started yet, with its own connection. */
   const agent = Effect.fnUntraced(function* (name: string, given: AgentOptions = {}) {
-    const issued = yield* Schema.decodeEffect(Issued)(yield* operator("agent", "token", "--pool", "far"))
+    // As the documentation says: the output of the one command is the file of the other.
+    const tokenFile = `${yield* files.makeTempDirectoryScoped({ prefix: "enrolment-" })}/token`
+    yield* files.writeFileString(tokenFile, yield* atTerminal("agent", "token", "--pool", "far"), { mode: 0o600 })
     const own = given.line ?? (yield* line)
     const dir = given.folder ?? `${folder}/agent-${name}`
     agents.push(dir)
@@ -165,6 +167,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
       dir,
       name,
       places: String(given.places ?? 2),
+      "token-file": tokenFile,
       log: "debug"
     }
     const program = given.program ?? [options.agent ?? options.server]
@@ -173,7 +176,6 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
       cwd: folder,
       env: {
         ...env,
-        SVC_AGENT_TOKEN: issued.token,
         SVC_RUNNER_ISOLATION: isolation,
         SVC_PROVIDER_MIRROR: mirror.path,
         SVC_PROVIDER_MIRROR_REQUIRED: "true",

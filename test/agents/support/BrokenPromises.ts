@@ -1,7 +1,7 @@
 import { appliesRanOnce, capsulesAreTrue, nothingStays, runsAreOver } from "../../crash/Truth.ts"
 import type { Cloud, Ledger } from "../../crash/Ledger.ts"
 
-/** What the programs of a world left. */
+/** What the programs of a world left behind. */
 export interface Witnessed {
   readonly ledger: Ledger
   readonly cloud: Cloud

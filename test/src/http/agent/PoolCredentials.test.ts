@@ -160,7 +160,7 @@ plane.live("a plan is void once no agent has the credentials any more that it wa
     const { planId } = yield* plannedWith(one, "replaced", "a")
     const waiting = { status: "waiting_approval", reason: null }
     expect(yield* standing(planId)).toEqual(waiting)
-    // The database alone does not help to try values.
+    // Having only the database does not help to try values.
     const kept = yield* sql`SELECT mark FROM agent_provided_marks UNION ALL SELECT provided_marks FROM run_plans`
     expect(JSON.stringify(kept)).not.toContain("aaaa")
     yield* one.hello([], { marks: credentials("b") })
