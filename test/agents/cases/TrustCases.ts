@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { readdirSync, readFileSync } from "node:fs"
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { Effect, Schema } from "effect"
 import { AgentKeys } from "../../../schema/agent/AgentIdentity.ts"
@@ -12,7 +12,7 @@ import { wordsInSealed } from "../support/OpenedRecords.ts"
 import { wordsInMemory } from "../support/ServerMemory.ts"
 import { verdict } from "../support/Verdict.ts"
 import type { WorldCase } from "./AgentCase.ts"
-import { keptAgent } from "./Journeys.ts"
+import { eventually, keptAgent } from "./Journeys.ts"
 
 const [credential, password, otherCredential] = canaries
 
@@ -75,7 +75,8 @@ const otherValues: WorldCase = {
   name: "two agents have different values under one provided name: what was planned with one waits for it, and is not applied with the other",
   run: Effect.fnUntraced(function* (options) {
     const world = yield* agentWorld({ ...options, leavesCredential: true })
-    const one = yield* keptAgent(yield* world.agent("one", { env: yield* world.ownCredentials(), places: 1 }))
+    const env = yield* world.ownCredentials()
+    const one = yield* keptAgent(yield* world.agent("one", { env, places: 1 }))
     const { capsuleId, planRunId } = yield* world.installed("one")
     const plan = yield* world.over(planRunId)
     yield* holds(plan.status === "waiting_approval", `${plan.status} ${plan.error?.message}`)
@@ -83,23 +84,38 @@ const otherValues: WorldCase = {
     yield* world.plans.hold("busy-a")
     const busy = yield* world.installed("busy")
     yield* world.plans.held("busy-a")
-    const env = yield* world.ownCredentials(otherCredential)
-    const two = yield* keptAgent(yield* world.agent("two", { env, places: 1 }))
+    const others = yield* world.ownCredentials(otherCredential)
+    const two = yield* keptAgent(yield* world.agent("two", { env: others, places: 1 }))
+    yield* eventually(() => two.line.said.includes("Next"))
     const applyId = yield* world.approvedApply(planRunId)
-    yield* world.until(applyId, ({ queue }) => queue?.reason === "places_taken")
+    yield* eventually(() => two.line.said.filter((message) => message === "Renew").length > 3)
+    yield* holds((yield* world.run(applyId)).status === "queued", "The apply does not wait for the agent of its plan")
     yield* holds(ownersOf(world.notesDir).size === 0, "Something was made with the other values")
     yield* world.plans.letGo("busy-a")
-    const held = yield* world.over(busy.planRunId)
-    yield* holds(held.status === "waiting_approval", `${held.status} ${held.error?.message}`)
+    yield* world.over(busy.planRunId)
     const apply = yield* world.over(applyId)
     yield* holds(apply.status === "succeeded", `${apply.status} ${apply.error?.message}`)
     const owners = [...ownersOf(world.notesDir)].join()
     yield* holds(owners === signatureOf(credential), `The notes are of ${owners}`)
-    yield* holds((yield* world.capsule(capsuleId)).status === "active", "The Capsule is not active")
-    yield* one.owesNothing
     yield* two.owesNothing
-    yield* one.end
     yield* two.end
+
+    // Once the agent itself has other values, a plan with the former ones is void.
+    const { run } = yield* world.client.capsules.destroyPlan({
+      params: { capsuleId },
+      headers: { "idempotency-key": "destroy" },
+      payload: {}
+    })
+    yield* world.over(run.id)
+    writeFileSync(join(dirname(env.SVC_AGENT_CREDENTIALS), "token"), `${otherCredential}\n`)
+    yield* world.until(run.id, ({ status }) => status === "superseded")
+    const next = yield* world.installed("two")
+    yield* world.over(next.planRunId)
+    const later = yield* world.over(yield* world.approvedApply(next.planRunId))
+    yield* holds(later.status === "succeeded", `${later.status} ${later.error?.message}`)
+    yield* holds(ownersOf(world.notesDir).has(signatureOf(otherCredential)), "The new values were not used")
+    yield* one.owesNothing
+    yield* one.end
     yield* verdict(world)
   })
 }
