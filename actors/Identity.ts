@@ -24,7 +24,7 @@ export const base32 = (bytes: Uint8Array): string => {
 /** Bytes of an id: 120 bits, written as 24 characters of base32. */
 const idBytes = 15
 
-/** A branded id schema, as far as minting needs it. */
+/** What minting needs of a branded id schema. */
 interface IdKind<A> {
   readonly make: (text: string) => A
 }
@@ -48,5 +48,5 @@ export const derivedId = <A>(kind: IdKind<A>, prefix: string, coordinatorId: str
 export const idOrNull = <A>(kind: Schema.Codec<A, string>, text: string): A | null =>
   Option.getOrNull(Schema.decodeOption(kind)(text))
 
-/** The present time as records carry it. */
+/** The current time in the format of records. */
 export const now: Effect.Effect<Timestamp> = Effect.map(DateTime.now, DateTime.formatIso)

@@ -22,7 +22,7 @@ import type { RunType } from "../schema/records/Run.ts"
  * - `export.sending`: a download is recorded, and nothing of it is sent
  * - `restore.committing`: inside the transaction of a Capsule's restore, just before its commit
  * - `connection.renewed`: the authorization server has given new tokens, and nothing of them is written
- * - `log_removal.marked`, `.erased`: Runs are marked whose logs go, and a part of their lines is deleted
+ * - `log_removal.marked`, `.erased`: the Runs whose logs will be removed are marked, and some of their lines are deleted
  * - `audit_removal.deleted`, `.removed`: the oldest events of a chain are deleted and not committed, and a step is over
  * - `retention.removed`, `.passed`: a few records are removed and counted, and a pass over all kinds is over and not in the audit trail
  * - `recovery.*`: before anything is settled, after each Run, and before left-over folders are swept

@@ -167,7 +167,7 @@ const place = Layer.unwrap(Effect.map(RunSettings, ({ runsFolder }) => RunFolder
 
 const stores = StaleReasons.layer.pipe(Layer.provideMerge(PathFilters.layer), Layer.provideMerge(records))
 
-/** What configurations request from the host, beside the Runs that need it. */
+/** What configurations request from the host, together with the Runs that need it. */
 const hosting = Deliveries.layer.pipe(
   Layer.provideMerge(InterfaceConsumption.layer),
   Layer.provideMerge(

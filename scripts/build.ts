@@ -28,7 +28,7 @@ const licenseJson = "dist/build/Licenses.json"
 const encodeReport = Schema.encodeEffect(LicenseReportJson)
 const sharedMap = /^chunk-[0-9a-z]+\.js\.map$/
 
-/** Collects the licences of what will be bundled, to embed in the binary and to ship beside it. */
+/** Collects the licences of what will be bundled, to embed in the binary and to ship with it. */
 const writeLicenses = Effect.fn("build.writeLicenses")(function* (root: string, folder: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -21,7 +21,7 @@ export const User = Schema.Struct({
   /** `null` where neither the operator nor a mail has verified the address. */
   emailProof: Schema.NullOr(AddressProof),
   displayName: Schema.NullOr(Schema.String),
-  /** Operates the installation; says nothing about any Workspace. */
+  /** Operates the installation, which grants nothing in any Workspace. */
   isOperator: Schema.Boolean,
   /** `deleted` keeps the subject for the operation history, and no other personal data. */
   status: Schema.Literals(["active", "disabled", "deleted"]),

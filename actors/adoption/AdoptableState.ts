@@ -2,7 +2,7 @@ import { Option, Result } from "effect"
 import { parseState, type StateFile } from "../../runner/execution/StateFile.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 
-/** A whole state in the clear. */
+/** A complete state in clear text. */
 export type ReadableState = StateFile & {
   readonly managed: NonNullable<StateFile["managed"]>
   readonly outputs: NonNullable<StateFile["outputs"]>

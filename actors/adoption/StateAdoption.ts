@@ -29,7 +29,7 @@ export interface AdoptedState {
   /** What the Capsule's row refers to from the beginning. */
   readonly pointers: { readonly stateVersionId: ReturnType<typeof stateVersionIdOf>; readonly generation: number }
   readonly confirmed: ReadonlyArray<string>
-  /** For a state from the backup of another installation: what the backup holds beside it. */
+  /** For a state from the backup of another installation: what else the backup contains. */
   readonly secrets: ImportedSecrets | undefined
 }
 

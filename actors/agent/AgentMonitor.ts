@@ -37,6 +37,16 @@ const untouched = (agentId: string) => ({
   message: `The agent ${agentId} was lost before the tool was started; nothing was changed. Start it again.`
 })
 
+/** The second agent was lost, and the tool of what changes nothing may have been started. */
+const lostAgain = (agentId: string) => ({
+  code: "agent_lost",
+  message: `The agent ${agentId} was lost too, and the Run is not started a third time; nothing was changed. Start it again.`
+})
+
+const silent = (agentId: string) => `The agent ${agentId} was not heard of for a minute.`
+const died = (agentId: string) => `The agent ${agentId} ended while it worked on the Run.`
+const takenAway = (agentId: string) => `The Run was released from the agent ${agentId}.`
+
 /** Watches the leases of agents: reports who is silent, and settles the Runs of those that stay silent. */
 export class AgentMonitor extends Context.Service<
   AgentMonitor,
@@ -89,8 +99,13 @@ export class AgentMonitor extends Context.Service<
         yield* over(hold, kind)
       })
 
-      const again = Effect.fnUntraced(function* (hold: RunHold, run: RunRow, kind: Lease["kind"]) {
-        yield* controls.again(run, `The agent ${hold.owner} was not heard of for a minute.`, untouched(hold.owner))
+      const again = Effect.fnUntraced(function* (
+        hold: RunHold,
+        run: RunRow,
+        kind: Lease["kind"],
+        reason: (agentId: string) => string
+      ) {
+        yield* controls.again(run, reason(hold.owner), (kind === "apply" ? untouched : lostAgain)(hold.owner))
         yield* over(hold, kind)
       })
 
@@ -135,12 +150,12 @@ export class AgentMonitor extends Context.Service<
           case "unreachable":
             return yield* mark(hold, current)
           case "give_up_unstarted":
-            if (run.start_acknowledged_at === null) return yield* again(hold, run, current.kind)
+            if (run.start_acknowledged_at === null) return yield* again(hold, run, current.kind, silent)
             return current.isUnreachable ? undefined : yield* mark(hold, current)
           case "give_up":
             return current.kind === "apply" && run.start_acknowledged_at !== null
               ? yield* giveUpApply(hold, run, lost(hold.owner))
-              : yield* again(hold, run, current.kind)
+              : yield* again(hold, run, current.kind, silent)
         }
       })
 
@@ -203,7 +218,7 @@ export class AgentMonitor extends Context.Service<
         yield* Effect.catchTag(
           run.start_acknowledged_at !== null
             ? giveUpApply(hold, run, released(hold.owner))
-            : again(hold, run, lease.kind),
+            : again(hold, run, lease.kind, takenAway),
           "HoldLost",
           () => Effect.void
         )
@@ -218,7 +233,7 @@ export class AgentMonitor extends Context.Service<
         const hold = { ...claim, owner: session.agent.id }
         const run = yield* ledger.held(hold)
         if (run === undefined || Option.isNone(row) || row.value.kind === "apply" || row.value.result !== null) return
-        yield* Effect.ignore(again(hold, run, row.value.kind))
+        yield* Effect.ignore(again(hold, run, row.value.kind, died))
       }, leases.decided)
 
       const resume = Effect.gen(function* () {

@@ -16,7 +16,10 @@ interface ReportedPhase {
   readonly at: number
 }
 
-/** When an agent's execution began and ended, by the server's clock. Without a result nobody knows how its last phase ended. */
+/**
+ * When an agent's execution began and ended, by the server's clock. Without a result, the end of its last phase is
+ * unknown.
+ */
 export interface ExecutionSpan {
   readonly acceptedAt: number
   readonly resultAt: number | undefined
@@ -24,8 +27,9 @@ export interface ExecutionSpan {
 }
 
 /**
- * How long each phase took. An agent dates its phases by its own clock, which may differ from the server's: between them only its
- * differences count, and the last one ends with the result. The checks after an apply are the server's own.
+ * How long each phase took. An agent dates its phases by its own clock, which may differ from the server's: only
+ * differences between its times are used, and the last phase ends with the result. The checks after an apply are the
+ * server's own.
  */
 export const phaseDurations = (
   reported: ReadonlyArray<ReportedPhase>,
@@ -38,7 +42,7 @@ export const phaseDurations = (
     const next = own[index + 1]?.at
     if (next === undefined && resultAt === undefined) return []
     const millis = next === undefined ? whole - (at - began) : next - at
-    // A clock that was set meanwhile says less than nothing, or more than there was.
+    // If the clock was set meanwhile, a duration may be negative or too long.
     return [{ phase, millis: Math.min(Math.max(0, millis), whole) }]
   })
   const check = reported.find(({ phase }) => phase === "check")

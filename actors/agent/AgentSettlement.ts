@@ -42,7 +42,10 @@ const untouched = {
   message: "The agent ended before the tool was started; nothing was changed. Plan again."
 }
 
-/** The tool of a plan or a drift check was killed, as its agent or its lease ended; this is told where that was the second time. */
+/**
+ * The tool of a plan or a drift check was killed, as its agent or its lease ended; this is the message when that
+ * happened for the second time.
+ */
 const unfinished = (agentId: string) => ({
   code: "agent_lost",
   message: `The agent ${agentId} could not keep its lease, and ended its tool; nothing was changed. Start it again.`
@@ -104,7 +107,10 @@ const checkedOutcome = (said: ApplyOutcome, sent: SentState): ApplyOutcome => {
 /** A disk that cannot be read now may be readable later; waiting helps with nothing else. */
 const isFinal = (error: BlobRefused | Rejected) => error._tag === "Rejected" || error.reason !== "storage"
 
-/** Ends Runs by the results that their agents sent, from rows and files alone: a server that was restarted does the same. */
+/**
+ * Ends Runs by the results that their agents sent, using only rows and files: a server that was restarted does the
+ * same.
+ */
 export class AgentSettlement extends Context.Service<
   AgentSettlement,
   {

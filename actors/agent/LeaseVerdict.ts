@@ -1,4 +1,5 @@
 import { seconds } from "../MonotonicNow.ts"
+import { applySeconds } from "../pool/EarlierLeases.ts"
 import type { Lease } from "./AgentLeases.ts"
 
 /** An agent that has been silent for this long is called unreachable. */
@@ -8,11 +9,7 @@ const acceptWithin = seconds(30)
 /** A Run that changes nothing is abandoned; so is an apply whose tool was not started. */
 const unstartedGivenUpAfter = seconds(60)
 
-/**
- * An apply's tool is dead before its lease ends, by the agent's clock. The server waits a minute longer, and one percent for clocks that run at
- * different rates.
- */
-export const applyGivenUpAfter = (leaseSeconds: number): bigint => seconds(leaseSeconds * 1.01 + 60)
+const applyGivenUpAfter = (leaseSeconds: number): bigint => seconds(applySeconds(leaseSeconds))
 
 /** How long a silence ends in giving up a Run. */
 export const givenUpAfter = (kind: Lease["kind"], isStarted: boolean, leaseSeconds: number): bigint =>

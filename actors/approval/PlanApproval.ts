@@ -75,7 +75,7 @@ const rulesOf = Effect.fnUntraced(function* (place: CapsulePlace | undefined) {
 
 /**
  * The decision about a plan at this moment, in the caller's transaction: the rules that match its Capsule, and its
- * approvals with the present rights of those who gave them. Everything that approves or applies uses this.
+ * approvals with the current rights of those who gave them. Everything that approves or applies uses this.
  */
 export const planApproval = Effect.fn("planApproval")(function* (plan: ApprovedPlan) {
   const sql = yield* SqlClient.SqlClient

@@ -7,8 +7,8 @@ import type { AuditRow } from "./AuditRow.ts"
 
 /**
  * Keyed digests of the chains. Every event has a position in the chain of its Workspace, or of the installation, and a
- * digest of itself and of the link before it. The key comes from the vault, so a row that was changed, removed, moved or
- * added with access to the database alone does not fit. The row of a chain is sealed too: its end cannot be cut off
+ * digest of itself and of the link before it. The key comes from the vault, so a row that was changed, removed, moved
+ * or added with access only to the database does not fit. The row of a chain is sealed too: its end cannot be cut off
  * unnoticed, except by the return to an older copy of both, which only a head that was kept elsewhere shows.
  */
 export interface AuditKey {

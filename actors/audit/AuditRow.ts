@@ -29,7 +29,7 @@ export const AuditRow = table("audit_events", {
 })
 export type AuditRow = RowOf<typeof AuditRow.columns>
 
-/** What a record shows of its columns, beside the Workspace and the data. */
+/** The columns that a record shows, in addition to the Workspace and the data. */
 export const recordFields = (row: Omit<AuditRow, "workspace_id" | "capsule_id" | "data" | "position" | "mac">) => ({
   id: row.id,
   actor: {

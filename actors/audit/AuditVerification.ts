@@ -156,8 +156,8 @@ const foreignHead = (key: AuditKey, installationId: string | undefined, head: Au
 }
 
 /**
- * Checks every chain of the database, and the database against a head that was exported before. Reads only, in pages, also
- * beside a server.
+ * Checks every chain of the database, and the database against a head that was exported before. Reads only, in pages,
+ * also alongside a server.
  */
 export const verifyAudit = Effect.fn("verifyAudit")(function* (
   key: AuditKey,

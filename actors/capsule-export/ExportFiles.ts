@@ -16,7 +16,7 @@ const AnyJson = jsonText(Schema.Json)
 const text = (written: string) => new TextEncoder().encode(written)
 const json = (value: Schema.Json) => text(`${AnyJson.write(value)}\n`)
 
-/** The folder of the archive that holds the commit. */
+/** The folder of the archive that contains the commit. */
 const tree = "module"
 
 /** Files of the root module, by their name in its folder. */

@@ -28,8 +28,8 @@ const refuseMoving = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
 })
 
 /**
- * Releases a Capsule for good and destroys nothing: state, Runs and history stay; everything that it owned in the service ends
- * in the same transaction.
+ * Releases a Capsule permanently and destroys nothing: state, Runs and history stay; everything that it owned in the
+ * service ends in the same transaction.
  */
 export const releaseCapsule = Effect.fn("Capsule.release")(function* (
   load: Effect.Effect<GuardedCapsuleRow, ApiError>,

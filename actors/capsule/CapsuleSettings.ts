@@ -34,7 +34,7 @@ export const wantedStatus = (
   return Result.succeed(isApplied ? "active" : "pending")
 }
 
-/** The new auto-update setting; off includes its applies, and a request for applies alone is refused. */
+/** The new auto-update setting; off includes its applies, and a request only for applies is refused. */
 export const wantedAutoUpdate = (
   capsule: Pick<CapsuleRow, "auto_update_enabled" | "auto_update_apply">,
   change: AutoUpdateChange = {}

@@ -30,7 +30,9 @@ const patched = Effect.fnUntraced(function* (config: LoadedInstallConfig, reques
   return Result.isFailure(values) ? yield* invalidRequest(values.failure) : values.success
 })
 
-/** Interfaces that the person proposes beside those that the configuration has (specification, Configuration plans). */
+/**
+ * Interfaces that the person proposes in addition to those of the configuration (specification, Configuration plans).
+ */
 const withBlueprints = Effect.fnUntraced(function* (config: LoadedInstallConfig, request: ConfigurationPlanRequest) {
   const { compiled, outputs } = config.config
   const { interfaceBlueprints: added = [] } = request

@@ -161,7 +161,7 @@ export const adoptLeftOver = Effect.fn("Capsule.AdoptLeftOver")(function* (
   return adopted
 })
 
-/** Erases a left-over state for good. Its record stays as evidence. */
+/** Erases a left-over state permanently. Its record stays as evidence. */
 export const discardLeftOver = Effect.fn("Capsule.DiscardLeftOver")(function* (
   id: LeftOverStateId,
   context: CommandContext,

@@ -36,7 +36,7 @@ export const expirePlans = Effect.gen(function* () {
   for (const id of yield* ledger.expiredPlans(yield* now)) yield* transaction(sql)(ledger.expirePlan(id))
 })
 
-/** Receipts and processed messages past the idempotency window, and looks that found nothing. */
+/** Receipts and processed messages past the idempotency window, and syncs that found nothing. */
 export const purge = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const receipts = yield* Receipts

@@ -17,7 +17,7 @@ export interface DerivedConfig {
   readonly operatorValues: VariableValues
 }
 
-/** The Interfaces that people added to a configuration without a manifest, beside those of the operator. */
+/** The Interfaces that people added to a configuration without a manifest, in addition to those of the operator. */
 const addedInterfaces = ({ compiled, operator }: StoredConfig) =>
   compiled.origin === "repository_manifest"
     ? []

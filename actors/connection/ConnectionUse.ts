@@ -3,7 +3,7 @@ import { isWithinOrigins } from "../../schema/records/CredentialOrigin.ts"
 import type { ProjectId } from "../../schema/records/Ids.ts"
 import { type Role, roleAtLeast } from "../../schema/records/Workspace.ts"
 
-/** The intended use of a Connection, as far as its rule matters. */
+/** The properties of an intended use of a Connection that its rule depends on. */
 export interface UseAttempt {
   /**
    * The role of the starter, or of the person who enabled the automation; `undefined` when there is none, or no longer a

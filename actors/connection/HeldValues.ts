@@ -54,7 +54,7 @@ export class HeldValues extends Context.Service<
     readonly keepTokens: (row: ConnectionRow) => Effect.Effect<void>
     /** Text of the replaced values of a Connection that a Run still holds, and of tokens that Runs never receive. */
     readonly former: (connectionId: ConnectionId) => Effect.Effect<ReadonlyArray<SecretText>>
-    /** Text of the values that replaced a Run's since it received them: both are redacted from what it publishes. */
+    /** Text of the values that have replaced those a Run received: both are redacted from what it publishes. */
     readonly renewedSince: (runId: RunId) => Effect.Effect<ReadonlyArray<SecretText>>
     /** Whether a Run received values that only a pool has: they cannot be recognised here in its text. */
     readonly holdsUnknown: (runId: RunId) => Effect.Effect<boolean>

@@ -80,7 +80,7 @@ export const OAuthHelperDeclaration = Schema.Struct({
   ),
   client: Client,
   scopes: Schema.Array(Schema.String.check(Schema.isPattern(/^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/))),
-  /** `sent`: the server's metadata does not mention PKCE; a challenge is sent nevertheless. */
+  /** `sent`: the server's metadata does not mention PKCE; a challenge is sent anyway. */
   pkce: Schema.optionalKey(Schema.Literals(["advertised", "sent"])),
   /** Further parameters of the authorization request. */
   parameters: Schema.optionalKey(

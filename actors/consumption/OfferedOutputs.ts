@@ -171,7 +171,7 @@ const sameOutput = Effect.fnUntraced(
   orOnIntegrityFault(() => Effect.succeed(false))
 )
 
-/** What was taken from a producer, as far as recorded: nothing without a StateVersion, everything without a name. */
+/** The recorded use of a producer: nothing without a StateVersion, everything without a name. */
 export interface TakenOutput {
   readonly stateVersionId: StateVersionId | undefined
   readonly name: string | undefined

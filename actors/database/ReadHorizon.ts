@@ -20,8 +20,8 @@ const clockOf = (fiber: Fiber.Fiber<unknown, unknown>): Clock.Clock =>
 const timestampOf = (millis: number): Timestamp => DateTime.formatIso(DateTime.makeUnsafe(millis))
 
 /**
- * The present time, for a read that compares it only with these times: its answer is valid until the first of them in the
- * future.
+ * The current time, for a read that compares it only with these times: its answer is valid until the first of them in
+ * the future.
  */
 export const presentUntil = (moments: ReadonlyArray<string | null>): Effect.Effect<Timestamp> =>
   Effect.withFiber((fiber) => {
@@ -38,8 +38,9 @@ export const presentUntil = (moments: ReadonlyArray<string | null>): Effect.Effe
 const datedAnswerMillis = 1000
 
 /**
- * The present time, for an answer that shows when it was made. The answer stays true until something is committed, and keeps
- * its date, so it is reused for a second: long enough to be cheap, too short for the age of its date to be noticed.
+ * The current time, for an answer that shows when it was made. The answer stays true until something is committed, and
+ * keeps its date, so it is reused for a second: long enough to be cheap, too short for the age of its date to be
+ * noticed.
  */
 export const dateOfAnswer: Effect.Effect<Timestamp> = Effect.withFiber((fiber) => {
   const present = clockOf(fiber).currentTimeMillisUnsafe()

@@ -8,7 +8,7 @@ export const storageFull = {
     "The server's disk is full: nothing of this was saved. Reading goes on, and applies that are running keep their state. Have the operator make room, then try again; nothing has to be restarted."
 } as const
 
-// SQLITE_FULL, and SQLITE_IOERR_SHMSIZE: the index beside the write-ahead log could not grow.
+// SQLITE_FULL, and SQLITE_IOERR_SHMSIZE: the index next to the write-ahead log could not grow.
 const sqliteCodes: ReadonlySet<unknown> = new Set([13, 4874])
 const systemCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT"])
 

@@ -56,7 +56,7 @@ export const starterOf = (run: Pick<RunRow, "created_by" | "trigger_kind">, caps
     ? { subject: capsule.auto_update_by ?? undefined, automatic: true }
     : { subject: run.created_by ?? undefined, automatic: run.trigger_kind === "schedule" }
 
-/** Applies the rule of each of these Connections. A missing one is recorded on the Run. */
+/** Applies the rule of each of these Connections. A Connection that may not be used is recorded on the Run. */
 export const checkUses = Effect.fn("checkUses")(function* (
   connectionIds: ReadonlyArray<ConnectionId>,
   starter: UseStarter,

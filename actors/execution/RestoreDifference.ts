@@ -5,7 +5,7 @@ import type { ArchivedCapsule } from "../state/BackupArchive.ts"
 import type { ConnectionId } from "../../schema/records/Ids.ts"
 import type { ConfigurationDifference, MovedPointer } from "../../schema/records/RestoreEvidence.ts"
 
-/** A configuration with its private values and bindings, as far as they are compared. */
+/** The parts of a configuration that are compared, with its private values and bindings. */
 export interface ComparedConfig {
   readonly config: LoadedInstallConfig
   readonly values: VariableValues

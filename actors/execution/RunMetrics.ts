@@ -33,7 +33,7 @@ const observe = (
   attributes: Readonly<Record<string, string>>
 ): Effect.Effect<void> => Metric.update(Metric.withAttributes(metric, attributes), Math.max(0, millis) / 1000)
 
-/** Counts how long a Run was in one phase. */
+/** Records how long a Run was in one phase. */
 export const measurePhase = (attributes: { readonly type: string; readonly phase: string }, millis: number) =>
   observe(phaseDuration, millis, attributes)
 
@@ -42,7 +42,7 @@ export const measureWait = Effect.fnUntraced(function* ({ queued_at, type }: Pic
   yield* observe(wait, (yield* Clock.currentTimeMillis) - millisOf(queued_at), { type })
 })
 
-/** Counts a Run that another process executed, when it has ended, by the ledger alone. */
+/** Counts a Run that another process executed, when it has ended, using only the ledger. */
 export const measureEnded = Effect.fnUntraced(function* (
   run: Pick<RunRow, "type" | "status" | "error_code" | "started_at" | "finished_at">
 ) {

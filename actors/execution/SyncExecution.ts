@@ -145,7 +145,7 @@ export const makeSyncExecution = Effect.gen(function* () {
       })
     }
     const reused = fetched.kind === "known"
-    // A snapshot names the Run that took it, which must stay even where a later look was faster.
+    // A snapshot names the Run that took it, which must stay even if a later sync was faster.
     const isNews =
       rejudged ||
       !reused ||
@@ -153,7 +153,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     return { ...found, isNews, reused }
   })
 
-  /** A look that found something is listed like a person's sync. */
+  /** An automatic sync that found something is listed like a person's. */
   const shown = Effect.fnUntraced(function* (run: RunRow, lane: Lane) {
     yield* ledger.record(holdOf(run), { quiet: 0 })
     yield* audit.append({
@@ -185,7 +185,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     yield* handover.finished(run)
   }, transaction(sql))
 
-  /** What a failed fetch says about the lane; a revision plan's ref says nothing about the Source. */
+  /** What a failed fetch means for the lane; a failure at a revision plan's ref does not concern the Source. */
   const laneFailed = Effect.fnUntraced(function* (run: RunRow, lane: Lane, error: LaneUnavailable, lookedAt: string) {
     if (run.source_id === null || run.coordinator_id !== null || error.ofRequest) return false
     const isNews = yield* lanes.failed(run.source_id, lane, error, lookedAt)
@@ -228,7 +228,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     }
   })
 
-  /** A look queued before its Source stopped following is skipped. */
+  /** A sync queued before its Source stopped following is skipped. */
   const isWanted = Effect.fnUntraced(function* (run: RunRow) {
     if (!isLook(run)) return true
     const source = yield* store.find(run.source_id)

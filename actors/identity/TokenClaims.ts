@@ -35,7 +35,7 @@ const valueOf = ({ groups, person }: PersonFacts, name: PersonClaim): Schema.Jso
 const personClaims = (facts: PersonFacts, names: ReadonlyArray<PersonClaim>): Claims =>
   Object.fromEntries(names.map((name) => [name, valueOf(facts, name)]))
 
-/** The Workspace of a token, with the present role, and its Capsule. Absent without a Workspace. */
+/** The Workspace of a token, with the current role, and its Capsule. Absent without a Workspace. */
 export const svcClaim = ({ capsuleId, workspace }: LiveAuthority): Claims =>
   workspace === undefined
     ? {}

@@ -89,7 +89,7 @@ export class TokenInspection extends Context.Service<
       })
 
       const memory = yield* ReadMemory
-      // Caches the token alone; its expiry is checked at every use. What it depends on is read each time: clients and
+      // Caches only the token; its expiry is checked at every use. What it depends on is read each time: clients and
       // the operator's policy are reloaded without a commit.
       const unrevoked = memory.untilCommit((hash) =>
         Effect.map(

@@ -98,7 +98,7 @@ export class TokenIssuance extends Context.Service<
         return scopes.length === 0 ? yield* notCovered : scopes
       })
 
-      /** RFC 9068: for one resource server, with the scopes of that server alone. */
+      /** RFC 9068: for one resource server, with only the scopes of that server. */
       const forResource = Effect.fnUntraced(function* (request: IssuanceRequest, resource: string) {
         const { authority, client, grant } = request
         if (grant.resource !== resource) return yield* notCovered

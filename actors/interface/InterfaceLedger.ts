@@ -58,7 +58,7 @@ export class InterfaceLedger extends Context.Service<
       inputs: Readonly<Record<string, Schema.Json>>
     ) => Effect.Effect<InterfaceId>
     readonly notReady: (capsuleId: CapsuleId, key: string) => Effect.Effect<void>
-    /** Ends Interfaces for good, with every binding to them. */
+    /** Ends Interfaces permanently, with every binding to them. */
     readonly retire: (ids: ReadonlyArray<InterfaceId>) => Effect.Effect<void>
     readonly findBinding: (id: InterfaceBindingId) => Effect.Effect<BindingRow | undefined>
     readonly insertBinding: (binding: NewBinding) => Effect.Effect<string>

@@ -7,7 +7,7 @@ import { AccessJson, InputsJson, InterfaceRow } from "./InterfaceRow.ts"
 const decodeAccess = Schema.decodeUnknownSync(AccessJson)
 const decodeInputs = Schema.decodeUnknownSync(InputsJson)
 
-/** The address that an Interface names as its protected resource, from its present inputs. */
+/** The address that an Interface names as its protected resource, from its current inputs. */
 const resourceUriOf = (row: Pick<InterfaceRow, "access" | "inputs">): string | undefined => {
   const { resourceUriInput } = decodeAccess(row.access)
   const value = resourceUriInput === undefined ? undefined : decodeInputs(row.inputs)[resourceUriInput]

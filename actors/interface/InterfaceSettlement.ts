@@ -10,7 +10,7 @@ import type { CapsuleId, RunId, StateVersionId, WorkspaceId } from "../../schema
 
 type Config = NonNullable<Effect.Success<ReturnType<InstallConfigStore["Service"]["load"]>>>
 
-/** A successful apply, as far as Interfaces are concerned. */
+/** The parts of a successful apply that concern Interfaces. */
 export interface AppliedCapsule {
   readonly runId: RunId
   readonly capsule: { readonly id: CapsuleId; readonly workspace_id: WorkspaceId }

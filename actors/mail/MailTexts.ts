@@ -13,7 +13,7 @@ export type MailContent =
       readonly kind: "invitation"
       readonly link: string
       readonly expiresAt: string
-      /** Absent for an invitation to the server alone. */
+      /** Absent for an invitation only to the server. */
       readonly workspace?: string | undefined
       readonly role?: Role | undefined
       /** Name of the person who invites; absent for the operator. */

@@ -21,8 +21,8 @@ export interface NewAutomation {
 }
 
 /**
- * Members that never sign in: they have no address, password, passkey or identity elsewhere, and act by personal access
- * tokens alone. One belongs only to the Workspace that created it. `Members` changes and removes them.
+ * Members that never sign in: they have no address, password, passkey or identity elsewhere, and act only by personal
+ * access tokens. One belongs only to the Workspace that created it. `Members` changes and removes them.
  */
 export class AutomationMembers extends Context.Service<
   AutomationMembers,

@@ -25,7 +25,7 @@ import { refuseMember } from "./PresentMember.ts"
 
 /** The destination, and who invites. */
 export interface InvitationScope {
-  /** Absent for an account on the server alone; only the operator invites to that. */
+  /** Absent for an invitation only to the server, which only the operator can make. */
   readonly workspaceId?: WorkspaceId | undefined
   readonly acting: Inviter
 }

@@ -11,7 +11,7 @@ interface Records {
   /** Connections whose renewal or revocation failed at the issuer. */
   readonly failing: ReadonlyArray<Connection>
   readonly lanes: ReadonlyArray<FailingLane>
-  /** Since when automation is paused. */
+  /** When automation was paused. */
   readonly pausedAt: string | undefined
 }
 

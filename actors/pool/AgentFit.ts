@@ -10,7 +10,8 @@ import { SandboxLevel, type ToolIdentity } from "../../schema/records/Run.ts"
  * - `platform`: for an apply, that of its plan
  * - `isolation`: the lowest level that pool and execution profile accept
  * - `provided`: names of the credentials that its Connections leave to the pool
- * - `holders`: of an apply, the agents that have those with which its plan was made, where some have and others may not
+ * - `holders`: for an apply, the agents that have the credentials its plan was made with, if any has
+ * - `heldUntil`: for an apply after a restore, when it may start
  */
 export interface AgentNeed {
   readonly tool: { readonly name?: ToolIdentity["name"] | undefined; readonly version?: string | undefined }
@@ -18,6 +19,7 @@ export interface AgentNeed {
   readonly isolation?: SandboxLevel | undefined
   readonly provided?: ReadonlyArray<ProvidedName> | undefined
   readonly holders?: ReadonlyArray<string> | undefined
+  readonly heldUntil?: string | undefined
 }
 
 const rank = (level: SandboxLevel): number => SandboxLevel.literals.indexOf(level)
@@ -54,7 +56,7 @@ const named = ({ name, version }: AgentNeed["tool"]): string =>
 
 /** A property that an agent lacks, and the value that is needed. */
 export interface Lack {
-  readonly property: "tool" | "platform" | "isolation" | "credentials"
+  readonly property: "leases" | "tool" | "platform" | "isolation" | "credentials"
   readonly needed: string
 }
 
@@ -68,6 +70,7 @@ export const lackOf = (
   facts: Pick<AgentFacts, "tools" | "platform" | "isolation" | "provided"> & { readonly id?: string | undefined },
   need: AgentNeed
 ): Lack | undefined => {
+  if (need.heldUntil !== undefined) return { property: "leases", needed: need.heldUntil }
   if (Option.isNone(toolFor(facts, need))) return { property: "tool", needed: named(need.tool) }
   if (need.platform !== undefined && facts.platform !== need.platform) {
     return { property: "platform", needed: need.platform }

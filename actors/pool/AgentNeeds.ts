@@ -6,12 +6,17 @@ import { ProvidedName } from "../../schema/agent/ProvidedName.ts"
 import { ToolIdentity } from "../../schema/records/Run.ts"
 import { OperatorConfigs, profileOf } from "../configuration/OperatorConfigs.ts"
 import { rowShape } from "../database/Table.ts"
+import { isApply } from "../run/RunAttempt.ts"
+import { RunRow } from "../run/RunRow.ts"
+import { earlierLeasesEnd } from "./EarlierLeases.ts"
 import { planHolders } from "./PlanHolders.ts"
 import { PoolRow } from "./PoolRows.ts"
 import { type AgentNeed, stricter } from "./AgentFit.ts"
 
 const Needed = rowShape({
   pool: PoolRow.columns.name,
+  lease_seconds: PoolRow.columns.lease_seconds,
+  type: RunRow.columns.type,
   plan_run_id: Schema.NullOr(RunId),
   isolation: PoolRow.columns.isolation,
   tool_name: Schema.NullOr(ToolIdentity.fields.name),
@@ -38,7 +43,9 @@ export class AgentNeeds extends Context.Service<
       const operator = yield* OperatorConfigs
 
       const of = Effect.fn("AgentNeeds.of")(function* (runId: RunId) {
-        const [row] = yield* Needed.rows(sql)`SELECT p.name AS pool, r.plan_run_id, p.isolation, c.tool_name,
+        const [row] = yield* Needed.rows(
+          sql
+        )`SELECT p.name AS pool, p.lease_seconds, r.type, r.plan_run_id, p.isolation, c.tool_name,
             json_extract(i.config, '$.operator.profile') AS profile,
             json_extract(plan.evidence, '$.tool.name') AS plan_tool,
             json_extract(plan.evidence, '$.tool.version') AS plan_version,
@@ -61,7 +68,8 @@ export class AgentNeeds extends Context.Service<
           platform: row.plan_platform ?? undefined,
           isolation: stricter(row.isolation ?? undefined, profile?.isolation),
           provided: provided.map(({ name }) => name),
-          holders: yield* planHolders(sql, row.plan_run_id, row.pool)
+          holders: yield* planHolders(sql, row.plan_run_id, row.pool),
+          heldUntil: isApply(row.type) ? yield* earlierLeasesEnd(sql, row.lease_seconds) : undefined
         })
       }, Effect.orDie)
 

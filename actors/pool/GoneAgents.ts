@@ -56,8 +56,8 @@ export class GoneAgents extends Context.Service<
         Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis - Duration.toMillis(period)).toISOString())
 
       /**
-       * The agent may return with the state of an apply, however late. An apply that, as far as is known here, was not
-       * started is waited for less long.
+       * The agent may return with the state of an apply, however late. An apply that is not known to have started is
+       * waited for less long.
        */
       const owes = Effect.map(
         before(agentFiles),

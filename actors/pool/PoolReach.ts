@@ -104,6 +104,14 @@ export class PoolReach extends Context.Service<
         if (connected.length === 0) return absent("agent", `No agent of the pool ${pool} is connected.`)
         const need = yield* needs.of(id)
         if (Option.isNone(need)) return undefined
+        const { heldUntil } = need.value
+        if (heldUntil !== undefined) {
+          return {
+            reason: "no_agent",
+            sentence: `The server was restored from a backup, and an agent may still execute an apply that is not in it. No apply of the pool ${pool} starts before the leases of that time are over, at ${heldUntil}.`,
+            missing: [{ property: "leases", needed: heldUntil }]
+          }
+        }
         const fitting = connected.filter(({ facts }) => lackOf(facts, need.value) === undefined)
         if (fitting.length === 0) {
           return {

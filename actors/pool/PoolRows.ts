@@ -71,7 +71,7 @@ export const BusyAgentRow = rowShape({ ...AgentRow.columns, runs: Schema.Int })
 export type BusyAgentRow = RowOf<typeof BusyAgentRow.columns>
 export const runsOfAgent = "(SELECT COUNT(*) FROM runs r WHERE r.status = 'running' AND r.owner = a.id) AS runs"
 
-/** Keyed, so that who has the database alone cannot try values. */
+/** Keyed, so that somebody who has only the database cannot try values. */
 export const ProvidedMarksJson = jsonText(Schema.Array(ProvidedMark))
 
 export const ProvidedMarkRow = table("agent_provided_marks", { agent_id: AgentId, ...ProvidedMark.fields })
@@ -80,7 +80,7 @@ export const AgentSessionRow = table("agent_sessions", {
   secret_hash: Schema.String,
   agent_id: AgentId,
   incarnation: Schema.String,
-  /** Whether its process takes no new Run, so that another one may begin a session beside it. */
+  /** Whether its process takes no new Run, so that another process may begin a session at the same time. */
   draining: Flag,
   created_at: Timestamp,
   expires_at: Timestamp

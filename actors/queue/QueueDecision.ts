@@ -19,8 +19,8 @@ const limitsOf = (limits: QueueLimits, pool: string): PoolLimits =>
   pool === "runs" || pool === "builds" ? limits[pool] : unlimited
 
 /**
- * What the decision needs to know about a Run. `capsuleLine` is absent where the Run may execute beside others of its
- * Capsule.
+ * What the decision needs to know about a Run. `capsuleLine` is absent where the Run may execute at the same time as
+ * others of its Capsule.
  */
 interface Standing {
   readonly id: RunId

@@ -38,7 +38,7 @@ export interface Need {
 /** Rows of another table that are removed with the record, before it. */
 export interface Part {
   readonly table: string
-  /** The column that holds the id of the record. */
+  /** The column that contains the id of the record. */
   readonly of: string
   /** Its primary key. */
   readonly key: ReadonlyArray<string>
@@ -73,6 +73,6 @@ export interface RetainedKind {
   readonly bytes: string
   readonly parts: ReadonlyArray<Part>
   readonly sharedParts?: ReadonlyArray<SharedPart>
-  /** In the order in which the survey names them: the first that holds counts. */
+  /** In the order in which the survey names them: the first that applies counts. */
   readonly needs: ReadonlyArray<Need>
 }

@@ -8,7 +8,7 @@ import { now } from "../Identity.ts"
 import { isResting } from "../Rest.ts"
 import { type StoredPlace, storedPlaces } from "./StoredPlaces.ts"
 
-/** Rows that one statement reads: others wait no longer than for any other read. */
+/** Rows that one statement reads: few enough that it delays others no longer than any other read. */
 const rowsAtOnce = 500
 const pause = "5 millis"
 /** A measurement reads everything once; an hour adds little to what is stored. */

@@ -10,8 +10,8 @@ const unapprovable = ({ approved_at, status }: Pick<RunRow, "approved_at" | "sta
 }
 
 /**
- * Why a Run cannot be approved at this moment (ISO 8601); `undefined` when it can. A person may name the plan that was read.
- * `isShort`: the plan is approved and not applied, and an approval of it has lapsed, so another one may be given.
+ * Why a Run cannot be approved at this moment (ISO 8601); `undefined` when it can. A person may name the plan that was
+ * read. `isShort`: the plan is approved and not applied, but one of its approvals has lapsed, so another may be given.
  */
 export const approvalRefusal = (
   run: Pick<RunRow, "type" | "status" | "plan_digest" | "approved_at" | "expires_at">,

@@ -10,7 +10,7 @@ export const RunGroupRow = table(
     workspace_id: WorkspaceId,
     type: Schema.Literals(["update", "drift_check"]),
     created_at: Timestamp,
-    /** For an update: when all of it was over. It stays open while a failed Capsule may be planned again. */
+    /** For an update: when all of it had ended. It stays open while a failed Capsule may be planned again. */
     finished_at: Schema.NullOr(Timestamp),
     /** JSON; the person in whose name the later waves are planned. */
     started_by: Schema.NullOr(Schema.String),

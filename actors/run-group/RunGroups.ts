@@ -44,8 +44,8 @@ interface Hold {
 }
 
 /**
- * Updates of a Workspace, and the only writer of `run_groups` and `run_group_members`. What comes next is decided from the
- * rows alone, again after each commit that changed a Run or a Capsule of the group, and after a restart.
+ * Updates of a Workspace, and the only writer of `run_groups` and `run_group_members`. What comes next is decided only
+ * from the rows, again after each commit that changed a Run or a Capsule of the group, and after a restart.
  */
 export class RunGroups extends Context.Service<
   RunGroups,

@@ -24,7 +24,9 @@ export const readPlanEnd = Effect.fn("readPlanEnd")(function* (sql: SqlClient.Sq
   return plan
 }, Effect.orDie)
 
-/** Why a plan can no longer be applied; `undefined` while it can, and for one that was. `goOn` says what to do. */
+/**
+ * Why a plan can no longer be applied; `undefined` while it can, and for one that was applied. `goOn` says what to do.
+ */
 export const voidFinding = (plan: PlanEnd | undefined, goOn: string): Finding | undefined => {
   if (plan === undefined || plan.used_by_run_id !== null) return undefined
   switch (plan.status) {

@@ -15,7 +15,7 @@ const findings = "('source_sync', 'compatibility_check')"
 /** A plan for the commit of its snapshot: one of an earlier state or against drift was not made because of a sync. */
 const followsCommit = "p.type = 'plan' AND p.purpose IS NULL"
 
-/** The Runs that stand for a change, as a condition on `runs`: a plan, and whatever belongs to none that is still there. */
+/** The Runs that stand for a change, as a condition on `runs`: plans, and Runs that belong to no existing plan. */
 export const standsForChange = `NOT (type IN ${applies} AND EXISTS (SELECT 1 FROM runs p WHERE p.id = runs.plan_run_id))
   AND NOT (type IN ${findings} AND status = 'succeeded' AND EXISTS (SELECT 1 FROM runs p
     WHERE p.source_snapshot_id = runs.source_snapshot_id AND p.workspace_id = runs.workspace_id AND ${followsCommit}))

@@ -17,7 +17,7 @@ export interface RunFilter {
   readonly since?: string | undefined
   /** ISO 8601, exclusive. */
   readonly until?: string | undefined
-  /** Includes looks by webhooks and schedules that found nothing new, while they are kept. */
+  /** Includes syncs by webhooks and schedules that found nothing new, while they are kept. */
   readonly includeLooks?: boolean | undefined
 }
 

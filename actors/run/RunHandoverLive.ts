@@ -41,7 +41,7 @@ export const layer = Layer.effect(
           : handedOver(capsules(run.capsule_id).ApplyFollowed({ planRunId: run.id }, { discard: true })),
       snapshotTaken: Effect.fn("RunHandover.snapshotTaken")(function* ({ sourceId, snapshotId, autoUpdate, cause }) {
         if (!autoUpdate) return
-        // Without those that have already decided about this snapshot under their present authority and state.
+        // Without those that have already decided about this snapshot under their current authority and state.
         const followers = yield* Effect.orDie(Follower.rows(sql)`SELECT c.id FROM capsules c
           JOIN source_snapshots s ON s.id = ${snapshotId}
           WHERE c.source_id = ${sourceId} AND c.auto_update_enabled = 1 AND ${sql.literal(livingCapsule("c."))}

@@ -108,7 +108,7 @@ export class RunLedger extends Context.Service<
     readonly applicablePlans: (capsuleId: CapsuleId) => Effect.Effect<ReadonlyArray<RunId>>
     /** Voids this plan, unless its apply has begun or it is void already. */
     readonly supersedePlan: (id: RunId, reason: string) => Effect.Effect<void>
-    /** The plans that have expired by now. */
+    /** The plans that have expired. */
     readonly expiredPlans: (at: string) => Effect.Effect<ReadonlyArray<RunId>>
     /** Expires one of them: `false` when it has been applied, voided or ended. */
     readonly expirePlan: (id: RunId) => Effect.Effect<boolean>
@@ -119,7 +119,10 @@ export class RunLedger extends Context.Service<
     readonly supersedeConsumers: (outputShareId: OutputShareId, reason: string) => Effect.Effect<ReadonlyArray<RunId>>
     /** The same for every plan made with values of this Connection. */
     readonly supersedeUsers: (connectionId: ConnectionId, reason: string) => Effect.Effect<ReadonlyArray<RunId>>
-    /** Removes looks that found nothing new and ended before `before`, with their events and logs; a few thousand at a time. */
+    /**
+     * Removes syncs that found nothing new and ended before `before`, with their events and logs; a few thousand at a
+     * time.
+     */
     readonly purgeQuiet: (before: string) => Effect.Effect<void>
     /** The same for every plan with a reason from `reasonOf`. Returns the number. */
     readonly supersedeWhere: (reasonOf: (plan: RunRow) => Effect.Effect<string | undefined>) => Effect.Effect<number>

@@ -111,7 +111,7 @@ export const RunRow = table(
     created_at: Timestamp,
     queued_at: Timestamp,
     slot_pool: Schema.String,
-    /** The Capsule in whose queue the Run waits; none if it may execute beside others of its Capsule. */
+    /** The Capsule in whose queue the Run waits; none if it may execute at the same time as others of its Capsule. */
     capsule_line: Schema.NullOr(CapsuleId),
     /** Maintained by triggers: whether the Run waits for others of its Capsule. */
     capsule_wait: Flag,

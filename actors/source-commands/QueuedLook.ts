@@ -5,9 +5,9 @@ import { RunRow, SpecJson } from "../run/RunRow.ts"
 import type { SourceId } from "../../schema/records/Ids.ts"
 
 /**
- * The Run of a look at this lane that waits in the queue. It reads the repository after whatever asks for another look, so
- * one is enough, however many deliveries come in a burst; one that is running may have read it before, and does not count.
- * The whole specification is compared: a look that was queued for another Connection is another look.
+ * The queued sync Run of this lane. It will read the repository after whatever asks for another sync, so one is enough,
+ * however many deliveries come in a burst; one that is running may have read it before, and does not count. The whole
+ * specification is compared: a sync that was queued for another Connection is a different one.
  */
 export const queuedLook = Effect.fn("Source.queuedLook")(function* (sourceId: SourceId, spec: SyncSpec) {
   const sql = yield* SqlClient.SqlClient

@@ -171,7 +171,7 @@ export const layer = SourceActor.toLayer(
         spec
       })
       yield* lanes.expected(id, { ref, path })
-      // A look enters the history when it found something.
+      // An automatic sync enters the history only when it found something.
       if (!isLook) yield* audited(context, row.workspace_id, "source.sync", { intent, trigger }, runId)
       return yield* started(runId)
     })

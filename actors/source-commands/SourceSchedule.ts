@@ -5,11 +5,11 @@ import { answered } from "../ActorClient.ts"
 import { type DeferredSync, DeferredSyncs } from "../source/DeferredSyncs.ts"
 import { SourceLanes } from "../source/SourceLanes.ts"
 
-/** Looks at the lanes of Sources that follow automatically (specification, Sources). */
+/** Syncs the lanes of Sources that follow automatically (specification, Sources). */
 export class SourceSchedule extends Context.Service<
   SourceSchedule,
   {
-    /** Starts a look at every deferred lane, and at each one in use that is due. */
+    /** Starts a sync of every deferred lane, and of each one in use that is due. */
     readonly syncDue: Effect.Effect<void>
   }
 >()("svc/actors/source-commands/SourceSchedule") {
@@ -23,7 +23,7 @@ export class SourceSchedule extends Context.Service<
       const syncDue = Effect.gen(function* () {
         const lanes = new Map<string, DeferredSync>()
         const scheduled = (yield* sourceLanes.due).map((lane) => ({ ...lane, trigger: "schedule" as const }))
-        // A deferred lane keeps its trigger; a lane that is also due is looked at once.
+        // A deferred lane keeps its trigger; a lane that is also due is synced once.
         for (const lane of [...scheduled, ...(yield* deferred.all)]) {
           lanes.set(JSON.stringify([lane.sourceId, lane.ref, lane.path]), lane)
         }

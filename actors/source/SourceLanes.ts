@@ -12,7 +12,7 @@ import { StoredLane } from "./LaneRow.ts"
 import { type ChangesOf, type RowOf, rowShape } from "../database/Table.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 
-/** How long the schedule leaves a lane alone after a look. */
+/** How long the schedule leaves a lane alone after a sync. */
 const lookInterval: Duration.Input = "5 minutes"
 
 /** One ref and path of a Source. */
@@ -21,7 +21,7 @@ export interface Lane {
   readonly path: string
 }
 
-/** A row of `source_lanes`; a lane in use without a look so far has only its name. */
+/** A row of `source_lanes`; a lane in use that was never synced has only its name. */
 const LaneRow = rowShape(Struct.omit(StoredLane.columns, ["source_id"]))
 export type LaneRow = RowOf<typeof LaneRow.columns>
 
@@ -107,11 +107,11 @@ export class SourceLanes extends Context.Service<
     /** The Source's own lane first, then every other one that a Capsule has adopted. */
     readonly inUse: (source: SourceRow) => Effect.Effect<ReadonlyArray<LaneRow>>
     readonly find: (sourceId: SourceId, lane: Lane) => Effect.Effect<LaneRow | undefined>
-    /** A look is queued: the schedule need not start another. */
+    /** A sync is queued: the schedule need not start another. */
     readonly expected: (sourceId: SourceId, lane: Lane) => Effect.Effect<void>
     /**
-     * A look found the lane at a snapshot, which clears its error. `false` when a later look has ended already: the lane stays
-     * at its result.
+     * A sync found the lane at a snapshot, which clears its error. `false` when a later sync has ended already: the
+     * lane keeps that one's result.
      */
     readonly seen: (
       sourceId: SourceId,

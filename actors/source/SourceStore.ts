@@ -127,7 +127,7 @@ export class SourceStore extends Context.Service<
     ) => Effect.Effect<SnapshotRow | undefined>
     /** This release's verdict on the manifest of a snapshot that an earlier release judged differently. */
     readonly judgeManifest: (snapshotId: SourceSnapshotId, status: RepositoryManifestStatus) => Effect.Effect<void>
-    /** A look succeeded, whether or not it found anything new. */
+    /** A sync succeeded, whether or not it found anything new. */
     readonly synced: (sourceId: SourceId) => Effect.Effect<void>
     readonly insertReport: (workspaceId: WorkspaceId, staged: StagedReport) => Effect.Effect<void>
     readonly findReport: (id: CompatibilityReportId | null) => Effect.Effect<ReportRow | undefined>

@@ -97,7 +97,7 @@ export class PathFilters extends Context.Service<
             const change = moduleChange(yield* moduleAt(modulePath, applied), yield* moduleAt(modulePath, newer))
             yield* Cache.set(known, keyOf(comparison), change)
           }).pipe(
-            // A missing archive, or a scan that took too long: retried with the next look.
+            // A missing archive, or a scan that took too long: retried with the next sync.
             Effect.catch((error) => Effect.logWarning(`Two commits could not be compared. ${error.message}`))
           )
         }

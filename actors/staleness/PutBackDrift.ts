@@ -34,8 +34,8 @@ export const driftedAttributes = (change: ResourceChange, drift: ResourceChange 
 }
 
 /**
- * Whether drift alone is why a resource is planned: it was deleted outside and is created again, or each changed attribute
- * is reverted.
+ * Whether drift is the only reason why a resource is planned: it was deleted outside and is created again, or each
+ * changed attribute is reverted.
  */
 export const isPutBack = (change: ResourceChange, drift: ResourceChange | undefined): boolean => {
   if (drift === undefined) return false

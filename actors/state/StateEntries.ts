@@ -8,7 +8,7 @@ import { objectKey } from "./ObjectKey.ts"
 
 /** Keys of the digests, from the vault. */
 export interface IndexKeys {
-  /** For the contents of one Capsule: equal values of two Capsules do not look equal. */
+  /** For the contents of one Capsule: equal values in two Capsules have different digests. */
   readonly contents: KeyObject
   /** For the real objects of one Workspace, which are compared between its Capsules. */
   readonly objects: KeyObject

@@ -12,7 +12,7 @@ import { type Compared, differenceOf, outputDifferences, resourceDifferences } f
 import { OutputVersionRow, ResourceVersionRow, StateIndexRow } from "./StateIndexRow.ts"
 import { StateVersionRow } from "./StateVersionRow.ts"
 
-/** Which resources to list; all of them without either. */
+/** Which resources to list; all of them when neither is given. */
 export interface ResourceFilter {
   /** Text of the address; case-sensitive. */
   readonly address?: string | undefined
@@ -55,7 +55,7 @@ const toResource = (row: RowOf<typeof Listed.columns>): StateResource =>
     ...(row.resolved_commit === null ? {} : { commit: row.resolved_commit })
   })
 
-/** Reads what StateVersions contain from the index alone: no state is opened, and no value is available here. */
+/** Reads what StateVersions contain, only from the index: no state is opened, and no value is available here. */
 export class StateResources extends Context.Service<
   StateResources,
   {

@@ -27,7 +27,10 @@ export const StateUploadRow = table("state_uploads", {
   created_at: Timestamp,
   expires_at: Timestamp,
   used_at: Schema.NullOr(Timestamp),
-  /** For a state from the backup of another installation: where it comes from, and what the backup holds beside it, sealed. */
+  /**
+   * For a state from the backup of another installation: where it comes from, and what else the backup contains,
+   * sealed.
+   */
   imported_from: Schema.NullOr(ImportedFromJson),
   sealed_secrets: Schema.NullOr(Schema.String)
 })

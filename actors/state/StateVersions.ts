@@ -47,7 +47,7 @@ export interface NewStateVersion {
   readonly secrets: ReadonlyArray<SecretText>
   /** The source build of the plan whose apply produced this state. */
   readonly build: BuildColumns
-  /** The adopted left-over state; absent for the state that the Run's settlement commits. */
+  /** The adopted left-over state; absent for a state that a Run's settlement commits. */
   readonly leftOverStateId?: LeftOverStateId | undefined
   /** The upload of a state that is taken over with the install. */
   readonly stateUploadId?: StateUploadId | undefined
@@ -102,7 +102,7 @@ export const toStateVersion = (row: ListedStateVersion): StateVersion =>
     ...(row.state_upload_id === null ? {} : { stateUploadId: row.state_upload_id })
   })
 
-/** Why an Output is private that the module does not mark sensitive; undefined for any other. */
+/** Why an Output that the module does not mark sensitive is private nevertheless; undefined for any other. */
 export const privacyReason = ({ name, private_origins }: OutputRow): string | undefined => {
   if (private_origins === null) return undefined
   const origins = PrivateOriginsJson.read(private_origins)

@@ -21,7 +21,10 @@ export interface PresentRights {
   readonly teamIds: ReadonlySet<TeamId>
 }
 
-/** The highest of what a member holds in the Workspace and what teams add for the place. Teams add nothing to no membership. */
+/**
+ * The highest of what a member holds in the Workspace and what teams add for the place. Without a membership, teams add
+ * nothing.
+ */
 export const effectiveRole = (held: Role | undefined, granted: ReadonlyArray<Role>): Role | undefined =>
   held === undefined
     ? undefined

@@ -48,7 +48,7 @@ export class Teams extends Context.Service<
   {
     readonly list: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<Team>, ApiError>
     readonly create: (context: CommandContext, scope: OwnerScope, team: NewTeam) => Effect.Effect<Team, ApiError>
-    /** `members` and `grants` replace what was there. */
+    /** `members` and `grants` replace the existing ones. */
     readonly update: (
       context: CommandContext,
       scope: OwnerScope,

@@ -35,7 +35,7 @@ const StoredKeyring = Schema.fromJsonString(
 const noSalt = new Uint8Array()
 const label = (text: string) => new TextEncoder().encode(text)
 
-/** A key derived from `secret` for one purpose alone. */
+/** A key derived from `secret` for a single purpose. */
 export const deriveKey = Effect.fnUntraced(function* (secret: Redacted.Redacted<Uint8Array>, purpose: string) {
   const kdf = yield* Kdf.Kdf
   const derived = kdf.derive(Kdf.hkdfSha256, Redacted.value(secret), {
@@ -86,7 +86,7 @@ const fromPlainKeys = Effect.fnUntraced(function* (text: string, origin: string)
   return yield* makeKeyring(keys)
 })
 
-/** Reads the text of a keyring or of plain keys. `origin` names where it came from, for the message. */
+/** Reads the text of a keyring or of plain keys. `origin` is where it came from, for messages. */
 export const parseKeyring = Effect.fn("parseKeyring")(function* (text: Redacted.Redacted, origin: string) {
   const plain = Redacted.value(text).trim()
   if (!plain.startsWith("{")) return yield* fromPlainKeys(plain, origin)

@@ -48,8 +48,8 @@ export const openEnvelope = Effect.fn("Vault.open")(function* (
 })
 
 /**
- * Envelope encryption of values that the database must not hold in clear text, and keyed digests of values that clients send
- * back.
+ * Envelope encryption of values that the database must not store in clear text, and keyed digests of values that
+ * clients send back.
  */
 export class Vault extends Context.Service<
   Vault,

@@ -19,7 +19,7 @@ const decodeProjects = storedRecord(Schema.Array(Project))
 
 const columns = `id, workspace_id AS "workspaceId", name, slug, created_at AS "createdAt", updated_at AS "updatedAt"`
 
-/** A slug of any name; `project` when no letter of it can be kept. */
+/** A slug for any name; `project` when none of its letters can be kept. */
 const slugFrom = (name: string): string =>
   name
     .normalize("NFKD")
@@ -33,7 +33,7 @@ const slugFrom = (name: string): string =>
 export class Projects extends Context.Service<
   Projects,
   {
-    /** Without a slug, one is made of the name. Fails with `failed_precondition` when a given slug is taken. */
+    /** Without a slug, one is derived from the name. Fails with `failed_precondition` when a given slug is taken. */
     readonly create: (
       context: CommandContext,
       workspaceId: WorkspaceId,

@@ -15,7 +15,7 @@ export interface Founding {
   readonly owner: string
 }
 
-/** What a handle may look like, made of any text; never empty. */
+/** A valid handle derived from any text; never empty. */
 export const handleFrom = (text: string): string => {
   const plain = text
     .normalize("NFKD")

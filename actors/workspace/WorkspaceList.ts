@@ -26,7 +26,7 @@ export interface WorkspaceList {
   readonly pinnedWorkspaceId?: Workspace["id"] | undefined
 }
 
-// The counts come with every row, and alone when the page has none.
+// The counts come with every row, and by themselves when the page has none.
 const Counts = Schema.Struct({ total: Schema.Int, id: Schema.Null })
 const Counted = Schema.Struct({ total: Schema.Int, ...WorkspaceRow.fields })
 const countedRows = storedRecord(Schema.Array(Schema.Union([Counted, Counts])))

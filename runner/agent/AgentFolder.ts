@@ -168,7 +168,7 @@ export class AgentFolder extends Context.Service<
           })
         )
 
-        /** Changes the present keys and removes the next ones, if they are still the ones given. */
+        /** Changes the current keys and removes the next ones, if they are still the ones given. */
         const settle = (next: StoredKeys, change: (present: StoredKeys) => StoredKeys) =>
           Effect.gen(function* () {
             const found = yield* unfinished

@@ -61,7 +61,7 @@ export const signedBy = ({ sign }: Signer, text: string): Effect.Effect<string> 
     return Buffer.from(await crypto.subtle.sign("Ed25519", key, new TextEncoder().encode(text))).toString("base64url")
   })
 
-/** The keys that open what was sealed for this agent: the present one, then the previous ones. */
+/** The keys that open what was sealed for this agent: the current one, then the previous ones. */
 export const openingKeys = ({ former = [], seal }: StoredKeys): Effect.Effect<ReadonlyArray<CryptoKey>> =>
   Effect.promise(() =>
     Promise.all(

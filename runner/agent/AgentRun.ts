@@ -114,7 +114,7 @@ const handedIn = (handle: RunHandle) =>
     )
   )
 
-/** All work on a Run ends when it is no longer this agent's: then the agent hands in what is left, or forgets it. */
+/** All work on a Run ends when it is no longer this agent's; the agent then hands in what is left, or forgets it. */
 const whileOwn = <E, R>(handle: RunHandle, work: Effect.Effect<void, E, R>) =>
   Effect.raceFirst(
     work.pipe(

@@ -24,7 +24,7 @@ const Entry = Schema.Struct({
 type Entry = typeof Entry.Type
 const decodeEntry = Schema.decodeUnknownOption(Schema.fromJsonString(Entry))
 
-/** What an apply did, as far as the tool reported. */
+/** What an apply did, according to the tool's reports. */
 export interface JournalSummary {
   readonly started: ReadonlyArray<JournalResource>
   readonly completed: ReadonlyArray<JournalResource>

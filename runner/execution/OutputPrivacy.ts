@@ -7,7 +7,7 @@ const mostOrigins = 20
 
 /** The secret parts of a value; `undefined` when there are none. */
 export interface HeldSecrets {
-  /** Its origin, as far as known. */
+  /** Its origin, if known. */
   readonly origins: ReadonlyArray<string>
 }
 

@@ -23,7 +23,7 @@ interface Found {
 
 const emptyFound = (): Found => ({ inputs: new Set(), resources: new Set(), partial: false, seen: new Set() })
 
-/** An address as the configuration has it: without the keys of instances, which may hold any text in quotes. */
+/** An address as the configuration has it: without the keys of instances, which may contain any text in quotes. */
 export const configurationAddress = (address: string): string =>
   address.replaceAll(/\[(?:\d+|"(?:[^"\\]|\\.)*")\]/g, "")
 

@@ -7,15 +7,13 @@ import {
   managedInstances,
   sensitiveOutputTexts,
   sensitiveTextsOf,
-  stateDocument,
-  StateInstance,
-  StateOutputs,
-  StateResource
+  stateDocument
 } from "./StateFile.ts"
+import { Instance, Outputs, Resource } from "./StateDocument.ts"
 import { longestParsed } from "./StateIdentity.ts"
 import { type Extent, type StateLayout, stateLayout } from "./StateScan.ts"
 
-/** One instance of a managed resource, as far as an index of resources needs it. */
+/** What an index of resources needs to know about one instance of a managed resource. */
 export interface ObjectContents extends ManagedObject {
   /** For an object that still waits to be destroyed after its replacement: its distinguishing key. Empty for others. */
   readonly deposed: string
@@ -33,9 +31,6 @@ export interface StateContents {
   readonly sensitiveTexts: ReadonlyArray<string>
 }
 
-type Outputs = typeof StateOutputs.Type
-type Resource = typeof StateResource.Type
-
 const objectContents = ({ instance, object }: ManagedInstance): ObjectContents => ({
   ...object,
   deposed: instance.deposed ?? "",
@@ -49,7 +44,7 @@ const objectContents = ({ instance, object }: ManagedInstance): ObjectContents =
   )
 })
 
-const outputTexts = (outputs: Outputs): StateContents["outputs"] =>
+const outputTexts = (outputs: typeof Outputs.Type): StateContents["outputs"] =>
   Object.entries(outputs).map(([name, { sensitive, type, value }]) => ({
     name,
     text: Redacted.make(JSON.stringify([type, value, sensitive ?? false]))
@@ -59,21 +54,21 @@ const outputTexts = (outputs: Outputs): StateContents["outputs"] =>
 const reading = (take: (object: ObjectContents) => void) => {
   const sensitiveTexts: Array<string> = []
   return {
-    resource: (resource: Resource) => {
+    resource: (resource: typeof Resource.Type) => {
       for (const instance of resource.instances ?? [])
         for (const text of sensitiveTextsOf(instance)) sensitiveTexts.push(text)
       for (const managed of managedInstances(resource)) take(objectContents(managed))
     },
-    contents: (outputs: Outputs): StateContents => ({
+    contents: (outputs: typeof Outputs.Type): StateContents => ({
       outputs: outputTexts(outputs),
       sensitiveTexts: [...sensitiveOutputTexts(outputs), ...sensitiveTexts]
     })
   }
 }
 
-const decodeOutputs = Schema.decodeUnknownOption(Schema.fromJsonString(StateOutputs))
-const decodeResource = Schema.decodeUnknownOption(Schema.fromJsonString(StateResource))
-const decodeInstance = Schema.decodeUnknownOption(Schema.fromJsonString(StateInstance))
+const decodeOutputs = Schema.decodeUnknownOption(Schema.fromJsonString(Outputs))
+const decodeResource = Schema.decodeUnknownOption(Schema.fromJsonString(Resource))
+const decodeInstance = Schema.decodeUnknownOption(Schema.fromJsonString(Instance))
 
 const bytesAtOnce = 4 * 1024 * 1024
 
@@ -106,7 +101,8 @@ const partContents = Effect.fnUntraced(function* (
       yield* Effect.yieldNow
     }
   }
-  const given = outputs === undefined ? Option.some<Outputs>({}) : decodeOutputs(withExactNumbers(textOf(outputs)))
+  const given =
+    outputs === undefined ? Option.some<typeof Outputs.Type>({}) : decodeOutputs(withExactNumbers(textOf(outputs)))
   return Option.map(given, read.contents)
 })
 

@@ -3,46 +3,9 @@ import { normalProviderAddress } from "../../schema/records/NormalProviderAddres
 import { leafTexts } from "../redaction/SecretRule.ts"
 import { withExactNumbers } from "./ExactNumbers.ts"
 import type { StateOutput, StateProblem } from "./RunOutcome.ts"
+import { type Instance, type Outputs, type PathStep, type Resource, StateDocument } from "./StateDocument.ts"
 
-const PathStep = Schema.Struct({ type: Schema.String, value: Schema.Unknown })
-
-export const StateInstance = Schema.Struct({
-  index_key: Schema.optionalKey(Schema.Unknown),
-  deposed: Schema.optionalKey(Schema.NullOr(Schema.String)),
-  attributes: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))),
-  sensitive_attributes: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Array(PathStep))))
-})
-
-export const StateResource = Schema.Struct({
-  mode: Schema.String,
-  module: Schema.optionalKey(Schema.NullOr(Schema.String)),
-  type: Schema.optionalKey(Schema.NullOr(Schema.String)),
-  name: Schema.optionalKey(Schema.NullOr(Schema.String)),
-  provider: Schema.optionalKey(Schema.NullOr(Schema.String)),
-  instances: Schema.optionalKey(Schema.NullOr(Schema.Array(StateInstance)))
-})
-
-const Output = Schema.Struct({
-  value: Schema.Json,
-  type: Schema.Json,
-  sensitive: Schema.optionalKey(Schema.Boolean)
-})
-
-export const StateOutputs = Schema.Record(Schema.String, Output)
-
-/** Version 4, or the envelope of a state encrypted by OpenTofu: then only serial and lineage are readable. */
-const StateDocument = Schema.fromJsonString(
-  Schema.Struct({
-    serial: Schema.Int,
-    lineage: Schema.String.check(Schema.isMinLength(1)),
-    version: Schema.optionalKey(Schema.Int),
-    terraform_version: Schema.optionalKey(Schema.String),
-    outputs: Schema.optionalKey(Schema.NullOr(StateOutputs)),
-    resources: Schema.optionalKey(Schema.NullOr(Schema.Array(StateResource))),
-    encrypted_data: Schema.optionalKey(Schema.Unknown)
-  })
-)
-const decodeDocument = Schema.decodeUnknownOption(StateDocument)
+const decodeDocument = Schema.decodeUnknownOption(Schema.fromJsonString(StateDocument))
 
 /** One instance of a managed resource, under the address that the tool's messages use. */
 export interface ManagedObject {
@@ -90,17 +53,17 @@ const at = (root: unknown, path: ReadonlyArray<typeof PathStep.Type>): unknown =
 }
 
 /** Text that a state marks as sensitive in an instance. */
-export const sensitiveTextsOf = (instance: typeof StateInstance.Type): ReadonlyArray<string> =>
+export const sensitiveTextsOf = (instance: typeof Instance.Type): ReadonlyArray<string> =>
   (instance.sensitive_attributes ?? []).flatMap((path) => leafTexts(at(instance.attributes, path)))
 
 /** The same in its Outputs. */
-export const sensitiveOutputTexts = (outputs: typeof StateOutputs.Type): ReadonlyArray<string> =>
+export const sensitiveOutputTexts = (outputs: typeof Outputs.Type): ReadonlyArray<string> =>
   Object.values(outputs).flatMap(({ sensitive, value }) => (sensitive === true ? leafTexts(value) : []))
 
 /** An instance of a managed resource, as the state has it. */
 export interface ManagedInstance {
   readonly object: ManagedObject
-  readonly instance: typeof StateInstance.Type
+  readonly instance: typeof Instance.Type
 }
 
 /** The instances of a managed resource; none of a data source. */
@@ -111,7 +74,7 @@ export const managedInstances = ({
   name,
   provider,
   type
-}: typeof StateResource.Type): ReadonlyArray<ManagedInstance> =>
+}: typeof Resource.Type): ReadonlyArray<ManagedInstance> =>
   mode !== "managed"
     ? []
     : (instances ?? []).map((instance) => {

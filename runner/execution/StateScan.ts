@@ -1,14 +1,6 @@
 import { isUtf8 } from "node:buffer"
 import { Effect, Option } from "effect"
-import {
-  instanceShape,
-  instancesShape,
-  type JsonKind,
-  outputsShape,
-  resourceShape,
-  type Shape,
-  stateShape
-} from "./StateShape.ts"
+import { instanceShape, type JsonKind, resourceShape, type Shape, stateShape } from "./StateShape.ts"
 
 /** What a state file says about itself. `resourceCount` is undefined when the tool encrypted it. */
 export interface ScannedState {
@@ -269,28 +261,24 @@ class StateScan {
     const frame = this.open.pop()
     if (frame?.shape?.required?.some((name) => !frame.seen.has(name)) === true) this.isBroken = true
     const around = this.open.at(-1)
-    if (frame?.shape === instancesShape && around !== undefined) around.instances = frame.items
+    const hasInstances = frame?.isArray === true && around?.shape === resourceShape && around.field === "instances"
+    if (hasInstances) around.instances = frame.items
     if (frame?.shape === resourceShape && frame.isManaged) this.managed += frame.instances
-    if (frame !== undefined) this.place(frame, { from: frame.from, to: this.at + 1 })
+    if (frame !== undefined) {
+      const extent = { from: frame.from, to: this.at + 1 }
+      if (hasInstances) this.instances = extent
+      if (this.open.length === 1 && around?.field === "outputs") this.outputs = extent
+      this.place(frame, extent)
+    }
     this.after(this.at + 1)
   }
 
   private place({ shape }: Frame, extent: Extent): void {
-    switch (shape) {
-      case outputsShape:
-        this.outputs = extent
-        break
-      case instanceShape:
-        this.each.push(extent)
-        break
-      case instancesShape:
-        this.instances = extent
-        break
-      case resourceShape:
-        this.resources.push({ whole: extent, instances: this.instances, each: this.each })
-        this.instances = undefined
-        this.each = []
-    }
+    if (shape === instanceShape) this.each.push(extent)
+    if (shape !== resourceShape) return
+    this.resources.push({ whole: extent, instances: this.instances, each: this.each })
+    this.instances = undefined
+    this.each = []
   }
 
   private after(end: number): void {

@@ -1,3 +1,6 @@
+import { Schema, SchemaAST } from "effect"
+import { Instance, Resource, StateDocument } from "./StateDocument.ts"
+
 /** What is expected of a JSON value. `undefined` means anything. */
 export interface Shape {
   readonly kinds: ReadonlyArray<JsonKind>
@@ -6,60 +9,82 @@ export interface Shape {
   readonly fields?: ReadonlyMap<string, Shape | undefined>
   readonly required?: ReadonlyArray<string>
   /** Of an object: the shape of each value. */
-  readonly values?: Shape
+  readonly values?: Shape | undefined
   /** Of an array. */
-  readonly items?: Shape
+  readonly items?: Shape | undefined
 }
 
 export type JsonKind = "string" | "number" | "boolean" | "null" | "object" | "array"
 
-const text: Shape = { kinds: ["string"] }
-const textOrNull: Shape = { kinds: ["string", "null"] }
-const whole: Shape = { kinds: ["number"], check: Number.isSafeInteger }
-const object = (fields: Readonly<Record<string, Shape | undefined>>, ...required: ReadonlyArray<string>): Shape => ({
-  kinds: ["object"],
-  fields: new Map(Object.entries(fields)),
-  required
-})
-const arrayOrNull = (items: Shape): Shape => ({ kinds: ["array", "null"], items })
+/** A part of the schema that a scan cannot follow. */
+const unknownPart = (ast: SchemaAST.AST) => new Error(`A scan has no shape for a ${ast._tag} of a state.`)
 
-const pathStep = object({ type: text, value: undefined }, "type", "value")
+const ofText = (kind: "string" | "number", ast: SchemaAST.AST): Shape => {
+  const kinds = [kind]
+  return ast.checks === undefined ? { kinds } : { kinds, check: Schema.is(Schema.make<Schema.Schema<unknown>>(ast)) }
+}
 
-export const instanceShape = object({
-  deposed: textOrNull,
-  attributes: { kinds: ["object", "null"] },
-  sensitive_attributes: arrayOrNull({ kinds: ["array"], items: pathStep })
-})
+const ofObject = ({ indexSignatures, propertySignatures }: SchemaAST.Objects): Shape => {
+  const [signature] = indexSignatures
+  if (signature !== undefined) return { kinds: ["object"], values: shapeOf(signature.type) }
+  return {
+    kinds: ["object"],
+    fields: new Map(propertySignatures.map(({ name, type }) => [String(name), shapeOf(type)])),
+    required: propertySignatures.flatMap(({ name, type }) => (SchemaAST.isOptional(type) ? [] : [String(name)]))
+  }
+}
 
-export const instancesShape = arrayOrNull(instanceShape)
+/** Only `null` beside another shape occurs in a state. */
+const ofUnion = (ast: SchemaAST.Union): Shape => {
+  const shapes = ast.types.map(shapeOf)
+  const other = shapes.find((shape) => shape?.kinds.includes("null") === false)
+  if (other === undefined || shapes.length !== 2) throw unknownPart(ast)
+  return { ...other, kinds: [...other.kinds, "null"] }
+}
 
-export const resourceShape = object(
-  {
-    mode: text,
-    module: textOrNull,
-    type: textOrNull,
-    name: textOrNull,
-    provider: textOrNull,
-    instances: instancesShape
-  },
-  "mode"
-)
+const derived = (ast: SchemaAST.AST): Shape | undefined => {
+  switch (ast._tag) {
+    case "String":
+      return ofText("string", ast)
+    case "Number":
+      return ofText("number", ast)
+    case "Boolean":
+      return { kinds: ["boolean"] }
+    case "Null":
+      return { kinds: ["null"] }
+    case "Arrays": {
+      const [items] = ast.rest
+      if (items === undefined) throw unknownPart(ast)
+      return { kinds: ["array"], items: shapeOf(items) }
+    }
+    case "Objects":
+      return ofObject(ast)
+    case "Union":
+      return ofUnion(ast)
+    case "Unknown":
+      return undefined
+    default:
+      if (ast === Schema.Json.ast) return undefined
+      throw unknownPart(ast)
+  }
+}
 
-const output = object({ value: undefined, type: undefined, sensitive: { kinds: ["boolean"] } }, "value", "type")
+const known = new Map<SchemaAST.AST, Shape | undefined>()
 
-export const outputsShape: Shape = { kinds: ["object", "null"], values: output }
+/** One shape for each part of the schema, so that a scan recognises the parts by their shapes. */
+const shapeOf = (ast: SchemaAST.AST): Shape | undefined => {
+  if (!known.has(ast)) known.set(ast, derived(ast))
+  return known.get(ast)
+}
 
-/** The shape that `StateDocument` in StateFile.ts describes: test/runner/execution/StateScan compares the two. */
-export const stateShape = object(
-  {
-    serial: whole,
-    lineage: { kinds: ["string"], check: (value) => value !== "" },
-    version: whole,
-    terraform_version: text,
-    outputs: outputsShape,
-    resources: arrayOrNull(resourceShape),
-    encrypted_data: undefined
-  },
-  "serial",
-  "lineage"
-)
+const ofStruct = (ast: SchemaAST.Objects): Shape => {
+  const shape = shapeOf(ast)
+  if (shape === undefined) throw unknownPart(ast)
+  return shape
+}
+
+export const stateShape = ofStruct(StateDocument.ast)
+
+export const resourceShape = ofStruct(Resource.ast)
+
+export const instanceShape = ofStruct(Instance.ast)

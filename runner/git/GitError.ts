@@ -2,7 +2,7 @@ import { Schema } from "effect"
 
 const Message = { message: Schema.String }
 
-/** The text is no Git URL this service may fetch from. Never repeats the text: it may hold a password. */
+/** The text is no Git URL this service may fetch from. Never repeats the text: it may contain a password. */
 export class GitUrlRefused extends Schema.TaggedError<GitUrlRefused>()("GitUrlRefused", Message) {}
 
 /** The text is not a ref, tag, branch or commit as Git writes them. */
@@ -100,7 +100,7 @@ export class GitTimedOut extends Schema.TaggedError<GitTimedOut>()("GitTimedOut"
 /** The operator requires native git and it is missing, too old or disabled for this request. */
 export class GitNativeUnavailable extends Schema.TaggedError<GitNativeUnavailable>()("GitNativeUnavailable", Message) {}
 
-/** Why a remote repository could not be read. Messages are for the end user and hold no secret. */
+/** Why a remote repository could not be read. Messages are for the end user and contain no secret. */
 export const GitError = Schema.Union([
   GitRefNotFound,
   GitRefAmbiguous,

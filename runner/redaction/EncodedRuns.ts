@@ -8,7 +8,7 @@ export interface OpenSink extends ByteSink {
    * not fed.
    */
   readonly held: (pending: number) => number
-  /** Whose secret may begin at `held`. */
+  /** The origin of the secret that may begin at `held`. */
   readonly heldOrigin: (position: number, pending: number) => string | undefined
 }
 

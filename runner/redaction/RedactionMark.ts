@@ -14,8 +14,8 @@ export const redactionMarkOf = (origin: string): string => {
 const sentinel = /\[redacted(?: [^[\]\r\n]{1,400})?\]/i
 
 /**
- * True for text that holds a mark, with or without an origin: it was copied out of redacted output, so as an input it would
- * overwrite a real value. Inputs that hold one are refused.
+ * True for text that contains a mark, with or without an origin: it was copied out of redacted output, so as an input
+ * it would overwrite a real value. Inputs that hold one are refused.
  */
 export const isRedactionSentinel = (value: string): boolean => sentinel.test(value)
 

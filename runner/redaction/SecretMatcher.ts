@@ -25,11 +25,11 @@ interface Candidate {
 }
 
 /**
- * Finds secrets in a text as it is fed, byte by byte. What it finds depends on the text alone, never on how it was cut.
+ * Finds secrets in a text as it is fed, byte by byte. What it finds depends only on the text, never on how it was cut.
  * `decoded` is for bytes that may be no text at all: there only printable neighbours end a token.
  *
- * With `breaks` it reads a text whose line breaks were left out, and takes no notice of blanks. Then it finds only what goes over a
- * break, and no tokens: a line may begin or end with anything.
+ * With `breaks` it reads a text whose line breaks were left out, and takes no notice of blanks. Then it finds only what
+ * goes over a break, and no tokens: a line may begin or end with anything.
  */
 export class SecretMatcher implements ByteSink {
   readonly #automaton: PatternAutomaton

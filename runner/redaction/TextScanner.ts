@@ -5,7 +5,8 @@ import type { PatternAutomaton } from "./PatternAutomaton.ts"
 import type { Search } from "./TextLayer.ts"
 
 /**
- * Finds the secrets of one text that arrives in pieces, with its terminal sequences and without them. Time grows with the text alone, and what is found does not depend on how the text was cut.
+ * Finds the secrets of one text that arrives in pieces, with its terminal sequences and without them. Time grows only
+ * with the text, and what is found does not depend on how the text was cut.
  */
 export class TextScanner {
   readonly #spans: Array<Span> = []
@@ -56,7 +57,7 @@ export class TextScanner {
     return Math.min(this.#shown.held(), this.#whole?.held() ?? noPosition)
   }
 
-  /** Whose secret may begin at `held`, as far as known. */
+  /** The origin of the secret that may begin at `held`, if known. */
   heldOrigin(position: number): string | undefined {
     return (this.#shown.held() === position ? this.#shown : this.#whole)?.heldOrigin(position)
   }

@@ -4,7 +4,7 @@ import { copyFile, mkdir, rename, rm } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import { Effect, Semaphore } from "effect"
 
-/** Files below /etc that programs commonly need and that hold no secrets. Absent ones are skipped. */
+/** Files below /etc that programs commonly need and that contain no secrets. Absent ones are skipped. */
 export const settingsFiles = [
   "group",
   "host.conf",

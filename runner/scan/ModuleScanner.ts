@@ -34,7 +34,7 @@ const notInTree = (modulePath: string) =>
 export class ModuleScanner extends Context.Service<
   ModuleScanner,
   {
-    /** Every folder of the tree that holds configuration files is a module; each has a verdict on its own graph. */
+    /** Every folder of the tree that contains configuration files is a module; each has a verdict on its own graph. */
     readonly scanTree: (tree: SourceTree) => Effect.Effect<TreeScan, ScanLimitExceeded | HclParserUnavailable>
     /** One module and everything it reaches. */
     readonly scanModule: (

@@ -42,8 +42,8 @@ export const ScannedOutput = Schema.Struct({
 export type ScannedOutput = typeof ScannedOutput.Type
 
 /**
- * A module call of the scanned module itself. `source` never holds credentials; `path` is present for a local module of the
- * tree.
+ * A module call of the scanned module itself. `source` never contains credentials; `path` is present for a local module
+ * of the tree.
  */
 export const ModuleCall = Schema.Struct({
   name: Schema.String,

@@ -9,7 +9,7 @@ import type { DownloadSettings } from "./ToolchainSettings.ts"
 import { type DownloadRefusal, ToolDownloadFailed } from "./ToolErrors.ts"
 import { probeTool, sha256OfFile } from "./ToolProbe.ts"
 
-/** The record beside a managed tool of why it was trusted. `keyFingerprint` is null when a digest was set instead. */
+/** The record next to a managed tool of why it was trusted. `keyFingerprint` is null when a digest was set instead. */
 export const DownloadReceipt = Schema.Struct({
   version: Schema.String,
   archive: Schema.String,

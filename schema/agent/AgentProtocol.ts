@@ -105,7 +105,7 @@ export const Start = Rpc.make("Start", { payload: RunClaim, error: AgentRefusal 
 export const Renew = Rpc.make("Renew", {
   payload: {
     held: Schema.Array(
-      Schema.Struct({ ...RunClaim.fields, newestSerial: Schema.optionalKey(Schema.Int), spoolBytes: Schema.Number })
+      Schema.Struct({ ...RunClaim.fields, newestSerial: Schema.optionalKey(Schema.Int), spoolBytes: Schema.Finite })
     ).check(Schema.isMaxLength(256)),
     disk: AgentFacts.fields.disk,
     draining: Schema.Boolean

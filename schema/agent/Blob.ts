@@ -21,5 +21,5 @@ export const agentPath = "/agent/v1"
 export const agentRpcPath = `${agentPath}/rpc`
 
 /** Answer to a PUT: how many bytes are stored and flushed. The next part continues from there. */
-export const StoredBytes = Schema.Struct({ storedBytes: Schema.Number, complete: Schema.Boolean })
+export const StoredBytes = Schema.Struct({ storedBytes: Schema.Finite, complete: Schema.Boolean })
 export type StoredBytes = typeof StoredBytes.Type

@@ -13,7 +13,7 @@ export interface ServerAddress {
   readonly segments: ReadonlyArray<string>
 }
 
-/** Why a text is not an address: the end of a sentence that never repeats the text, which may hold a password. */
+/** Why a text is not an address: the end of a sentence that never repeats the text, which may contain a password. */
 export interface AddressProblem {
   readonly problem: string
 }

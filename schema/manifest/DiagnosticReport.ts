@@ -2,7 +2,7 @@ import type { JsonRefusal } from "../json/JsonRefusal.ts"
 import { diagnosticPath, type DocumentPath } from "./DiagnosticPath.ts"
 import { type ManifestDiagnostic, type ManifestDiagnosticCode, maxDiagnostics } from "./ManifestDiagnostic.ts"
 
-/** Reports that the field at `path` breaks a rule; `message` must not hold its value. */
+/** Reports that the field at `path` breaks a rule; `message` must not contain its value. */
 export type Report = (path: DocumentPath, code: ManifestDiagnosticCode, message: string) => void
 
 /** A list of diagnostics that can be appended to; it never grows past `maxDiagnostics`. */

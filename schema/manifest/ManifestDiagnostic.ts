@@ -94,8 +94,8 @@ export const ManifestDiagnosticCode = Schema.Literals([
 export type ManifestDiagnosticCode = typeof ManifestDiagnosticCode.Type
 
 /**
- * One reason why a document is refused. `path` is a JSON Pointer (RFC 6901, "" is the document) in which a key that is not a
- * plain name is `*`; `message` says what was expected. Neither ever holds a rejected value.
+ * One reason why a document is refused. `path` is a JSON Pointer (RFC 6901, "" is the document) in which a key that is
+ * not a plain name is `*`; `message` says what was expected. Neither ever contains a rejected value.
  */
 export const ManifestDiagnostic = Schema.Struct({
   path: Schema.String,

@@ -10,7 +10,9 @@ export class AuditActor extends Schema.Opaque<AuditActor>()(
   })
 ) {}
 
-/** One entry of the append-only operation history; `data` never holds a value of a variable, output or credential. */
+/**
+ * One entry of the append-only operation history; `data` never contains a value of a variable, output or credential.
+ */
 export class AuditEvent extends Schema.Opaque<AuditEvent>()(
   Schema.Struct({
     id: AuditEventId,

@@ -50,7 +50,7 @@ export class GrantedUse extends Schema.Opaque<GrantedUse>()(
     rule: ConnectionUse,
     role: Role,
     ref: Schema.optionalKey(Schema.String),
-    /** `other_ref`: outside the rule's refs, and started by an owner or admin nevertheless. */
+    /** `other_ref`: outside the rule's refs, but started by an owner or admin. */
     basis: Schema.Literals(["rule", "other_ref"]),
     /** No person started it: it runs on the authority of the person who enabled the automation. */
     automatic: Schema.Boolean

@@ -17,7 +17,7 @@ export type InvitationStatus = typeof InvitationStatus.Type
 export class Invitation extends Schema.Opaque<Invitation>()(
   Schema.Struct({
     id: InvitationId,
-    /** Absent for an invitation to the server alone. */
+    /** Absent for an invitation only to the server. */
     workspaceId: Schema.optionalKey(WorkspaceId),
     role: Schema.optionalKey(Role),
     /** Only an account with this address, verified, may accept. */

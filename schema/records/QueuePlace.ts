@@ -36,6 +36,7 @@ export type QueueReason = typeof QueueReason.Type
  * - `agent`: no agent of the pool is connected
  * - `tool`, `platform`, `isolation`, `credentials`: the Run needs it, and no connected agent has it
  * - `disk`: the disks of the agents that have it are nearly full
+ * - `leases`: after a restore, the leases of applies that began before must be over; `needed` is when that is
  * - `undrained`: the agents that have it are draining, or run a release that the server gives no Runs
  */
 export const MissingProperty = Schema.Literals([
@@ -46,14 +47,15 @@ export const MissingProperty = Schema.Literals([
   "isolation",
   "credentials",
   "disk",
-  "undrained"
+  "undrained",
+  "leases"
 ])
 export type MissingProperty = typeof MissingProperty.Type
 
 export class MissingOfAgents extends Schema.Opaque<MissingOfAgents>()(
   Schema.Struct({
     property: MissingProperty,
-    /** Of `tool`, `platform`, `isolation` and `credentials`: what the Run needs. */
+    /** Of `leases`, `tool`, `platform`, `isolation` and `credentials`: what the Run needs. */
     needed: Schema.optionalKey(Schema.String)
   }).annotate({ identifier: "MissingOfAgents" })
 ) {}

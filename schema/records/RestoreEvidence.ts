@@ -32,7 +32,7 @@ export class RestoreEvidence extends Schema.Opaque<RestoreEvidence>()(
   Schema.Struct({
     backupId: BackupId,
     backupCreatedAt: Timestamp,
-    /** The present state; absent when the Capsule has none. */
+    /** The current state; absent when the Capsule has none. */
     current: Schema.optionalKey(StateStanding),
     /** The state in the backup. */
     restored: StateStanding,

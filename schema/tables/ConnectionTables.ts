@@ -83,9 +83,9 @@ const lastChangeOf = (target: string, action: string, field: string) => `(SELECT
   ORDER BY a.created_at DESC, a.id DESC LIMIT 1)`
 
 /**
- * Who may use a Connection, the version of its values, and whose authority automation has. Existing Connections are for
- * owners and admins. Who attached a Connection or enabled an auto-update is read from the history; where it has no entry,
- * the author is unknown.
+ * Who may use a Connection, the version of its values, and whose authority automation uses. Existing Connections are
+ * for owners and admins. Who attached a Connection or enabled an auto-update is read from the history; where it has no
+ * entry, the author is unknown.
  */
 /** Normalises stored addresses: both default registries have 22 characters. */
 export const providerAddressSpelling: ReadonlyArray<string> = [

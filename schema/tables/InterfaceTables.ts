@@ -59,7 +59,8 @@ export const interfaceTables: ReadonlyArray<string> = [
   `CREATE INDEX interface_bindings_by_interface ON interface_bindings (interface_id, subject)`,
   `CREATE INDEX interface_bindings_by_subject ON interface_bindings (subject, workspace_id, status)`,
   `CREATE INDEX interface_bindings_by_consumer ON interface_bindings (consumer_capsule_id)`,
-  // Durable intents: made in the transaction of an apply, carried out by the Interface actor. Failures hold no value.
+  // Durable intents: made in the transaction of an apply, carried out by the Interface actor. Failures contain no
+  // value.
   `CREATE TABLE interface_intents (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),

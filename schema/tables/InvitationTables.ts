@@ -1,7 +1,7 @@
 /**
- * Invitations to a Workspace, or to an account alone (`workspace_id` is `NULL`). `stand_in` is the subject under which the
- * member list shows the invitee: for an address a generated one, whether or not an account has that address. `proof` says
- * what possession of the link proves about the address; `invited_by` is `NULL` for the operator.
+ * Invitations to a Workspace, or only to an account (`workspace_id` is `NULL`). `stand_in` is the subject under which
+ * the member list shows the invitee: for an address a generated one, whether or not an account has that address.
+ * `proof` says what possession of the link proves about the address; `invited_by` is `NULL` for the operator.
  */
 export const invitationTables: ReadonlyArray<string> = [
   `CREATE TABLE invitations (

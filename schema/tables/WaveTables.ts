@@ -7,8 +7,8 @@ const trigger = (name: string, event: string, when: string, which: string) =>
 const ofCapsule = (id: string) => `id IN (SELECT group_id FROM run_group_members WHERE capsule_id = ${id})`
 
 /**
- * Updates of a Workspace that advance wave by wave. `moved` counts changes since the group began, by triggers alone, so that
- * no code that changes a Run or a Capsule can forget it; `seen` is the count at the last decision.
+ * Updates of a Workspace that advance wave by wave. `moved` counts changes since the group began, only by triggers, so
+ * that no code that changes a Run or a Capsule can forget it; `seen` is the count at the last decision.
  */
 export const waveTables: ReadonlyArray<string> = [
   `ALTER TABLE run_groups ADD COLUMN started_by TEXT`,

@@ -26,7 +26,7 @@ export const authBody = <A, I>(schema: Schema.Codec<A, I>, shape: string) =>
 /** A secret from a body, redacted from the start. */
 export const SecretText = Schema.RedactedFromValue(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(1024)))
 
-/** Redeems a setup link, beside the credential that is set up with it. */
+/** The fields that redeem a setup link, in addition to the new credential. */
 export const redemptionFields = {
   secret: SecretText,
   email: Schema.optionalKey(Schema.String),

@@ -41,7 +41,7 @@ const rename = Effect.gen(function* () {
   return done
 })
 
-/** The answer says nothing about other accounts, and the secret is in the mail alone. */
+/** The answer says nothing about other accounts, and the secret is only in the mail. */
 const mailAddressLink = Effect.gen(function* () {
   const { subject } = yield* signedInAndConfirmed
   const limits = yield* AttemptLimits

@@ -68,7 +68,7 @@ export const withSignIn = Effect.fnUntraced(function* (
 
 const encodeSignedIn = HttpServerResponse.schemaJson(SignedInAnswer)
 
-/** The answer to a sign-in: the person, and the cookie. The secret is in the cookie alone. */
+/** The answer to a sign-in: the person, and the cookie. The secret is only in the cookie. */
 export const signedInResponse = Effect.fnUntraced(function* (
   opened: OpenSession & { readonly subject: string },
   status: 200 | 201

@@ -31,11 +31,11 @@ const isRejected = (problem: Problem) => problem._tag === "Rejected"
 type Greet<A, E> = (signer: Signer, next: AgentKeys | undefined) => Effect.Effect<A, E>
 
 /**
- * How an agent replaces its keys: new ones are on its disk before they are announced in a session that the present ones
+ * How an agent replaces its keys: new ones are on its disk before they are announced in a session that the current ones
  * sign; the next session is signed by the new ones, which makes them the agent's on the server too. Wherever a process
  * ends in between, the next one finds both pairs and tries the other where one is refused.
  *
- * A server restored from an older backup knows the keys of that time. One of those announces the present ones.
+ * A server restored from an older backup knows the keys of that time. One of those announces the current ones.
  */
 export const keyChange = Effect.gen(function* () {
   const folder = yield* AgentFolder
@@ -56,7 +56,7 @@ export const keyChange = Effect.gen(function* () {
     return age > longest ? Option.some(yield* folder.prepareKeys) : next
   })
 
-  /** `problem`: how the present keys were refused. */
+  /** `problem`: how the current keys were refused. */
   const recovered = Effect.fnUntraced(function* <A, E extends Problem>(
     greet: Greet<A, E>,
     present: StoredKeys,
@@ -85,12 +85,12 @@ export const keyChange = Effect.gen(function* () {
         Effect.catchIf(session, isRefused, (problem) => recovered(greet, present, problem))
       if (Option.isNone(next)) {
         const answer = yield* orRecovered(greet(present, undefined))
-        // Everything that was sealed for them has been opened by now.
+        // Everything that was sealed for them has already been opened.
         if (present.former !== undefined) yield* unusable(folder.forgetFormer)
         return answer
       }
       const { sign } = next.value.public
-      // The refusal does not say whether it concerns the keys. If the present ones are accepted, the next ones were not
+      // The refusal does not say whether it concerns the keys. If the current ones are accepted, the next ones were not
       // taken.
       const announcing = greet(present, next.value.public).pipe(
         Effect.tap(() => Effect.sync(() => void (announced = sign))),
@@ -107,7 +107,7 @@ export const keyChange = Effect.gen(function* () {
         announced === sign
           ? Effect.catch(taking, (problem) => {
               if (isRefused(problem)) return announcing
-              // The refusal concerns the agent, unless the present keys are accepted.
+              // The refusal concerns the agent, unless the current keys are accepted.
               return isRejected(problem)
                 ? Effect.catchIf(announcing, isRefused, () => Effect.fail(problem))
                 : Effect.fail(problem)

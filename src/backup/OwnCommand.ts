@@ -42,8 +42,8 @@ const reasonOf = (out: string, error: string): string => {
 }
 
 /**
- * Runs a command of the service beside this server, with its settings, in a process of its own: reading a whole database
- * would delay every request. It is killed with the Scope.
+ * Runs a command of the service alongside this server, with its settings, in a process of its own: reading a whole
+ * database would delay every request. It is killed with the Scope.
  */
 export const ownCommand = Effect.fn("ownCommand")(
   function* (settings: Settings, args: ReadonlyArray<string>) {

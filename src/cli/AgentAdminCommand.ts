@@ -1,4 +1,4 @@
-import { Duration, Effect, Option, Redacted } from "effect"
+import { Console, Duration, Effect, Option, Redacted } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import type { Agent } from "../../schema/records/AgentPool.ts"
 import { OperatorReleases } from "../operator/Operator.ts"
@@ -64,10 +64,11 @@ const tokenCommand = Command.make(
     const lifetimeSeconds = Duration.toSeconds(Duration.seconds(Number(count) * seconds))
     const issued = yield* withPools(settings, ({ token }) => token({ pool, uses, lifetimeSeconds }))
     const secret = Redacted.value(issued.secret)
-    yield* print(
-      json,
-      { id: issued.id, token: secret, expiresAt: issued.expiresAt },
-      `${secret}\nShown this once; good for ${uses} ${uses === 1 ? "agent" : "agents"} until ${issued.expiresAt} (${issued.id}).`
+    yield* print(json, { id: issued.id, token: secret, expiresAt: issued.expiresAt }, secret)
+    if (json) return
+    // Beside the output, which becomes the token file of an agent.
+    yield* Console.error(
+      `Shown this once; good for ${uses} ${uses === 1 ? "agent" : "agents"} until ${issued.expiresAt} (${issued.id}).`
     )
   })
 ).pipe(Command.withDescription("Issue a token with which agents enrol"))

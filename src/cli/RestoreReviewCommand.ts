@@ -16,6 +16,9 @@ const kinds = {
   agent_pool_provision: "credentials"
 } as const
 
+const earlierApplies =
+  "An agent may still execute an apply that the backup does not have. So no apply of a pool starts before the lease that the pool gives is over, counted from the restore."
+
 /** The waiting records, one per line, and what to do about them. */
 export const formatReview = (items: ReadonlyArray<ReviewItem>): string =>
   items.length === 0
@@ -26,7 +29,8 @@ export const formatReview = (items: ReadonlyArray<ReviewItem>): string =>
           ({ changedAt, description, id, kind, workspace }) =>
             `  ${id}  ${kinds[kind]}  ${workspace ?? "operator"}  ${description}  (${changedAt})`
         ),
-        "Confirm them with `svc admin restore-review confirm ID...` or `--all`; `remove` ends them instead."
+        "Confirm them with `svc admin restore-review confirm ID...` or `--all`; `remove` ends them instead.",
+        ...(items.some(({ kind }) => kind.startsWith("agent")) ? [earlierApplies] : [])
       ].join("\n")
 
 const counted = (count: number, noun: string): ReadonlyArray<string> =>

@@ -11,7 +11,7 @@ export const waitAfter = (failures: number, longest: number): number => Math.min
 
 const readingMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
 
-/** Whether a repetition does nothing twice: it only reads, or the server recognises it by its key. */
+/** Whether the request may be repeated: it only reads, or the server recognises it by its key. */
 const isSafe = ({ headers, method }: HttpClientRequest.HttpClientRequest): boolean =>
   readingMethods.has(method) || headers["idempotency-key"] !== undefined
 

@@ -14,7 +14,9 @@ export interface ClientOptions {
   readonly token?: Redacted.Redacted | undefined
   /** A session of a person, for what tokens may not do. A client has a token or a session. */
   readonly session?: Redacted.Redacted | undefined
-  /** Repeats what the server was too busy for, and what did not arrive, where a repetition does nothing twice. */
+  /**
+   * Repeats requests that the server was too busy for or that did not arrive, where a repetition has no second effect.
+   */
   readonly retries?: boolean | undefined
 }
 

@@ -63,7 +63,7 @@ const runBounds = (settings: Settings) => ({
   freeBytes: settings.runFreeDisk
 })
 
-/** How module code is isolated from this machine. Inspection alone stores nothing in the data folder. */
+/** How module code is isolated from this machine. Mere inspection stores nothing in the data folder. */
 export const sandbox = (settings: Settings, keeps: "in the data folder" | "nothing" = "in the data folder") =>
   Sandbox.layer.pipe(
     Layer.provide(
@@ -147,7 +147,7 @@ const execution = <E, R>(settings: Settings, box: Layer.Layer<Sandbox, E, R>) =>
     Layer.provideMerge(Layer.mergeAll(box, builds, snapshots, toolchain(settings)))
   )
 
-/** Everything that executes, with a sandbox that is built elsewhere. */
+/** Everything that executes Runs, with a sandbox that is built elsewhere. */
 export const machineWith = <E, R>(settings: Settings, box: Layer.Layer<Sandbox, E, R>) =>
   Layer.mergeAll(
     SnapshotSync.layer.pipe(Layer.provideMerge(Layer.mergeAll(git(settings), snapshots))),
@@ -156,7 +156,7 @@ export const machineWith = <E, R>(settings: Settings, box: Layer.Layer<Sandbox, 
     runSettings(settings)
   )
 
-/** Everything that executes: Git, snapshots, the scan, the tool and its sandbox. */
+/** Everything that executes Runs: Git, snapshots, the scan, the tool and its sandbox. */
 export const machine = (settings: Settings) => machineWith(settings, sandbox(settings))
 
 /** What a runner must provide. */

@@ -12,7 +12,7 @@ const originOf = (settings: Settings, baseUrl: string | undefined) => ({
       : { baseUrl, name: settings.name, language: settings.mailLanguage }
 })
 
-/** What mails of the server say about it. */
+/** How the server describes itself in mails. */
 export const mailSettings = (settings: Settings) =>
   Layer.effect(
     MailSettings,

@@ -24,7 +24,7 @@ export const appPages: ReadonlyArray<AppPage> = [
   { name: "account", path: /^\/account$/, parts: ["screens/account/AccountScreen.tsx"] }
 ]
 
-/** The name of the file that holds the page at this path: one that knows its screen, or the plain one. */
+/** The name of the file that contains the page at this path: one that knows its screen, or the plain one. */
 export const appPageFile = (path: string): string => {
   const page = appPages.find((each) => each.path.test(path))
   return page === undefined ? "/app.html" : `/app.${page.name}.html`

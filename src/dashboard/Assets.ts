@@ -1,6 +1,6 @@
 import { appPageFile } from "./AppPages.ts"
 
-/** Where hashed files are; everything below may be cached for ever. */
+/** Where hashed files are; everything below may be cached forever. */
 export const assetPrefix = "/assets/"
 
 /** One file to serve. `br` and `gzip` hold the same content compressed ahead of time. */

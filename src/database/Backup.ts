@@ -27,7 +27,7 @@ export const syncFile = Effect.fnUntraced(function* (file: string) {
 const layerOfCopy = (file: string) =>
   Layer.effect(SqlClient.SqlClient, ReadSql).pipe(Layer.provide(layerReader(`${pathToFileURL(file).href}?immutable=1`)))
 
-/** What the manifest says about the copy, and which files beside the database its existing Capsules need. */
+/** What the manifest says about the copy, and which files next to the database its existing Capsules need. */
 const factsOf = (file: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

@@ -5,7 +5,7 @@ import { buildsName, snapshotsName } from "./DataFolder.ts"
 
 const FileDigest = Schema.String.check(Schema.isPattern(/^sha256:[0-9a-f]{64}$/))
 
-/** A file of the data folder beside the database, named by the digest of what is in it. */
+/** A file of the data folder next to the database, named by the digest of what is in it. */
 export const NeededFile = Schema.Struct({ kind: Schema.Literals(["snapshot", "build"]), digest: FileDigest })
 export type NeededFile = typeof NeededFile.Type
 
@@ -53,7 +53,7 @@ export const BackupManifest = Schema.Struct({
 /** The manifest of a backup. */
 export type BackupManifest = typeof BackupManifest.Type
 
-/** As written by this release, or by an earlier one whose backups hold the database alone. */
+/** As written by this release, or by an earlier one whose backups contain only the database. */
 export const StoredManifest = Schema.fromJsonString(Schema.Union([BackupManifest, DatabaseOnly]))
 
 /** A manifest of an earlier release in the current form. */

@@ -8,8 +8,9 @@ import { BackupRefused } from "./BackupRefused.ts"
 import { passOn, readAt } from "./FileRanges.ts"
 
 /**
- * A backup is the database, the files beside it, a manifest with the digest of each file and of each block of the database, the
- * keyed digest of the manifest, the manifest's length, and these bytes. To SQLite the file is the database at its beginning.
+ * A backup is the database, the files next to it, a manifest with the digest of each file and of each block of the
+ * database, the keyed digest of the manifest, the manifest's length, and these bytes. To SQLite the file is the
+ * database at its beginning.
  */
 const mark = new TextEncoder().encode("svc-backup-seal1")
 const macBytes = 32

@@ -40,7 +40,7 @@ export const prepareDataFolder = Effect.fn("prepareDataFolder")(
     )
 )
 
-/** The folder that holds everything the server keeps, claimed by this process alone. */
+/** The folder with everything that the server stores, claimed exclusively by this process. */
 export class DataFolder extends Context.Service<
   DataFolder,
   {

@@ -61,7 +61,7 @@ export const lookAtRemains = Effect.fn("lookAtRemains")(function* (
     )
   const size = yield* sizeOf(databaseName)
   const log = yield* sizeOf(logName)
-  // An empty file beside a log is what truncation leaves. It is not opened: SQLite would delete the log.
+  // An empty file next to a log is what truncation leaves. It is not opened: SQLite would delete the log.
   if (size > 0) {
     const file = path.join(folder, databaseName)
     // A reader that leaves no trace does not see the contents of the log.
@@ -78,8 +78,8 @@ export const lookAtRemains = Effect.fn("lookAtRemains")(function* (
 })
 
 /**
- * Moves the remains of a database, and `others`, into a new folder beside it, and returns that folder; `undefined` where there
- * was nothing. A remaining log would be replayed into the next database.
+ * Moves the remains of a database, and `others`, into a new folder next to it, and returns that folder; `undefined`
+ * where there was nothing. A remaining log would be replayed into the next database.
  */
 export const setAside = Effect.fn("setAside")(function* (folder: string, others: ReadonlyArray<string>) {
   const fs = yield* FileSystem.FileSystem

@@ -6,7 +6,7 @@ import { openArchive } from "../../runner/snapshot/ArchiveReader.ts"
 import type { NeededFile } from "./BackupManifest.ts"
 import { passOn } from "./FileRanges.ts"
 
-/** The files beside the database that its existing Capsules need. */
+/** The files next to the database that its existing Capsules need. */
 export const neededFiles = Effect.gen(function* () {
   const files: ReadonlyArray<NeededFile> = [
     ...(yield* neededSnapshots).map((digest) => ({ kind: "snapshot" as const, digest })),

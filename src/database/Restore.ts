@@ -160,7 +160,7 @@ const authenticate = Effect.fn("authenticateBackup")(function* (
 })
 
 /**
- * Puts a backup into a data folder that holds no database yet. The copy is authenticated, checked, brought to this
+ * Puts a backup into a data folder that contains no database yet. The copy is authenticated, checked, brought to this
  * release's tables, and stripped of what cannot be trusted (`takeBack`) before it is put in place: after a kill at any
  * moment, the folder has either no database or the complete one, and a refused file leaves it unchanged. The master key
  * is put there first by the operator.

@@ -83,7 +83,7 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
     compareVersion()
   }
 
-  /** For cached values alone, a transaction is not needed. */
+  /** Cached values need no transaction. */
   const hold = () => {
     if (isOpen || isHeld) return
     compareVersion()

@@ -23,7 +23,7 @@ const open = (filename: string, options: { readonly readOnly: boolean }) =>
   Effect.acquireRelease(
     Effect.try({
       try: () => {
-        // The files beside it (-wal, -shm) inherit its mode.
+        // The files next to it (-wal, -shm) inherit its mode.
         if (!options.readOnly) createPrivateFile(filename)
         const database = new DatabaseSync(filename, { readOnly: options.readOnly, timeout: busyTimeoutMillis })
         if (!options.readOnly) {
@@ -57,7 +57,7 @@ const makeDatabaseFile = (database: DatabaseSync, writing: Semaphore.Semaphore) 
     checkpoint: writing.withPermit(
       Effect.try({
         try: () => {
-          // Waiting would block this whole process while a command beside it reads, e.g. `svc backup`.
+          // Waiting would block this whole process while another one reads, e.g. `svc backup`.
           database.exec("PRAGMA busy_timeout=0")
           try {
             return database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()?.["busy"] === 0

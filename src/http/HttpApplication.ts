@@ -54,7 +54,7 @@ export type HttpServices =
 // request adds about twenty: with the default of 8, each request copied all of them several times.
 const maxDepth = 32
 
-/** Query parameters that may hold a secret: a trace shows their names, never their values. */
+/** Query parameters that may contain a secret: a trace shows their names, never their values. */
 const secretParameters: ReadonlyArray<string> = [
   "access_token",
   "code",

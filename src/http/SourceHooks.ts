@@ -14,8 +14,8 @@ const bearerPattern = /^bearer ([A-Za-z0-9._~+/-]{1,512}={0,2})$/i
 const eventHeaders = ["x-github-event", "x-gitea-event", "x-forgejo-event", "x-gogs-event"]
 
 /**
- * `POST /hooks/sources/{sourceId}`: the raw bytes and the sender's proof go to the Source, which alone decides. The
- * payload itself is never interpreted: a delivery can only request a check of the repository.
+ * `POST /hooks/sources/{sourceId}`: the raw bytes and the sender's proof go to the Source, which decides. The payload
+ * itself is never interpreted: a delivery can only request a check of the repository.
  */
 export const sourceHooks = HttpRouter.use(
   Effect.fnUntraced(function* (router) {

@@ -29,7 +29,7 @@ export type LicenseReport = typeof LicenseReport.Type
 
 export const LicenseReportJson = Schema.fromJsonString(LicenseReport)
 
-/** The file names of the report beside a binary and in a package. */
+/** The file names of the report next to a binary and in a package. */
 export const thirdPartyFile = "THIRD-PARTY-LICENSES.txt"
 
 const rule = "=".repeat(100)

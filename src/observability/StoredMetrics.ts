@@ -42,7 +42,7 @@ const sampler = () => {
       const isOf = (amount: StoredAmount) => amount.kind === kind
       yield* Metric.update(Metric.withAttributes(stored, { kind }), sum(amounts.filter(isOf)))
       for (const [workspace, own] of workspaces) yield* update(workspace, kind, sum(own.filter(isOf)))
-      // One that has lost its label would keep its last figure for ever.
+      // One that has lost its label would report its last figure forever.
       for (const workspace of labelled) if (!workspaces.has(workspace)) yield* update(workspace, kind, 0)
     }
     labelled = new Set([...labelled, ...workspaces.keys()])

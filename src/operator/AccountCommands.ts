@@ -28,7 +28,7 @@ export interface TokenRequest extends NewAccessToken {
 
 export interface InvitationRequest {
   readonly email?: string | undefined
-  /** Absent for an account on the server alone. */
+  /** Absent for an account without a Workspace. */
   readonly workspaceId?: WorkspaceId | undefined
   readonly role?: Role | undefined
 }
@@ -64,14 +64,19 @@ export class AccountCommands extends Context.Service<
     readonly createToken: (request: TokenRequest) => Effect.Effect<CreatedAccessToken, ApiError>
     /** A link for the first account. Fails with `failed_precondition` when there is an account. */
     readonly setupLink: Effect.Effect<IssuedLink, ApiError>
-    /** A link to a new password. Fails with `not_found`, and with `failed_precondition` when it cannot be mailed. */
+    /**
+     * A link to set a new password. Fails with `not_found`, and with `failed_precondition` when it cannot be mailed.
+     */
     readonly resetLink: (request: ResetRequest) => Effect.Effect<IssuedLink, ApiError>
     /**
      * A link with which somebody creates an account, or joins the Workspace. The operator vouches for an address that they name.
      * Fails with `failed_precondition` while there is no account, and as `Invitations.create` does.
      */
     readonly invite: (request: InvitationRequest) => Effect.Effect<IssuedLink, ApiError>
-    /** A link that gives the account another address, for which the operator vouches. Fails as `AddressChanges.issue` does. */
+    /**
+     * A link that changes the account's address to one that the operator vouches for. Fails as `AddressChanges.issue`
+     * does.
+     */
     readonly addressLink: (request: {
       readonly email: string
       readonly to: string

@@ -34,7 +34,7 @@ const authorization = Layer.unwrap(
 )
 
 /**
- * Listens in the claimed data folder, for its owner alone: the folder has mode 0700, the socket 0600. A socket left by a
+ * Listens in the claimed data folder, only for its owner: the folder has mode 0700, the socket 0600. A socket left by a
  * killed server is removed first; the claim proves that no other process listens there.
  */
 const listening = Layer.effect(
@@ -82,7 +82,7 @@ const handlers = OperatorProtocol.toLayer(
       SetPassword: accounts.setPassword,
       ListRestoreReview: () => restored.list,
       ListRestoredRules: () => restored.rules,
-      // Without a server its next start compares.
+      // Without a server, the next start makes the comparison.
       DecideRestoreReview: (request) => restored.decide(request).pipe(Effect.tap(staleReasons.compareUnread)),
       ListLeftOverStates: () => leftOvers.list,
       DownloadLeftOverState: ({ id }) => leftOvers.download(id),

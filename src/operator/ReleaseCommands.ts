@@ -6,6 +6,7 @@ import { RunLedger } from "../../actors/run/RunLedger.ts"
 import { type ApiError, failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
 import { RunId } from "../../schema/records/Ids.ts"
 import { RunStatus } from "../../schema/records/Run.ts"
+import { releaseRisk } from "../ReleaseRisk.ts"
 
 export const ReleasedRun = Schema.Struct({ runId: Schema.String, status: RunStatus })
 export type ReleasedRun = typeof ReleasedRun.Type
@@ -17,16 +18,13 @@ export const ReleaseCommand = Schema.Struct({
 })
 export type ReleaseCommand = typeof ReleaseCommand.Type
 
-const risk =
-  "Its tool may still work on the agent's machine, and nothing can stop it from here. Release the Capsule only when you know that the machine, or the tool on it, is dead: two applies at once damage what both of them manage."
-
 /** Releases a Capsule from an agent that is permanently lost, before the lease of its apply ends. */
 export class ReleaseCommands extends Context.Service<
   ReleaseCommands,
   {
     /**
      * Settles a silent agent's Run as if its lease had expired, under the fence that the operator saw. Without a fence,
-     * or if nobody knows that the tool is dead, it fails with who holds the Run and what the risk is.
+     * or if nobody knows that the tool is dead, it fails with a message that names the holder of the Run and the risk.
      */
     readonly release: (request: ReleaseCommand) => Effect.Effect<ReleasedRun, ApiError>
   }
@@ -47,7 +45,7 @@ export class ReleaseCommands extends Context.Service<
         if (fence === undefined || !toolIsDead) {
           const contact = holder.isUnreachable ? "is silent" : "is heard of"
           return yield* failedPrecondition(
-            `The agent ${holder.agentId} executes the Run ${run.id} under fence ${holder.fence}, and ${contact}. ${risk} Repeat the command with --fence ${holder.fence} --tool-is-dead.`
+            `The agent ${holder.agentId} executes the Run ${run.id} under fence ${holder.fence}, and ${contact}. ${releaseRisk} Repeat the command with --fence ${holder.fence} --tool-is-dead.`
           )
         }
         yield* releases.release(serviceContext, run.id, { fence, command: "admin agent release" })

@@ -10,7 +10,10 @@ import { RetainedKindName } from "../../schema/records/Retention.ts"
 
 const Handle = rowShape({ id: WorkspaceId, handle: Schema.String })
 
-/** What goes of one kind and Workspace. Audit events of no Workspace are those of the installation and its accounts. */
+/**
+ * What is removed of one kind in one Workspace. Audit events of no Workspace are those of the installation and its
+ * accounts.
+ */
 const Removed = Schema.Union([
   Schema.Struct({
     kind: Schema.Literal("logs"),
@@ -35,7 +38,7 @@ const Removed = Schema.Union([
 ])
 type Removed = typeof Removed.Type
 
-/** What goes, and what stays although its time is over. */
+/** What is removed, and what is kept although its time is over. */
 export const RetentionReport = Schema.Struct({
   removed: Schema.Array(Removed),
   kept: Schema.Array(Schema.Struct({ kind: RetainedKindName, reason: NeedReason, records: Schema.Int }))
@@ -46,7 +49,7 @@ export type RetentionReport = typeof RetentionReport.Type
 export class RetentionCommands extends Context.Service<
   RetentionCommands,
   {
-    /** What would go now, and why the rest stays. */
+    /** What would be removed now, and why the rest is kept. */
     readonly survey: Effect.Effect<RetentionReport>
     /** Removes it at once, with audit events, instead of in the background. */
     readonly prune: Effect.Effect<RetentionReport>

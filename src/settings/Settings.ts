@@ -223,13 +223,13 @@ const isShared = (issuer: string): boolean => {
   return sharedHosts.has(hostname) || (hostname === entra && sharedTenants.has(tenant))
 }
 
-/** Why the upstream provider cannot be trusted in the way that is set, if so. */
+/** Why the configured kind of trust does not suit the upstream provider; `undefined` when it does. */
 const trustContradiction = ({ upstreamOidcIssuer, upstreamOidcTrust }: Settings): string | undefined =>
   upstreamOidcTrust === "single_tenant" && upstreamOidcIssuer !== undefined && isShared(upstreamOidcIssuer)
     ? "SVC_UPSTREAM_OIDC_TRUST=single_tenant says that the provider serves one organisation alone, but SVC_UPSTREAM_OIDC_ISSUER signs in people of everywhere. Name the issuer of your own tenant, or set email_verified."
     : undefined
 
-/** What is missing of the mail server's settings, if something is. */
+/** The missing settings of the mail server, if any. */
 const mailContradiction = (settings: Settings): string | undefined => {
   const { smtpCaFile, smtpFrom, smtpPassword, smtpPasswordFile, smtpUrl, smtpUser } = settings
   const others = [smtpFrom, smtpUser, smtpPassword, smtpPasswordFile, smtpCaFile]

@@ -5,7 +5,7 @@ import { AuthorityChangeRow } from "./AuthorityChangeRow.ts"
 
 /** The changes of authority that one follower has not seen yet. */
 export interface AuthorityWatch {
-  /** Identifies the present moment; taken before the authority is read. */
+  /** Identifies the current moment; taken before the authority is read. */
   readonly seen: () => number
   /** Completes as soon as any authority has changed after `seen`. */
   readonly changedSince: (seen: number) => Effect.Effect<void>

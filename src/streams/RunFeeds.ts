@@ -5,7 +5,8 @@ import { framesOf } from "./FrameText.ts"
 import type { RunFrame, RunSequence } from "./RunFrames.ts"
 
 const pageSize = 256
-// Wake-ups do the work; this only bounds the damage of a lost one, for example for a Run that another process advances.
+// Wake-ups normally suffice; this only limits the damage of a lost one, for example for a Run that another process
+// advances.
 const reread = "15 seconds"
 
 interface FeedPage {
@@ -26,9 +27,9 @@ interface Reading {
 }
 
 /**
- * The readers of one sequence. Subscribers that stand at the same place share one read of the ledger and one encoding; only the
- * two newest pages are kept: the first reader may reach the end again before the others have taken the page that it read. A
- * reader that is further behind reads the ledger itself.
+ * The readers of one sequence. Subscribers at the same position share one read of the ledger and one encoding; only the
+ * two newest pages are kept: the first reader may reach the end again before the others have taken the page that it
+ * read. A reader that is further behind reads the ledger itself.
  */
 class Feed {
   #version = 0

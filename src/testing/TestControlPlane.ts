@@ -37,7 +37,7 @@ export interface TestOptions {
   readonly settings?: PlainOptions["settings"]
 }
 
-/** What a test has beside the control plane itself. */
+/** What a test has in addition to the control plane itself. */
 export class TestControlPlane extends Context.Service<
   TestControlPlane,
   TestAccount & {
@@ -69,8 +69,8 @@ const account = Effect.gen(function* () {
 })
 
 /**
- * A control plane on a temporary folder, listening on a free port of loopback, with an account and Git repositories.
- * What it executes is real: it needs OpenTofu or Terraform on the PATH for Runs. Everything is removed with the Scope.
+ * A control plane on a temporary folder, listening on a free loopback port, with an account and Git repositories. What
+ * it executes is real: it needs OpenTofu or Terraform on the PATH for Runs. Everything is removed with the Scope.
  */
 export const layer = (
   options: TestOptions = {}

@@ -7,7 +7,7 @@ import { startProduct } from "./support/Product.ts"
 const rounds = 9
 const root = fileURLToPath(new URL("../../", import.meta.url))
 
-/** Milliseconds of processor time that a program used, in all of its threads, until it ended well. */
+/** Milliseconds of processor time that a program used, in all of its threads, until it exited successfully. */
 const used = (command: ReadonlyArray<string>, env: Readonly<Record<string, string>>) =>
   Effect.promise(async () => {
     const child = Bun.spawn([...command], { env, stdout: "ignore", stderr: "inherit" })

@@ -1,5 +1,5 @@
-// `bun run bench`: every figure beside its comparison, in one run. `--only reads` runs one group; it may be repeated. `--against FILE`
-// runs only the comparison of this build with the release binary of another one.
+// `bun run bench`: every figure next to its comparison, in one run. `--only reads` runs one group; it may be repeated.
+// `--against FILE` runs only the comparison of this build with the release binary of another one.
 import { NodeRuntime } from "@effect/platform-node"
 import { availableParallelism, loadavg } from "node:os"
 import { parseArgs } from "node:util"

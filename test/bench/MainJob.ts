@@ -72,7 +72,7 @@ const compared = Effect.fn("compared")(function* (request: {
   } as const
 })
 
-/** A module that uses only the tool itself; and what an install costs beside Git, scan and tool. */
+/** A module that uses only the tool itself; and what an install costs in addition to Git, scan and tool. */
 const withoutProvider = Effect.fn("withoutProvider")(function* (binary: string, tool: string) {
   const small = yield* repositoryOf({ "main.tf": module })
   const large = yield* repositoryOf({ "main.tf": module, ...manyFiles(99) })
@@ -131,7 +131,10 @@ const withProvider = Effect.fn("withProvider")(function* (binary: string, tool: 
   return figure
 }, Effect.scoped)
 
-/** Plan and apply through the product against the bare tool; and what an install costs beside Git, scan and tool. */
+/**
+ * Plan and apply through the product against the bare tool; and what an install costs in addition to Git, scan and
+ * tool.
+ */
 export const mainJob = (binary: string, tool: string) =>
   Effect.gen(function* () {
     const [ratio, ...rest] = yield* withoutProvider(binary, tool)

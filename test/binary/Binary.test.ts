@@ -21,7 +21,7 @@ const serve = Effect.fnUntraced(function* (folder: string, ...flags: ReadonlyArr
 
 const get = (url: string, init?: RequestInit) => Effect.promise(() => fetch(url, init))
 
-describe("the binary, with only the system beside it, in a hostile folder", () => {
+describe("the binary, with nothing but the system available, in a hostile folder", () => {
   tests.live("prints its version", () =>
     Effect.gen(function* () {
       const { foreignFolder, run, wasSteered } = yield* Binary
@@ -33,7 +33,7 @@ describe("the binary, with only the system beside it, in a hostile folder", () =
     })
   )
 
-  tests.live("prints the licences of its contents, and ships them beside it", () =>
+  tests.live("prints the licences of its contents, which are also shipped with it", () =>
     Effect.gen(function* () {
       const { foreignFolder, installed, run, wasSteered } = yield* Binary
       const folder = yield* foreignFolder
@@ -120,7 +120,7 @@ describe("the binary, with only the system beside it, in a hostile folder", () =
     })
   )
 
-  tests.live("accepts an operator's commands beside its server", () =>
+  tests.live("accepts an operator's commands alongside its server", () =>
     Effect.gen(function* () {
       const { foreignFolder, run } = yield* Binary
       const folder = yield* foreignFolder

@@ -144,7 +144,7 @@ const personIn = (page: Page, language: Language, origin: string) => {
     }),
     run: step(() => Promise.resolve(new URL(page.url()).pathname)),
     watchRuns: (handle: string) => step(() => page.goto(`${origin}/w/${handle}/runs`)),
-    /** The Run appears on the open list. */
+    /** The Run appears in the list that is already open. */
     openRun: (path: string) =>
       step(async () => {
         const link = page.locator(`a[href="${path}"]`).first()

@@ -45,10 +45,10 @@ const operatorAt = Effect.fnUntraced(function* (flags: ReadonlyArray<string>) {
 
 describe("what operators learn about backups", () => {
   it.live(
-    "a schedule that cannot work, and the only key beside the data, in each language, theme and width",
+    "a schedule that cannot work, and the only key next to the data, in each language, theme and width",
     () =>
       Effect.gen(function* () {
-        // Its disk is not mounted: the folder is not created, and holds nothing that anybody could restore.
+        // Its disk is not mounted, so the folder does not exist and there is nothing to restore.
         const gone = join(yield* temporaryFolder, "not-mounted")
         const visit = yield* operatorAt([`--backup-directory=${gone}`])
         for (const look of looks) {

@@ -69,7 +69,7 @@ const attempt = async ({ token, url }: Server) => {
   }
 }
 
-it.live("a page of a named origin uses the API with a token alone, and one of another origin does not", () =>
+it.live("a page of a named origin uses the API, only with a token, and one of another origin does not", () =>
   Effect.gen(function* () {
     const page = yield* httpServer((_, response) => {
       response.setHeader("content-type", "text/html")

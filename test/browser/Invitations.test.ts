@@ -34,7 +34,7 @@ const twoPeople = Effect.fnUntraced(function* (flags: ReadonlyArray<string> = []
 })
 type Owner = Effect.Success<ReturnType<typeof twoPeople>>["owner"]
 
-/** Creates an open link, by keyboard alone from the button on. */
+/** Creates an open link; after the button, using only the keyboard. */
 const inviteByKeyboard = Effect.fnUntraced(function* ({ page, step }: Owner, origin: string) {
   yield* step(() => page.goto(`${origin}/`))
   yield* step(() => page.waitForURL("**/w/*"))

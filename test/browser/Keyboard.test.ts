@@ -4,7 +4,7 @@ import { browserSuite } from "./support/Suite.ts"
 
 const suite = browserSuite()
 
-describe("by keyboard alone", () => {
+describe("using only the keyboard", () => {
   test("the first Tab reaches the link past the navigation", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")

@@ -25,7 +25,7 @@ describe("a first-time user", () => {
       await main.getByText("Statement[14] › LegacyExportRead › Effect").first().waitFor()
       await main.getByText("acme-audit-prod").first().waitFor()
       const decision = page.getByTestId("decision")
-      // Adoptions and moves are counted beside the decision.
+      // Adoptions and moves are counted next to the decision.
       for (const kind of ["import", "move"] as const) {
         await decision.getByText(planWords[language].kinds[kind]).waitFor()
       }

@@ -5,7 +5,7 @@ import { browserSuite } from "./support/Suite.ts"
 
 const suite = browserSuite()
 
-test("a plan of megabytes is read and parsed once, beside its capsule", async () => {
+test("a plan of megabytes is read and parsed once, at the same time as its capsule", async () => {
   const { page, faults, go } = await suite.visit(undefined, worldOfPlan(400, true))
   const asked: Array<string> = []
   page.on("request", (request) => asked.push(new URL(request.url()).pathname))

@@ -21,7 +21,7 @@ const failing = [
 ]
 
 describe("the log of a Run", () => {
-  test("goes from error to error, by its button and by E, and shows problems alone", async () => {
+  test("goes from error to error, by its button and by E, and shows only problems", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     api.emitLog(applyRun, failing)

@@ -11,7 +11,7 @@ const decodeGranted = Schema.decodeUnknownEffect(Schema.Struct({ export: Capsule
 
 type Response = HttpClientResponse.HttpClientResponse
 
-/** A person in a browser, who repeats what a crash interrupted, in the session of their one sign-in. */
+/** A person in a browser, signed in once, who repeats what a crash interrupted. */
 export const browser = Effect.fnUntraced(function* ({ client }: Traveller) {
   const http = yield* HttpClient.HttpClient
   let cookie = ""

@@ -12,7 +12,7 @@ import { Broken, holds } from "./CrashClient.ts"
 import { encodeCrashEnvironment, type KillAt } from "./CrashEnvironment.ts"
 import { type ServeOptions, serve } from "./ServerProcess.ts"
 
-/** What is removed by hand or by a server, and killed on the way. */
+/** A removal, by a command or by a server, that is killed before it ends. */
 export interface PruneKill {
   readonly name: string
   readonly by: "svc prune" | "a server"

@@ -34,7 +34,7 @@ describe("an install being typed", () => {
 })
 
 describe("a coordinator", () => {
-  test("goes step by step until there is something to review", async () => {
+  test("goes step by step until there is a plan to review", async () => {
     const phases: Array<string> = []
     const steps = ["creating", "planning", "reviewable"]
     const next = (phase: string) => ({

@@ -23,7 +23,7 @@ test("the proxies are installed where every suite has to run", () => {
 const at = "2026-01-01T00:00:00.000Z"
 const runId = "run_aaaaaaaaaaaaaaaaaaaaaaaa"
 
-/** The status of one request, from an address of loopback, with headers of the client's own. */
+/** The status of one request, from a loopback address, with headers of the client's own. */
 const statusFrom = (url: string, localAddress: string, headers: Readonly<Record<string, string>>, body: string) =>
   Effect.callback<number>((resume) => {
     const sent = request(

@@ -117,5 +117,12 @@ export const poolMutants: ReadonlyArray<Mutant> = [
     text: "agents.some(({ id }) => id === owner)",
     broken: "agents.length > 0 && owner.length > 0",
     test: "test/actors/queue/AgentQueue.test.ts"
+  },
+  {
+    name: "pool: after a restore no apply starts before earlier leases are over",
+    file: "actors/pool/EarlierLeases.ts",
+    text: "end > (yield* Clock.currentTimeMillis)",
+    broken: "end < 0",
+    test: "test/src/http/agent/AfterRestore.test.ts"
   }
 ]

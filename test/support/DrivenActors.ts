@@ -88,7 +88,7 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
   ],
   "actors/execution/RunExecutor.ts": ["actors/queue/RunQueue", "asks QueueDecision, then forks"],
   "actors/execution/RunRecovery.ts": ["actors/execution/Killed", "what an earlier incarnation left"],
-  "actors/execution/SyncExecution.ts": ["actors/source-commands/Looks", "what a sync leaves of a look"],
+  "actors/execution/SyncExecution.ts": ["actors/source-commands/Looks", "what is kept of an automatic sync"],
   "actors/git-fetch/FetchCredentials.ts": ["actors/source-commands/Looks", "asks the rules of use, then reads"],
   "actors/git-fetch/LaneFetch.ts": ["actors/source-commands/Looks", "a code for each failure of Git"],
   "actors/identity/StaticRegistry.ts": [

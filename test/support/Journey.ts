@@ -44,7 +44,7 @@ export const eventOf = Effect.fnUntraced(function* (id: RunId, kind: string, tim
 
 type Coordinated = Pick<InstallPlan, "nextAction" | "planRunId" | "compatibilityCheckRunId" | "syncRunId">
 
-/** Steps an install or a revision beside the background work until it is reviewable or has failed. */
+/** Steps an install or a revision, in addition to the background work, until it is reviewable or has failed. */
 export const stepped = Effect.fnUntraced(function* <P extends Coordinated, E, R>(reconcile: Effect.Effect<P, E, R>) {
   for (;;) {
     const plan = yield* reconcile

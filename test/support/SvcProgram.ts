@@ -6,7 +6,10 @@ import { leftOut, programs } from "../../src/licenses/BundledPackages.ts"
 import { builtOnce } from "./BuiltOnce.ts"
 
 const root = fileURLToPath(new URL("../../", import.meta.url))
-/** In the folder of the sources that it was made of: a copy of them with a change shares `node_modules` with the others. */
+/**
+ * In the folder of the sources that it was built from: a copy of them with a change shares `node_modules` with the
+ * others.
+ */
 const cache = `${root}dist/test/`
 
 /** Where a compiled binary looks for the service; in memory only, as a build may write the real one at this moment. */

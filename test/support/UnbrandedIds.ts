@@ -18,7 +18,7 @@ import { API } from "typescript/unstable/async"
 const branded =
   /(?:capsule|workspace|project|snapshot|source|(?:install_?)?config|state_?version|left_?over_?state|connection|interface|(?:install|revision)_?plan|run|group|share|dependency|report|membership|backup|token)_?ids?$/i
 
-/** Whether values of this type may be any text: `string`, also beside others or in a list. */
+/** Whether values of this type may be any text: `string`, also in a union or a list. */
 const isText = (type: TypeNode): boolean => {
   if (type.kind === SyntaxKind.StringKeyword) return true
   if (isUnionTypeNode(type)) return type.types.some(isText)

@@ -6,7 +6,7 @@ export const fixtureFolder = fileURLToPath(new URL("databases", import.meta.url)
 /** The data folder of a release with this version of the tables, and its contents. */
 export const fixtureFile = (version: number): string => `${fixtureFolder}/${String(version).padStart(4, "0")}.tar.gz`
 
-/** What the data of a fixture holds. Its secrets belong to nothing but the fixture. */
+/** The contents of a fixture. Its secrets are used nowhere else. */
 export const Fixture = Schema.Struct({
   version: Schema.Int,
   token: Schema.String,

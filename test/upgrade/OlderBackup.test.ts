@@ -7,7 +7,10 @@ import { folder, live, svc } from "../src/cli/support/CommandLine.ts"
 import { serve } from "../src/operator/support/Server.ts"
 import { decodeFixture, fixtureFile } from "./Fixture.ts"
 
-/** Written by the last release whose backups held the database alone, with its key; its data are those of {@link fixtureFile}. */
+/**
+ * Written by the last release whose backups contained only the database, with its key; its contents are those of {@link
+ * fixtureFile}.
+ */
 const fileOfFirstFormat = fileURLToPath(new URL("backups/v1.tar.gz", import.meta.url))
 
 const unpack = Effect.fn("unpack")(function* (file: string) {

@@ -49,7 +49,7 @@ const approveAndApply = Effect.fnUntraced(function* (client: Client, runId: stri
   return yield* settled(client, run.id)
 })
 
-/** What holds right after the upgrade: values, sealed values, and history. */
+/** What must be true right after the upgrade: values, sealed values, and history. */
 const look = Effect.fnUntraced(function* (url: string, fixture: Fixture) {
   const client = yield* makeClient({ baseUrl: url, token: Redacted.make(fixture.token) })
   expect(yield* greetingOf(client, fixture)).toBe("applied")
@@ -69,7 +69,7 @@ const look = Effect.fnUntraced(function* (url: string, fixture: Fixture) {
   return client
 })
 
-/** A plan with a changed input beside a private one, applied; then the plan that the older release had made. */
+/** A plan with a changed input and a private one, applied; then the plan that the older release had made. */
 const use = Effect.fnUntraced(function* (client: Client, fixture: Fixture) {
   const params = { capsuleId: fixture.appliedCapsuleId }
   const { capsule } = yield* client.capsules.read({ params })

@@ -86,7 +86,7 @@ const archives = Effect.fn("archives")(function* () {
   return faults
 })
 
-/** Every present state can be unsealed. */
+/** Every current state can be unsealed. */
 const states = Effect.fn("states")(function* () {
   const read = yield* ReadSql
   const kept = yield* StateVersions
@@ -123,7 +123,7 @@ const usage = Effect.fn("usage")(function* () {
   return faults
 })
 
-/** What is wrong with an installation that has nothing to do at the moment; nothing, unless the service lost something. */
+/** What is wrong with an idle installation; nothing, unless the service lost something. */
 export const faultsOf = Effect.fn("faultsOf")(function* () {
   const sql = yield* SqlClient.SqlClient
   const faults: Array<string> = []

@@ -18,7 +18,7 @@ export interface YearClock {
   readonly millis: () => number
   /** Lets time pass: everything whose sleep ends within it wakes up once, in order. */
   readonly pass: (by: Duration.Input) => Effect.Effect<void>
-  /** Corrects the date, while no time passes. */
+  /** Corrects the date without time passing. */
   readonly correct: (by: Duration.Input, direction: "forward" | "backward") => Effect.Effect<void>
 }
 

@@ -22,7 +22,7 @@ const forgottenPlans = 6
 
 const decodeAccepted = Schema.decodeUnknownEffect(Schema.Struct({ runIds: Schema.Array(Schema.String) }))
 
-/** What the forge delivers, signed; returns how many looks it started. */
+/** What the forge delivers, signed; returns how many syncs it started. */
 const delivered = Effect.fnUntraced(function* ({ hookSecret, id }: YearSource, delivery: string) {
   const { url } = yield* HttpListener
   const body = JSON.stringify({ ref: "refs/heads/main", delivery })

@@ -1,4 +1,4 @@
-/** How much happens in a year of the suite. */
+/** How much happens in the simulated year. */
 export interface YearSize {
   readonly days: number
   /** Days of a month; each ends with figures and checks. */
@@ -6,7 +6,7 @@ export interface YearSize {
   readonly workspaces: number
   readonly sourcesPerWorkspace: number
   readonly capsulesPerSource: number
-  /** Hours between two turns of the background work on a day without anything special. */
+  /** Hours between two turns of the background work on an ordinary day. */
   readonly turnHours: number
   /** Days between two pushes to a Source. */
   readonly pushEvery: number

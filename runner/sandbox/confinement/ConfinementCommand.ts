@@ -10,7 +10,7 @@ export interface ConfinementCommandShape {
 
 const entryPoint = (name: string) => fileURLToPath(moduleBeside(import.meta.url, name))
 
-/** The Bun that is installed beside a library on Node: the system calls of the sandbox need it. */
+/** The Bun that is installed next to a library on Node: the system calls of the sandbox need it. */
 const installedBun = Option.liftThrowable(() => createRequire(import.meta.url).resolve("bun/bin/bun.exe"))
 
 const program = (): Option.Option<string> =>
@@ -18,7 +18,8 @@ const program = (): Option.Option<string> =>
 
 /**
  * How to start the process that becomes a program of a sandbox: Bun on the entry point by default, which is this
- * runtime or one beside the library; a compiled binary names itself. Without Bun, the process says so and nothing runs.
+ * runtime or one next to the library; a compiled binary names itself. Without Bun, the process says so and nothing
+ * runs.
  */
 export const ConfinementCommand = Context.Reference<ConfinementCommandShape>("svc/sandbox/ConfinementCommand", {
   defaultValue: () =>

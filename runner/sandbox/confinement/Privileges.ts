@@ -31,7 +31,7 @@ export const becomeUser = (calls: LinuxCalls, userId: number, groups: ReadonlyAr
   calls.call("change the user", "setresuid", userId, userId, userId)
 }
 
-/** Drops every capability for good, and every way to regain one by executing a program. */
+/** Drops every capability permanently, and every way to regain one by executing a program. */
 export const dropCapabilities = (calls: LinuxCalls): void => {
   calls.attempt("prctl", option.ambient, clearAmbient, 0, 0, 0)
   calls.attempt("prctl", option.secureBits, noRootNoKeep, 0, 0, 0)

@@ -17,7 +17,7 @@ interface Entry {
   readonly isDead: boolean
 }
 
-/** `/proc/PID/stat`: the name in parentheses may hold anything, so the fields are counted from its end. */
+/** `/proc/PID/stat`: the name in parentheses may contain anything, so the fields are counted from its end. */
 const entryOf = (pid: number): Entry | undefined => {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1")

@@ -38,7 +38,7 @@ export interface ConfinedProgram {
   readonly confinement: Confinement
   /** What the Run may use at most. */
   readonly limits: SandboxLimits
-  /** Whether the sandbox has its own user, so that the kernel counts its processes alone. */
+  /** Whether the sandbox has its own user, so that the kernel counts only its processes. */
   readonly ownProcessCount: boolean
 }
 

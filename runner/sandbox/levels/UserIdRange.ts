@@ -22,9 +22,9 @@ export const rangesFrom = ({ count, first }: UserIdRange): ReadonlyArray<UserIdR
   }))
 
 /**
- * Takes a range of ids for this service alone until the Scope closes: services that share one would end each other's Runs. The
- * kernel releases the lock when the process ends, however it ends. Undefined when every range is taken, or the folder cannot be
- * used.
+ * Takes a range of ids for this service only, until the Scope closes: services that share one would end each other's
+ * Runs. The kernel releases the lock when the process ends, however it ends. Undefined when every range is taken, or
+ * the folder cannot be used.
  */
 export const takeUserIds = Effect.fnUntraced(function* (
   wanted: UserIdRange,

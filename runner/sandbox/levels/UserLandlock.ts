@@ -100,8 +100,8 @@ const levelOf = Effect.fnUntraced(function* (
 })
 
 /**
- * A user of its own for each run, without any capability, in a Landlock domain and behind a filter of system calls; takes root. `userIds`
- * takes the ids for this service alone.
+ * A user of its own for each run, without any capability, in a Landlock domain and behind a filter of system calls;
+ * takes root. `userIds` takes the ids for this service only.
  */
 export const userLandlockRung = (host: LevelHost, userIds: Effect.Effect<UserIdRange | undefined>): Rung => ({
   level: "user_landlock",

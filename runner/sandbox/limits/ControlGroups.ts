@@ -13,7 +13,7 @@ import { readKernelFile, writeKernelFile } from "./KernelFile.ts"
 import type { RunBounds } from "./LimitExceeded.ts"
 import { listProcesses, processTree } from "./ProcessTree.ts"
 
-/** A control group that holds every process of one Run. */
+/** A control group that contains every process of one Run. */
 export interface ControlGroup {
   /** Files into which a process with one thread writes 0 to join. */
   readonly join: ReadonlyArray<string>

@@ -18,7 +18,7 @@ const listed = (pid: string): ReadonlyArray<ListedProcess> => {
   const line = readKernelFile(`/proc/${pid}/stat`)
   // It ended after it was listed.
   if (line === undefined) return []
-  // The name in parentheses may hold anything, further parentheses included.
+  // The name in parentheses may contain anything, further parentheses included.
   const fields = line.slice(line.lastIndexOf(")") + 2).split(" ")
   const [parent, group, threads, pages] = [fields[1], fields[2], fields[17], fields[21]].map(Number)
   return [

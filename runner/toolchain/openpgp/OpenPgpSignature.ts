@@ -27,7 +27,7 @@ export interface Signature {
   readonly created: number
   /** Seconds after its creation; absent when it does not end. */
   readonly lifetime?: number
-  /** Seconds after the creation of the key; absent when that does not end. */
+  /** Seconds after the creation of the key; absent if it never expires. */
   readonly keyLifetime?: number
   /** Whether the key may sign data. */
   readonly keySigns: boolean

@@ -10,8 +10,8 @@ export const SecondFactor = Schema.Struct({ active: Schema.Boolean, recoveryCode
 export const SecondFactorSecret = Schema.Struct({ secret: Schema.String, uri: Schema.String })
 export const RecoveryCodes = Schema.Struct({ recoveryCodes: Schema.Array(Schema.String) })
 
-/** The second factor beside a password. */
-export class SecondFactorApi extends describedGroup("secondFactor", "The second factor beside a password.")
+/** The second factor of sign-in with a password. */
+export class SecondFactorApi extends describedGroup("secondFactor", "The second factor of sign-in with a password.")
   .add(
     HttpApiEndpoint.get("read", "/auth/second-factor", { success: SecondFactor }).annotateMerge(
       describedRoute(person, "Whether a second factor is on", "And how many recovery codes are left.")

@@ -22,7 +22,10 @@ const answerAddress = (
   return `${redirectUri}${redirectUri.includes("?") ? "&" : "?"}${query.toString()}`
 }
 
-/** Where the client gets its code, with the issuer beside it so that a client of several issuers cannot be confused (RFC 9207). */
+/**
+ * Where the client gets its code, together with the issuer, so that a client of several issuers cannot be confused (RFC
+ * 9207).
+ */
 export const codeAddress = (issuer: string, target: Target, code: string) => answerAddress(issuer, target, { code })
 
 export const errorAddress = (issuer: string, target: Target, { description, error }: OAuthError) =>

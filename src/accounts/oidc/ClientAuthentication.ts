@@ -65,7 +65,7 @@ const named = Effect.fnUntraced(function* (parameters: Parameters) {
 })
 
 /**
- * The client behind a request: by HTTP Basic or by the form when it is confidential, by its id alone when it is public.
+ * The client behind a request: by HTTP Basic or by the form when it is confidential, only by its id when it is public.
  * Fails with `invalid_client`.
  */
 export const authenticatedClient = Effect.fn("authenticatedClient")(function* (parameters: Parameters) {

@@ -34,5 +34,7 @@ const decisions = Layer.mergeAll(
   TokenService.layer.pipe(Layer.provide(TokenIssuance.layer))
 )
 
-/** Everything behind the OpenID routes. Needs `IssuerSettings` and `StaticClients` beside database, vault and audit. */
+/**
+ * Everything behind the OpenID routes. Needs `IssuerSettings` and `StaticClients` as well as database, vault and audit.
+ */
 export const oidcServices = OAuthAuthority.layer.pipe(Layer.provideMerge(decisions), Layer.provideMerge(records))

@@ -3,7 +3,7 @@ import { compactVerify, createRemoteJWKSet, errors } from "jose"
 
 const requestTimeoutMillis = 10_000
 
-/** Whether keys that were fetched again could make a difference. */
+/** Whether fetching the keys again could make a difference. */
 const mayHaveRotated = (cause: unknown): boolean =>
   cause instanceof errors.JWKSNoMatchingKey || cause instanceof errors.JWSSignatureVerificationFailed
 

@@ -18,7 +18,7 @@ export const keyAge = (
   now: number
 ): Pick<AnyFinding, "message" | "remedy"> & { readonly isOverdue: boolean } => {
   if (madeAt === undefined) {
-    return { isOverdue: false, message: "The age of its keys is not known: the next start counts from then on." }
+    return { isOverdue: false, message: "The age of its keys is not known: it counts from the next start." }
   }
   const age = Math.max(0, now - Date.parse(madeAt))
   const limit = Duration.toMillis(lifetime)

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { privateFile, type PrivateFileWords } from "../login/PrivateFile.ts"
 import type { CommandFailed } from "../Output.ts"
 
-/** A server and a Workspace of it, under a name. It holds no secret: tokens are in the logins. */
+/** A server and a Workspace of it, under a name. It contains no secret: tokens are in the logins. */
 export const StoredContext = Schema.Struct({
   /** Origin of the server. */
   server: Schema.String,
@@ -35,7 +35,7 @@ export class StoredContexts extends Context.Service<
   {
     readonly known: Effect.Effect<KnownContexts, CommandFailed>
     readonly find: (name: string) => Effect.Effect<Option.Option<StoredContext>, CommandFailed>
-    /** Replaces all of them. */
+    /** Replaces all contexts. */
     readonly store: (known: KnownContexts) => Effect.Effect<void, CommandFailed>
   }
 >()("svc/cli/StoredContexts") {

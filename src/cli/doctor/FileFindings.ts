@@ -36,7 +36,7 @@ const lookAt = Effect.fnUntraced(function* (folder: string, name: string, rights
 
 const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
 
-/** Whether the server's user can open what lies in the data folder, e.g. after a command that root ran there. */
+/** Whether the server's user can open everything in the data folder, e.g. after root ran a command there. */
 export const filesFinding = Effect.fn("filesFinding")(function* (
   look: DataFolderLook
 ): Effect.fn.Return<ReadonlyArray<Finding>, never, Path.Path> {

@@ -48,7 +48,7 @@ interface StoredCheck extends CheckFacts {
 
 const one = <E, R>(finding: Effect.Effect<Finding, E, R>) => Effect.map(finding, (only) => [only])
 
-/** Which process has the folder is found before the database is opened. */
+/** Which process uses the folder is found out before the database is opened. */
 export const serverCheck: CheckFacts = {
   name: "server",
   looksAt: "whether a process has the data folder; the lock of one that was killed is released by the kernel",

@@ -36,7 +36,7 @@ export const privateFile = Effect.fn("privateFile")(function* <A>(
     return yield* Schema.decodeEffect(schema)(yield* files.readFileString(file))
   }).pipe(Effect.catchTags({ PlatformError: (cause) => unreadable(cause), SchemaError: (cause) => unreadable(cause) }))
 
-  // Written beside and renamed; the mode applies from the first byte.
+  // Written to a temporary file and renamed; the mode applies from the first byte.
   const write = Effect.fnUntraced(function* (content: A) {
     const text = yield* Schema.encodeEffect(schema)(content)
     yield* files.makeDirectory(folder, { recursive: true, mode: 0o700 })

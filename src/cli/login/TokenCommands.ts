@@ -80,7 +80,7 @@ const createCommand = Command.make(
           return yield* accountTokens.create({ payload: { name: given.name, scopes, ...workspace, ...expires } })
         })
       )
-      // The token alone is the result, so that a script can keep it.
+      // The token is the whole output, so that a script can store it.
       yield* print(given.json, made, made.token)
     }).pipe(onServer(given))
   )

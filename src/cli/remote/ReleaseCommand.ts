@@ -2,6 +2,7 @@ import { Console, Effect, Option } from "effect"
 import { Command, Flag, Prompt, TerminalCapabilities } from "effect/cli"
 import type { Run } from "../../../schema/records/Run.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
+import { releaseRisk } from "../../ReleaseRisk.ts"
 import { CommandFailed, print } from "../Output.ts"
 import { releasedText } from "../ReleasedText.ts"
 import { agentFacts } from "./AgentText.ts"
@@ -12,9 +13,6 @@ import { workspaceFlags } from "./RemoteFlags.ts"
 import { factsText } from "./Rows.ts"
 import { runArgument } from "./RunArgument.ts"
 import { runNamed } from "./Selection.ts"
-
-const risk =
-  "The tool of this Run may still work on the agent's machine, and nothing can stop it from here. Release the Capsule only when you know that the machine, or the tool on it, is dead: two applies at once damage what both of them manage."
 
 const isRunning = ({ status }: Run) => status === "running"
 
@@ -32,7 +30,7 @@ const seenFence = Effect.fn("seenFence")(function* (
   if (Option.isSome(fence)) {
     return toolIsDead
       ? fence.value
-      : yield* new CommandFailed({ message: `${risk} Repeat the command with --tool-is-dead.` })
+      : yield* new CommandFailed({ message: `${releaseRisk} Repeat the command with --tool-is-dead.` })
   }
   const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
   if (json || !canPrompt) {
@@ -45,7 +43,7 @@ const seenFence = Effect.fn("seenFence")(function* (
   if (run.agent === undefined)
     return yield* new CommandFailed({ message: `No agent holds ${run.id}: it is ${run.status}.` })
   const name = (yield* capsuleOfRun(run))?.name ?? run.id
-  yield* Console.log(`${factsText([["id", run.id], ...agentFacts(run)])}\n\n${risk}\n`)
+  yield* Console.log(`${factsText([["id", run.id], ...agentFacts(run)])}\n\n${releaseRisk}\n`)
   const typed = yield* Prompt.run(Prompt.String({ message: `The tool is dead? Type ${name} to release it` }))
   return typed.trim() === name
     ? run.agent.fence

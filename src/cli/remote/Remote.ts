@@ -31,7 +31,7 @@ export interface Named {
   readonly quiet: boolean
 }
 
-/** The context that the flag, the variable or the settings name; none where nothing does. */
+/** The context that the flag, the variable or the settings name, if any. */
 const chosenContext = Effect.fnUntraced(function* (named: Option.Option<string>) {
   const contexts = yield* StoredContexts
   const { current } = yield* contexts.known

@@ -22,6 +22,6 @@ export const factsText = (facts: ReadonlyArray<readonly [name: string, value: st
 const commitLength = 8
 export const shortCommit = (commit: string | undefined) => commit?.slice(0, commitLength)
 
-/** A minute is enough for people; `--json` has the whole time. */
+/** To the minute, which is enough for people; `--json` has the exact time. */
 export const timeText = (at: string | undefined): string | undefined =>
   at === undefined ? undefined : `${at.slice(0, 16).replace("T", " ")} UTC`

@@ -55,7 +55,7 @@ export const workspaceNamed = Effect.fn("workspaceNamed")(function* (flag: Optio
   })
 })
 
-/** All Capsules of a Workspace, also those that ended. */
+/** All Capsules of a Workspace, including those that ended. */
 export const capsulesOf = Effect.fn("capsulesOf")(function* (workspaceId: WorkspaceId) {
   const client = yield* SvcClient
   return yield* allPages((query) =>

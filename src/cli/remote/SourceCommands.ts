@@ -60,9 +60,7 @@ const syncCommand = Command.make(
   )
 ).pipe(
   Command.withDescription("Look at the repository now, and pin its newest commit as a snapshot"),
-  Command.withExamples([
-    { command: "svc source sync network", description: "Do not wait for the next look of the schedule" }
-  ])
+  Command.withExamples([{ command: "svc source sync network", description: "Do not wait for the next scheduled sync" }])
 )
 
 export const sourceCommand = Command.make("source").pipe(

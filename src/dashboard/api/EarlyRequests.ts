@@ -1,5 +1,5 @@
-// Requests that a page can name from its address alone, sent before the page's own code has even arrived. The code then finds
-// the answers here.
+// Requests that follow from a page's address, sent before the page's own code has even arrived. The code then finds the
+// answers here.
 
 interface EarlyRequest {
   readonly sentAt: number
@@ -37,8 +37,8 @@ export const askEarly = <A>(url: string, then: (body: A) => void = () => undefin
 }
 
 /**
- * The same for a record that may be megabytes long: hands over its first characters as soon as they are here, unparsed, so that
- * nothing waits for the rest and the page's code alone parses it.
+ * The same for a record that may be megabytes long: hands over its first characters as soon as they are here, unparsed,
+ * so that nothing waits for the rest, and only the page's code parses it.
  */
 export const askEarlyForHead = (url: string, then: (head: string) => void): void => {
   send(url)

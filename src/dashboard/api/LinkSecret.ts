@@ -1,6 +1,6 @@
 /**
- * The secret of a one-time link is the fragment of its address. The tab remembers it until the link is used: it then survives a
- * reload, and the way to the sign-in page and back, where it must not get into a query, which servers log.
+ * The secret of a one-time link is the fragment of its address. The tab remembers it until the link is used: it then
+ * survives a reload, and the way to the sign-in page and back, and never appears in a query, which servers log.
  */
 export const linkSecret = (key: string, hash: string): string | undefined => {
   const text = decodeURIComponent(hash.replace(/^#(?:secret=)?/, ""))

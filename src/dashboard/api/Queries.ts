@@ -170,7 +170,7 @@ export const runsQuery = (workspaceId: string, filter: Readonly<Record<string, s
     refetchInterval: listPaceMs
   })
 
-/** The newest Run of each of these Capsules, a hundred at the most; by Capsule id. */
+/** The newest Run of each of these Capsules, at most a hundred; by Capsule id. */
 export const latestRunsQuery = (workspaceId: string, capsuleIds: ReadonlyArray<string>) =>
   queryOptions({
     queryKey: ["workspace", workspaceId, "latest-runs", capsuleIds],

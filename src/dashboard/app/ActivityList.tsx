@@ -32,7 +32,7 @@ const words = {
   }
 }
 
-/** Runs by id, as far as the page has them: for what a plan does. */
+/** The Runs that the page has loaded, by id; they say what a plan does. */
 type KnownRuns = ReadonlyMap<string, Run>
 
 const planOf = (event: AuditEvent, runs: KnownRuns) => {

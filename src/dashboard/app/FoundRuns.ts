@@ -25,8 +25,8 @@ const usePaused = (typed: string): string => {
 }
 
 /**
- * The newest Runs that the text finds: by the name of their Capsule or Source, by commit, person, or the first characters of an id.
- * The server searches, in this Workspace alone.
+ * The newest Runs that the text finds: by the name of their Capsule or Source, by commit, person, or the first
+ * characters of an id. The server searches, only in this Workspace.
  */
 export const useFoundRuns = (workspace: Workspace, typed: string) => {
   const terms = useWords(vocabulary)

@@ -1,5 +1,5 @@
-// A flow that another program began ends at its return address, after an apply that may be days after the link. The flow is
-// remembered here, in this browser alone: nobody else who looks at the same Run came from it.
+// A flow that another program began ends at its return address, after an apply that may be days after the link. The
+// flow is remembered here, only in this browser: nobody else who views the same Run came from it.
 
 /** The client that began a flow, and where it receives the result. */
 export interface HandOff {

@@ -149,7 +149,10 @@ const Opened = () => {
   )
 }
 
-/** The page of a setup link. Written ahead of time it has no link: then it holds the form for browsers without a script. */
+/**
+ * The page of a setup link. Rendered ahead of time it has no link: it then contains the form for browsers without
+ * scripts.
+ */
 export const Setup = () => {
   const words = useWords(setupWords)
   if (typeof window !== "undefined") return <Opened />

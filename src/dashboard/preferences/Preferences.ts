@@ -6,7 +6,7 @@ export interface Preferences {
   readonly theme: Theme
   /** Single-letter shortcuts; some people need them off. */
   readonly letterKeys: boolean
-  /** Long lines of a log continue below. */
+  /** Whether long lines of a log wrap. */
   readonly wrapLog: boolean
   /** Whether this browser shows a notice when a Run that is open in it ends or needs approval. */
   readonly runNotices: boolean

@@ -171,7 +171,7 @@ it.effect("a session slides for 30 days, and its secret is not stored", () =>
     expect(dump).not.toContain(text(secret))
     yield* TestClock.adjust(Duration.days(29))
     expect((yield* sessions.authenticate(secret)).subject).toBe(subject)
-    // The session is extended beside the request; the list shows the new expiry.
+    // The session is extended in the background; the list shows the new expiry.
     while ((yield* sessions.list(subject))[0]?.expiresAt === session.expiresAt) yield* Effect.yieldNow
     yield* TestClock.adjust(Duration.days(29))
     expect((yield* sessions.authenticate(secret)).subject).toBe(subject)

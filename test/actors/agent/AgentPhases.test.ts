@@ -24,7 +24,7 @@ describe("the phases of a Run of an agent", () => {
     }
   })
 
-  test("are never longer than the execution, nor less than nothing, when the agent's clock was set", () => {
+  test("are never longer than the execution and never negative, even if the agent's clock was set", () => {
     const jumped = [
       { phase: "prepare" as const, at: 0 },
       { phase: "init" as const, at: 86_400_000 },
@@ -33,7 +33,7 @@ describe("the phases of a Run of an agent", () => {
     expect(phaseDurations(jumped, span).map(({ millis }) => millis)).toEqual([10_000, 0, 9_000])
   })
 
-  test("end with the last that is known where there is no result, and the server's checks are its own", () => {
+  test("end with the last known one when there is no result, and the server's own checks count separately", () => {
     const reported = [
       { phase: "prepare" as const, at: 5_000 },
       { phase: "apply" as const, at: 6_000 }

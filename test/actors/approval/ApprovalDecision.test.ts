@@ -62,7 +62,7 @@ const facts = (
 ): ApprovalFacts => ({ rules, approvals, planAuthor: plans, commitAuthors: new Set([commits]), ...changes })
 
 /**
- * The same rules as an independent model: whom each sentence of the documentation excludes, in set operations alone.
+ * The same rules as an independent model: whom each sentence of the documentation excludes, using only set operations.
  */
 const modelApproves = (rules: ReadonlyArray<BindingRule>, approvers: ReadonlyArray<Someone>): boolean => {
   if (rules.length === 0) return approvers.length > 0

@@ -175,7 +175,7 @@ describe("every way to an apply needs the approvals of the rules", () => {
       const taken = yield* followed("two", "applied")
       const apply = yield* settled(taken?.runId ?? plan.id)
       expect([apply.type, apply.status]).toEqual(["apply", "succeeded"])
-      // Named beside a person, it counts as one of two.
+      // Named together with a person, it counts as one of two.
       yield* (yield* ApprovalRules).update(context, yield* ownerScope, rule.id, { approvers: 2 })
       const half = yield* followed("three", "approval")
       expect((yield* standing(half?.runId ?? plan.id)).approvals).toMatchObject([

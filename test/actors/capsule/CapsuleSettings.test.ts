@@ -36,7 +36,7 @@ test("a setting that is omitted or unchanged moves nothing", () => {
   expect(wantedStatus({ ...disabled, status: "active" }, "active")).toEqual(Result.succeed(undefined))
 })
 
-test("off also disables automatic applies, and applies alone are refused", () => {
+test("off also disables automatic applies, and enabling only applies is refused", () => {
   const on = { auto_update_enabled: 1, auto_update_apply: 1 } as const
   const off = { auto_update_enabled: 0, auto_update_apply: 0 } as const
   expect(wantedAutoUpdate(on)).toEqual(Result.succeed({ enabled: true, apply: true }))

@@ -67,7 +67,7 @@ const guardOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
 
 describe.skipIf(Bun.which("terraform") === null)("who may give a value to an input", () => {
   tests.live(
-    "install, configuration plan and re-adoption accept the manifest's user inputs and required ones beside it, and no others",
+    "install, configuration plan and re-adoption accept the manifest's user inputs and other required ones, and nothing else",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane

@@ -193,7 +193,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
     })
   )
 
-  tests.live("a rule narrowed in the meantime stops the Run where it would take effect", () =>
+  tests.live("a rule that was narrowed in the meantime stops the Run when it matters", () =>
     Effect.gen(function* () {
       const member = yield* aMember
       const owner = yield* ownerContext

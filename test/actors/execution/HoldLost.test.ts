@@ -29,7 +29,7 @@ const halting = Layer.succeed(KillPoint, (name) => {
 const tests = suite(testPlane({ runner: pureRunner(pureModules()) }).pipe(Layer.provide(halting)))
 afterAll(tests.dispose)
 
-tests.live("an execution whose Run was reassigned writes nothing more, and the Run is unharmed", () =>
+tests.live("an execution whose Run was reassigned writes nothing more, and the Run is unaffected", () =>
   Effect.gen(function* () {
     const { context } = yield* TestPlane
     const sql = yield* SqlClient.SqlClient

@@ -15,7 +15,7 @@ const proofOf = Effect.fnUntraced(function* (name: string) {
   return Option.getOrThrow(yield* (yield* Users).findByEmail(`${name}@example.com`)).emailProof
 })
 
-describe("a link to another address", () => {
+describe("a link that changes the address", () => {
   it.effect("is mailed to the new address only, proves it, and the previous address is notified", () =>
     Effect.gen(function* () {
       const users = yield* Users
@@ -60,7 +60,7 @@ describe("a link to another address", () => {
   )
 })
 
-describe("a link to a new password", () => {
+describe("a link to set a new password", () => {
   it.effect("proves no address when the operator hands it over", () =>
     Effect.gen(function* () {
       const links = yield* SetupLinks

@@ -74,7 +74,7 @@ describe("a queued mail", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("arrives once the mail server is back, even beside one that is refused permanently", () =>
+  it.effect("arrives once the mail server is back, even if another one is refused permanently", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const mails = yield* Mails
@@ -215,7 +215,7 @@ describe("the text of a mail", () => {
   ] as const
 
   for (const [index, mail] of mails.entries()) {
-    test(`${mail.kind} ${index}: names the server, the link and the time, in each language alone`, () => {
+    test(`${mail.kind} ${index}: names the server, the link and the time, in one language at a time`, () => {
       const [en, ja] = [mailText("en", "Acme svc", mail), mailText("ja", "Acme svc", mail)]
       for (const { subject, text: body } of [en, ja]) {
         expect(`${subject} ${body}`).toContain("Acme svc")

@@ -16,7 +16,7 @@ const grantable: ReadonlyArray<
 ]
 
 test.each(grantable)(
-  "with the role %p a person invites as %p to an address, as %p by an open link",
+  "with the role %p a person may invite as %p to an address, and as %p by an open link",
   (held, named, open) => {
     const allowed = (isOpen: boolean) => roles.filter((role) => invitationRefusal(held, role, isOpen) === undefined)
     expect(allowed(false)).toEqual([...named])

@@ -147,7 +147,7 @@ it.effect("only a named account may accept, and it is not described to the invit
   }).pipe(fresh)
 )
 
-it.effect("the right of the inviter is checked again: lowered, removed and locked ones grant nothing", () =>
+it.effect("the right of the inviter is checked again: one who was demoted, removed or locked grants nothing", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const users = yield* Users

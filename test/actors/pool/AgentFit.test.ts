@@ -34,6 +34,11 @@ const cases: ReadonlyArray<readonly [title: string, need: AgentNeed, lack: Lack 
   ["a lower level", { tool: {}, isolation: "landlock" }, undefined],
   ["a higher level", { tool: {}, isolation: "bubblewrap" }, { property: "isolation", needed: "bubblewrap" }],
   ["its own credentials", { tool: {}, provided: ["cloud"] }, undefined],
+  [
+    "the end of leases from before a restore",
+    { tool: {}, heldUntil: "2026-03-01T12:00:00.000Z" },
+    { property: "leases", needed: "2026-03-01T12:00:00.000Z" }
+  ],
   ["the credentials of the plan", { tool: {}, provided: ["cloud"], holders: ["two", "one"] }, undefined],
   [
     "credentials of the plan that were replaced here",

@@ -2,37 +2,17 @@ import { afterAll, expect } from "bun:test"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { transaction } from "../../../actors/database/Transaction.ts"
-import { QueueRows } from "../../../actors/queue/QueueRows.ts"
 import { RunQueue } from "../../../actors/queue/RunQueue.ts"
-import { RunCancels } from "../../../actors/run/RunCancels.ts"
-import { RunJournal } from "../../../actors/run/RunJournal.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
-import { RunLifecycle } from "../../../actors/run/RunLifecycle.ts"
-import { defaultRunSettings, RunSettings } from "../../../actors/run/RunSettings.ts"
 import type { RunId, WorkspaceId } from "../../../schema/records/Ids.ts"
 import type { RunType } from "../../../schema/records/Run.ts"
 import { newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
 import { suite } from "../../support/Effect.ts"
 import { setRun } from "../../support/HeldRuns.ts"
 import { namedRun } from "../../support/NamedIds.ts"
-import { noAgents } from "../support/NoAgents.ts"
+import { testQueue } from "./support/TestQueue.ts"
 
-const settings = Layer.succeed(RunSettings, {
-  ...defaultRunSettings,
-  runsFolder: "/nowhere",
-  concurrency: 2,
-  workspaceConcurrency: 2
-})
-
-const tests = suite(
-  RunQueue.layer.pipe(
-    Layer.provideMerge(Layer.mergeAll(RunLedger.layer, RunCancels.layer, noAgents)),
-    Layer.provideMerge(RunLifecycle.layer),
-    Layer.provideMerge(Layer.mergeAll(QueueRows.layer, RunJournal.layer)),
-    Layer.provide(settings),
-    Layer.provideMerge(testAccounts)
-  )
-)
+const tests = suite(testQueue({ concurrency: 2, workspaceConcurrency: 2 }).pipe(Layer.provideMerge(testAccounts)))
 afterAll(tests.dispose)
 
 const at = "2026-01-01T00:00:00.000Z"

@@ -3,31 +3,21 @@ import { expect } from "bun:test"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { transaction } from "../../../actors/database/Transaction.ts"
-import { QueueRows } from "../../../actors/queue/QueueRows.ts"
-import { RunJournal } from "../../../actors/run/RunJournal.ts"
-import { RunCancels } from "../../../actors/run/RunCancels.ts"
 import { holdOf } from "../../../actors/run/RunHold.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import { RunLifecycle } from "../../../actors/run/RunLifecycle.ts"
 import { RunQueue } from "../../../actors/queue/RunQueue.ts"
-import { defaultRunSettings, RunSettings } from "../../../actors/run/RunSettings.ts"
 import * as Database from "../../../src/database/Database.ts"
 import { DataFolder } from "../../../src/database/DataFolder.ts"
 import { temporaryFolder } from "../../support/ControlPlane.ts"
-import { noAgents } from "../support/NoAgents.ts"
 import { it } from "../../support/Effect.ts"
 import { namedRun, namedWorkspace } from "../../support/NamedIds.ts"
 import { type RunId, type WorkspaceId } from "../../../schema/records/Ids.ts"
-
-const settings = { ...defaultRunSettings, runsFolder: "/nowhere", concurrency: 1 }
+import { testQueue } from "./support/TestQueue.ts"
 
 /** One process after another on the same database. */
 const processAt = (folder: string) =>
-  RunQueue.layer.pipe(
-    Layer.provideMerge(Layer.mergeAll(RunLedger.layer, RunCancels.layer, noAgents)),
-    Layer.provideMerge(RunLifecycle.layer),
-    Layer.provideMerge(Layer.mergeAll(QueueRows.layer, RunJournal.layer)),
-    Layer.provide(Layer.succeed(RunSettings, settings)),
+  testQueue({ concurrency: 1 }).pipe(
     Layer.provideMerge(Layer.fresh(Database.layer)),
     Layer.provide(DataFolder.layer(folder)),
     Layer.provide(NodeServices.layer)

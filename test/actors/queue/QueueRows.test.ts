@@ -5,24 +5,19 @@ import * as fc from "fast-check"
 import { transaction } from "../../../actors/database/Transaction.ts"
 import { decide, type QueuedRun, type QueueLimits } from "../../../actors/queue/QueueDecision.ts"
 import { nearestInTurn, QueueRows } from "../../../actors/queue/QueueRows.ts"
-import { RunJournal } from "../../../actors/run/RunJournal.ts"
-import { RunCancels } from "../../../actors/run/RunCancels.ts"
 import { holdOf } from "../../../actors/run/RunHold.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import { RunLifecycle } from "../../../actors/run/RunLifecycle.ts"
 import { RunQueue } from "../../../actors/queue/RunQueue.ts"
 import { RunRow } from "../../../actors/run/RunRow.ts"
-import { defaultRunSettings, RunSettings } from "../../../actors/run/RunSettings.ts"
 import type { RunType } from "../../../schema/records/Run.ts"
 import { newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
-import { noAgents } from "../support/NoAgents.ts"
 import { suite } from "../../support/Effect.ts"
 import { setRun } from "../../support/HeldRuns.ts"
 import { namedRun, namedCapsule } from "../../support/NamedIds.ts"
+import { testQueue } from "./support/TestQueue.ts"
 
 const settings = {
-  ...defaultRunSettings,
-  runsFolder: "/nowhere",
   concurrency: 3,
   workspaceConcurrency: 2,
   buildConcurrency: 2,
@@ -31,16 +26,7 @@ const settings = {
 const limits: QueueLimits = { runs: { places: 3, perWorkspace: 2 }, builds: { places: 2, perWorkspace: 1 } }
 
 /** A new database with a queue; its rows are everything one process leaves to the next. */
-const database = () =>
-  suite(
-    RunQueue.layer.pipe(
-      Layer.provideMerge(Layer.mergeAll(RunLedger.layer, RunCancels.layer, noAgents)),
-      Layer.provideMerge(RunLifecycle.layer),
-      Layer.provideMerge(Layer.mergeAll(QueueRows.layer, RunJournal.layer)),
-      Layer.provide(Layer.succeed(RunSettings, settings)),
-      Layer.provideMerge(testAccounts)
-    )
-  )
+const database = () => suite(testQueue(settings).pipe(Layer.provideMerge(testAccounts)))
 
 const tests = database()
 const crowded = database()

@@ -12,7 +12,7 @@ import { young, pending, idsOf, dangling, reasonsOf, allReasons } from "./suppor
 const tests = suite(RecordRemoval.layer.pipe(Layer.provideMerge(testAccounts)))
 afterAll(tests.dispose)
 
-tests.live("a Run stays while something names it, whatever its age; every reason has its record here", () =>
+tests.live("a Run is kept while something refers to it, whatever its age; every reason has its record here", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     yield* runs

@@ -12,7 +12,7 @@ afterAll(tests.dispose)
 const resource = (address: string, from: number, to: number | null) =>
   add("resource_versions", { capsule_id: living, address, valid_from: from, valid_to: to })
 
-tests.live("what several StateVersions contain goes with the last of them, and with no earlier one", () =>
+tests.live("what several StateVersions contain is removed with the last of them, and with no earlier one", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient

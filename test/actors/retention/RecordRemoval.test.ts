@@ -76,7 +76,7 @@ tests.live("a destroyed Capsule keeps nothing; a released one keeps its state, w
   })
 )
 
-tests.live("the file of an ended plan and the events of an old Run go before the Run itself", () =>
+tests.live("the file of an ended plan and the events of an old Run are removed before the Run itself", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient
@@ -120,36 +120,38 @@ tests.live("the file of an ended plan and the events of an old Run go before the
   })
 )
 
-tests.live("a process that dies between any two steps leaves a removal that the next one ends, counted once", () =>
-  Effect.gen(function* () {
-    yield* emptyWorld
-    const removal = yield* RecordRemoval
-    yield* run("newest", { finished_at: longAgo(9) })
-    for (let index = 0; index < 120; index++) {
-      const run_id = yield* run(`k${index}`, { spec: "{}", evidence: "{}" })
-      for (let seq = 1; seq <= (index === 7 ? 600 : 10); seq++)
-        yield* add("run_events", { run_id, seq, data: "0123456789" })
-    }
-    let deaths = 0
-    for (let isDone = false; !isDone; ) {
-      survived = deaths % 3
-      const exit = yield* Effect.exit(removal.removeAll)
-      isDone = Exit.isSuccess(exit)
-      if (Exit.isFailure(exit)) {
-        expect(Cause.squash(exit.cause)).toBe("killed")
-        deaths += 1
+tests.live(
+  "when a process dies between any two steps, the next one completes the removal, and it is counted once",
+  () =>
+    Effect.gen(function* () {
+      yield* emptyWorld
+      const removal = yield* RecordRemoval
+      yield* run("newest", { finished_at: longAgo(9) })
+      for (let index = 0; index < 120; index++) {
+        const run_id = yield* run(`k${index}`, { spec: "{}", evidence: "{}" })
+        for (let seq = 1; seq <= (index === 7 ? 600 : 10); seq++)
+          yield* add("run_events", { run_id, seq, data: "0123456789" })
       }
-      expect(deaths).toBeLessThan(100)
-    }
-    expect(deaths).toBeGreaterThan(3)
-    expect([...passed].toSorted()).toEqual(["retention.passed", "retention.removed"])
-    expect(yield* idsOf("runs")).toEqual([named("run", "newest")])
-    const events = yield* audited
-    const total = (key: string) => events.reduce((sum, event) => sum + (event[key] ?? 0), 0)
-    expect([total("runs"), total("run_events"), total("bytes")]).toEqual([120, 120, (119 * 10 + 600) * 10 + 120 * 4])
-    const sql = yield* SqlClient.SqlClient
-    expect(yield* sql`SELECT * FROM retention_tallies`).toEqual([])
-  })
+      let deaths = 0
+      for (let isDone = false; !isDone; ) {
+        survived = deaths % 3
+        const exit = yield* Effect.exit(removal.removeAll)
+        isDone = Exit.isSuccess(exit)
+        if (Exit.isFailure(exit)) {
+          expect(Cause.squash(exit.cause)).toBe("killed")
+          deaths += 1
+        }
+        expect(deaths).toBeLessThan(100)
+      }
+      expect(deaths).toBeGreaterThan(3)
+      expect([...passed].toSorted()).toEqual(["retention.passed", "retention.removed"])
+      expect(yield* idsOf("runs")).toEqual([named("run", "newest")])
+      const events = yield* audited
+      const total = (key: string) => events.reduce((sum, event) => sum + (event[key] ?? 0), 0)
+      expect([total("runs"), total("run_events"), total("bytes")]).toEqual([120, 120, (119 * 10 + 600) * 10 + 120 * 4])
+      const sql = yield* SqlClient.SqlClient
+      expect(yield* sql`SELECT * FROM retention_tallies`).toEqual([])
+    })
 )
 
 tests.live("the background job removes a part in each turn, then pauses for a day", () =>

@@ -33,7 +33,7 @@ const ended = Effect.fnUntraced(function* (
   return id
 })
 
-tests.live("the newest Run of a Capsule is known however many others ran since", () =>
+tests.live("the newest Run of a Capsule is found, however many others ran since", () =>
   Effect.gen(function* () {
     const runs = yield* Runs
     const { workspaceId } = yield* TestPlane

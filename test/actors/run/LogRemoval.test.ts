@@ -110,7 +110,7 @@ const audited = Effect.gen(function* () {
 
 const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((total, number) => total + number, 0)
 
-tests.live("what is needed stays, whatever its age; the survey says what goes, and the removal does just that", () =>
+tests.live("what is needed is kept, whatever its age; the removal removes exactly what the survey names", () =>
   Effect.gen(function* () {
     yield* furnished
     const capsule_id = of("cap", "b")
@@ -153,7 +153,7 @@ tests.live("what is needed stays, whatever its age; the survey says what goes, a
   })
 )
 
-tests.live("the logs of a destroyed Capsule go, the last one and that of its last apply too", () =>
+tests.live("all logs of a destroyed Capsule are removed, including the last one and that of its last apply", () =>
   Effect.gen(function* () {
     yield* furnished
     const sql = yield* SqlClient.SqlClient
@@ -172,39 +172,41 @@ tests.live("the logs of a destroyed Capsule go, the last one and that of its las
   })
 )
 
-tests.live("a process that dies between any two steps leaves a removal that the next one ends, audited once", () =>
-  Effect.gen(function* () {
-    const removal = yield* LogRemoval
-    yield* furnished
-    const other = yield* newWorkspace((yield* newPerson("other")).subject, { handle: "other" })
-    for (let index = 0; index < 230; index++) {
-      yield* loggedRun(`k${index}`, index === 0 ? 150 : 1, index % 2 === 0 ? {} : { workspace_id: other.id })
-    }
-    let deaths = 0
-    let done = false
-    while (!done) {
-      survived = deaths % 3
-      const exit = yield* Effect.exit(removal.removeAll)
-      done = Exit.isSuccess(exit)
-      if (Exit.isFailure(exit)) {
-        expect(Cause.squash(exit.cause)).toBe("killed")
-        deaths += 1
+tests.live(
+  "when a process dies between any two steps, the next one completes the removal, and it is audited once",
+  () =>
+    Effect.gen(function* () {
+      const removal = yield* LogRemoval
+      yield* furnished
+      const other = yield* newWorkspace((yield* newPerson("other")).subject, { handle: "other" })
+      for (let index = 0; index < 230; index++) {
+        yield* loggedRun(`k${index}`, index === 0 ? 150 : 1, index % 2 === 0 ? {} : { workspace_id: other.id })
       }
-      const streams = yield* RunStreams
-      const page = yield* streams.logs(namedRun("k0"), 0, 1000)
-      // All of it or nothing: half a log would be misleading.
-      expect([0, 150]).toContain(page.items.length)
-      expect(deaths).toBeLessThan(100)
-    }
-    expect(deaths).toBeGreaterThan(5)
-    expect([...new Set(passed)].toSorted()).toEqual(["log_removal.erased", "log_removal.marked"])
-    expect(yield* logged).toEqual({})
-    const events = yield* audited
-    expect(sum(events.map(({ runs }) => runs))).toBe(230)
-    expect(sum(events.map(({ bytes }) => bytes))).toBe((150 + 229) * 100)
-    const sql = yield* SqlClient.SqlClient
-    expect(yield* sql`SELECT id FROM runs WHERE log_removing = 1`).toEqual([])
-  })
+      let deaths = 0
+      let done = false
+      while (!done) {
+        survived = deaths % 3
+        const exit = yield* Effect.exit(removal.removeAll)
+        done = Exit.isSuccess(exit)
+        if (Exit.isFailure(exit)) {
+          expect(Cause.squash(exit.cause)).toBe("killed")
+          deaths += 1
+        }
+        const streams = yield* RunStreams
+        const page = yield* streams.logs(namedRun("k0"), 0, 1000)
+        // All of it or nothing: half a log would be misleading.
+        expect([0, 150]).toContain(page.items.length)
+        expect(deaths).toBeLessThan(100)
+      }
+      expect(deaths).toBeGreaterThan(5)
+      expect([...new Set(passed)].toSorted()).toEqual(["log_removal.erased", "log_removal.marked"])
+      expect(yield* logged).toEqual({})
+      const events = yield* audited
+      expect(sum(events.map(({ runs }) => runs))).toBe(230)
+      expect(sum(events.map(({ bytes }) => bytes))).toBe((150 + 229) * 100)
+      const sql = yield* SqlClient.SqlClient
+      expect(yield* sql`SELECT id FROM runs WHERE log_removing = 1`).toEqual([])
+    })
 )
 
 tests.live("a Run says when its log was removed, and its log is empty and ended", () =>

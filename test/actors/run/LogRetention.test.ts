@@ -27,7 +27,7 @@ const cases: ReadonlyArray<readonly [what: string, log: Partial<KeptLog>, reason
 ]
 
 for (const [what, log, reason] of cases) {
-  test(`${what}: ${reason ?? "may go"}`, () => expect(logKeptReason({ ...old, ...log }, before)).toBe(reason))
+  test(`${what}: ${reason ?? "may be removed"}`, () => expect(logKeptReason({ ...old, ...log }, before)).toBe(reason))
 }
 
 test("each need keeps a log, whatever else is true; without one an old log is removed", () => {

@@ -12,7 +12,7 @@ const waiting = Math.ceil(runs / 100)
 const longest = (waits: ReadonlyArray<number>) => waits.reduce((most, wait) => Math.max(most, wait), 0)
 
 it.live(
-  `${runs} Runs with ${lines} log lines, and the history, are removed beside a writer that loses nothing`,
+  `${runs} Runs with ${lines} log lines, and the history, are removed while a writer loses nothing`,
   () =>
     Effect.gen(function* () {
       const { gone, left, logged, lost, past, phases, removed, surveyed } = yield* pruneBesideTraffic({ runs, lines })
@@ -29,7 +29,7 @@ it.live(
       const runsGone = gone.filter(({ kind }) => kind === "runs")
       expect(runsGone.reduce((sum, { records }) => sum + records, 0)).toBe(runs - waiting)
       expect(past.reduce((sum, { events }) => sum + events, 0)).toBeGreaterThan(runs / 10)
-      // The one that was interrupted last in each part may be written too.
+      // The row that each part was writing when it was interrupted may be stored too.
       expect(lost).toBeWithin(-3, 1)
     }),
   runs > 10_000 ? fullFormMillis : undefined

@@ -29,7 +29,7 @@ const sourceOf = Effect.fnUntraced(function* (branch: string, autoSync = true) {
   return { first, hookSecret, id: source.id }
 })
 
-/** Delivers a webhook, and waits for the looks it started. */
+/** Delivers a webhook, and waits for the syncs it started. */
 const delivered = Effect.fnUntraced(function* (id: SourceId, bearer: string) {
   const { runIds } = yield* (yield* Sources).hook(id, { bearer, body })
   return yield* Effect.forEach(runIds, (runId) => settled(RunId.make(runId)))
@@ -67,8 +67,8 @@ const scheduled = Effect.fnUntraced(function* (sourceId: SourceId) {
   return yield* Effect.forEach(started, ({ id }) => settled(id))
 })
 
-describe("looking at a Source", () => {
-  tests.live("without autoSync neither a webhook nor the schedule looks, and a ping starts nothing", () =>
+describe("automatic syncs of a Source", () => {
+  tests.live("without autoSync neither a webhook nor the schedule syncs, and a ping starts nothing", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sources = yield* Sources
@@ -95,7 +95,7 @@ describe("looking at a Source", () => {
       yield* sources.update(context, id, { autoSync: false })
       expect(yield* scheduled(id)).toEqual([])
       expect(yield* sql`SELECT 1 AS one FROM deferred_syncs WHERE source_id = ${id}`).toEqual([])
-      // A previously queued look is dropped as well.
+      // A previously queued sync is dropped as well.
       yield* sources.update(context, id, { autoSync: true })
       yield* sql`CREATE TRIGGER stops AFTER INSERT ON runs WHEN NEW.source_id = ${sql.literal(`'${id}'`)}
         BEGIN UPDATE sources SET auto_sync = 0 WHERE id = NEW.source_id; END`
@@ -105,60 +105,66 @@ describe("looking at a Source", () => {
     })
   )
 
-  tests.live("a look without news reuses the snapshot and is not listed; a sync keeps its own record", () =>
-    Effect.gen(function* () {
-      const { commit, context, workspaceId } = yield* TestPlane
-      const runs = yield* Runs
-      const { hookSecret, id } = yield* sourceOf("quiet")
-      const [first] = yield* delivered(id, hookSecret)
-      expect([first?.status, (yield* runsOf(id)).length, (yield* snapshotsOf(id)).length]).toEqual(["succeeded", 1, 1])
-      const again = [...(yield* delivered(id, hookSecret)), ...(yield* scheduled(id))]
-      expect(again.map((run) => [run.trigger, run.status, run.sourceSnapshotId])).toEqual([
-        ["webhook", "succeeded", first?.sourceSnapshotId],
-        ["schedule", "succeeded", first?.sourceSnapshotId]
-      ])
-      expect((yield* snapshotsOf(id)).length).toBe(1)
-      expect((yield* runsOf(id)).map((run) => run.id)).toEqual(first === undefined ? [] : [first.id])
-      expect((yield* runsOf(id, true)).length).toBe(3)
-      // The history has a line for each discovery, and none for looks without news.
-      const history = yield* (yield* Audit).list(
-        workspaceId,
-        context.actor.subject ?? "",
-        { action: "source.sync" },
-        { limit: 50 }
-      )
-      expect(history.items.filter(({ target }) => target.id === id).map(({ runId }) => runId)).toEqual(
-        first === undefined ? [] : [first.id]
-      )
+  tests.live(
+    "an automatic sync without news reuses the snapshot and is not listed; a requested one keeps its own record",
+    () =>
+      Effect.gen(function* () {
+        const { commit, context, workspaceId } = yield* TestPlane
+        const runs = yield* Runs
+        const { hookSecret, id } = yield* sourceOf("quiet")
+        const [first] = yield* delivered(id, hookSecret)
+        expect([first?.status, (yield* runsOf(id)).length, (yield* snapshotsOf(id)).length]).toEqual([
+          "succeeded",
+          1,
+          1
+        ])
+        const again = [...(yield* delivered(id, hookSecret)), ...(yield* scheduled(id))]
+        expect(again.map((run) => [run.trigger, run.status, run.sourceSnapshotId])).toEqual([
+          ["webhook", "succeeded", first?.sourceSnapshotId],
+          ["schedule", "succeeded", first?.sourceSnapshotId]
+        ])
+        expect((yield* snapshotsOf(id)).length).toBe(1)
+        expect((yield* runsOf(id)).map((run) => run.id)).toEqual(first === undefined ? [] : [first.id])
+        expect((yield* runsOf(id, true)).length).toBe(3)
+        // The history has a line for each discovery, and none for syncs without news.
+        const history = yield* (yield* Audit).list(
+          workspaceId,
+          context.actor.subject ?? "",
+          { action: "source.sync" },
+          { limit: 50 }
+        )
+        expect(history.items.filter(({ target }) => target.id === id).map(({ runId }) => runId)).toEqual(
+          first === undefined ? [] : [first.id]
+        )
 
-      const explicit = yield* synced(id)
-      expect(explicit.sourceSnapshotId).not.toBe(first?.sourceSnapshotId)
-      const [own, other] = yield* snapshotsOf(id)
-      expect([own?.createdByRunId, own?.archiveDigest]).toEqual([explicit.id, other?.archiveDigest])
+        const explicit = yield* synced(id)
+        expect(explicit.sourceSnapshotId).not.toBe(first?.sourceSnapshotId)
+        const [own, other] = yield* snapshotsOf(id)
+        expect([own?.createdByRunId, own?.archiveDigest]).toEqual([explicit.id, other?.archiveDigest])
 
-      yield* commit("quiet", greeting("two"))
-      const [found] = yield* scheduled(id)
-      expect(found?.sourceSnapshotId).not.toBe(own?.id)
-      expect((yield* runsOf(id)).map((run) => run.id)).toEqual(
-        [found?.id, explicit.id, first?.id].flatMap((known) => known ?? [])
-      )
+        yield* commit("quiet", greeting("two"))
+        const [found] = yield* scheduled(id)
+        expect(found?.sourceSnapshotId).not.toBe(own?.id)
+        expect((yield* runsOf(id)).map((run) => run.id)).toEqual(
+          [found?.id, explicit.id, first?.id].flatMap((known) => known ?? [])
+        )
 
-      // A Run whose id was returned remains readable for a day; then looks without news are removed.
-      const sql = yield* SqlClient.SqlClient
-      const ended = (hours: number) => {
-        const at = new Date(Date.now() - hours * 3_600_000).toISOString()
-        return Effect.andThen(sql`UPDATE runs SET finished_at = ${at} WHERE source_id = ${id}`, purge)
-      }
-      yield* ended(24)
-      expect((yield* runs.read(again[0]?.id ?? RunId.make(`run_${"a".repeat(16)}`))).status).toBe("succeeded")
-      yield* ended(26)
-      expect((yield* runsOf(id, true)).length).toBe(3)
-      const left = again.map((run) => run.id)
-      expect(
-        yield* sql`SELECT 1 AS one FROM run_events WHERE ${sql.in("run_id", left)}
+        // A Run whose id was returned remains readable for a day; then syncs without news are removed.
+        const sql = yield* SqlClient.SqlClient
+        const ended = (hours: number) => {
+          const at = new Date(Date.now() - hours * 3_600_000).toISOString()
+          return Effect.andThen(sql`UPDATE runs SET finished_at = ${at} WHERE source_id = ${id}`, purge)
+        }
+        yield* ended(24)
+        expect((yield* runs.read(again[0]?.id ?? RunId.make(`run_${"a".repeat(16)}`))).status).toBe("succeeded")
+        yield* ended(26)
+        expect((yield* runsOf(id, true)).length).toBe(3)
+        const left = again.map((run) => run.id)
+        expect(
+          yield* sql`SELECT 1 AS one FROM run_events WHERE ${sql.in("run_id", left)}
         UNION ALL SELECT 1 FROM run_log_chunks WHERE ${sql.in("run_id", left)}`
-      ).toEqual([])
-    })
+        ).toEqual([])
+      })
   )
 
   tests.live("a lane has a record, and reports a failure once, until it heals", () =>
@@ -216,7 +222,7 @@ describe("looking at a Source", () => {
     })
   )
 
-  tests.live("of two concurrent looks, the later one decides the lane's position", () =>
+  tests.live("of two concurrent syncs, the later one decides the lane's position", () =>
     Effect.gen(function* () {
       const { id } = yield* sourceOf("race")
       const lanes = yield* SourceLanes
@@ -233,7 +239,7 @@ describe("looking at a Source", () => {
 
 describe.skipIf(Bun.which("terraform") === null)("lanes that Capsules have adopted", () => {
   tests.live(
-    "a requested sync looks at the default lane and every adopted one; a failing one is reported on its Capsule",
+    "a requested sync covers the default lane and every adopted one; a failing one is reported on its Capsule",
     () =>
       Effect.gen(function* () {
         const { commit, context, moveBranch } = yield* TestPlane
@@ -281,7 +287,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes that Capsules have adopt
         expect((yield* capsules.read(capsule.id)).laneError).toBeUndefined()
         expect((yield* sources.read(sourceId)).status).toBe("active")
 
-        // Once its last Capsule is released, a lane is no longer looked at.
+        // Once its last Capsule is released, a lane is no longer synced.
         yield* moveBranch("adopted", undefined)
         yield* synced(sourceId)
         expect((yield* sources.read(sourceId)).status).toBe("error")

@@ -35,7 +35,7 @@ const isDue = Effect.map(
 const set = (table: string, columns: Readonly<Record<string, string | number | null>>) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE ${sql(table)} SET ${sql.update(columns)}`)
 
-tests.live("the schedule looks only at Sources that follow automatically, in an active Workspace", () =>
+tests.live("the schedule syncs only Sources that follow automatically, in an active Workspace", () =>
   Effect.gen(function* () {
     expect(yield* isDue).toBe(false)
     yield* set("sources", { auto_sync: 1 })
@@ -60,7 +60,7 @@ tests.live("an earlier check that ends later changes nothing", () =>
   })
 )
 
-tests.live("a lane fails once, keeps its commit and the time of failure, and heals with the next look", () =>
+tests.live("a lane fails once, keeps its commit and the time of failure, and recovers with the next sync", () =>
   Effect.gen(function* () {
     expect(yield* failed(4)).toBe(true)
     expect(yield* failed(5)).toBe(false)

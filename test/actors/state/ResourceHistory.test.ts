@@ -55,7 +55,7 @@ const run = Effect.fnUntraced(function* (id: string, columns: Readonly<Record<st
   yield* sql`INSERT INTO runs ${sql.insert(row)}`
 }, Effect.orDie)
 
-/** Created, changed, removed and created again, with the Runs of the change alone. */
+/** Created, changed, removed and created again, with only the Runs of the change. */
 const changes = Effect.gen(function* () {
   yield* emptyCapsules
   const sql = yield* SqlClient.SqlClient

@@ -30,7 +30,7 @@ const difference = Effect.fnUntraced(function* (id: StateVersionId, from?: State
   return (yield* (yield* StateResources).difference(id, from, { limit: 100 })).difference
 })
 
-/** The table as text, as a reader of the database alone sees it. */
+/** The table as text, as somebody sees it who can read only the database. */
 const stored = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return JSON.stringify([
@@ -87,7 +87,7 @@ tests.live("stores a resource once for all states in which it is unchanged", () 
   })
 )
 
-tests.live("compares two states in both directions, by names alone", () =>
+tests.live("compares two states in both directions, only by names", () =>
   Effect.gen(function* () {
     const [one, two, three] = yield* history
     const forth = yield* difference(two)

@@ -41,7 +41,7 @@ import { testDatabase } from "../../support/Database.ts"
 import type { ConnectionRow } from "../../../actors/connection/ConnectionRow.ts"
 import type { SnapshotRow, ReportRow } from "../../../actors/source/SourceRow.ts"
 
-/** Runs and Capsules in a real database that holds all their state. */
+/** Runs and Capsules in a real database that contains all their state. */
 export const ledgers = Layer.mergeAll(
   Approvals.layer,
   noAgents,

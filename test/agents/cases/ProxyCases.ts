@@ -11,17 +11,7 @@ import { keptAgent } from "./Journeys.ts"
 /** Nothing listens there: only the proxy knows where it leads. */
 const destination = "localhost:9"
 
-const said = [
-  "Next",
-  "Start",
-  "Renew",
-  "Report",
-  "Checkpoint",
-  "PUT state",
-  "PUT plan_file",
-  "PUT build",
-  "GET plan_file"
-]
+const said = ["Next", "Start", "Renew", "Report", "Checkpoint", "Result", "GET snapshot", "PUT build"]
 
 const behindProxies: WorldCase = {
   name: "an agent behind a CONNECT proxy, whose server is behind a reverse proxy that ends TLS and buffers whole messages",

@@ -25,7 +25,6 @@ const often = Schedule.spaced("50 millis")
 
 const Told = Schema.fromJsonString(Schema.Struct({ url: Schema.String, setupLink: Schema.NullOr(Schema.String) }))
 const Enrolled = Schema.fromJsonString(Schema.Struct({ agentId: Schema.String }))
-const Issued = Schema.fromJsonString(Schema.Struct({ token: Schema.String }))
 
 export interface WorldOptions {
   readonly folder: string
@@ -44,7 +43,7 @@ export interface AgentOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly folder?: string
   readonly places?: number
-  /** What it is told as the address of its server, where that is not the line. */
+  /** The address that it gets as its server's, unless that is the line. */
   readonly server?: string
   /** Instead of the program of the world. */
   readonly program?: ReadonlyArray<string>
@@ -77,15 +76,16 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
       Stream.decodeText()
     )
 
-  /** An operator's command beside the running server. */
-  const operator = (...args: ReadonlyArray<string>) =>
+  /** An operator's command alongside the running server. */
+  const atTerminal = (...args: ReadonlyArray<string>) =>
     Effect.scoped(
       Effect.gen(function* () {
-        const command = [options.server, "admin", ...args, "--data-dir", dataDir, "--json"]
+        const command = [options.server, "admin", ...args, "--data-dir", dataDir]
         const done = yield* started(command, { cwd: folder, env, output })
         return yield* Stream.mkString(read(done.stdout))
       })
     )
+  const operator = (...args: ReadonlyArray<string>) => atTerminal(...args, "--json")
 
   let current: (Started & { readonly url: string }) | undefined
 
@@ -138,12 +138,15 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
   })
 
   /** The description of what an agent has of its own, for its environment. */
-  const ownCredentials = Effect.fnUntraced(function* (value: string = credential) {
+  const ownCredentials = Effect.fnUntraced(function* (
+    value: string = credential,
+    more: { readonly label?: string } = {}
+  ) {
     // Outside of what the verdict searches: this is where the secret belongs.
     const kept = yield* files.makeTempDirectoryScoped({ prefix: "own-credentials-" })
     yield* files.writeFileString(`${kept}/token`, `${value}\n`, { mode: 0o600 })
     // The provider of the tests runs without isolation.
-    const described = { [ownName]: { env: { DEMO_TOKEN: { file: `${kept}/token` } }, withoutIsolation: true } }
+    const described = { [ownName]: { env: { DEMO_TOKEN: { file: `${kept}/token` } }, withoutIsolation: true, ...more } }
     yield* files.writeFileString(`${kept}/credentials.json`, JSON.stringify(described))
     return { SVC_AGENT_CREDENTIALS: `${kept}/credentials.json` }
   })
@@ -155,7 +158,9 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
 
   /** An agent that is not started yet, with its own connection. */
   const agent = Effect.fnUntraced(function* (name: string, given: AgentOptions = {}) {
-    const issued = yield* Schema.decodeEffect(Issued)(yield* operator("agent", "token", "--pool", "far"))
+    // As the documentation says: the output of the one command is the file of the other.
+    const tokenFile = `${yield* files.makeTempDirectoryScoped({ prefix: "enrolment-" })}/token`
+    yield* files.writeFileString(tokenFile, yield* atTerminal("agent", "token", "--pool", "far"), { mode: 0o600 })
     const own = given.line ?? (yield* line)
     const dir = given.folder ?? `${folder}/agent-${name}`
     agents.push(dir)
@@ -165,6 +170,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
       dir,
       name,
       places: String(given.places ?? 2),
+      "token-file": tokenFile,
       log: "debug"
     }
     const program = given.program ?? [options.agent ?? options.server]
@@ -173,7 +179,6 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
       cwd: folder,
       env: {
         ...env,
-        SVC_AGENT_TOKEN: issued.token,
         SVC_RUNNER_ISOLATION: isolation,
         SVC_PROVIDER_MIRROR: mirror.path,
         SVC_PROVIDER_MIRROR_REQUIRED: "true",

@@ -8,7 +8,7 @@ export class LoadFailed extends Schema.TaggedError<LoadFailed>()("LoadFailed", {
 
 export interface Load {
   readonly port: number
-  /** The whole request, byte by byte, so that the client's cost is negligible beside the server's. */
+  /** The whole request, byte by byte, so that the client's cost is negligible compared to the server's. */
   readonly request: string
   readonly connections: number
   readonly requests: number

@@ -14,7 +14,7 @@ export const compiledBinary = (): string | undefined => {
 const programOf = (binary: string | undefined) =>
   binary === undefined ? [process.execPath, `${root}src/Main.ts`] : [binary]
 
-/** What an operator's `svc admin` command prints, beside the server on the data folder. */
+/** What an operator's `svc admin` command prints, alongside the server on the data folder. */
 export const operatorCommand = Effect.fnUntraced(function* (folder: string, args: ReadonlyArray<string>) {
   const command = [...programOf(compiledBinary()), "admin", ...args, `--data-dir=${folder}/data`]
   const running = yield* Effect.acquireRelease(

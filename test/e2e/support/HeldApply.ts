@@ -47,7 +47,7 @@ class NotReached extends Schema.TaggedError<NotReached>()("NotReached", { messag
 
 /**
  * A real `svc serve` that executes an apply, whose provider has created its resource and answers only after `release`.
- * Module code runs without a sandbox, so that the provider can write its notes beside the data folder.
+ * Module code runs without a sandbox, so that the provider can write its notes next to the data folder.
  */
 export const heldApply = Effect.fn("heldApply")(function* (options: {
   readonly flags?: ReadonlyArray<string>

@@ -37,7 +37,7 @@ output "queue" {
 /** The repository of the page, at a commit that allows this action. */
 export const modulesWith = (action: string) => ({ "network/main.tf": policyOf(action), "queue/main.tf": queue })
 
-/** A state as the tool alone leaves it: the infrastructure that the page takes over. */
+/** A state that only the tool has written: the infrastructure that the page takes over. */
 const existingState = Effect.fnUntraced(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

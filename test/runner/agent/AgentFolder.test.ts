@@ -26,7 +26,7 @@ it.live("two processes that start together make one pair of keys, and one next p
   })
 )
 
-it.live("a process whose answer arrives late leaves keys alone that another one took or announced meanwhile", () =>
+it.live("a process whose answer arrives late does not touch keys that another one took or announced meanwhile", () =>
   Effect.gen(function* () {
     const [one, late] = yield* two
     yield* one.keys

@@ -97,7 +97,7 @@ describe("the operator's declarations are limits", () => {
     expect(compiled.outputAllowlist).toEqual(base.outputAllowlist)
   })
 
-  test("new keys are added beside the operator's", () => {
+  test("new keys are added to the operator's", () => {
     const compiled = compile({ interfaces: [iface({ key: "api", name: "Api" })] }, { base }, facts)
     expect(compiled.interfaceBlueprints.map(({ key }) => key)).toEqual(["ui", "api"])
   })

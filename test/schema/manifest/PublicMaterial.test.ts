@@ -58,7 +58,7 @@ test("a credential used as a key is found, and the path hides it", () => {
   ])
 })
 
-test("a credential in a refused structure is reported beside the structure, without a value", () => {
+test("a credential in a refused structure is reported as well as the structure, without a value", () => {
   const diagnostics = diagnosticsOf({ ...module({}), [key]: key, note: `token=${key}` })
   expect(diagnostics.map(({ code, path }) => `${code} ${path}`)).toEqual([
     "unknown_field /*",

@@ -122,7 +122,7 @@ it.effect("a session's cookie lasts 30 days and is renewed with the session, at 
       const { renewed, status } = yield* read
       expect(status).toBe(200)
       expect(renewed).toBe(`svc_session=${Redacted.value(cookie)}; Max-Age=2592000; Path=/; HttpOnly; SameSite=Lax`)
-      // The renewal is stored beside the request; for an hour after that there is nothing to renew.
+      // The renewal is stored in the background; for an hour after that there is nothing to renew.
       while ((yield* read).renewed !== null) yield* Effect.yieldNow
     }
     // Every API route renews it as well, but not for a session sent in a header.

@@ -48,7 +48,7 @@ it.effect("people name themselves, and may remove the name", () =>
   }).pipe(fresh)
 )
 
-it.effect("a link changes the address of its own account, once, and proves the new one", () =>
+it.effect("a link changes the address of its own account, once, and verifies the new one", () =>
   Effect.gen(function* () {
     const users = yield* Users
     const sql = yield* SqlClient.SqlClient

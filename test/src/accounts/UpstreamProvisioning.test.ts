@@ -116,7 +116,7 @@ describe("a role that rules gave", () => {
         [["platform"], "admin"],
         [undefined, undefined],
         [["platform"], "admin"],
-        // Neither a name alone nor an object is a list of names.
+        // Neither a single name nor an object is a list of names.
         ["platform", undefined],
         [["staff"], "viewer"],
         [{ platform: true }, undefined]

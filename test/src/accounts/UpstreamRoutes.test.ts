@@ -188,7 +188,7 @@ it.live("an address that the provider has not verified links nothing; the signed
     const query = new URLSearchParams({ code: "c", state: asked.get("state") ?? "", iss: provider.issuer })
     expect((yield* here.visit(`/auth/upstream/callback?${query.toString()}`)).status).toBe(303)
     expect(yield* here.whoAmI).toBe(bob.subject)
-    // Now it is Bob's, although the address is Ann's.
+    // The identity now belongs to Bob, although the address is Ann's.
     const elsewhere = yield* installation(provider.issuer)
     expect((yield* signIn(elsewhere, provider)).status).toBe(303)
     expect(yield* elsewhere.whoAmI).toBe(bob.subject)

@@ -53,16 +53,23 @@ const empty = (folder: string) =>
     (rooms) => rooms.length === 0
   )
 
-const staged = Effect.gen(function* () {
+/** A server with a module whose apply takes this long, and an agent that has not been started. */
+const staged = Effect.fnUntraced(function* (seconds: number) {
   const server = yield* scriptedServer
   const folder = join(yield* temporaryFolder, "agent")
-  return { server, folder }
+  const snapshot = yield* snapshotOf(server, slowModule(seconds))
+  return { server, folder, snapshot, start: startAgent(server, folder) }
+})
+
+const withAgent = Effect.fnUntraced(function* (seconds: number) {
+  const stage = yield* staged(seconds)
+  return { ...stage, agent: yield* stage.start }
 })
 
 describe("an agent", () => {
   it.live("begins a session as soon as its own credentials are replaced, and says that they are others", () =>
     Effect.gen(function* () {
-      const { folder, server } = yield* staged
+      const { server, start } = yield* staged(1)
       const kept = yield* temporaryFolder
       mkdirSync(kept, { recursive: true })
       writeFileSync(join(kept, "token"), "own-credential-canary")
@@ -71,7 +78,7 @@ describe("an agent", () => {
       }
       writeFileSync(join(kept, "credentials.json"), JSON.stringify(described))
       const env = { ...process.env, SVC_AGENT_CREDENTIALS: join(kept, "credentials.json") }
-      const agent = yield* startAgent(server, folder).pipe(
+      const agent = yield* start.pipe(
         Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
       )
       const told = (sessions: number) =>
@@ -95,9 +102,7 @@ describe("an agent", () => {
     "enrols, plans, applies what was reviewed, and forgets a Run once its result is stored",
     () =>
       Effect.gen(function* () {
-        const { folder, server } = yield* staged
-        const snapshot = yield* snapshotOf(server, slowModule(1))
-        const agent = yield* startAgent(server, folder)
+        const { agent, folder, server, snapshot } = yield* withAgent(1)
         const plan = yield* planned(server, snapshot)
         expect(plan.outcome.summary).toMatchObject({ add: 3 })
         const apply = yield* addApply(server, snapshot, plan)
@@ -122,8 +127,7 @@ describe("an agent", () => {
     "delivers everything once even if the request or the answer of each message is lost",
     () =>
       Effect.gen(function* () {
-        const { folder, server } = yield* staged
-        const snapshot = yield* snapshotOf(server, slowModule(12))
+        const { folder, server, snapshot, start } = yield* staged(12)
         for (const message of [
           "Challenge",
           "Hello",
@@ -142,7 +146,7 @@ describe("an agent", () => {
         ]) {
           for (const lost of ["request", "answer"] as const) server.faults.push({ message, lost, times: 2 })
         }
-        const agent = yield* startAgent(server, folder)
+        const agent = yield* start
         const plan = yield* planned(server, snapshot)
         const apply = yield* addApply(server, snapshot, plan)
         yield* over(apply)
@@ -160,9 +164,7 @@ describe("an agent", () => {
     "starts no tool when the connection was cut before the start was recorded",
     () =>
       Effect.gen(function* () {
-        const { folder, server } = yield* staged
-        const snapshot = yield* snapshotOf(server, slowModule(1))
-        const agent = yield* startAgent(server, folder)
+        const { agent, server, snapshot } = yield* withAgent(1)
         const plan = yield* planned(server, snapshot)
         server.faults.push({ message: "Start", lost: "request", times: 1000 })
         const apply = yield* addApply(server, snapshot, plan, 8)
@@ -181,9 +183,7 @@ describe("an agent", () => {
     "cancels at the next renewal, and the tool saves its state",
     () =>
       Effect.gen(function* () {
-        const { folder, server } = yield* staged
-        const snapshot = yield* snapshotOf(server, slowModule(4))
-        const agent = yield* startAgent(server, folder)
+        const { agent, server, snapshot } = yield* withAgent(4)
         const apply = yield* addApply(server, snapshot, yield* planned(server, snapshot))
         yield* hears(apply, "working on 3")
         apply.cancel = true
@@ -199,9 +199,7 @@ describe("an agent", () => {
     "continues through a cut connection, and stops its tool before the lease ends",
     () =>
       Effect.gen(function* () {
-        const { folder, server } = yield* staged
-        const snapshot = yield* snapshotOf(server, slowModule(60))
-        const agent = yield* startAgent(server, folder)
+        const { agent, folder, server, snapshot } = yield* withAgent(60)
         const apply = yield* addApply(server, snapshot, yield* planned(server, snapshot), 12)
         yield* hears(apply, "working on 3")
         server.cut(true)
@@ -222,9 +220,7 @@ describe("an agent", () => {
     "hands in state and journal of a Run that was settled in the meantime, and stops its tool",
     () =>
       Effect.gen(function* () {
-        const { folder, server } = yield* staged
-        const snapshot = yield* snapshotOf(server, slowModule(60))
-        const agent = yield* startAgent(server, folder)
+        const { agent, folder, server, snapshot } = yield* withAgent(60)
         const apply = yield* addApply(server, snapshot, yield* planned(server, snapshot))
         yield* hears(apply, "working on 3")
         apply.gone = "hand_in"
@@ -245,37 +241,12 @@ describe("an agent", () => {
   )
 
   it.live(
-    "says that nothing was started where its server allowed a start and did not come to say so",
-    () =>
-      Effect.gen(function* () {
-        const { folder, server } = yield* staged
-        const snapshot = yield* snapshotOf(server, slowModule(1))
-        const agent = yield* startAgent(server, folder)
-        const plan = yield* planned(server, snapshot)
-        server.faults.push({ message: "Start", lost: "answer", times: 1_000_000 })
-        const apply = yield* addApply(server, snapshot, plan)
-        yield* heard(apply, "Start")
-        apply.gone = "hand_in"
-        yield* eventually(
-          Effect.sync(() => apply.handedIn.length),
-          (count) => count === 1
-        )
-        expect(apply.handedIn).toMatchObject([{ neverStarted: true, changedAnything: false, started: [] }])
-        expect(JSON.stringify(apply.entries)).not.toContain("working on")
-        yield* empty(folder)
-        yield* agent.drained
-      }),
-    120_000
-  )
-
-  it.live(
     "takes no more Runs than it has places",
     () =>
       Effect.gen(function* () {
-        const { folder, server } = yield* staged
-        const snapshot = yield* snapshotOf(server, slowModule(1))
+        const { server, snapshot, start } = yield* staged(1)
         const plans = yield* Effect.forEach([1, 2, 3], () => addPlan(server, snapshot, { builtBy: "sleep 600" }))
-        const agent = yield* startAgent(server, folder)
+        const agent = yield* start
         const saidOf = (message: string) => server.said.filter((one) => one === message).length
         yield* until(() => saidOf("Accept") >= 2)
         const renewed = saidOf("Renew")
@@ -291,10 +262,9 @@ describe("an agent", () => {
     "opens no offer that its server did not sign, reports it, and continues",
     () =>
       Effect.gen(function* () {
-        const { folder, server } = yield* staged
-        const snapshot = yield* snapshotOf(server, slowModule(1))
+        const { server, snapshot, start } = yield* staged(1)
         const forged = yield* addPlan(server, snapshot, { isForged: true })
-        const agent = yield* startAgent(server, folder)
+        const agent = yield* start
         yield* planned(server, snapshot)
         expect(forged.heard).toHaveLength(1)
         expect(forged.heard[0]).toStartWith("Decline The offer is not signed by the server")
@@ -308,9 +278,7 @@ describe("an agent", () => {
     "continues under a new session when the server has forgotten the old one",
     () =>
       Effect.gen(function* () {
-        const { folder, server } = yield* staged
-        const snapshot = yield* snapshotOf(server, slowModule(2))
-        const agent = yield* startAgent(server, folder)
+        const { agent, server, snapshot } = yield* withAgent(2)
         const apply = yield* addApply(server, snapshot, yield* planned(server, snapshot))
         yield* hears(apply, "working on 3")
         server.forgetSessions()
@@ -326,9 +294,7 @@ describe("an agent", () => {
     "keeps secrets out of its folder, and sends none in clear",
     () =>
       Effect.gen(function* () {
-        const { folder, server } = yield* staged
-        const snapshot = yield* snapshotOf(server, slowModule(1))
-        const agent = yield* startAgent(server, folder)
+        const { agent, folder, server, snapshot } = yield* withAgent(1)
         const plan = yield* planned(server, snapshot)
         // The result is held back, so that everything the agent keeps of a Run still exists.
         server.faults.push({ message: "Result", lost: "request", times: 1 })

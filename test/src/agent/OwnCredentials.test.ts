@@ -77,7 +77,7 @@ describe("an agent's own credentials", () => {
     })
   )
 
-  it.live("have a mark once the agent is enrolled: another one for other values or another label", () =>
+  it.live("have a mark once the agent is enrolled, which differs for other values or another label", () =>
     Effect.gen(function* () {
       const { folder, own } = yield* having((at) => {
         const env = { DEMO_TOKEN: { file: join(at, "secret") } }

@@ -47,7 +47,7 @@ const scheduled = Effect.fnUntraced(function* (dataDir: string, backups: string)
 })
 
 describe("scheduled backups", () => {
-  live("are written beside the running server, verified, and replace the oldest", () =>
+  live("are written alongside the running server, verified, and replace the oldest", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const { backups, dataDir } = yield* prepared

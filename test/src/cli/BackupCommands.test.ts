@@ -108,7 +108,7 @@ describe("a backup of a whole installation", () => {
       expect(yield* backup("gone")).toMatchObject({ missing: [{ digest }] })
       yield* files.writeFile(archive, healthy)
 
-      // A file that is restored beside it replaces a damaged one.
+      // A file of the backup replaces a damaged one.
       const target = `${root}/found`
       yield* files.makeDirectory(`${target}/snapshots/${archives[0]?.slice(0, 2)}`, { recursive: true, mode: 0o700 })
       yield* files.writeFileString(`${target}/snapshots/${archives[0]}`, "damaged")

@@ -38,8 +38,8 @@ const usedFolder = Effect.gen(function* () {
 })
 
 /**
- * Names, times and digests of everything in a folder. Not beside an open database: reading its files would release its
- * locks.
+ * Names, times and digests of everything in a folder. Not while the database is open: reading its files would release
+ * its locks.
  */
 const contentOf = Effect.fn("contentOf")(function* (dataDir: string) {
   const files = yield* FileSystem.FileSystem
@@ -100,7 +100,7 @@ describe("svc doctor", () => {
     })
   )
 
-  live("works beside a server, names it, and leaves its claim alone", () =>
+  live("works alongside a server, names it, and leaves its claim alone", () =>
     Effect.gen(function* () {
       const dataDir = yield* usedFolder
       yield* Layer.build(stored(dataDir))

@@ -141,7 +141,7 @@ it.live("logout deletes the login even when the server is down, and says so", ()
   }).pipe(Effect.provide(platform))
 )
 
-it.live("tokens travel over https, or to this machine", () =>
+it.live("tokens are sent only over https, or to this machine", () =>
   Effect.gen(function* () {
     const { svc } = yield* terminal
     for (const server of [

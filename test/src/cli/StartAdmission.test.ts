@@ -287,7 +287,7 @@ describe("svc doctor and svc serve check the same", () => {
     })
   )
 
-  // Only root can give a file away, and open it nevertheless.
+  // Only root can change a file's owner and still open it.
   if (isRoot)
     live("root is warned of files that the server's user cannot open", () =>
       Effect.gen(function* () {

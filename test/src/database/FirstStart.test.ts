@@ -93,7 +93,7 @@ describe("a data folder without its database", () => {
           index,
           ...vanished(`holds ${named}, but no database`, "--new")
         ])
-        // Nothing was created, and a log is still there to be restored beside its database.
+        // Nothing was created, and a log is still there to be restored next to its database.
         expect(yield* fs.exists(`${at}/instance.creating`)).toBe(false)
         if (named.includes("-wal")) {
           expect(yield* fs.readFileString(`${at}/svc.sqlite-wal`)).toBe("frames of a lost database")

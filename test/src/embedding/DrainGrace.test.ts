@@ -86,7 +86,7 @@ const stoppedAtWork = Effect.fnUntraced(function* (
       toolDownload: "off",
       providerMirror: mirror.path,
       providerMirrorRequired: "true",
-      // The provider writes its notes beside the data folder.
+      // The provider writes its notes next to the data folder.
       runnerIsolation: "off"
     }
   })

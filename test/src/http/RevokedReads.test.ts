@@ -53,7 +53,7 @@ const wantsSession = ({ rule }: Route) =>
 
 const isForOwners = ({ rule }: Route) => rule.kind === "workspace" && rule.role === "owner"
 
-/** Routes with the rule `token` are for personal tokens alone. */
+/** Routes with the rule `token` are only for personal tokens. */
 const takesOAuth = (route: Route) => !wantsSession(route) && route.rule.kind !== "token"
 
 /** The credential that the route requires: a person's session, or a token where one is accepted. */
@@ -243,7 +243,7 @@ for (const { end, isOAuth = false, name, of, undo } of endings) {
   )
 }
 
-tests.live("authority that ends by time alone is refused on every route, without a commit in between", () =>
+tests.live("authority that expires is refused on every route, without a commit in between", () =>
   Effect.gen(function* () {
     const { by } = yield* MovedTime
     for (const route of reads) {

@@ -30,7 +30,7 @@ const client = (id: string, redirects: ReadonlyArray<string>) => ({
 })
 const before = [client("app", [kept, gone]), client("bystander", [gone]), client("retired", [gone])]
 
-/** A server with a policy file and a file of clients, and the commands beside it. */
+/** A server with a policy file and a file of clients, and the commands for it. */
 const server = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const at = yield* folder

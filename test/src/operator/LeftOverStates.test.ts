@@ -57,7 +57,7 @@ const furnished = Effect.gen(function* () {
 })
 
 describe("the operator's commands about left-over states", () => {
-  live("list and download beside the running server, to a new file, whatever its size", () =>
+  live("list and download alongside the running server, to a new file, whatever its size", () =>
     Effect.gen(function* () {
       const { admin, root, world } = yield* furnished
       const { audit, id, logged, sql } = yield* world

@@ -26,7 +26,7 @@ const running = Effect.gen(function* () {
 
 const user = ["--email", "ada@example.com", "--password-stdin"]
 
-describe("the operator's commands beside a running server", () => {
+describe("the operator's commands alongside a running server", () => {
   live("are executed by the server at once, each with an event that names it", () =>
     Effect.gen(function* () {
       const { admin, audit, logged, services, url } = yield* running

@@ -7,7 +7,7 @@ import { HttpListener } from "../../../src/http/HttpListener.ts"
 import { loadSettings } from "../../../src/settings/Settings.ts"
 import { logging } from "../../../src/observability/Logging.ts"
 
-/** The real server on its own data folder, in this process, and one person signed in at a browser. */
+/** The real server on its own data folder, in this process, with one person signed in. */
 export const servedPerson = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const dataDir = yield* files.makeTempDirectoryScoped({ prefix: "svc-served-" })

@@ -86,7 +86,7 @@ const Link = ({ secret }: { readonly secret: string }) => {
   )
 }
 
-/** The page of a link that gives the account another address. */
+/** The page of a link that changes the account's address. */
 export const AddressScreen = () => {
   const words = useWords(profileWords)
   const secret = addressSecret()

@@ -45,7 +45,7 @@ export const ChangePassword = () => {
   const words = useWords(accountWords)
   const profile = useWords(profileWords)
   const [changing, setChanging] = useState(false)
-  // Who signs in by passkey alone has no password yet.
+  // People who sign in only by passkey have no password yet.
   const isFirst = useQuery(confirmationQuery).data?.password === false
   const title = isFirst ? profile.setPassword : words.changePassword
   return (

@@ -54,7 +54,7 @@ const startLinking = (event: MouseEvent): void => {
   const goOn = () => window.location.assign(linkStart)
   get<Confirmation>("/auth/confirmation")
     .then(({ confirmed }) => confirmed || confirmIdentity())
-    // What stands in the way is shown by the page at the address.
+    // The page at that address shows what prevents it.
     .then((confirmed) => (confirmed ? goOn() : undefined), goOn)
 }
 

@@ -12,12 +12,12 @@ import { Panel } from "../../ui/Layout.tsx"
 import { Status, type StatusTone } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
-import { capsuleWords } from "./Words.ts"
+import { autoUpdateWords } from "./AutoUpdateWords.ts"
 import { CommitLine } from "../../ui/Commit.tsx"
 
 /** After a rollback: who pinned the Capsule, why, and how to end the pin. */
 export const Pin = ({ capsule }: { readonly capsule: Capsule }) => {
-  const words = useWords(capsuleWords)
+  const words = useWords(autoUpdateWords)
   const workspace = useWorkspace()
   const actorName = useActorName()
   const may = useMay()
@@ -63,7 +63,7 @@ const reasonOf = (sentences: Readonly<Record<string, string>>, { message, reason
 
 /** What auto-update did about the newest snapshots; nothing if it never decided anything. */
 export const Decisions = ({ capsule }: { readonly capsule: Capsule }) => {
-  const words = useWords(capsuleWords)
+  const words = useWords(autoUpdateWords)
   const workspace = useWorkspace()
   const { data } = useQuery(decisionsQuery(capsule.id))
   if (data === undefined || data.length === 0) return null

@@ -40,7 +40,7 @@ interface OutputsProps {
   readonly marks?: ReadonlyMap<string, string>
 }
 
-/** The Capsules that take an Output; of another Workspace none is known here. */
+/** The Capsules that use an Output; those of other Workspaces are not known here. */
 const Takers = ({ ids }: { readonly ids: ReadonlyArray<string> }) => {
   const words = useWords(capsuleWords)
   const workspace = useWorkspace()

@@ -40,7 +40,7 @@ const Confirm = ({ action, capsule, children, decide, done, onClose, title }: Co
       toast(done)
       onClose()
     },
-    // Obstacles, and a changed guard, are read again.
+    // Obstacles and a changed guard are read again.
     onError: () => void refresh()
   })
   return (

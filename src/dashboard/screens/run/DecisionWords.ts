@@ -18,7 +18,8 @@ const en = {
     isolation: (needed: string) => `No connected agent isolates as it needs: ${needed}.`,
     credentials: (needed: string) => `No connected agent has the credentials ${needed}.`,
     disk: () => "The disks of the agents that could are nearly full.",
-    undrained: () => "The agents that could are draining."
+    undrained: () => "The agents that could are draining.",
+    leases: (needed: string) => `After a restore, applies of this pool wait until earlier ones are over: ${needed}.`
   },
   queueOfPool: (pool: string) => `It is for the pool ${pool}.`,
   openAgents: "See its agents",
@@ -100,7 +101,8 @@ const ja: typeof en = {
     isolation: (needed) => `必要な隔離を提供できるエージェントが接続していません: ${needed}`,
     credentials: (needed) => `認証情報 ${needed} を持つエージェントが接続していません。`,
     disk: () => "条件に合うエージェントのディスクの空きがほとんどありません。",
-    undrained: () => "条件に合うエージェントは停止準備中です。"
+    undrained: () => "条件に合うエージェントは停止準備中です。",
+    leases: (needed) => `復元後は、以前の適用が終わるまでこのプールの適用は始まりません: ${needed}`
   },
   queueOfPool: (pool) => `この実行の割り当て先はプール ${pool} です。`,
   openAgents: "エージェントを見る",

@@ -98,7 +98,7 @@ export const LogView = ({ runId, running, queued, removedAt }: LogViewProps) => 
   }, [follow, version, height])
   useEffect(() => {
     if (currentMatch === undefined || search === "") return
-    // oxlint-disable-next-line react/set-state-in-effect -- the match is of a search that runs beside the page
+    // oxlint-disable-next-line react/set-state-in-effect -- the match comes from a search on another thread
     setFollow(false)
     show(rows.rowOf(currentMatch))
   }, [currentMatch, search, show, rows])

@@ -172,7 +172,7 @@ export const expectedOf = (plan: Pick<Run, "planSummary"> | undefined): number =
     ? 0
     : plan.planSummary.add + plan.planSummary.change + plan.planSummary.destroy + 2 * plan.planSummary.replace
 
-/** The actions of the plan that the tool reports while it applies; the others change the state alone. */
+/** The actions of the plan that the tool reports while it applies; the others change only the state. */
 const reportedActions: ReadonlySet<string> = new Set(["create", "update", "delete"])
 
 /** What the apply has not begun of the plan, by address. */

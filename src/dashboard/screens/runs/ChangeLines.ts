@@ -8,7 +8,7 @@ export type Line =
   | { readonly kind: "checks"; readonly runs: ReadonlyArray<Run> }
 
 export interface Day {
-  /** As a date field has it, here. */
+  /** In the format of a date field, in local time. */
   readonly day: string
   readonly lines: ReadonlyArray<Line>
 }
@@ -43,7 +43,7 @@ export const linesByDay = (
       today.lines.push(apply === undefined ? { kind: "change", run, fed } : { kind: "change", run, apply, fed })
     }
   }
-  // One alone needs no folding.
+  // A single one needs no folding.
   return days.map(({ day, lines }) => ({
     day,
     lines: lines.map((line) => {

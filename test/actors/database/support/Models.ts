@@ -11,7 +11,7 @@ interface SourceFile {
   readonly text: string
 }
 
-/** The files that may hold SQL. */
+/** The files that may contain SQL. */
 export const sourceFiles: ReadonlyArray<SourceFile> = ["actors", "src"].flatMap((room) =>
   readdirSync(path.join(root, room), { recursive: true, encoding: "utf8" })
     .filter((file) => /\.tsx?$/.test(file))

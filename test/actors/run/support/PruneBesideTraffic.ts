@@ -75,7 +75,7 @@ const prunings = Layer.mergeAll(
   AuditRemoval.layer.pipe(Layer.provide(Layer.succeed(AuditRetention, Duration.millis(1))))
 )
 
-/** Removes what such an installation no longer needs, beside a writer that commits as often as it can. */
+/** Removes what such an installation no longer needs, while a writer commits as often as it can. */
 export const pruneBesideTraffic = (size: PruneSize) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

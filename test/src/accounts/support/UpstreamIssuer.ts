@@ -72,7 +72,7 @@ export interface TokenPlan {
   /** Signs with an unpublished key. */
   readonly foreignKey?: boolean
   readonly unsigned?: boolean
-  /** Published at UserInfo, beside the subject; without it UserInfo answers 500. */
+  /** Published at UserInfo, in addition to the subject; without it UserInfo answers 500. */
   readonly userInfo?: Readonly<Record<string, unknown>>
 }
 

@@ -5,14 +5,14 @@ import { keyAge } from "../../../../src/cli/agent/KeyAge.ts"
 const now = Date.parse("2026-03-31T12:00:00.000Z")
 
 test.each<[madeAt: string | undefined, message: string, isOverdue: boolean]>([
-  [undefined, "The age of its keys is not known: the next start counts from then on.", false],
+  [undefined, "The age of its keys is not known: it counts from the next start.", false],
   ["2026-03-31T11:00:00.000Z", "Its keys are less than a day old.", false],
-  // A clock that was set back since.
+  // The clock was set back in the meantime.
   ["2026-04-02T00:00:00.000Z", "Its keys are less than a day old.", false],
   ["2026-03-30T11:00:00.000Z", "Its keys are 1 day old.", false],
   ["2026-03-01T11:00:00.000Z", "Its keys are 30 days old.", false],
   ["2026-02-28T11:00:00.000Z", "Its keys are 31 days old. They should have been replaced after 30 days.", true]
-])("the doctor of an agent says of keys that were made at %p: %s", (madeAt, message, isOverdue) => {
+])("the agent's doctor reports about keys made at %p: %s", (madeAt, message, isOverdue) => {
   const found = keyAge(madeAt, Duration.days(30), now)
   expect(found).toMatchObject({ message, isOverdue })
   expect(found.remedy !== undefined).toBe(isOverdue)

@@ -23,7 +23,7 @@ const appended = (from: number, to: number) =>
     for (let n = from; n <= to; n++) yield* audit.append(entry(n))
   })
 
-/** Changes by an attacker with access to the database alone, while no server runs. */
+/** Changes by an attacker with access only to the database, while no server runs. */
 const tamper = (dataDir: string, statement: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)).pipe(
     Effect.provide(layerWriter(`${dataDir}/svc.sqlite`), { local: true })

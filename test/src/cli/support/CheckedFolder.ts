@@ -10,7 +10,7 @@ export const isRoot = process.getuid?.() === 0
 /** Root may open every file, unless it gives up that capability. The tree itself stays readable for its owner. */
 const asOwner = isRoot ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--"] : []
 
-/** Nothing runs here: probing the sandboxes of this machine would take most of the time of each process. */
+/** No Run executes here, and probing the sandboxes of this machine would take most of each process's time. */
 const withoutRuns = { SVC_RUNNER_ISOLATION: "off", SVC_RUNNER_NETWORK: "host" }
 
 type Environment = Readonly<Record<string, string>>

@@ -142,7 +142,7 @@ const agentEvents = Effect.fnUntraced(function* (id: RunId) {
 })
 
 plane.live(
-  "a Run says since when its agent has been silent and what is saved, and a Capsule is released only from a silent agent under the fence that was seen",
+  "a Run says how long its agent has been silent and what is saved; releasing it requires a silent agent and the fence that was read",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world

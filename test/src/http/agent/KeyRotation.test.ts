@@ -48,7 +48,7 @@ plane.live("after a process ends between any two steps, both sides can continue"
     yield* announced.process(2)
     yield* settledOn(announced, second)
 
-    // Taken by the server; the answer was lost.
+    // The server received it; the answer was lost.
     const taken = yield* enrolledFolder
     const third = yield* taken.folder.prepareKeys
     yield* taken.hello(taken.keys, third)
@@ -78,7 +78,7 @@ plane.live("after a process ends between any two steps, both sides can continue"
   })
 )
 
-plane.live("a server restored from before a key change gets the present keys in a session signed by former ones", () =>
+plane.live("a server restored from before a key change gets the current keys in a session signed by former ones", () =>
   Effect.gen(function* () {
     const agent = yield* enrolledFolder
     const sql = yield* SqlClient.SqlClient

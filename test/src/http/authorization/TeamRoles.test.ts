@@ -68,7 +68,7 @@ it.live("a team adds a role for the Capsules of its Project and environment, and
   }).pipe(Effect.provide(plane))
 )
 
-it.live("a role that teams add never lowers one, and adds nothing to no membership", () =>
+it.live("a role that teams add never lowers one, and is worth nothing without a membership", () =>
   Effect.sync(() => {
     expect(effectiveRole("owner", ["viewer", "admin"])).toBe("owner")
     expect(effectiveRole("viewer", ["member", "viewer"])).toBe("member")

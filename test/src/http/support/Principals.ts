@@ -16,7 +16,7 @@ import { seed, world } from "./World.ts"
 const at = "2026-01-01T00:00:00.000Z"
 const times = { created_at: at, updated_at: at }
 
-/** People beside those of the world: one per role in Workspace A, and an operator who belongs to none. */
+/** People in addition to those of the world: one per role in Workspace A, and an operator who belongs to none. */
 const extras = {
   admin: `usr_${"d".repeat(24)}`,
   member: `usr_${"m".repeat(24)}`,

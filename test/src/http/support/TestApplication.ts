@@ -53,7 +53,7 @@ export const serverServices = serverServicesWith({})
 export class TestApplication extends Context.Service<TestApplication, { readonly handler: WebHandler }>()(
   "test/http/TestApplication"
 ) {
-  /** The real face over fake actors and a real database that holds the world. */
+  /** The real face over fake actors and a real database that contains the world. */
   static readonly layerWith = (more: Partial<HttpSettings["Service"]>) =>
     Layer.effect(
       TestApplication,

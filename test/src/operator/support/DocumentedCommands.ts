@@ -32,7 +32,7 @@ export interface Machine {
   /** Takes the place of `/`. */
   readonly root: string
   readonly programs: string
-  /** Whether its user `svc` is another one than this process's. */
+  /** Whether its user `svc` differs from this process's. */
   readonly isForeign: boolean
 }
 

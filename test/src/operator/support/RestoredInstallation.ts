@@ -71,7 +71,7 @@ const furnished = Effect.gen(function* () {
   return { ada, bob, workspaceId, connectionId: connection.id, token, session }
 })
 
-/** Beside a server in this process, a command prints to the console that both share. */
+/** Alongside a server in this process, a command prints to the console that both share. */
 const lastLine = (text: string) => text.split("\n").at(-1) ?? ""
 
 /** A restored installation, with its server not yet started. */

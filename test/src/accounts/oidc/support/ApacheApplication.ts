@@ -13,7 +13,7 @@ const program = "/usr/sbin/apache2"
 /** As Debian packages them: apache2-bin and libapache2-mod-auth-openidc. */
 export const hasApache = existsSync(program) && existsSync(`${modules}/mod_auth_openidc.so`)
 
-/** An address of loopback that was free a moment ago. Apache cannot be asked which port it got. */
+/** A loopback address that was free a moment ago. Apache cannot be asked which port it got. */
 export const freeOrigin = Effect.scoped(fetchServer(() => new Response()))
 
 const claims = ["sub", "name", "preferred_username", "email", "email_verified", "groups"] as const

@@ -236,7 +236,7 @@ const meant = Effect.gen(function* () {
   yield* mustBe(yield* refusal(asked, cookie), "invalid_target", "error for a doubled address")
 })
 
-/** The same for a device: the consent page names the Workspace, and the answer is for that one alone. */
+/** The same for a device: the consent page names the Workspace, and the answer is only for that one. */
 const meantByDevice = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const time = yield* TestTime

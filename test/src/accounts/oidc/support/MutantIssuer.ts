@@ -26,7 +26,7 @@ const rewired = (text: string, file: string, path: Path.Path): string =>
   })
 
 /**
- * The issuer's source with a fault, loaded beside the real one. The copy is placed under node_modules, where packages
+ * The issuer's source with a fault, loaded next to the real one. The copy is placed under node_modules, where packages
  * resolve and no tool treats it as source; it is deleted with the Scope.
  */
 export const loadIssuer = Effect.fnUntraced(function* (mutant: Mutant | undefined) {
