@@ -138,7 +138,7 @@ const sealedBuild = Effect.fnUntraced(function* (room: RunRoom, build: { digest:
   )
 })
 
-/** Seals the result of a job, without the files that travel beside it. */
+/** Seals the result of a job, without the files that are sent separately. */
 export const sealedResult = Effect.fnUntraced(function* (room: RunRoom, result: JobResult) {
   const party = yield* AgentParty
   const text = yield* Effect.orDie(encodeResult(result))

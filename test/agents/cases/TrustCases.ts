@@ -72,7 +72,7 @@ const ownCredentials: WorldCase = {
 }
 
 const otherValues: WorldCase = {
-  name: "two agents have different values under one provided name: what was planned with one is not applied with the other",
+  name: "two agents have different values under one provided name: what was planned with one waits for it, and is not applied with the other",
   run: Effect.fnUntraced(function* (options) {
     const world = yield* agentWorld({ ...options, leavesCredential: true })
     const env = yield* world.ownCredentials()
@@ -120,6 +120,43 @@ const otherValues: WorldCase = {
   })
 }
 
+const replacedValues: WorldCase = {
+  name: "credentials of an agent are replaced: a plan that waits is void and says why, unless a label stands for them",
+  run: Effect.fnUntraced(function* (options) {
+    const world = yield* agentWorld({ ...options, leavesCredential: true })
+    const replace = (env: { readonly SVC_AGENT_CREDENTIALS: string }, value: string) =>
+      Effect.promise(() => Bun.write(join(dirname(env.SVC_AGENT_CREDENTIALS), "token"), value))
+    const env = yield* world.ownCredentials()
+    const bare = yield* keptAgent(yield* world.agent("bare", { env }))
+    const { capsuleId, planRunId } = yield* world.installed("one")
+    yield* world.over(planRunId)
+    yield* replace(env, otherCredential)
+    yield* world.until(planRunId, ({ status }) => status === "superseded")
+    const events = yield* world.client.runs.events({ params: { runId: planRunId }, query: {} })
+    const told = JSON.stringify(events.events.filter(({ kind }) => kind === "run.superseded"))
+    yield* holds(told.includes(`have new values for the credentials ${ownName}`), told)
+    yield* bare.end
+    // The same machine, with a label.
+    const labelled = yield* world.ownCredentials(credential, { label: "blue" })
+    const kept = yield* keptAgent(yield* world.agent("labelled", { env: labelled }))
+    const again = yield* world.client.capsules.plan({
+      params: { capsuleId },
+      headers: { "idempotency-key": "again" },
+      payload: {}
+    })
+    const plan = yield* world.over(again.run.id)
+    yield* holds(plan.status === "waiting_approval", `${plan.status} ${plan.error?.message}`)
+    yield* replace(labelled, otherCredential)
+    const apply = yield* world.over(yield* world.approvedApply(again.run.id))
+    yield* holds(apply.status === "succeeded", `${apply.status} ${apply.error?.message}`)
+    const owners = [...ownersOf(world.notesDir)].join()
+    yield* holds(owners === signatureOf(otherCredential), `The notes are of ${owners}`)
+    yield* kept.owesNothing
+    yield* kept.end
+    yield* verdict(world)
+  })
+}
+
 const decodeKeys = Schema.decodeUnknownEffect(Schema.Struct({ public: AgentKeys }))
 
 const keysReplaced: WorldCase = {
@@ -154,4 +191,4 @@ const keysReplaced: WorldCase = {
 }
 
 /** Secrets that are an agent's own: those of its pool, and its keys. */
-export const trustCases: ReadonlyArray<WorldCase> = [ownCredentials, otherValues, keysReplaced]
+export const trustCases: ReadonlyArray<WorldCase> = [ownCredentials, otherValues, replacedValues, keysReplaced]

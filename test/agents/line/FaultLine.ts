@@ -41,7 +41,9 @@ const forged = (answer: Buffer): Buffer =>
     "latin1"
   )
 
-/** The connection between an agent and its server: it passes everything on, records it, and breaks where told. */
+/**
+ * The connection between an agent and its server: it passes everything on, records it, and breaks where a test says so.
+ */
 export const faultLine = Effect.fn("faultLine")(function* (upstreamUrl: string) {
   const port = Number(new URL(upstreamUrl).port)
   const captured: Array<Array<Buffer>> = []

@@ -178,7 +178,7 @@ const broken: ReadonlyArray<readonly [world: string, witnessed: Witnessed, said:
 ]
 
 describe("the verdict on a world of agents", () => {
-  test("has nothing to say of one in which every promise was kept", () => {
+  test("reports nothing about one in which every promise was kept", () => {
     expect(brokenPromises(whole)).toEqual([])
   })
 
