@@ -51,6 +51,16 @@ const unfinished = (agentId: string) => ({
   message: `The agent ${agentId} could not keep its lease, and ended its tool; nothing was changed. Start it again.`
 })
 
+/** The agent stopped by itself, before its lease ended or because it was asked to end. */
+const isUnasked = (run: RunRow, result: JobResult) =>
+  result.status === "failed" && result.failure.reason === "cancelled" && run.cancel_requested_at === null
+
+const notStarted = runnerFailure(
+  "prepare_failed",
+  "prepare",
+  "The agent could not keep its lease, or was asked to end, before the tool was started; nothing was changed. Plan again."
+)
+
 const defect = {
   code: "internal_error",
   message: "The service failed while it settled this Run. The operator's log has the details."
@@ -195,7 +205,10 @@ export class AgentSettlement extends Context.Service<
           const left = yield* checkedLeft(leftOf(result, state), yield* states.find(run.base_state_version_id))
           return yield* applies.settle(run, left, { untouched, interrupted: ended })
         }
-        if (result.status === "failed") return yield* steps.apply.settle(hold, Result.fail(result.failure), control)
+        if (result.status === "failed") {
+          const failure = isUnasked(run, result) ? notStarted : result.failure
+          return yield* steps.apply.settle(hold, Result.fail(failure), control)
+        }
         const base = yield* states.find(run.base_state_version_id)
         const sent = yield* sentState(state, base)
         yield* steps.apply.settle(hold, Result.succeed(checkedOutcome(result.outcome, sent)), control)
@@ -218,7 +231,7 @@ export class AgentSettlement extends Context.Service<
         found: Read
       ): Effect.fn.Return<void, HoldLost | BlobRefused, Scope.Scope> {
         const { result } = found
-        if (result.status === "left" && result.kind !== "apply") {
+        if (result.kind !== "apply" && (result.status === "left" || isUnasked(run, result))) {
           const reason = `The agent ${hold.owner} ended its tool before it was done.`
           return yield* controls.again(run, reason, unfinished(hold.owner))
         }

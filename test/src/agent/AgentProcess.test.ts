@@ -167,7 +167,7 @@ describe("an agent", () => {
         const { agent, server, snapshot } = yield* withAgent(1)
         const plan = yield* planned(server, snapshot)
         server.faults.push({ message: "Start", lost: "request", times: 1000 })
-        const apply = yield* addApply(server, snapshot, plan, 8)
+        const apply = yield* addApply(server, snapshot, plan, 16)
         yield* over(apply)
         expect(apply.results).toMatchObject([
           { kind: "apply", status: "failed", failure: { reason: "prepare_failed" } }

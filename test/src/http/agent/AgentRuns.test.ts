@@ -6,6 +6,7 @@ import { AgentMonitor } from "../../../../actors/agent/AgentMonitor.ts"
 import { Capsules } from "../../../../actors/capsule/Capsules.ts"
 import { Agents } from "../../../../actors/pool/Agents.ts"
 import { Runs } from "../../../../actors/run/Runs.ts"
+import { runnerFailure } from "../../../../runner/execution/RunnerFailure.ts"
 import type { LeftOver } from "../../../../runner/execution/RunOutcome.ts"
 import { suite } from "../../../support/Effect.ts"
 import { settled } from "../../../support/Journey.ts"
@@ -211,10 +212,16 @@ plane.live(
       yield* begun("left")
       const fences: Array<number> = []
       let runId: Parameters<typeof settled>[0] | undefined
-      for (const _ of [1, 2]) {
+      // The second time it stopped before it was killed, and nobody had asked for that.
+      const stopped = runnerFailure("cancelled", "plan", "The run was cancelled.")
+      const results = [
+        { kind: "plan", status: "left" },
+        { kind: "plan", status: "failed", failure: stopped }
+      ] as const
+      for (const result of results) {
         const { offer } = yield* offerTo(agent)
         yield* agent.as(agent.client.Accept(offer))
-        yield* agent.finish(offer, { kind: "plan", status: "left" }, { lastBatch: 0 })
+        yield* agent.finish(offer, result, { lastBatch: 0 })
         fences.push(offer.fence)
         expect(offer.runId).toBe((runId ??= offer.runId))
       }
