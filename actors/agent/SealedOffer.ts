@@ -1,0 +1,28 @@
+import { Effect } from "effect"
+import { sealFor } from "../../runner/agent/SealedMessage.ts"
+import { offerText } from "../../schema/agent/AgentJob.ts"
+import { carriesFiles } from "../../schema/agent/CarriedFile.ts"
+import type { AgentSession } from "../pool/AgentSessions.ts"
+import { type OwnKeys, sealingKey } from "../pool/ServerKeys.ts"
+import type { AgentRunRow } from "./AgentRunRow.ts"
+import { carriedFiles } from "./CarriedFiles.ts"
+import { blobsOf, digestOf, encodedJob, type PreparedJob, toAgent } from "./JobSecrets.ts"
+
+/** The offer of a job: sealed for the agent that asked, and signed. */
+export const sealedOffer = Effect.fnUntraced(function* (
+  { installationId, sign }: OwnKeys,
+  { agent, facts }: AgentSession,
+  row: AgentRunRow,
+  prepared: PreparedJob
+) {
+  const names = { installationId, agentId: agent.id }
+  const claim = { runId: row.run_id, fence: row.fence }
+  const key = yield* sealingKey(agent.seal_key)
+  const purpose = toAgent(names, claim, "job")
+  const text = new TextEncoder().encode(yield* encodedJob(prepared))
+  const sealedJob = yield* sealFor(key, purpose, text)
+  const offer = { ...claim, kind: row.kind, leaseSeconds: row.lease_seconds, ...blobsOf(prepared) }
+  const signature = yield* sign(offerText(purpose, offer, digestOf(new TextEncoder().encode(sealedJob))))
+  const files = facts.capabilities.includes(carriesFiles) ? yield* carriedFiles(key, names, claim, prepared) : []
+  return { ...offer, sealedJob, signature, ...(files.length === 0 ? {} : { files }) }
+})
