@@ -42,7 +42,10 @@ export class AgentControls extends Context.Service<
       reason: string,
       options: { readonly counts: boolean }
     ) => Effect.Effect<void, HoldLost>
-    /** Nothing was changed: once more under a new fence, or ended where that was the second time or somebody asked to stop. */
+    /**
+     * Nothing was changed: the Run is executed again under a new fence, or ended if this was the second time or
+     * somebody asked it to stop.
+     */
     readonly again: (run: RunRow, reason: string, error: RunError) => Effect.Effect<void, HoldLost>
     /** Ends a Run that changed nothing. Fails where its tool may have been started, which is compared in the same transaction. */
     readonly failed: (run: RunRow, error: RunError) => Effect.Effect<void, HoldLost>

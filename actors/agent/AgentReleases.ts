@@ -52,7 +52,7 @@ export class AgentReleases extends Context.Service<
             "The agent of the Run is heard of, so nothing is lost. Cancel the Run instead: its tool is asked to stop, and saves its state."
           )
         }
-        // The mark survives a restart of the server, which heard from nobody before.
+        // The mark survives a restart of the server, after which it has heard from no agent.
         if ((yield* monotonicNow) - lease.heardAt <= unreachableAfter) {
           return yield* failedPrecondition(
             "The server has listened for the agent of the Run for less than 30 seconds. Try again in half a minute."

@@ -43,7 +43,10 @@ const untouched = {
   message: "The agent ended before the tool was started; nothing was changed. Plan again."
 }
 
-/** The tool of a plan or a drift check was killed, as its agent or its lease ended; this is told where that was the second time. */
+/**
+ * The tool of a plan or a drift check was killed, as its agent or its lease ended; this is the message when that
+ * happened for the second time.
+ */
 const unfinished = (agentId: string) => ({
   code: "agent_lost",
   message: `The agent ${agentId} could not keep its lease, and ended its tool; nothing was changed. Start it again.`

@@ -64,6 +64,6 @@ export const endsWith = (capsule: Pick<CapsuleRow, "pin_ends_on_commit" | "pinne
 
 export const isPinned = (capsule: Pick<CapsuleRow, "pinned_at">): boolean => capsule.pinned_at !== null
 
-/** Why nothing is followed, in words. */
+/** A sentence that says why nothing is followed. */
 export const pinWords = (capsule: Pick<CapsuleRow, "pinned_at" | "pinned_reason">): string =>
   `A rollback or restore holds the Capsule since ${capsule.pinned_at ?? ""}: ${capsule.pinned_reason ?? ""}`

@@ -3,7 +3,7 @@ import type { AuthorizationServer } from "../../runner/oauth/AuthorizationServer
 import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
 import type { OAuthHelper } from "../../schema/records/OAuthHelper.ts"
 
-/** A helper as the operator declared it, with what it is known by at the authorization server. */
+/** A helper as the operator declared it, with its identity at the authorization server. */
 export interface DeclaredHelper {
   readonly helper: OAuthHelper
   readonly server: AuthorizationServer

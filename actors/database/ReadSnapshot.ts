@@ -5,7 +5,7 @@ import { Context } from "effect"
  * the turn and with every commit of this process, so that a writer always sees its own writes.
  */
 export interface ReadSnapshotShape {
-  /** The next read sees what is committed by now, by any process. */
+  /** The next read sees everything committed so far, by any process. */
   readonly renew: () => void
   /**
    * The same for everything that had arrived when this turn of the event loop began: the cache is checked once for the rest

@@ -15,7 +15,7 @@ export const RunPlanRow = table("run_plans", {
   sealed_secrets: Schema.NullOr(Schema.String),
   /** JSON; which dependencies and shares gave values to the plan. */
   consumed_outputs: Schema.NullOr(Schema.String),
-  /** Of the credentials of agents that the plan was made with; none where it was made with none, or by an agent that does not say. */
+  /** Of the agent's own credentials that the plan used. `null` if it used none, or its agent reported no marks. */
   provided_marks: Schema.NullOr(ProvidedMarksJson),
   /** The version of the rule about secrets under which the plan was made. */
   secret_rule: Schema.NullOr(Schema.Int)

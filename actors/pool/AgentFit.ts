@@ -10,7 +10,8 @@ import { SandboxLevel, type ToolIdentity } from "../../schema/records/Run.ts"
  * - `platform`: for an apply, that of its plan
  * - `isolation`: the lowest level that pool and execution profile accept
  * - `provided`: names of the credentials that its Connections leave to the pool
- * - `holders`: of an apply, the agents that have those with which its plan was made, where some have and others may not
+ * - `holders`: for an apply, the agents that have the credentials its plan was made with, if any has
+ * - `heldUntil`: for an apply after a restore, when it may start
  */
 export interface AgentNeed {
   readonly tool: { readonly name?: ToolIdentity["name"] | undefined; readonly version?: string | undefined }

@@ -9,7 +9,7 @@ export interface AgentPlaces {
 
 const freeOf = ({ places, runs }: AgentPlaces): number => Math.max(0, places - runs)
 
-/** All places of these agents, when only the last one is free: it stays open for people's requests. `undefined` otherwise. */
+/** The number of all places if at most one is free, which is kept for people's requests; otherwise `undefined`. */
 export const placesWithLastKept = (agents: ReadonlyArray<AgentPlaces>): number | undefined => {
   const all = agents.reduce((sum, { places }) => sum + places, 0)
   const free = agents.reduce((sum, agent) => sum + freeOf(agent), 0)
@@ -25,8 +25,8 @@ export interface RunningCheck {
 }
 
 /**
- * The scheduled drift check that must stop, so that a person's Run finds a place at one of the agents that can execute it: the latest one, and none
- * while one of them has a free place or one is stopping already.
+ * The scheduled drift check that must stop, so that a person's Run finds a place at one of the agents that can execute
+ * it: the latest one. None stops while one of these agents has a free place, or another check is stopping.
  */
 export const checkGivingWay = (
   agents: ReadonlyArray<AgentPlaces>,

@@ -243,7 +243,7 @@ export class AgentSessions extends Context.Service<
           const provided = yield* marks.keyed(providedMarks)
           const expiresAt = new Date((yield* Clock.currentTimeMillis) + sessionSeconds * 1000).toISOString()
           const isReplaced = yield* Effect.gen(function* () {
-            // With its new keys the agent ends every session that the former ones began, whoever did; a draining process begins another.
+            // Using its new keys ends every session that began with the former ones. A draining process begins another.
             yield* sql`DELETE FROM agent_sessions WHERE expires_at <= ${at} OR (agent_id = ${agentId}
               AND (${rotated === undefined ? 0 : 1} = 1 OR incarnation = ${incarnation}
                 OR (draining = 0 AND ${facts.draining ? 0 : 1} = 1)))`

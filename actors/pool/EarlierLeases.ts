@@ -4,16 +4,16 @@ import { Timestamp } from "../../schema/records/Primitives.ts"
 import { rowShape } from "../database/Table.ts"
 
 /**
- * When an apply that an agent may execute without another word of the server is over: its tool is dead before its lease
- * ends, by the agent's clock. The server waits a minute longer, and one percent for clocks that run at different rates.
+ * How long an agent may execute an apply without hearing from the server. Its tool is dead before its lease ends, by the
+ * agent's clock; the server waits a minute longer, and one percent for clocks that run at different rates.
  */
 export const applySeconds = (leaseSeconds: number): number => leaseSeconds * 1.01 + 60
 
 const Restored = rowShape({ restored_at: Schema.NullOr(Timestamp) })
 
 /**
- * Until when no apply of a pool starts after a restore; `undefined` when that is over. The restored database may not know
- * of an apply that an agent still executes, and two tools must never work on one Capsule.
+ * Until when no apply of a pool starts after a restore; `undefined` once that time is over. An agent may still execute an
+ * apply that the backup does not contain, and two tools must never work on one Capsule.
  */
 export const earlierLeasesEnd = Effect.fn("earlierLeasesEnd")(function* (
   sql: SqlClient.SqlClient,

@@ -22,7 +22,7 @@ export const credentialsOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClie
   )
 }, Effect.orDie)
 
-/** The agents of a pool that may apply this plan for its credentials; `undefined` where they make no difference. */
+/** The agents of a pool that may apply this plan, by its credentials; `undefined` if every agent may. */
 export const planHolders = Effect.fn("planHolders")(function* (
   sql: SqlClient.SqlClient,
   planId: RunId | null,

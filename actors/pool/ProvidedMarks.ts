@@ -15,7 +15,7 @@ const MarkedPlan = rowShape({ id: RunId, pool: RunRow.columns.pool, provided_mar
 
 const isMark = Schema.is(ProvidedMark)
 
-/** What agents say of their own credentials, as it is stored: who has the database and not the keys cannot try values against it. */
+/** Marks as they are stored: a stolen database without its keys does not help to guess values. */
 export const keyedMarks = (
   vault: Vault["Service"],
   said: ReadonlyArray<{ readonly name: string; readonly mark?: string | undefined }>
@@ -27,14 +27,14 @@ export const keyedMarks = (
 const replacedReason = (pool: string, names: ReadonlyArray<string>): string =>
   `The agents of the pool ${pool} have new values for the credentials ${names.join(", ")} that this plan was made with. Plan again.`
 
-/** Which of their own credentials the agents of a pool have, so that a plan is void once those are replaced that it was made with. */
+/** Knows which credentials the agents of a pool have, and voids plans whose credentials were replaced. */
 export class ProvidedMarks extends Context.Service<
   ProvidedMarks,
   {
     readonly keyed: (said: ReadonlyArray<ProvidedMark>) => Effect.Effect<ReadonlyArray<ProvidedMark>>
     /** All that the agent has now, keyed; in the caller's transaction. Returns whether that is news. */
     readonly told: (agentId: AgentId, marks: ReadonlyArray<ProvidedMark>) => Effect.Effect<boolean>
-    /** What a plan of the agent was made with, which may be newer than what it told. */
+    /** What a plan of the agent was made with, which may be newer than its last report. */
     readonly used: (
       agentId: AgentId,
       bindings: ReadonlyArray<{ readonly name: string; readonly mark?: string | undefined }>
@@ -69,7 +69,7 @@ export class ProvidedMarks extends Context.Service<
         bindings: Parameters<ProvidedMarks["Service"]["used"]>[1]
       ) {
         for (const { mark, name } of yield* keyedMarks(vault, bindings)) {
-          // Of what it told only, so that it cannot fill the table.
+          // Only what it reported, so that it cannot fill the table.
           yield* Effect.orDie(sql`UPDATE agent_provided_marks SET ${ProvidedMarkRow.changes(sql, { mark })}
             WHERE agent_id = ${agentId} AND name = ${name} AND mark <> ${mark}`)
         }

@@ -1,7 +1,10 @@
 import type { ProvidedMark } from "../../schema/agent/ProvidedMark.ts"
 import type { ProvidedName } from "../../schema/agent/ProvidedName.ts"
 
-/** What an agent last said of its own credentials. A name without a mark: it has them, and an earlier release does not say which. */
+/**
+ * What an agent last reported about its own credentials. A name without a mark comes from an agent of an earlier release,
+ * which does not report which values it has.
+ */
 export interface AgentCredentials {
   readonly agentId: string
   readonly names: ReadonlyArray<ProvidedName>
@@ -18,8 +21,8 @@ const mayHave = (agent: AgentCredentials, { mark, name }: ProvidedMark): boolean
 }
 
 /**
- * The credentials of a plan that were replaced: an agent of the pool has others under the name, and none may still have these. A name that no agent
- * has for now says nothing.
+ * Which of a plan's credentials were replaced: an agent of the pool has another set under the name, and no agent may
+ * still have this one. A name that no agent has at the moment proves nothing.
  */
 export const replacedOf = (
   planned: ReadonlyArray<ProvidedMark>,
@@ -32,7 +35,10 @@ export const replacedOf = (
     )
     .map(({ name }) => name)
 
-/** The agents that may apply a plan for its credentials; `undefined` where that says nothing, so that the apply itself says why. */
+/**
+ * The agents that may apply a plan, by its credentials. `undefined` if there are none: then any agent takes the apply,
+ * which fails with the reason.
+ */
 export const holdersOf = (
   planned: ReadonlyArray<ProvidedMark>,
   agents: ReadonlyArray<AgentCredentials>

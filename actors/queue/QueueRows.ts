@@ -115,7 +115,7 @@ export class QueueRows extends Context.Service<
     readonly candidatesOf: (pool: string) => Effect.Effect<ReadonlyArray<QueuedRun>>
     /** Where people's Runs wait for a place. */
     readonly asked: Effect.Effect<ReadonlyArray<AskedRun>>
-    /** People's Runs that wait for a pool of agents to which their Workspace is assigned: the first few of each Workspace. */
+    /** People's Runs that wait for agents of a pool assigned to their Workspace: the first few of each Workspace. */
     readonly askedOfAgents: Effect.Effect<ReadonlyArray<AskedOfAgents>>
     /** A Workspace's queued Runs, in order of arrival. */
     readonly queuedOf: (workspaceId: WorkspaceId, most: number) => Effect.Effect<ReadonlyArray<QueuedRun>>

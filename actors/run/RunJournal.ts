@@ -36,7 +36,7 @@ interface Noted {
 export class RunJournal extends Context.Service<
   RunJournal,
   {
-    /** For what is decided about a Run from outside of its execution. */
+    /** For decisions about a Run that are made outside its execution. */
     readonly append: <Kind extends RunEventKind>(
       runId: RunId,
       kind: Kind,
@@ -147,7 +147,7 @@ export class RunJournal extends Context.Service<
       const flushSoon = (runId: RunId) =>
         Effect.suspend(() => (noted.has(runId) ? transaction(sql)(writeNoted(runId)) : Effect.void))
 
-      /** Events noted under a hold that is lost by now are dropped. */
+      /** Events noted under a hold that has been lost since are dropped. */
       const noneLeft = (runId: RunId) => Effect.catchTag(writeNoted(runId), "HoldLost", () => Effect.void)
 
       const append = Effect.fnUntraced(function* <Kind extends RunEventKind>(

@@ -108,7 +108,7 @@ export class RunLedger extends Context.Service<
     readonly applicablePlans: (capsuleId: CapsuleId) => Effect.Effect<ReadonlyArray<RunId>>
     /** Voids this plan, unless its apply has begun or it is void already. */
     readonly supersedePlan: (id: RunId, reason: string) => Effect.Effect<void>
-    /** The plans that have expired by now. */
+    /** The plans that have expired. */
     readonly expiredPlans: (at: string) => Effect.Effect<ReadonlyArray<RunId>>
     /** Expires one of them: `false` when it has been applied, voided or ended. */
     readonly expirePlan: (id: RunId) => Effect.Effect<boolean>

@@ -102,7 +102,7 @@ export const toStateVersion = (row: ListedStateVersion): StateVersion =>
     ...(row.state_upload_id === null ? {} : { stateUploadId: row.state_upload_id })
   })
 
-/** Why an Output is private that the module does not mark sensitive; undefined for any other. */
+/** Why an Output that the module does not mark sensitive is private nevertheless; undefined for any other. */
 export const privacyReason = ({ name, private_origins }: OutputRow): string | undefined => {
   if (private_origins === null) return undefined
   const origins = PrivateOriginsJson.read(private_origins)

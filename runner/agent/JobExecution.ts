@@ -161,7 +161,7 @@ const sealedText = (room: RunRoom, result: JobResult) =>
     Effect.flatMap((text) => sealedContents(room, "outcome", new TextEncoder().encode(text)))
   )
 
-/** Seals the result of a job, without the files that travel beside it. */
+/** Seals the result of a job, without the files that are sent separately. */
 export const sealedResult = (room: RunRoom, result: JobResult) =>
   Effect.map(sealedText(room, result), (outcome) => freshResult({ outcome }))
 

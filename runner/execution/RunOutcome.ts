@@ -133,8 +133,8 @@ export const JournalResource = Schema.Struct({
 export type JournalResource = typeof JournalResource.Type
 
 /**
- * What an apply left when the service ended during it. Present only when the tool had been started. `neverStarted`: said by an agent that proves the
- * opposite, since its server only knows that the tool was allowed to start.
+ * What an apply left when the service ended during it. Present only when the tool had been started. With `neverStarted`,
+ * an agent reports that the start was recorded and the tool never ran.
  */
 export const LeftOver = Schema.Struct({
   ...leftState,

@@ -46,7 +46,7 @@ const cut = (text: string, length: number): string => {
   return characters.length <= length ? text : `${characters.slice(0, length - 1).join("")}…`
 }
 
-/** A name without what could pass for another line, or an address in its place. */
+/** A name on one line; of an e-mail address, only the local part. */
 const nameOf = (text: string): string | undefined => {
   const name = plainText(text).replace(/\s+/g, " ").trim()
   return name === "" ? undefined : cut(address.exec(name)?.groups?.["local"] ?? name, nameLength)

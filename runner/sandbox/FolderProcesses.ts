@@ -11,7 +11,7 @@ const commandLine = (pid: string) =>
     Effect.orElseSucceed(() => [])
   )
 
-/** More rounds than a tool has generations of children; a faster breeder is not waited for. */
+/** More rounds than a tool has generations of children; if processes multiply faster, this stops waiting. */
 const mostRounds = 20
 
 /** Ends the processes that work there now; returns their number. */

@@ -78,8 +78,8 @@ const looksUntilForce = 100
 const betweenLooks = "20 millis"
 
 /**
- * Ends the supervisors recorded in a file, and everything below them. A supervisor whose service is gone ends on its own; it
- * gets some time and is then killed. An id that belongs to another process by now is left alone.
+ * Ends the supervisors recorded in a file, and everything below them. A supervisor whose service is gone ends on its
+ * own; it gets some time and is then killed. An id that meanwhile belongs to another process is left alone.
  */
 export const endNotedProcesses = Effect.fnUntraced(function* (file: string) {
   for (const process of yield* readNote(file)) {

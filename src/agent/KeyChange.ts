@@ -85,7 +85,7 @@ export const keyChange = Effect.gen(function* () {
         Effect.catchIf(session, isRefused, (problem) => recovered(greet, present, problem))
       if (Option.isNone(next)) {
         const answer = yield* orRecovered(greet(present, undefined))
-        // Everything that was sealed for them has been opened by now.
+        // Everything that was sealed for them has already been opened.
         if (present.former !== undefined) yield* unusable(folder.forgetFormer)
         return answer
       }

@@ -229,7 +229,7 @@ const trustContradiction = ({ upstreamOidcIssuer, upstreamOidcTrust }: Settings)
     ? "SVC_UPSTREAM_OIDC_TRUST=single_tenant says that the provider serves one organisation alone, but SVC_UPSTREAM_OIDC_ISSUER signs in people of everywhere. Name the issuer of your own tenant, or set email_verified."
     : undefined
 
-/** What is missing of the mail server's settings, if something is. */
+/** The missing settings of the mail server, if any. */
 const mailContradiction = (settings: Settings): string | undefined => {
   const { smtpCaFile, smtpFrom, smtpPassword, smtpPasswordFile, smtpUrl, smtpUser } = settings
   const others = [smtpFrom, smtpUser, smtpPassword, smtpPasswordFile, smtpCaFile]

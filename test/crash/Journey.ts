@@ -154,7 +154,7 @@ const cancelSlowApply = Effect.fnUntraced(function* (traveller: Traveller, capsu
     })
   )
   const applyId = yield* untilThere("The slow plan", (attempt) => startSlowApply(traveller, capsuleId, attempt))
-  // Refused if the first request was received and the Run is over by now.
+  // Refused if the first request was received and the Run has ended since.
   yield* Effect.ignore(client.call(({ runs }) => runs.cancel({ params: { runId: applyId }, payload: {} })))
   const cancelled = yield* client.settled(applyId)
   yield* holds(

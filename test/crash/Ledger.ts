@@ -44,7 +44,11 @@ const EventRecord = Schema.Struct({
   seq: Schema.Int,
   kind: Schema.String,
   data: Schema.fromJsonString(
-    Schema.Struct({ address: Schema.optionalKey(Schema.String), action: Schema.optionalKey(Schema.String) })
+    Schema.Struct({
+      address: Schema.optionalKey(Schema.String),
+      action: Schema.optionalKey(Schema.String),
+      phase: Schema.optionalKey(Schema.String)
+    })
   )
 })
 

@@ -67,18 +67,19 @@ export const runsAreOver = (ledger: Ledger) =>
     ]
   })
 
-/** No apply ran twice, and none ran without an approval of its own plan. */
-export const appliesRanOnce = (ledger: Ledger) => {
-  const applies = ledger.runs.filter(isApply)
-  return applies.flatMap((apply) => {
-    const plans = ledger.runs.filter(({ used_by_run_id }) => used_by_run_id === apply.id)
-    const starts = ledger.events.filter(({ kind, run_id }) => run_id === apply.id && kind === "run.applying").length
-    return [
-      ...(plans.length === 1 && plans[0]?.approved_at !== null ? [] : [`${apply.id} has no reviewed plan of its own`]),
-      ...(apply.attempt <= 1 && starts <= 1 ? [] : [`${apply.id} was started ${Math.max(apply.attempt, starts)} times`])
-    ]
+/** No apply ran without an approval of its own plan. */
+export const appliesHavePlans = (ledger: Ledger) =>
+  ledger.runs.filter(isApply).flatMap(({ id }) => {
+    const plans = ledger.runs.filter(({ used_by_run_id }) => used_by_run_id === id)
+    return plans.length === 1 && plans[0]?.approved_at !== null ? [] : [`${id} has no reviewed plan of its own`]
   })
-}
+
+/** No apply ran twice. */
+const appliesRanOnce = (ledger: Ledger) =>
+  ledger.runs.filter(isApply).flatMap(({ attempt, id }) => {
+    const starts = ledger.events.filter(({ kind, run_id }) => run_id === id && kind === "run.applying").length
+    return attempt <= 1 && starts <= 1 ? [] : [`${id} was started ${Math.max(attempt, starts)} times`]
+  })
 
 /** Each real creation belongs to one apply that started it, and is in a state or listed as possibly created. */
 const creationsAreKnown = (ledger: Ledger, cloud: Cloud) => {
@@ -206,6 +207,7 @@ export const untruths = (
   ...acknowledgedIsThere(ledger, acknowledged),
   ...eventsStay(ledger, acknowledged),
   ...runsAreOver(ledger),
+  ...appliesHavePlans(ledger),
   ...appliesRanOnce(ledger),
   ...creationsAreKnown(ledger, cloud),
   ...capsulesAreTrue(ledger, cloud),

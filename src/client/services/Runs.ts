@@ -32,7 +32,7 @@ export interface RunsShape {
   /** Newest first. */
   readonly list: (workspaceId: string, filter?: RunFilter) => Items<Run>
   readonly page: (workspaceId: string, query?: RunFilter & PageQuery) => Answer<Page<Run>>
-  /** Approves exactly the reviewed plan: if the Run has another one by now, it is refused. */
+  /** Approves exactly the reviewed plan: if the Run has a newer one, it is refused. */
   readonly approve: (reviewed: ReviewedRun, options?: { readonly comment?: string }) => Answer<Run>
   /** Applies an approved plan; returns the Apply Run. A plan is usable once. */
   readonly apply: (id: string, once?: Once) => Answer<Run>

@@ -36,7 +36,7 @@ afterAll(tests.dispose)
 const at = "2026-03-01T00:00:00.000Z"
 const id = (prefix: string, name: string) => `${prefix}_${name.padEnd(26, "0")}`
 
-/** A pool, and an agent of it that was just heard of. */
+/** A pool, and one of its agents that has just been in contact. */
 const connected = Effect.fnUntraced(function* (
   name: string,
   places: number,
@@ -155,11 +155,12 @@ tests.live("a scheduled drift check stops for a person's Run that its agent coul
     const first = yield* queued("first", "drift_check", "schedule")
     const second = yield* elsewhere("second", "drift_check", "schedule")
     const asked = yield* queued("asked", "drift_check")
-    for (const [runId, owner] of [
-      [first, one],
-      [second, two]
+    // The second one is the latest, which would stop first if its agent could execute what waits.
+    for (const [runId, owner, started_at] of [
+      [first, one, at],
+      [second, two, "2026-03-01T00:01:00.000Z"]
     ] as const) {
-      yield* setRun(runId, { status: "running", owner, started_at: at, fence: 1 })
+      yield* setRun(runId, { status: "running", owner, started_at, fence: 1 })
     }
     yield* look
     expect(yield* reasonOf(first)).toBeNull()

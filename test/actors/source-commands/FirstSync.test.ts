@@ -72,8 +72,8 @@ const holding = Effect.gen(function* () {
   return { reached: Deferred.await(reached), release: gate.open }
 })
 
-describe("a Source created for a reading", () => {
-  tests.live("is removed by the service when the reading fails, which the history records", () =>
+describe("a Source created to read a repository", () => {
+  tests.live("is removed by the service when its first sync fails, and the history records it", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const { run, source } = yield* ofPlane("nowhere")
@@ -188,7 +188,7 @@ describe("a Source created for a reading", () => {
 const gaps = ["source_sync.claimed", "source_sync.executed", "source_sync.settled"] as const
 
 it.live(
-  "a Source created for a reading is removed by the next process if the first is killed during the reading",
+  "a Source created to read a repository is removed by the next process if the first is killed during the reading",
   () =>
     Effect.gen(function* () {
       const root = yield* temporaryFolder

@@ -36,7 +36,7 @@ const bothWork = (seconds: number): WorldCase => ({
     yield* holds(apply.status === "succeeded", `${apply.status} ${apply.error?.code} ${apply.error?.message}`)
     const capsule = yield* world.capsule(capsuleId)
     yield* holds(capsule.status === "active" && capsule.currentStateGeneration === 1, JSON.stringify(capsule))
-    // What its tool said before and while the server was away is told once.
+    // The tool's output from before and during the server's absence is delivered once.
     const events = yield* world.eventsOf(applyId)
     const completed = events.flatMap(({ data, kind }) =>
       kind === "resource.completed" && "address" in data ? [data.address] : []

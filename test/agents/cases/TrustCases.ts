@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto"
-import { readdirSync, readFileSync } from "node:fs"
-import { join } from "node:path"
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join } from "node:path"
 import { Effect, Schema } from "effect"
 import { AgentKeys } from "../../../schema/agent/AgentIdentity.ts"
 import { storage } from "../../../src/composition/Storage.ts"
@@ -12,7 +12,7 @@ import { wordsInSealed } from "../support/OpenedRecords.ts"
 import { wordsInMemory } from "../support/ServerMemory.ts"
 import { verdict } from "../support/Verdict.ts"
 import type { WorldCase } from "./AgentCase.ts"
-import { keptAgent } from "./Journeys.ts"
+import { eventually, keptAgent } from "./Journeys.ts"
 
 const [credential, password, otherCredential] = canaries
 
@@ -72,43 +72,87 @@ const ownCredentials: WorldCase = {
 }
 
 const otherValues: WorldCase = {
-  name: "two agents have different values under one provided name: what was planned with one is not applied with the other",
+  name: "two agents have different values under one provided name: what was planned with one waits for it, and is not applied with the other",
   run: Effect.fnUntraced(function* (options) {
     const world = yield* agentWorld({ ...options, leavesCredential: true })
-    const one = yield* keptAgent(yield* world.agent("one", { env: yield* world.ownCredentials(), places: 1 }))
+    const env = yield* world.ownCredentials()
+    const one = yield* keptAgent(yield* world.agent("one", { env, places: 1 }))
     const { capsuleId, planRunId } = yield* world.installed("one")
     const plan = yield* world.over(planRunId)
     yield* holds(plan.status === "waiting_approval", `${plan.status} ${plan.error?.message}`)
-    // The agent that planned is there and has no place, so the apply goes to the other one.
+    // The agent that planned is there and has no place; the other one has a place and other values.
     yield* world.plans.hold("busy-a")
     const busy = yield* world.installed("busy")
     yield* world.plans.held("busy-a")
-    const env = yield* world.ownCredentials(otherCredential)
-    const two = yield* keptAgent(yield* world.agent("two", { env, places: 1 }))
-    const refused = yield* world.over(yield* world.approvedApply(planRunId))
-    const isSaid = refused.error?.message.includes(`not made with the credentials ${ownName} that this agent has now`)
-    yield* holds(refused.status === "failed" && isSaid === true, `${refused.status} ${refused.error?.message}`)
+    const others = yield* world.ownCredentials(otherCredential)
+    const two = yield* keptAgent(yield* world.agent("two", { env: others, places: 1 }))
+    yield* eventually(() => two.line.said.includes("Next"))
+    const applyId = yield* world.approvedApply(planRunId)
+    yield* eventually(() => two.line.said.filter((message) => message === "Renew").length > 3)
+    yield* holds((yield* world.run(applyId)).status === "queued", "The apply does not wait for the agent of its plan")
     yield* holds(ownersOf(world.notesDir).size === 0, "Something was made with the other values")
-    const { runtimeSafety, status } = yield* world.capsule(capsuleId)
-    yield* holds(status === "pending" && runtimeSafety === "safe", `${status} ${runtimeSafety}`)
     yield* world.plans.letGo("busy-a")
-    const held = yield* world.over(busy.planRunId)
-    yield* holds(held.status === "waiting_approval", `${held.status} ${held.error?.message}`)
+    yield* world.over(busy.planRunId)
+    const apply = yield* world.over(applyId)
+    yield* holds(apply.status === "succeeded", `${apply.status} ${apply.error?.message}`)
+    const owners = [...ownersOf(world.notesDir)].join()
+    yield* holds(owners === signatureOf(credential), `The notes are of ${owners}`)
+    yield* two.owesNothing
+    yield* two.end
+
+    // Once the agent itself has other values, a plan with the former ones is void.
+    const { run } = yield* world.client.capsules.destroyPlan({
+      params: { capsuleId },
+      headers: { "idempotency-key": "destroy" },
+      payload: {}
+    })
+    yield* world.over(run.id)
+    writeFileSync(join(dirname(env.SVC_AGENT_CREDENTIALS), "token"), `${otherCredential}\n`)
+    yield* world.until(run.id, ({ status }) => status === "superseded")
+    const next = yield* world.installed("two")
+    yield* world.over(next.planRunId)
+    const later = yield* world.over(yield* world.approvedApply(next.planRunId))
+    yield* holds(later.status === "succeeded", `${later.status} ${later.error?.message}`)
+    yield* holds(ownersOf(world.notesDir).has(signatureOf(otherCredential)), "The new values were not used")
     yield* one.owesNothing
     yield* one.end
-    // Planned anew, it is applied with the values of its plan.
+    yield* verdict(world)
+  })
+}
+
+const replacedValues: WorldCase = {
+  name: "credentials of an agent are replaced: a plan that waits is void and says why, unless a label stands for them",
+  run: Effect.fnUntraced(function* (options) {
+    const world = yield* agentWorld({ ...options, leavesCredential: true })
+    const replace = (env: { readonly SVC_AGENT_CREDENTIALS: string }, value: string) =>
+      Effect.promise(() => Bun.write(join(dirname(env.SVC_AGENT_CREDENTIALS), "token"), value))
+    const env = yield* world.ownCredentials()
+    const bare = yield* keptAgent(yield* world.agent("bare", { env }))
+    const { capsuleId, planRunId } = yield* world.installed("one")
+    yield* world.over(planRunId)
+    yield* replace(env, otherCredential)
+    yield* world.until(planRunId, ({ status }) => status === "superseded")
+    const events = yield* world.client.runs.events({ params: { runId: planRunId }, query: {} })
+    const told = JSON.stringify(events.events.filter(({ kind }) => kind === "run.superseded"))
+    yield* holds(told.includes(`have new values for the credentials ${ownName}`), told)
+    yield* bare.end
+    // The same machine, with a label.
+    const labelled = yield* world.ownCredentials(credential, { label: "blue" })
+    const kept = yield* keptAgent(yield* world.agent("labelled", { env: labelled }))
     const again = yield* world.client.capsules.plan({
       params: { capsuleId },
       headers: { "idempotency-key": "again" },
       payload: {}
     })
-    yield* world.over(again.run.id)
+    const plan = yield* world.over(again.run.id)
+    yield* holds(plan.status === "waiting_approval", `${plan.status} ${plan.error?.message}`)
+    yield* replace(labelled, otherCredential)
     const apply = yield* world.over(yield* world.approvedApply(again.run.id))
     yield* holds(apply.status === "succeeded", `${apply.status} ${apply.error?.message}`)
     const owners = [...ownersOf(world.notesDir)].join()
     yield* holds(owners === signatureOf(otherCredential), `The notes are of ${owners}`)
-    yield* two.owesNothing
-    yield* two.end
+    yield* kept.owesNothing
+    yield* kept.end
     yield* verdict(world)
   })
 }
@@ -147,4 +191,4 @@ const keysReplaced: WorldCase = {
 }
 
 /** Secrets that are an agent's own: those of its pool, and its keys. */
-export const trustCases: ReadonlyArray<WorldCase> = [ownCredentials, otherValues, keysReplaced]
+export const trustCases: ReadonlyArray<WorldCase> = [ownCredentials, otherValues, replacedValues, keysReplaced]

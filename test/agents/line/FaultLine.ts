@@ -51,7 +51,7 @@ const forged = (answer: Buffer): Buffer =>
   )
 
 /**
- * The connection between an agent and its server: it passes everything on, records it, and breaks where told. `asBefore`:
+ * The connection between an agent and its server: it passes everything on, records it, and breaks where a test says so. `asBefore`:
  * neither side knows that the other takes files within messages, as with the release before.
  */
 export const faultLine = Effect.fn("faultLine")(function* (

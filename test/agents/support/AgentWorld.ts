@@ -43,7 +43,7 @@ export interface AgentOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly folder?: string
   readonly places?: number
-  /** What it is told as the address of its server, where that is not the line. */
+  /** The address that it gets as its server's, unless that is the line. */
   readonly server?: string
   /** Instead of the program of the world. */
   readonly program?: ReadonlyArray<string>
@@ -138,12 +138,15 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
   })
 
   /** The description of what an agent has of its own, for its environment. */
-  const ownCredentials = Effect.fnUntraced(function* (value: string = credential) {
+  const ownCredentials = Effect.fnUntraced(function* (
+    value: string = credential,
+    more: { readonly label?: string } = {}
+  ) {
     // Outside of what the verdict searches: this is where the secret belongs.
     const kept = yield* files.makeTempDirectoryScoped({ prefix: "own-credentials-" })
     yield* files.writeFileString(`${kept}/token`, `${value}\n`, { mode: 0o600 })
     // The provider of the tests runs without isolation.
-    const described = { [ownName]: { env: { DEMO_TOKEN: { file: `${kept}/token` } }, withoutIsolation: true } }
+    const described = { [ownName]: { env: { DEMO_TOKEN: { file: `${kept}/token` } }, withoutIsolation: true, ...more } }
     yield* files.writeFileString(`${kept}/credentials.json`, JSON.stringify(described))
     return { SVC_AGENT_CREDENTIALS: `${kept}/credentials.json` }
   })

@@ -115,7 +115,18 @@ const broken: ReadonlyArray<readonly [world: string, witnessed: Witnessed, said:
     { ...whole, cloud: { created: [...made, { id: "id-a2", name: "one-a" }], present: ["id-a2", "id-b"] } },
     /one-a was made 2 times/
   ],
-  ["an apply was started again", changed({ runs: [plan, { ...apply, attempt: 2 }] }), /was started 2 times/],
+  [
+    "an apply was started again",
+    changed({
+      events: [
+        ...ledger.events.slice(0, 3),
+        ...told("run_apply", "run.queued", "run.phase", "run.queued", "run.phase", "run.succeeded").map((event) =>
+          event.kind === "run.phase" ? { ...event, data: { phase: "apply" } } : event
+        )
+      ]
+    }),
+    /The tool of the apply run_apply began 2 times/
+  ],
   [
     "an apply was settled twice: two ends",
     changed({
@@ -167,7 +178,7 @@ const broken: ReadonlyArray<readonly [world: string, witnessed: Witnessed, said:
 ]
 
 describe("the verdict on a world of agents", () => {
-  test("has nothing to say of one in which every promise was kept", () => {
+  test("reports nothing about one in which every promise was kept", () => {
     expect(brokenPromises(whole)).toEqual([])
   })
 
@@ -177,6 +188,14 @@ describe("the verdict on a world of agents", () => {
     expect(
       brokenPromises(changed({ runs: [plan, suspected], events: failure, capsules: [unsafe], states: [] }))
     ).toEqual([])
+  })
+
+  test("accepts an apply that was offered again before its tool began", () => {
+    const events = [
+      ...ledger.events.slice(0, 3),
+      ...told("run_apply", "run.queued", "run.applying", "run.queued", "run.applying", "run.succeeded")
+    ]
+    expect(brokenPromises(changed({ events }))).toEqual([])
   })
 
   for (const [name, witnessed, said] of broken) {

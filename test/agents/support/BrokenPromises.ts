@@ -1,4 +1,4 @@
-import { appliesRanOnce, capsulesAreTrue, nothingStays, runsAreOver } from "../../crash/Truth.ts"
+import { appliesHavePlans, capsulesAreTrue, nothingStays, runsAreOver } from "../../crash/Truth.ts"
 import type { Cloud, Ledger } from "../../crash/Ledger.ts"
 
 /** What the programs of a world left behind. */
@@ -12,6 +12,13 @@ export interface Witnessed {
 }
 
 const labelOf = (note: string) => note.slice(0, note.lastIndexOf("-"))
+
+/** An apply may be offered again, as long as its tool did not begin. */
+const toolsBeganOnce = (ledger: Ledger) =>
+  ledger.runs.flatMap(({ id, type }) => {
+    const begun = ledger.events.filter(({ data, run_id }) => run_id === id && data.phase === "apply").length
+    return begun > 1 ? [`The tool of the ${type} ${id} began ${begun} times`] : []
+  })
 
 /** Nothing was made twice, by the provider's own count; what was made is in a state, or listed as possibly created. */
 const creationsAreKnown = ({ capsules, cloud, ledger }: Witnessed) => {
@@ -59,13 +66,14 @@ const untouchedIsTrue = ({ capsules, cloud, ledger }: Witnessed) =>
     return isSafe && made.length > 0 ? [`${label} is said to be untouched, and has ${made.join(", ")}`] : []
   })
 
-/** Every promise that was broken, in words. */
+/** A sentence for every promise that was broken. */
 export const brokenPromises = (witnessed: Witnessed): ReadonlyArray<string> => {
   const { cloud, ledger, secrets } = witnessed
   return [
     ...ledger.integrity.map((problem) => `The database is damaged: ${JSON.stringify(problem)}`),
     ...runsAreOver(ledger),
-    ...appliesRanOnce(ledger),
+    ...appliesHavePlans(ledger),
+    ...toolsBeganOnce(ledger),
     ...capsulesAreTrue(ledger, cloud),
     ...nothingStays(ledger),
     ...creationsAreKnown(witnessed),

@@ -11,7 +11,7 @@ const noGit = "http://127.0.0.1:9"
 /** Refusals that a walk provokes, and the invitation page, which asks who is signed in. */
 const unexpected = (faults: ReadonlyArray<string>) => faults.filter((text) => !/status of 4(?:01|03|04|09)/.test(text))
 
-/** A fresh server, and people at it, each with their own browser context, language and theme. */
+/** A fresh server and several people using it, each with their own browser context, language and theme. */
 export const peopleAtOnce = Effect.fnUntraced(function* (flags: ReadonlyArray<string> = []) {
   const server = yield* realServer(noGit, flags)
   const browser: TestBrowser = yield* Effect.acquireRelease(Effect.promise(startBrowser), (started) =>

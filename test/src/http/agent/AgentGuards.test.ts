@@ -27,7 +27,7 @@ afterAll(plane.dispose)
 const often = Schedule.spaced("10 millis")
 const failed = { kind: "plan", status: "failed", failure: runnerFailure("killed", "plan", "It was stopped.") } as const
 
-/** Everything sent before these has reached its handler by now. */
+/** By now everything sent before these has reached its handler. */
 const laterAnswers = (agent: TestAgent) =>
   Effect.repeat(agent.as(agent.client.Renew({ held: [], disk: agent.facts.disk, draining: false })), { times: 9 })
 

@@ -122,7 +122,7 @@ plane.live(
   120_000
 )
 
-plane.live("an agent whose tool was never started owes nothing once it has said so", () =>
+plane.live("an agent whose tool was never started has nothing to deliver once it has reported that", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()

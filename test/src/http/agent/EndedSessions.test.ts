@@ -73,7 +73,7 @@ plane.live("with its new keys an agent ends every session that the former ones b
   })
 )
 
-plane.live("an agent that is revoked has no session from then on, and what waits under one is told nothing", () =>
+plane.live("a revoked agent has no session from then on, and requests waiting in one learn nothing", () =>
   Effect.gen(function* () {
     const { agentId, begin, keys } = yield* enrolledAgent
     const draining = yield* begin(keys, { incarnation: incarnations.one, draining: true })

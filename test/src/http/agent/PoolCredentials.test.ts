@@ -181,30 +181,32 @@ plane.live("a plan is void once no agent has the credentials any more that it wa
   })
 )
 
-plane.live("a plan is not void for what its agent told before it was made, and stands while its agent is away", () =>
-  Effect.gen(function* () {
-    const { enrolled } = yield* world
-    const { voidReplaced } = yield* ProvidedMarks
-    const agent = yield* enrolled(provided)
-    yield* agent.hello([], { marks: credentials("a") })
-    // Replaced between its last session and the plan.
-    const { planId } = yield* plannedWith(agent, "newer", "b")
-    yield* voidReplaced
-    expect((yield* standing(planId))?.status).toBe("waiting_approval")
-    yield* agent.hello([], { marks: [] })
-    yield* voidReplaced
-    expect((yield* standing(planId))?.status).toBe("waiting_approval")
-    // Another one has others, and this one is gone for good.
-    const other = yield* enrolled(provided)
-    yield* other.hello([], { marks: credentials("c") })
-    yield* agent.hello([], { marks: credentials("b") })
-    yield* voidReplaced
-    expect((yield* standing(planId))?.status).toBe("waiting_approval")
-    yield* (yield* Agents).revoke(agent.agentId)
-    yield* voidReplaced
-    expect((yield* standing(planId))?.status).toBe("superseded")
-    yield* (yield* Agents).revoke(other.agentId)
-  })
+plane.live(
+  "a plan is not voided by what its agent reported before it was made, and remains valid while its agent is away",
+  () =>
+    Effect.gen(function* () {
+      const { enrolled } = yield* world
+      const { voidReplaced } = yield* ProvidedMarks
+      const agent = yield* enrolled(provided)
+      yield* agent.hello([], { marks: credentials("a") })
+      // Replaced between its last session and the plan.
+      const { planId } = yield* plannedWith(agent, "newer", "b")
+      yield* voidReplaced
+      expect((yield* standing(planId))?.status).toBe("waiting_approval")
+      yield* agent.hello([], { marks: [] })
+      yield* voidReplaced
+      expect((yield* standing(planId))?.status).toBe("waiting_approval")
+      // Another one has others, and this one is gone for good.
+      const other = yield* enrolled(provided)
+      yield* other.hello([], { marks: credentials("c") })
+      yield* agent.hello([], { marks: credentials("b") })
+      yield* voidReplaced
+      expect((yield* standing(planId))?.status).toBe("waiting_approval")
+      yield* (yield* Agents).revoke(agent.agentId)
+      yield* voidReplaced
+      expect((yield* standing(planId))?.status).toBe("superseded")
+      yield* (yield* Agents).revoke(other.agentId)
+    })
 )
 
 plane.live("an apply goes to an agent with the credentials of its plan where another one has new ones", () =>

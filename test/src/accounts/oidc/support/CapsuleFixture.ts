@@ -79,7 +79,7 @@ export const otherConfig = Effect.fnUntraced(function* (capsuleId: string, name:
   yield* sql`UPDATE capsules SET install_config_id = ${configId} WHERE id = ${capsuleId}`
 })
 
-/** Changes a membership as an administrator would, without going through one. */
+/** Changes a membership directly in the database, as an administrator could through the service. */
 export const setMembership = Effect.fnUntraced(function* (
   workspaceId: string,
   subject: string,
