@@ -111,6 +111,13 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     test: "test/runner/agent/Beginning.test.ts"
   },
   {
+    name: "agent: an offer is not renewed",
+    file: "src/agent/AgentRuns.ts",
+    text: "handle.lease !== undefined && handle.isAccepted",
+    broken: "handle.lease !== undefined",
+    test: "test/src/agent/AgentRuns.test.ts"
+  },
+  {
     name: "agent: nobody hoards Runs",
     file: "actors/agent/AgentOffers.ts",
     text: "mostOfPlaces * session.facts.places",

@@ -88,6 +88,12 @@ export const carriedResults: ReadonlyArray<Lie> = [
       yield* refused(say([{ kind: "state", digest: outcome, bytes }], outcome), "Rejected")
       yield* refused(say([{ kind: "outcome", digest: outcome, bytes }], digest), "Rejected")
       yield* refused(say([{ kind: "outcome", digest, bytes }], digest), "Rejected")
+      // One more than it names; without that one, its reports would be missed.
+      const ended = yield* liar.carried(own, "outcome", text(JSON.stringify(failedPlan)))
+      const more = { kind: "state" as const, digest: outcome, bytes }
+      const late = { ...own, lastBatch: 99, outcome: ended.digest }
+      yield* refused(liar.as(liar.client.Result({ ...late, files: [ended, more] })), "Rejected")
+      yield* refused(liar.as(liar.client.Result({ ...late, files: [ended] })), "Busy")
       // Of another kind than the Run is.
       yield* refused(say([{ kind: "outcome", digest: outcome, bytes }], outcome), "Rejected")
       const elsewhere = yield* liar.sealed(held, "outcome", apply)
