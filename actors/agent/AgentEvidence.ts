@@ -16,7 +16,7 @@ import type { RunRow } from "../run/RunRow.ts"
 import { LeftOverStates } from "../state/LeftOverStates.ts"
 import { AgentBlobs } from "./AgentBlobs.ts"
 import { AgentClaims, gone } from "./AgentClaims.ts"
-import { refusalOf } from "./AgentReports.ts"
+import { refusalOf } from "./CarriedBlobs.ts"
 import { AgentEvidenceRow, JournalJson } from "./AgentRunRow.ts"
 
 const decodeLeftOver = Schema.decodeUnknownEffect(Schema.fromJsonString(LeftOver))

@@ -11,6 +11,7 @@ import { AgentOffers } from "./AgentOffers.ts"
 import { AgentReleases } from "./AgentReleases.ts"
 import { AgentReports } from "./AgentReports.ts"
 import { AgentSettlement } from "./AgentSettlement.ts"
+import { CarriedBlobs } from "./CarriedBlobs.ts"
 import { RunAgents } from "./RunAgents.ts"
 
 /** What agents receive, and what happens to what they report. */
@@ -26,6 +27,7 @@ export const agents = Layer.mergeAll(AgentReleases.layer, RunAgents.layer).pipe(
     )
   ),
   Layer.provideMerge(AgentReports.layer),
+  Layer.provideMerge(CarriedBlobs.layer),
   Layer.provideMerge(Layer.mergeAll(AgentClaims.layer, AgentBlobs.layer, AgentControls.layer)),
   Layer.provideMerge(AgentLeases.layer)
 )

@@ -1,7 +1,6 @@
-import { Context, Deferred, Duration, Effect, FiberMap, Layer, Option, Queue, Redacted, Result } from "effect"
+import { Context, Deferred, Duration, Effect, FiberMap, Layer, Option, Queue, Result } from "effect"
 import { SqlClient } from "effect/sql"
-import { sealFor } from "../../runner/agent/SealedMessage.ts"
-import { type JobOffer, offerText, type RunClaim } from "../../schema/agent/AgentJob.ts"
+import type { JobOffer, RunClaim } from "../../schema/agent/AgentJob.ts"
 import type { Gone } from "../../schema/agent/AgentRefusal.ts"
 import type { RunId } from "../../schema/records/Ids.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -14,7 +13,7 @@ import { lackOf } from "../pool/AgentFit.ts"
 import { AgentNeeds } from "../pool/AgentNeeds.ts"
 import type { AgentSession } from "../pool/AgentSessions.ts"
 import { AgentRow, PoolRow } from "../pool/PoolRows.ts"
-import { sealingKey, ServerKeys } from "../pool/ServerKeys.ts"
+import { ServerKeys } from "../pool/ServerKeys.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { type HoldLost, holdOf } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
@@ -23,7 +22,8 @@ import { AgentClaims, gone, orGone } from "./AgentClaims.ts"
 import { AgentControls } from "./AgentControls.ts"
 import { AgentLeases } from "./AgentLeases.ts"
 import type { AgentRunRow } from "./AgentRunRow.ts"
-import { digestOf, kindOf, type OfferedJob, offeredJob, type PreparedJob, toAgent } from "./JobSecrets.ts"
+import { kindOf, type PreparedJob } from "./JobSecrets.ts"
+import { type OfferedJob, offeredJob, sealedOffer } from "./SealedOffer.ts"
 
 type Claim = typeof RunClaim.Type
 type Offer = typeof JobOffer.Type
@@ -221,24 +221,12 @@ export class AgentOffers extends Context.Service<
         return whole
       })
 
-      const sealed = Effect.fnUntraced(function* ({ agent }: AgentSession, row: AgentRunRow, job: OfferedJob) {
-        const { installationId, sign } = yield* server.own
-        const claim = { runId: row.run_id, fence: row.fence }
-        const key = yield* sealingKey(agent.seal_key)
-        const purpose = toAgent({ installationId, agentId: agent.id }, claim, "job")
-        const text = new TextEncoder().encode(Redacted.value(job.text))
-        const sealedJob = yield* sealFor(key, purpose, text)
-        const offer = { ...claim, kind: row.kind, leaseSeconds: row.lease_seconds, ...job.blobs }
-        const signature = yield* sign(offerText(purpose, offer, digestOf(new TextEncoder().encode(sealedJob))))
-        return { ...offer, sealedJob, signature }
-      })
-
       const offered = Effect.fnUntraced(function* (session: AgentSession, { prepared, row }: Waiting) {
         const job = yield* Deferred.await(prepared)
         if (Option.isNone(job)) return Option.none<Offer>()
         // The preparation takes time; an agent that was revoked or has new keys meanwhile must not receive the secrets.
         if ((yield* standing(session)) === undefined) return Option.none<Offer>()
-        return Option.some(yield* sealed(session, row, job.value))
+        return Option.some(yield* sealedOffer(yield* server.own, session, row, job.value))
       })
 
       /** The job of an offer of a previous process is lost: the Run returns to the queue, and its fence ends. */

@@ -5,6 +5,7 @@ import { JobResult } from "../../runner/agent/JobResult.ts"
 import type { StateProblem } from "../../runner/execution/RunOutcome.ts"
 import type { HeldRunOrder, ReportBatch, RunClaim } from "../../schema/agent/AgentJob.ts"
 import { longestReportedLine } from "../../schema/agent/AgentJob.ts"
+import type { CarriedFile } from "../../schema/agent/CarriedFile.ts"
 import { type AgentRefusal, Busy, Rejected } from "../../schema/agent/AgentRefusal.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
@@ -16,14 +17,16 @@ import type { RunLogEntry } from "../../schema/events/RunEvent.ts"
 import { RunCheckpoints } from "../state/RunCheckpoints.ts"
 import { sentState } from "../state/SentState.ts"
 import { StateVersions } from "../state/StateVersions.ts"
-import { AgentBlobs, type BlobRefused } from "./AgentBlobs.ts"
+import { AgentBlobs } from "./AgentBlobs.ts"
 import { AgentClaims, orGone } from "./AgentClaims.ts"
+import { CarriedBlobs, refusalOf } from "./CarriedBlobs.ts"
 import { receivedResult } from "./ReceivedResult.ts"
 import { AgentLeases } from "./AgentLeases.ts"
 import { ResultJson, type StoredResult } from "./AgentRunRow.ts"
 
 type Claim = typeof RunClaim.Type
 type Line = Omit<RunLogEntry, "seq">
+type Batch = typeof ReportBatch.Type
 
 /** A Run that the agent names in its renewal, and the newest state it has of that Run. */
 interface HeldClaim extends Claim {
@@ -46,12 +49,17 @@ const notSaved: Readonly<Record<StateProblem, string>> = {
   serial_decreased: "The state is older than the one that the Run began with. It was not saved."
 }
 
-/** A report that cannot be accepted, as the answer says it. */
-export const refusalOf = ({ message, reason }: BlobRefused): AgentRefusal =>
-  reason === "storage" ? new Busy({ message, retryAfterSeconds: 10 }) : new Rejected({ message })
-
 interface SentResult extends Claim, StoredResult {
   readonly lastBatch: number
+  readonly lastReport?: Batch
+  readonly files?: ReadonlyArray<CarriedFile>
+}
+
+interface SentCheckpoint extends Claim {
+  readonly serial: number
+  readonly resourceCount: number
+  readonly blob: string
+  readonly files?: ReadonlyArray<CarriedFile>
 }
 
 /** Accepts what agents report, once each: events, lines, states and results. An answer means that it is durable. */
@@ -61,7 +69,7 @@ export class AgentReports extends Context.Service<
     readonly report: (
       session: AgentSession,
       claim: Claim,
-      batch: typeof ReportBatch.Type
+      batch: Batch
     ) => Effect.Effect<{ readonly acknowledged: number }, AgentRefusal>
     readonly renew: (
       session: AgentSession,
@@ -70,10 +78,7 @@ export class AgentReports extends Context.Service<
       readonly leases: ReadonlyArray<Claim & { readonly leaseSeconds: number; readonly cancel: boolean }>
       readonly gone: ReadonlyArray<typeof HeldRunOrder.Type>
     }>
-    readonly checkpoint: (
-      session: AgentSession,
-      checkpoint: Claim & { readonly serial: number; readonly resourceCount: number; readonly blob: string }
-    ) => Effect.Effect<void, AgentRefusal>
+    readonly checkpoint: (session: AgentSession, checkpoint: SentCheckpoint) => Effect.Effect<void, AgentRefusal>
     /** Stores the result, to be settled next; repeating it changes nothing. */
     readonly result: (session: AgentSession, result: SentResult) => Effect.Effect<void, AgentRefusal>
   }
@@ -86,6 +91,7 @@ export class AgentReports extends Context.Service<
       const journal = yield* RunJournal
       const logs = yield* RunLogs
       const blobs = yield* AgentBlobs
+      const carried = yield* CarriedBlobs
       const checkpoints = yield* RunCheckpoints
       const states = yield* StateVersions
       const leases = yield* AgentLeases
@@ -111,7 +117,7 @@ export class AgentReports extends Context.Service<
       const report = Effect.fn("AgentReports.report")(function* (
         session: AgentSession,
         claim: Claim,
-        { entries, number }: typeof ReportBatch.Type
+        { entries, number }: Batch
       ): Effect.fn.Return<{ readonly acknowledged: number }, AgentRefusal> {
         const { hold, run } = yield* claims.held(session, claim)
         if (number <= run.last_event_batch) return { acknowledged: run.last_event_batch }
@@ -174,7 +180,7 @@ export class AgentReports extends Context.Service<
 
       const checkpoint = Effect.fn("AgentReports.checkpoint")(function* (
         session: AgentSession,
-        { blob, fence, resourceCount, runId, serial }: Parameters<AgentReports["Service"]["checkpoint"]>[1]
+        { blob, fence, files = [], resourceCount, runId, serial }: SentCheckpoint
       ): Effect.fn.Return<void, AgentRefusal> {
         const claim = { runId, fence }
         const { claim: row, hold, run } = yield* claims.held(session, claim)
@@ -182,7 +188,8 @@ export class AgentReports extends Context.Service<
         if (row.result !== null || serial <= (row.checkpoint_serial ?? -1)) {
           return yield* blobs.remove(claim, "state", blob)
         }
-        const opened = yield* Effect.mapError(blobs.open(session.agent.id, claim, "state", blob), refusalOf)
+        yield* carried.keep(session.agent.id, claim, files, { state: blob })
+        const opened = yield* Effect.mapError(carried.open(session.agent.id, claim, "state", blob), refusalOf)
         // What is acknowledged here may become the Capsule's state without any further message from the agent.
         const base = yield* states.find(run.base_state_version_id)
         const sent = yield* sentState(opened, base)
@@ -202,6 +209,7 @@ export class AgentReports extends Context.Service<
           })
           yield* claims.change(claim, { checkpoint_serial: serial })
         }).pipe(transaction(sql), orGone)
+        yield* carried.forget(claim)
         yield* blobs.remove(claim, "state", blob)
       })
 
@@ -209,7 +217,7 @@ export class AgentReports extends Context.Service<
 
       const result = Effect.fn("AgentReports.result")(function* (
         session: AgentSession,
-        { build, fence, lastBatch, outcome, planFile, runId, state }: SentResult
+        { build, fence, files = [], lastBatch, lastReport, outcome, planFile, runId, state }: SentResult
       ): Effect.fn.Return<void, AgentRefusal> {
         const claim = { runId, fence }
         const given: StoredResult = {
@@ -224,10 +232,8 @@ export class AgentReports extends Context.Service<
           if (same(ResultJson.read(earlier), given)) return
           return yield* new Rejected({ message: "Another result of this Run is stored already." })
         }
-        const { claim: row, run } = yield* claims.held(session, claim)
-        if (lastBatch > run.last_event_batch) {
-          return yield* new Busy({ message: "Earlier reports of the Run are not stored yet.", retryAfterSeconds: 1 })
-        }
+        const { claim: row } = yield* claims.held(session, claim)
+        yield* carried.keep(session.agent.id, claim, files, { outcome, plan_file: planFile, state })
         if (build !== undefined && !(yield* blobs.isComplete(claim, "build", build))) {
           return yield* new Rejected({ message: "The build was not put." })
         }
@@ -237,18 +243,21 @@ export class AgentReports extends Context.Service<
           ["state", state]
         ] as const) {
           if (digest === undefined) continue
-          yield* Effect.mapError(blobs.check(session.agent.id, claim, kind, digest), refusalOf)
+          yield* Effect.mapError(carried.check(session.agent.id, claim, kind, digest), refusalOf)
         }
-        const opened = yield* Effect.mapError(blobs.open(session.agent.id, claim, "outcome", outcome), refusalOf)
+        const opened = yield* Effect.mapError(carried.open(session.agent.id, claim, "outcome", outcome), refusalOf)
         const { kind } = yield* resultOf(opened)
         if (kind !== row.kind)
           return yield* new Rejected({ message: `The Run is a ${row.kind}, and the outcome of a ${kind}.` })
+        // The Run may have been given up meanwhile: then its agent keeps what it has, and hands it in.
         yield* Effect.gen(function* () {
-          // The Run may have been given up meanwhile: then its agent keeps what it has, and hands it in.
-          yield* claims.held(session, claim)
+          if (lastReport !== undefined) yield* report(session, claim, lastReport)
+          const { run } = yield* claims.held(session, claim)
+          if (lastBatch > run.last_event_batch) {
+            return yield* new Busy({ message: "Earlier reports of the Run are not stored yet.", retryAfterSeconds: 1 })
+          }
           yield* claims.change(claim, { result: ResultJson.write(given), result_at: yield* now })
-          yield* leases.end(claim)
-        }).pipe(leases.decided)
+        }).pipe(transaction(sql), Effect.andThen(leases.end(claim)), leases.decided)
       })
 
       return AgentReports.of({

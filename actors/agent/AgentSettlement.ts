@@ -23,6 +23,7 @@ import { AgentBlobs, type BlobRefused } from "./AgentBlobs.ts"
 import { AgentClaims } from "./AgentClaims.ts"
 import { AgentControls } from "./AgentControls.ts"
 import { resultOf } from "./AgentReports.ts"
+import { CarriedBlobs } from "./CarriedBlobs.ts"
 import { AgentRunRow, ResultJson, type StoredResult } from "./AgentRunRow.ts"
 import { digestOf } from "./JobSecrets.ts"
 import type { Rejected } from "../../schema/agent/AgentRefusal.ts"
@@ -139,6 +140,7 @@ export class AgentSettlement extends Context.Service<
       const ledger = yield* RunLedger
       const claims = yield* AgentClaims
       const blobs = yield* AgentBlobs
+      const carried = yield* CarriedBlobs
       const controls = yield* AgentControls
       const steps = yield* ModuleSteps
       const applies = yield* ApplyRecovery
@@ -151,8 +153,8 @@ export class AgentSettlement extends Context.Service<
       const read = Effect.fnUntraced(function* (row: AgentRunRow, stored: StoredResult) {
         const claim = { runId: row.run_id, fence: row.fence }
         const open = (kind: "outcome" | "plan_file" | "state", digest: string | undefined) =>
-          digest === undefined ? Effect.undefined : blobs.open(row.agent_id, claim, kind, digest)
-        const outcome = yield* blobs.open(row.agent_id, claim, "outcome", stored.outcome)
+          digest === undefined ? Effect.undefined : carried.open(row.agent_id, claim, kind, digest)
+        const outcome = yield* carried.open(row.agent_id, claim, "outcome", stored.outcome)
         return {
           result: yield* resultOf(outcome),
           planFile: yield* open("plan_file", stored.planFile),
@@ -294,6 +296,7 @@ export class AgentSettlement extends Context.Service<
         }
         yield* controls.endLog(hold)
         if (row.kind !== "apply" || isRead) yield* blobs.removeAll(claim)
+        yield* carried.forget(claim)
         yield* claims.change(claim, { ended_at: yield* now })
         yield* queue.wake
       })

@@ -21,7 +21,7 @@ const encodeDrift = Schema.encodeEffect(Schema.fromJsonString(DriftJob))
 const noBytes = Redacted.make(new Uint8Array(0))
 
 /** The job as it is sealed, without its state and plan file, which travel separately. */
-const encodedJob = (prepared: PreparedJob): Effect.Effect<string> => {
+export const encodedJob = (prepared: PreparedJob): Effect.Effect<string> => {
   const { kind } = prepared
   switch (kind) {
     case "plan":
@@ -36,21 +36,12 @@ const encodedJob = (prepared: PreparedJob): Effect.Effect<string> => {
 export const digestOf = (bytes: Uint8Array): string => `sha256:${createHash("sha256").update(bytes).digest("hex")}`
 
 /** The parts of the job that travel separately, by digest. */
-const blobsOf = ({ job, kind }: PreparedJob) => ({
+export const blobsOf = ({ job, kind }: PreparedJob) => ({
   snapshot: job.module.snapshotDigest,
   ...(job.state === undefined ? {} : { state: digestOf(Redacted.value(job.state)) }),
   ...(kind === "apply" ? { planFile: digestOf(Redacted.value(job.planFile)) } : {}),
   ...(kind !== "plan" && job.build !== undefined ? { build: job.build.digest } : {})
 })
-
-/** A job that waits for its agent: its state and plan file are not held meanwhile, only their digests. */
-export interface OfferedJob {
-  readonly text: Redacted.Redacted
-  readonly blobs: ReturnType<typeof blobsOf>
-}
-
-export const offeredJob = (prepared: PreparedJob): Effect.Effect<OfferedJob> =>
-  Effect.map(encodedJob(prepared), (text) => ({ text: Redacted.make(text), blobs: blobsOf(prepared) }))
 
 interface Names {
   readonly installationId: string

@@ -1,11 +1,11 @@
+import { acceptWithinSeconds } from "../../schema/agent/AgentJob.ts"
 import { seconds } from "../MonotonicNow.ts"
 import { applySeconds } from "../pool/EarlierLeases.ts"
 import type { Lease } from "./AgentLeases.ts"
 
 /** An agent that has been silent for this long is called unreachable. */
 export const unreachableAfter = seconds(30)
-/** An offer that was not accepted goes to another agent. */
-const acceptWithin = seconds(30)
+const acceptWithin = seconds(acceptWithinSeconds)
 /** A Run that changes nothing is abandoned; so is an apply whose tool was not started. */
 const unstartedGivenUpAfter = seconds(60)
 

@@ -1,13 +1,14 @@
-import { Deferred, Effect, Option, type Scope } from "effect"
+import { Deferred, Effect, Fiber, Option, type Scope } from "effect"
 import type { JobOffer } from "../../schema/agent/AgentJob.ts"
 import { ModuleRunner } from "../execution/ModuleRunner.ts"
 import { type RunnerFailure, runnerFailure } from "../execution/RunnerFailure.ts"
+import { type FreshResult, storedResult } from "./FreshResult.ts"
 import { Guard } from "./guard/Guard.ts"
 import { executeJob, type OpenedJob, sealedResult, untilDiskTakesIt } from "./JobExecution.ts"
+import { type Beginning, beginning } from "./Beginning.ts"
 import type { Lease } from "./LeaseClock.ts"
 import { deliver, endedBy, handIn, sendReports, sendState } from "./RunDelivery.ts"
 import type { RunHandle } from "./RunHandle.ts"
-import type { SealedResult } from "./RunRoom.ts"
 import { ServerLine } from "./ServerLine.ts"
 import { spoolSink } from "./SpoolSink.ts"
 import { uploadStates } from "./StateUploads.ts"
@@ -26,14 +27,15 @@ const stopInTime = (lease: Lease, handle: RunHandle) =>
     Effect.forever
   )
 
-/** The start of an apply, recorded durably here and at the server before the tool runs. */
-const recordStart = (lease: Lease, handle: RunHandle) =>
+/**
+ * The start of an apply, durable at the server before the tool runs. Here the run folder has a durable note of it once it is permitted, also before
+ * the tool runs.
+ */
+const recordStart = (lease: Lease, handle: RunHandle, accepted: Effect.Effect<void>) =>
   Effect.gen(function* () {
     const line = yield* ServerLine
     const notRecorded = (message: string): RunnerFailure => runnerFailure("prepare_failed", "prepare", message)
-    yield* handle.room
-      .reach({ stage: "started" })
-      .pipe(Effect.mapError(({ message }) => notRecorded(`The start of the apply could not be recorded. ${message}`)))
+    yield* accepted
     handle.stage = "started"
     yield* line.start(handle.room.claim).pipe(
       Effect.mapError(() => notRecorded("The Run was given to somebody else before its tool was started.")),
@@ -48,18 +50,14 @@ const recordStart = (lease: Lease, handle: RunHandle) =>
     }
   })
 
-/** Executes an accepted offer under its lease. The guard is informed before any process of the Run starts. */
+/** Executes an offer under its lease. */
 const execution = Effect.fnUntraced(function* (
   handle: RunHandle,
   lease: Lease,
   offer: JobOffer,
-  opened: OpenedJob
-): Effect.fn.Return<
-  SealedResult,
-  unknown,
-  Guard | ServerLine | Scope.Scope | Effect.Services<ReturnType<typeof executeJob>>
-> {
-  const guard = yield* Guard
+  opened: OpenedJob,
+  { accepted, mayStart }: Pick<Beginning, "accepted" | "mayStart">
+): Effect.fn.Return<FreshResult, unknown, ServerLine | Scope.Scope | Effect.Services<ReturnType<typeof executeJob>>> {
   const { room } = handle
   const context = yield* Effect.context<Effect.Services<ReturnType<typeof sendState>> | ServerLine>()
   const uploads = yield* uploadStates((state) =>
@@ -75,15 +73,17 @@ const execution = Effect.fnUntraced(function* (
       return uploads.offer(state)
     }
   })
-  yield* Effect.acquireRelease(guard.hold(room.runFolder, lease.killAtBoot()), () => guard.release(room.runFolder))
-  if (offer.kind === "apply") yield* Effect.forkScoped(stopInTime(lease, handle))
+  if (offer.kind === "apply") yield* Effect.forkScoped(Effect.andThen(accepted, stopInTime(lease, handle)))
   const control = {
     runFolder: room.runFolder,
     cancelRequested: Deferred.await(handle.cancelled),
     sink,
-    ...(offer.kind === "apply" ? { recordStart: Effect.provideContext(recordStart(lease, handle), context) } : {})
+    mayStart,
+    ...(offer.kind === "apply"
+      ? { recordStart: Effect.provideContext(recordStart(lease, handle, accepted), context) }
+      : {})
   }
-  return yield* executeJob(room, offer, opened, control, lease.wasOver)
+  return yield* executeJob(room, offer, opened, control, { accepted, leaseWasOver: lease.wasOver })
 })
 
 const removed = Effect.fnUntraced(function* ({ room }: RunHandle) {
@@ -130,33 +130,47 @@ const whileOwn = <E, R>(handle: RunHandle, work: Effect.Effect<void, E, R>) =>
     Effect.andThen(removed(handle))
   )
 
-const ended = Effect.fnUntraced(function* (handle: RunHandle, result: SealedResult) {
-  yield* untilDiskTakesIt(handle.room.reach({ stage: "ended", result }))
+/** Sends a result while it is brought to the disk, for when the line is cut. What the server has need not be kept. */
+const ended = Effect.fnUntraced(function* (handle: RunHandle, fresh: FreshResult) {
+  const { room, spool } = handle
   handle.stage = "ended"
-  yield* deliver(handle, result)
+  const kept = Effect.all([fresh.kept, Effect.flatMap(spool.last, spool.flushed)], { concurrency: "unbounded" }).pipe(
+    Effect.andThen(room.end(fresh.result)),
+    // Its folder must not be removed under a write.
+    Effect.uninterruptible
+  )
+  const keeping = yield* Effect.forkChild(untilDiskTakesIt(kept))
+  yield* Effect.ensuring(deliver(handle, fresh), Fiber.interrupt(keeping))
 })
 
-/** A Run from its acceptance to the acknowledgement of its result. */
+/** A Run from its offer to the acknowledgement of its result. */
 export const runOffer = Effect.fn("AgentRun.offer")(
   (handle: RunHandle, lease: Lease, offer: JobOffer, opened: OpenedJob) =>
     whileOwn(
       handle,
       Effect.gen(function* () {
-        const line = yield* ServerLine
-        yield* line.accept(offer)
+        const scope = yield* Effect.scope
+        const guard = yield* Guard
+        const { begun, ...moments } = yield* beginning(handle, lease, offer.leaseSeconds)
         const result = yield* Effect.raceFirst(
           Effect.ensuring(
-            Effect.scoped(execution(handle, lease, offer, opened)),
+            Effect.scoped(execution(handle, lease, offer, opened, moments)),
             Deferred.succeed(handle.stopped, undefined)
           ),
-          // A refused report does not kill the tool of an apply: the server's order follows, and without one the tool ends
-          // with the lease.
-          Effect.catchTag(sendReports(handle), "Gone", (gone) =>
-            offer.kind === "apply" ? Effect.never : Effect.fail(gone)
+          Effect.andThen(
+            begun,
+            // A refused report does not kill the tool of an apply: the server's order follows, and without one the tool ends
+            // with the lease.
+            Effect.catchTag(sendReports(handle, scope), "Gone", (gone) =>
+              offer.kind === "apply" ? Effect.never : Effect.fail(gone)
+            )
           )
         )
+        // One that cannot be prepared may have ended before.
+        yield* begun
+        yield* guard.release(handle.room.runFolder)
         yield* ended(handle, result)
-      })
+      }).pipe(Effect.scoped)
     )
 )
 
@@ -168,7 +182,7 @@ export const runLeft = Effect.fn("AgentRun.left")((handle: RunHandle) =>
       const runner = yield* ModuleRunner
       yield* Deferred.await(handle.confirmed)
       const { found, kind, runFolder } = handle.room
-      if (found.stage === "ended") return yield* deliver(handle, found.result)
+      if (found.stage === "ended") return yield* deliver(handle, storedResult(found.result))
       const left =
         kind === "apply"
           ? { kind, status: "left" as const, left: Option.getOrNull(yield* runner.recover(runFolder)) }

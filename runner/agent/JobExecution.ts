@@ -9,11 +9,11 @@ import type { ApplyOutcome, PlanOutcome } from "../execution/RunOutcome.ts"
 import { BuildStore } from "../execution/BuildStore.ts"
 import type { RunControl } from "../execution/RunPlace.ts"
 import { AgentParty } from "./AgentParty.ts"
-import { packContents } from "./BlobContents.ts"
+import { freshResult, sealedContents } from "./FreshResult.ts"
 import { JobFiles } from "./JobFiles.ts"
 import { JobResult } from "./JobResult.ts"
-import type { RunRoom, SealedResult } from "./RunRoom.ts"
-import { sealedBytes, sealedStream } from "./SealedFile.ts"
+import type { RunRoom } from "./RunRoom.ts"
+import { sealedStream } from "./SealedFile.ts"
 import { openSealed } from "./SealedMessage.ts"
 
 const encodeResult = Schema.encodeEffect(Schema.fromJsonString(JobResult))
@@ -65,16 +65,31 @@ const messageOf = (problem: unknown): string =>
 
 const fetchFailed = (problem: unknown) => runnerFailure("prepare_failed", "fetch", messageOf(problem))
 
-/** Restores the secret files that travelled beside the job, and places the others where the runner finds them. */
-const withFiles = Effect.fnUntraced(function* (room: RunRoom, offer: JobOffer, opened: OpenedJob) {
+/**
+ * Restores the secret files that travelled beside the job, and places the others where the runner finds them. The server gives none of a Run that
+ * is not `accepted`.
+ */
+const withFiles = Effect.fnUntraced(function* (
+  room: RunRoom,
+  offer: JobOffer,
+  opened: OpenedJob,
+  accepted: Effect.Effect<void>
+) {
   const files = yield* JobFiles
-  yield* files.provide(room, offer, opened.kind === "plan" ? undefined : opened.job.build)
-  const state =
-    offer.state === undefined ? {} : { state: Redacted.make(yield* files.secret(room, "state", offer.state)) }
-  if (opened.kind === "plan") return { ...opened, job: { ...opened.job, ...state } }
-  if (opened.kind === "drift_check") return { ...opened, job: { ...opened.job, ...state } }
-  const planFile = yield* files.secret(room, "plan_file", offer.planFile ?? "")
-  return { ...opened, job: { ...opened.job, ...state, planFile: Redacted.make(planFile) } }
+  const provided = files.provide(room, offer, opened.kind === "plan" ? undefined : opened.job.build, accepted)
+  const secret = (kind: "state" | "plan_file", digest: string) => files.secret(room, offer, kind, digest, accepted)
+  const { planFile, state } = yield* Effect.all(
+    {
+      provided,
+      state: offer.state === undefined ? Effect.undefined : secret("state", offer.state),
+      planFile: opened.kind === "apply" ? secret("plan_file", offer.planFile ?? "") : Effect.undefined
+    },
+    { concurrency: "unbounded" }
+  )
+  const base = state === undefined ? {} : { state: Redacted.make(state) }
+  if (opened.kind === "plan") return { ...opened, job: { ...opened.job, ...base } }
+  if (opened.kind === "drift_check") return { ...opened, job: { ...opened.job, ...base } }
+  return { ...opened, job: { ...opened.job, ...base, planFile: Redacted.make(planFile ?? new Uint8Array(0)) } }
 })
 
 const executed = Effect.fnUntraced(function* (opened: OpenedJob, control: RunControl) {
@@ -96,32 +111,35 @@ type Executed = Effect.Success<ReturnType<typeof executed>>
 
 const nothing = Redacted.make(new Uint8Array(0))
 
-/** Seals the tool's results for the server; every file is on disk when this returns. */
+/** Seals the tool's results for the server. */
 const sealedOutcome = Effect.fnUntraced(function* (room: RunRoom, done: Executed) {
-  const party = yield* AgentParty
-  const seal = (kind: "state" | "plan_file", bytes: Redacted.Redacted<Uint8Array>) =>
-    Effect.flatMap(packContents(Redacted.value(bytes)), (packed) =>
-      sealedBytes(room.sealed(kind), party.serverKey, party.sent(room.claim, kind), packed)
-    )
-  if (done.kind === "plan") {
-    const { build, planFile } = done.outcome
-    const outcome: PlanOutcome = { ...done.outcome, planFile: nothing }
-    return {
-      ...(yield* sealedResult(room, { kind: "plan", status: "ended", outcome })),
-      planFile: yield* seal("plan_file", planFile),
-      ...(build === undefined ? {} : { build: yield* sealedBuild(room, build) })
-    }
-  }
   if (done.kind === "drift_check") {
     return yield* sealedResult(room, { kind: "drift_check", status: "ended", outcome: done.outcome })
   }
+  if (done.kind === "plan") {
+    const { build, planFile } = done.outcome
+    const outcome: PlanOutcome = { ...done.outcome, planFile: nothing }
+    return freshResult(
+      yield* Effect.all(
+        {
+          outcome: sealedText(room, { kind: "plan", status: "ended", outcome }),
+          planFile: sealedContents(room, "plan_file", Redacted.value(planFile)),
+          build: build === undefined ? Effect.undefined : sealedBuild(room, build)
+        },
+        { concurrency: "unbounded" }
+      )
+    )
+  }
   const { state, ...rest } = done.outcome
   const outcome: ApplyOutcome = rest
-  const result = yield* sealedResult(room, { kind: "apply", status: "ended", outcome })
-  if (state === undefined) return result
+  const text = sealedText(room, { kind: "apply", status: "ended", outcome })
+  if (state === undefined) return freshResult({ outcome: yield* text })
+  const bytes = Redacted.value(state)
+  const files = { outcome: text, state: sealedContents(room, "state", bytes) }
+  const fresh = freshResult(yield* Effect.all(files, { concurrency: "unbounded" }))
   // A state that the tool could only print exists nowhere else: it can be handed in whatever happens to the Run.
-  yield* replaceDurably(runFolderPaths(room.runFolder).checkpoint, Redacted.value(state), "keep the state")
-  return { ...result, state: yield* seal("state", state) }
+  const checkpoint = replaceDurably(runFolderPaths(room.runFolder).checkpoint, bytes, "keep the state")
+  return { ...fresh, kept: Effect.andThen(checkpoint, fresh.kept) }
 })
 
 const sealedBuild = Effect.fnUntraced(function* (room: RunRoom, build: { digest: string; sizeBytes: number }) {
@@ -138,15 +156,14 @@ const sealedBuild = Effect.fnUntraced(function* (room: RunRoom, build: { digest:
   )
 })
 
+const sealedText = (room: RunRoom, result: JobResult) =>
+  Effect.orDie(encodeResult(result)).pipe(
+    Effect.flatMap((text) => sealedContents(room, "outcome", new TextEncoder().encode(text)))
+  )
+
 /** Seals the result of a job, without the files that are sent separately. */
-export const sealedResult = Effect.fnUntraced(function* (room: RunRoom, result: JobResult) {
-  const party = yield* AgentParty
-  const text = yield* Effect.orDie(encodeResult(result))
-  const packed = yield* packContents(new TextEncoder().encode(text))
-  const outcome = yield* sealedBytes(room.sealed("outcome"), party.serverKey, party.sent(room.claim, "outcome"), packed)
-  const sealed: SealedResult = { outcome }
-  return sealed
-})
+export const sealedResult = (room: RunRoom, result: JobResult) =>
+  Effect.map(sealedText(room, result), (outcome) => freshResult({ outcome }))
 
 /** The results of a Run exist only here, so sealing waits for disk space. */
 export const untilDiskTakesIt = <A, E, R>(write: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
@@ -156,18 +173,18 @@ export const untilDiskTakesIt = <A, E, R>(write: Effect.Effect<A, E, R>): Effect
   )
 
 /**
- * Executes an accepted job to its end. The result is sealed and durable; only a full disk prevents that. `leaseWasOver`: why a plan or a drift
- * check failed then is that its tool was killed.
+ * Executes a job to its end, and seals its result. It fetches nothing before the Run is `accepted`. `leaseWasOver`: why a plan or a drift check
+ * failed then is that its tool was killed.
  */
 export const executeJob = Effect.fn("JobExecution.execute")(function* (
   room: RunRoom,
   offer: JobOffer,
   opened: OpenedJob,
   control: RunControl,
-  leaseWasOver: () => boolean
+  { accepted, leaseWasOver }: { readonly accepted: Effect.Effect<void>; readonly leaseWasOver: () => boolean }
 ) {
   yield* control.sink.event("run.phase", { phase: "fetch" })
-  const done = yield* withFiles(room, offer, opened).pipe(
+  const done = yield* withFiles(room, offer, opened, accepted).pipe(
     Effect.mapError(fetchFailed),
     Effect.flatMap((job) => executed(job, control)),
     Effect.result

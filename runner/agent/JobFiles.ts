@@ -29,7 +29,7 @@ const refuseOther = (found: string, wanted: string, what: string) =>
     : new JobFileUnusable({ message: `The ${what} that was sent is not the one that the job names.` })
 
 /**
- * The files that jobs name, on the agent's disk. Snapshots and builds are kept under their digests for later Runs, a bounded number; what is
+ * The files that jobs name, on the agent's disk. What is not there is fetched once the Run is `accepted`. Snapshots and builds are kept under their digests for later Runs, a bounded number; what is
  * secret is opened in memory only.
  */
 export class JobFiles extends Context.Service<
@@ -39,9 +39,17 @@ export class JobFiles extends Context.Service<
     readonly provide: (
       room: RunRoom,
       offer: JobOffer,
-      build: BuildReference | undefined
+      build: BuildReference | undefined,
+      accepted: Effect.Effect<void>
     ) => Effect.Effect<void, unknown>
-    readonly secret: (room: RunRoom, kind: "state" | "plan_file", digest: string) => Effect.Effect<Uint8Array, unknown>
+    /** From the offer itself where that carries it. */
+    readonly secret: (
+      room: RunRoom,
+      offer: JobOffer,
+      kind: "state" | "plan_file",
+      digest: string,
+      accepted: Effect.Effect<void>
+    ) => Effect.Effect<Uint8Array, unknown>
   }
 >()("svc/agent/JobFiles") {
   static readonly layer = Layer.effect(
@@ -64,14 +72,13 @@ export class JobFiles extends Context.Service<
         )
       }
 
-      const opened = (claim: RunClaim, kind: Exclude<BlobKind, "snapshot">, path: string) =>
-        Stream.unwrap(
-          Effect.map(party.opening, (keys) => openBlob(keys, party.received(claim, kind), passingChunks(files, path)))
-        )
+      const opened = <E>(claim: RunClaim, kind: Exclude<BlobKind, "snapshot">, sealed: Stream.Stream<Uint8Array, E>) =>
+        Stream.unwrap(Effect.map(party.opening, (keys) => openBlob(keys, party.received(claim, kind), sealed)))
 
-      const snapshot = Effect.fnUntraced(function* (room: RunRoom, digest: string) {
+      const snapshot = Effect.fnUntraced(function* (room: RunRoom, digest: string, accepted: Effect.Effect<void>) {
         use(used, digest)
         if ((yield* Effect.option(snapshots.open(digest)))._tag === "Some") return
+        yield* accepted
         const file = yield* fetched(room, "snapshot", digest)
         yield* snapshots.adopt(file, digest)
         // Its digest covers the contents, so it is computed and compared here.
@@ -79,29 +86,44 @@ export class JobFiles extends Context.Service<
         yield* Effect.ignore(snapshots.cleanUp(new Set(used)))
       }, Effect.scoped)
 
-      const build = Effect.fnUntraced(function* (room: RunRoom, reference: BuildReference) {
+      const build = Effect.fnUntraced(function* (
+        room: RunRoom,
+        reference: BuildReference,
+        accepted: Effect.Effect<void>
+      ) {
         use(usedBuilds, reference.digest)
         if (Option.isSome(yield* builds.find(reference))) return
         yield* builds.cleanUp(new Set(usedBuilds))
+        yield* accepted
         const sealed = yield* fetched(room, "build", reference.digest)
         const path = room.sealed("opened-build")
-        yield* Stream.run(opened(room.claim, "build", sealed), files.sink(path, { mode: 0o600 }))
+        yield* Stream.run(opened(room.claim, "build", passingChunks(files, sealed)), files.sink(path, { mode: 0o600 }))
         yield* refuseOther(yield* sha256OfFile(path, "read the build"), reference.digest, "build")
         const { size } = yield* fileOperation("look at the build", () => stat(path))
         yield* builds.adopt({ digest: reference.digest, sizeBytes: size, path })
       }, Effect.scoped)
 
-      const secret = Effect.fnUntraced(function* (room: RunRoom, kind: "state" | "plan_file", digest: string) {
-        const path = yield* fetched(room, kind, digest)
-        const plain = yield* heldContents(opened(room.claim, kind, path), longestState)
+      const secret = Effect.fnUntraced(function* (
+        room: RunRoom,
+        offer: JobOffer,
+        kind: "state" | "plan_file",
+        digest: string,
+        accepted: Effect.Effect<void>
+      ) {
+        const carried = offer.files?.find((file) => file.kind === kind && file.digest === digest)
+        const sealed =
+          carried === undefined
+            ? passingChunks(files, yield* Effect.andThen(accepted, fetched(room, kind, digest)))
+            : Stream.make(carried.bytes)
+        const plain = yield* heldContents(opened(room.claim, kind, sealed), longestState)
         yield* refuseOther(sha256(plain), digest, kind === "state" ? "state" : "plan file")
         return plain
       }, Effect.scoped)
 
       return JobFiles.of({
-        provide: Effect.fnUntraced(function* (room, offer, reference) {
-          yield* snapshot(room, offer.snapshot)
-          if (reference !== undefined) yield* build(room, reference)
+        provide: Effect.fnUntraced(function* (room, offer, reference, accepted) {
+          yield* snapshot(room, offer.snapshot, accepted)
+          if (reference !== undefined) yield* build(room, reference, accepted)
         }),
         secret
       })

@@ -51,6 +51,8 @@ export const stopTimes = (leaseSeconds: number): StopTimes => {
 export interface Lease {
   /** An answer to an earlier message than the current start of the lease changes nothing. */
   readonly extend: (sent: Moment, seconds: number) => void
+  /** The lease begins with this one: nothing ran under what was granted before. */
+  readonly begin: (sent: Moment, seconds: number) => void
   readonly secondsUntilInterrupt: () => number
   readonly secondsUntilKill: () => number
   /** The tool had to be dead at some time, whatever was granted since. */
@@ -71,6 +73,9 @@ export const makeLease = (clocks: Clocks, sent: Moment, seconds: number): Lease 
     extend: (later, granted) => {
       wasOver()
       if (later.boot >= held.sent.boot) held = { sent: later, times: stopTimes(granted) }
+    },
+    begin: (later, granted) => {
+      held = { sent: later, times: stopTimes(granted) }
     },
     secondsUntilInterrupt: () => left(held.times.interruptAfter),
     secondsUntilKill: () => left(held.times.killAfter),

@@ -1,4 +1,5 @@
-import { Deferred, Effect, Option, Redacted, Schema } from "effect"
+import { Deferred, Effect, Fiber, Option, Redacted, Schema, type Scope } from "effect"
+import type { ReportBatch } from "../../schema/agent/AgentJob.ts"
 import type { Gone } from "../../schema/agent/AgentRefusal.ts"
 import { ModuleRunner } from "../execution/ModuleRunner.ts"
 import { provesUnstarted } from "../execution/Recovery.ts"
@@ -6,83 +7,77 @@ import { LeftOver } from "../execution/RunOutcome.ts"
 import type { StateCheckpoint } from "../execution/RunSink.ts"
 import { AgentParty } from "./AgentParty.ts"
 import { packContents } from "./BlobContents.ts"
+import { type FreshResult, sealedContents } from "./FreshResult.ts"
 import { untilDiskTakesIt } from "./JobExecution.ts"
 import type { RunHandle } from "./RunHandle.ts"
-import type { RunRoom, SealedResult } from "./RunRoom.ts"
+import type { RunRoom } from "./RunRoom.ts"
 import { sealedBytes } from "./SealedFile.ts"
 import { ServerLine } from "./ServerLine.ts"
+import { spoolLimits } from "./Spool.ts"
 
 const encodeLeft = Schema.encodeEffect(Schema.fromJsonString(LeftOver))
 
 /**
- * Entries that follow closely are sent together: each request is a commit on the server, and the tool may need the
- * processor.
+/**
+ * Entries that follow closely are sent together, unless a whole batch waits: each request is a commit on the server, and
+ * the tool may need the processor.
  */
-const gathering = "20 millis"
+const gathering = "50 millis"
 
-/** Sends the spool's entries as they arrive, until interrupted. */
-export const sendReports = Effect.fnUntraced(function* ({
-  room,
-  spool
-}: RunHandle): Effect.fn.Return<never, Gone, ServerLine> {
+/**
+ * Sends the spool's entries as they arrive, until interrupted. A report that is on its way then goes on in `scope`: to cut it would close the
+ * connection, and send it once more.
+ */
+export const sendReports = Effect.fnUntraced(function* (
+  handle: RunHandle,
+  scope: Scope.Scope
+): Effect.fn.Return<never, Gone, ServerLine> {
+  const { room, spool } = handle
   const line = yield* ServerLine
+  const report = Effect.fnUntraced(function* (batch: ReportBatch) {
+    // The disk keeps it for when the line is cut; the line does not wait for that.
+    const both = Effect.all([line.report(room.claim, batch), spool.flushed(batch.number)], { concurrency: "unbounded" })
+    const [acknowledged] = yield* both
+    yield* spool.acknowledged(acknowledged)
+  })
   for (;;) {
+    yield* spool.waiting
+    if (spool.bytes() < spoolLimits.batchBytes) yield* Effect.sleep(gathering)
     const batch = yield* spool.next
-    if (Option.isNone(batch)) {
-      yield* spool.waiting
-      yield* Effect.sleep(gathering)
-      continue
-    }
+    if (Option.isNone(batch)) continue
+    const sent = yield* Effect.forkIn(report(batch.value), scope)
+    handle.reported = Fiber.join(sent)
+    yield* handle.reported
+  }
+})
+
+/** Sends the rest of the spool, which is no longer appended to, but for the last batch: that goes with the result. */
+const sendRest = Effect.fnUntraced(function* ({ reported, room, spool }: RunHandle) {
+  const line = yield* ServerLine
+  yield* reported
+  for (;;) {
+    const lastBatch = yield* spool.last
+    const batch = yield* spool.next
+    if (Option.isNone(batch)) return { lastBatch }
+    if (batch.value.number === lastBatch) return { lastBatch, lastReport: batch.value }
     yield* spool.acknowledged(yield* line.report(room.claim, batch.value))
   }
 })
 
-/** Sends the rest of the spool, which is no longer appended to. Returns the number of the last batch. */
-const sendRest = Effect.fnUntraced(function* ({ room, spool }: RunHandle) {
+/** Sends one state. The run folder has it until the Run is over. */
+export const sendState = Effect.fnUntraced(function* (
+  room: RunRoom,
+  { resourceCount, serial, state }: StateCheckpoint
+) {
   const line = yield* ServerLine
-  for (;;) {
-    const last = yield* spool.last
-    const batch = yield* spool.next
-    if (Option.isNone(batch)) return last
-    yield* spool.acknowledged(yield* line.report(room.claim, batch.value))
-  }
-})
-
-/** Sends one state, sealed on the disk first. */
-export const sendState = Effect.fnUntraced(function* (room: RunRoom, state: StateCheckpoint) {
-  const line = yield* ServerLine
-  const party = yield* AgentParty
-  const packed = yield* packContents(Redacted.value(state.state))
-  const file = yield* untilDiskTakesIt(
-    sealedBytes(room.sealed("checkpoint"), party.serverKey, party.sent(room.claim, "state"), packed)
-  )
-  yield* line.put(room.claim, "state", file)
-  const { resourceCount, serial } = state
-  yield* line.checkpoint(room.claim, { serial, resourceCount, blob: file.digest })
+  const file = yield* untilDiskTakesIt(sealedContents(room, "state", Redacted.value(state)))
+  yield* line.checkpoint(room.claim, { serial, resourceCount, file })
 })
 
 /** Delivers the result of an ended Run. Nothing of it is removed before the server has it. */
-export const deliver = Effect.fnUntraced(function* (handle: RunHandle, result: SealedResult) {
+export const deliver = Effect.fnUntraced(function* (handle: RunHandle, { files }: FreshResult) {
   const line = yield* ServerLine
-  const { claim } = handle.room
-  const { build, outcome, planFile, state } = result
-  const files = [
-    ["plan_file", planFile],
-    ["state", state],
-    ["build", build],
-    ["outcome", outcome]
-  ] as const
-  const puts = files.map(([kind, file]) => (file === undefined ? Effect.void : line.put(claim, kind, file)))
-  const [lastBatch] = yield* Effect.all([sendRest(handle), Effect.all(puts, { concurrency: "unbounded" })], {
-    concurrency: "unbounded"
-  })
-  yield* line.result(claim, {
-    lastBatch,
-    outcome: outcome.digest,
-    ...(planFile === undefined ? {} : { planFile: planFile.digest }),
-    ...(state === undefined ? {} : { state: state.digest }),
-    ...(build === undefined ? {} : { build: build.digest })
-  })
+  yield* line.result(handle.room.claim, { ...(yield* sendRest(handle)), files })
 })
 
 const neverStarted: LeftOver = {
@@ -114,8 +109,7 @@ const sendLeft = Effect.fnUntraced(function* (room: RunRoom, left: LeftOver) {
   const file = yield* untilDiskTakesIt(
     sealedBytes(room.sealed("left_over"), party.serverKey, party.sent(room.claim, "left_over"), packed)
   )
-  yield* line.put(room.claim, "left_over", file)
-  yield* line.handIn(room.claim, file.digest)
+  yield* line.handIn(room.claim, { ...file, kind: "left_over" })
 })
 
 /** Completes with what to do when the server says that the Run is no longer this agent's. */

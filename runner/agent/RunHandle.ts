@@ -1,5 +1,6 @@
 import { Deferred, Effect } from "effect"
 import type { HeldRun, RunClaim } from "../../schema/agent/AgentJob.ts"
+import type { Gone } from "../../schema/agent/AgentRefusal.ts"
 import type { Lease } from "./LeaseClock.ts"
 import type { RunRoom } from "./RunRoom.ts"
 import type { Spool } from "./Spool.ts"
@@ -11,9 +12,11 @@ export type Ended = "hand_in" | "discard"
  * A Run that this agent holds, as the session sees it.
  *
  * - `lease`: absent for what an ended process left, where nothing runs
+ * - `isAccepted`: the server knows that this agent has the Run. Until then the lease is that of an offer, and is not renewed
  * - `confirmed`: the server said that the Run is still this agent's
  * - `ended`: the server said that it is not
  * - `stopped`: its tool has ended
+ * - `reported`: waits for the report that is on its way
  */
 export interface RunHandle {
   readonly room: RunRoom
@@ -24,7 +27,9 @@ export interface RunHandle {
   readonly ended: Deferred.Deferred<Ended>
   readonly stopped: Deferred.Deferred<void>
   stage: HeldRun["stage"]
+  isAccepted: boolean
   newestSerial: number | undefined
+  reported: Effect.Effect<void, Gone>
 }
 
 export const makeHandle = Effect.fnUntraced(function* (
@@ -32,7 +37,9 @@ export const makeHandle = Effect.fnUntraced(function* (
 ): Effect.fn.Return<RunHandle> {
   return {
     ...given,
+    isAccepted: false,
     newestSerial: undefined,
+    reported: Effect.void,
     cancelled: yield* Deferred.make<void>(),
     confirmed: yield* Deferred.make<void>(),
     ended: yield* Deferred.make<Ended>(),

@@ -1,4 +1,4 @@
-import { mkdir } from "node:fs/promises"
+import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Option, Schema, type Scope } from "effect"
 import { JobKind, RunClaim } from "../../schema/agent/AgentJob.ts"
@@ -16,11 +16,11 @@ export const SealedResult = Schema.Struct({
 export type SealedResult = typeof SealedResult.Type
 
 /**
- * The progress of a Run, made durable before each next step.
+ * The progress of a Run.
  *
- * - `accepted`: no tool changed anything
- * - `started`: an apply; its tool may have been started
- * - `ended`: the result is sealed and waits to be sent
+ * - `accepted`: nothing is sealed yet
+ * - `started`: only in rooms of earlier releases. Whether the tool of an apply may have been started is in the run folder
+ * - `ended`: the result is sealed and waits to be sent; this outlives a power cut
  */
 export const RunStage = Schema.Union([
   Schema.Struct({ stage: Schema.Literals(["accepted", "started"]) }),
@@ -43,12 +43,17 @@ export interface RunRoom {
   readonly spool: string
   readonly sealed: (name: string) => string
   readonly found: RunStage
-  readonly reach: (stage: RunStage) => Effect.Effect<void, RunFileFailed>
+  /** Notes that the Run is about to be accepted. No power cut need spare it: the server gives up a Run that nobody names. */
+  readonly accept: Effect.Effect<void, RunFileFailed>
+  readonly end: (result: SealedResult) => Effect.Effect<void, RunFileFailed>
   readonly remove: Effect.Effect<void, RunFileFailed>
 }
 
 const roomOf = (folder: string, { at, fence, kind, runId }: RunRecord): RunRoom => {
   const claim = { runId, fence }
+  const record = join(folder, "record.json")
+  const doing = "note how far a Run is"
+  const text = (stage: RunStage) => encode({ version: 1, ...claim, kind, at: stage })
   return {
     claim,
     kind,
@@ -56,12 +61,8 @@ const roomOf = (folder: string, { at, fence, kind, runId }: RunRecord): RunRoom 
     spool: join(folder, "spool"),
     sealed: (name) => join(folder, "sealed", name),
     found: at,
-    reach: (stage) =>
-      replaceDurably(
-        join(folder, "record.json"),
-        encode({ version: 1, ...claim, kind, at: stage }),
-        "note how far a Run is"
-      ),
+    accept: fileOperation(doing, () => writeFile(record, text({ stage: "accepted" }), { mode: 0o600 })),
+    end: (result) => replaceDurably(record, text({ stage: "ended", result }), doing),
     remove: removeTree(folder, "remove the folder of a Run")
   }
 }
@@ -70,7 +71,7 @@ export const roomName = ({ fence, runId }: RunClaim): string => `${runId}-${fenc
 
 const lockIn = (folder: string) => takeFileLock(join(folder, "lock"))
 
-/** Creates the room of a Run that is about to be accepted. `undefined` when this agent already has one. */
+/** Makes the room of a Run that is offered. Before `accept` it is nobody's. `undefined` when this agent already has one. */
 export const makeRoom = Effect.fnUntraced(function* (
   runs: string,
   claim: RunClaim,
@@ -79,10 +80,7 @@ export const makeRoom = Effect.fnUntraced(function* (
   const folder = join(runs, roomName(claim))
   yield* fileOperation("make the folder of a Run", () => mkdir(folder, { recursive: true, mode: 0o700 }))
   if (!(yield* lockIn(folder))) return undefined
-  const at = { stage: "accepted" as const }
-  const room = roomOf(folder, { version: 1, ...claim, kind, at })
-  yield* room.reach(at)
-  return room
+  return roomOf(folder, { version: 1, ...claim, kind, at: { stage: "accepted" } })
 })
 
 /**
@@ -96,8 +94,8 @@ export const adoptRoom = Effect.fnUntraced(function* (
   const folder = join(runs, name)
   if (!(yield* lockIn(folder))) return Option.none()
   const bytes = yield* readOptional(join(folder, "record.json"), "read how far a Run is")
-  if (Option.isNone(bytes)) {
-    // It was never accepted.
+  if (Option.isNone(bytes) || bytes.value.length === 0) {
+    // It was never accepted, or its acceptance was lost to a power cut: nothing was started.
     yield* removeTree(folder, "remove the folder of a Run")
     return Option.none()
   }

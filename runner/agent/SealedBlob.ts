@@ -127,6 +127,13 @@ export const sealBlob = <E, R>(
     })
   )
 
+/** The same for contents that are small: all of it at once. */
+export const sealedInMemory = (key: CryptoKey, purpose: SealedFor, contents: Uint8Array): Effect.Effect<Uint8Array> =>
+  Effect.map(
+    Stream.runCollect(sealBlob(key, purpose, Stream.make(contents))),
+    (chunks) => new Uint8Array(Buffer.concat(chunks))
+  )
+
 /**
  * Opens what `sealBlob` made for one of these keys and exactly this purpose. It fails at the first part that was changed.
  */

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 import { mkdir, open, rename } from "node:fs/promises"
 import { dirname } from "node:path"
 import { Effect, Schema, Stream } from "effect"
+import type { BlobKind } from "../../schema/agent/Blob.ts"
 import { fileOperation, type RunFileFailed } from "../execution/RunFiles.ts"
 import { sealBlob } from "./SealedBlob.ts"
 import type { SealedFor } from "./SealedMessage.ts"
@@ -9,6 +10,12 @@ import type { SealedFor } from "./SealedMessage.ts"
 /** A sealed file on the agent's disk, ready to be uploaded; `digest` is that of its bytes. */
 export const SealedFile = Schema.Struct({ path: Schema.String, digest: Schema.String, sizeBytes: Schema.Int })
 export type SealedFile = typeof SealedFile.Type
+
+/** A sealed file that is sent. With `bytes` it is in memory, and need not be on the disk yet. */
+export interface SentFile extends SealedFile {
+  readonly kind: BlobKind
+  readonly bytes?: Uint8Array
+}
 
 const written = Effect.fnUntraced(function* <E>(path: string, bytes: Stream.Stream<Uint8Array, E>) {
   const doing = "write a sealed file"
@@ -34,6 +41,10 @@ const written = Effect.fnUntraced(function* <E>(path: string, bytes: Stream.Stre
   })
   return { path, digest: `sha256:${hash.digest("hex")}`, sizeBytes }
 })
+
+/** Writes bytes that are sealed already; they are on disk when this returns. */
+export const writeSealed = (path: string, sealed: Uint8Array): Effect.Effect<void, RunFileFailed> =>
+  Effect.asVoid(written(path, Stream.make(sealed)))
 
 /** Seals a stream into a file. Only sealed bytes reach it, and it is on disk when this returns. */
 export const sealedStream = <E>(

@@ -22,10 +22,12 @@ export const spoolLimits: SpoolLimits = {
 
 /**
  * What an execution reports, on the disk of the agent until the server has stored it. It survives `kill -9`: an
- * appended entry has been written to the kernel when `append` returns, and is on disk before it is sent.
+ * appended entry has been written to the kernel when `append` returns. What is `flushed` survives a power cut as well.
  *
  * - `append`: never fails, and never waits for the connection or a flush
- * - `next`: the oldest batch that is not acknowledged. It has the same contents each time, also after a crash
+ * - `next`: the oldest batch that is not acknowledged. It has the same contents each time, also after a crash. A power cut
+ *   may shorten one that was not flushed; if the server has stored the longer one, it says so before anything is sent again
+ * - `flushed`: this batch and all before it are on disk, unless they were acknowledged
  * - `acknowledged`: the server has stored everything up to this batch
  * - `waiting`: until there is something to send
  * - `last`: the number of the last batch, once nothing is appended any more
@@ -33,13 +35,14 @@ export const spoolLimits: SpoolLimits = {
 export interface Spool {
   readonly append: (entry: ReportedEntry) => Effect.Effect<void>
   readonly next: Effect.Effect<Option.Option<ReportBatch>>
+  readonly flushed: (number: number) => Effect.Effect<void>
   readonly acknowledged: (number: number) => Effect.Effect<void>
   readonly waiting: Effect.Effect<void>
   readonly last: Effect.Effect<number>
   readonly bytes: () => number
 }
 
-const flushed = (path: string) => openFile(path, "r").then((file) => file.datasync().finally(() => file.close()))
+const flush = (path: string) => openFile(path, "r").then((file) => file.datasync().finally(() => file.close()))
 
 /** Holds the number of the last batch that the server has: its file was removed, and the number must not be reused. */
 const storedName = "stored"
@@ -83,13 +86,18 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
     .flatMap((name) => fileName.exec(name)?.[1] ?? [])
     .map(Number)
     .toSorted((left, right) => left - right)
-  /** Batches that are complete, oldest first. They are made durable when they are sent, so that no tool waits for it. */
-  const closed = new Map<number, { readonly size: number; isDurable: boolean }>()
+  /** Batches that are complete, oldest first. */
+  const closed = new Map<number, { readonly size: number }>()
+  /** Those of them that are on disk. */
+  const durable = new Set<number>()
   for (const number of found) {
     // Only the last may be torn; a file without an entry was never sent.
     const { entries, wholeBytes } = cutTorn(pathOf(number))
     if (entries.length === 0 || number <= storedBatch) rmSync(pathOf(number))
-    else closed.set(number, { size: wholeBytes, isDurable: true })
+    else {
+      closed.set(number, { size: wholeBytes })
+      durable.add(number)
+    }
   }
   let nextNumber = Math.max(storedBatch, ...found.filter((number) => closed.has(number))) + 1
   let open: { readonly number: number; readonly file: OpenSpoolFile } | undefined
@@ -103,7 +111,7 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
 
   const shut = (current: { readonly number: number; readonly file: OpenSpoolFile }) => {
     current.file.close()
-    closed.set(current.number, { size: current.file.bytes(), isDurable: false })
+    closed.set(current.number, { size: current.file.bytes() })
     closedBytes += current.file.bytes()
     open = undefined
   }
@@ -159,19 +167,28 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
 
   const oldest = (): number | undefined => closed.keys().next().value
 
-  const next = Effect.gen(function* () {
+  const next = Effect.sync(() => {
     writePending()
     if (oldest() === undefined && open !== undefined) shut(open)
     const number = oldest()
-    const batch = number === undefined ? undefined : closed.get(number)
-    if (number === undefined || batch === undefined) {
+    if (number === undefined) {
       arrived.closeUnsafe()
       return Option.none<ReportBatch>()
     }
-    if (!batch.isDurable) yield* Effect.promise(() => flushed(pathOf(number)))
-    batch.isDurable = true
     return Option.some<ReportBatch>({ number, entries: readEntries(pathOf(number)).entries })
   })
+
+  const flushed = (upTo: number) =>
+    Effect.promise(async () => {
+      const numbers = [...closed.keys(), ...(open === undefined ? [] : [open.number])]
+      for (const number of numbers.filter((one) => one <= upTo && !durable.has(one))) {
+        await flush(pathOf(number)).catch((error: unknown) => {
+          // Its file goes when it is acknowledged.
+          if (closed.has(number)) throw error
+        })
+        if (closed.has(number)) durable.add(number)
+      }
+    })
 
   const acknowledged = (stored: number) =>
     Effect.sync(() => {
@@ -184,6 +201,7 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
       for (const [number, { size }] of closed) {
         if (number > stored) break
         closed.delete(number)
+        durable.delete(number)
         closedBytes -= size
         rmSync(pathOf(number), { force: true })
       }
@@ -196,7 +214,7 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
     return nextNumber - 1
   })
 
-  const spool: Spool = { append, next, acknowledged, waiting: arrived.await, last, bytes }
+  const spool: Spool = { append, next, flushed, acknowledged, waiting: arrived.await, last, bytes }
   const close = () => open?.file.close()
   return { spool, close }
 }

@@ -18,7 +18,14 @@ import { type BuildArchive, RunPlace } from "./RunPlace.ts"
 import { requiredBuild } from "./RequiredBuild.ts"
 import { type RunnerFailure, runnerFailure } from "./RunnerFailure.ts"
 import type { DriftOutcome, PlanOutcome } from "./RunOutcome.ts"
-import { derivedSecrets, inputSecrets, openSession, type RunSession, type SessionStart } from "./RunSession.ts"
+import {
+  derivedSecrets,
+  inputSecrets,
+  openSession,
+  processesMayStart,
+  type RunSession,
+  type SessionStart
+} from "./RunSession.ts"
 import { type ConcealingControl, plannedValue } from "./ServerPaths.ts"
 import { runSourceBuild } from "./SourceBuild.ts"
 import { requireSuccess } from "./ToolSuccess.ts"
@@ -171,18 +178,21 @@ export const executePlan = Effect.fnUntraced(function* (
   const session = yield* openPlanSession(job, control, installLock, (start) =>
     sourceBuild === undefined
       ? Effect.undefined
-      : runSourceBuild(
-          {
-            paths: start.paths,
-            module: job.module,
-            localModules: job.localModules,
-            build: sourceBuild,
-            network: sourceBuild.network,
-            demands: job.demands,
-            timeout: start.timing.build,
-            grace: start.timing.planGrace
-          },
-          start
+      : Effect.andThen(
+          processesMayStart(control, start.cancel),
+          runSourceBuild(
+            {
+              paths: start.paths,
+              module: job.module,
+              localModules: job.localModules,
+              build: sourceBuild,
+              network: sourceBuild.network,
+              demands: job.demands,
+              timeout: start.timing.build,
+              grace: start.timing.planGrace
+            },
+            start
+          )
         )
   )
   const planned = yield* computePlan(session, job, {

@@ -55,11 +55,13 @@ export class RunPlace extends Context.Service<
  *
  * - `runFolder`: absolute, on a durable disk; created with mode 0700
  * - `cancelRequested`: completes when somebody asks the run to stop
+ * - `mayStart`: completes when processes of the Run may start; absent where they may from the beginning
  * - `recordStart`: for an apply. The tool starts only after it has succeeded; absent where the claim itself records the start
  */
 export interface RunControl {
   readonly runFolder: string
   readonly cancelRequested: Effect.Effect<void>
+  readonly mayStart?: Effect.Effect<void>
   readonly recordStart?: Effect.Effect<void, RunnerFailure>
   readonly sink: RunSink
 }

@@ -132,6 +132,12 @@ const textOf = (value: Redacted.Redacted<string | Uint8Array>): Redacted.Redacte
 const prepareFailed = ({ message }: RunFileFailed | ExtractionFailed | RedactionUnavailable) =>
   runnerFailure("prepare_failed", "prepare", message)
 
+/** Waits until processes of the Run may start. A cancel ends the wait. */
+export const processesMayStart = ({ mayStart }: Pick<ConcealingControl, "mayStart">, cancel: CancelSignal) =>
+  mayStart === undefined
+    ? Effect.void
+    : Effect.raceFirst(mayStart, cancel.requested).pipe(Effect.andThen(failWhenCancelled(cancel, "prepare")))
+
 /**
  * Prepares the run folder and opens its sandbox until the Scope closes; then inputs and credentials are removed from the disk.
  * Everything is checked before any module code runs.
@@ -224,6 +230,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
       Effect.mapError(prepareFailed)
     )
   }
+  yield* processesMayStart(control, cancel)
   const box = yield* sandbox
     .open({
       root: paths.sandbox,

@@ -3,10 +3,14 @@ import { LogStream, ReportedFact, RunPhase } from "../events/RunEvent.ts"
 import { RunId } from "../records/Ids.ts"
 import { Timestamp } from "../records/Primitives.ts"
 import { Digest } from "./Blob.ts"
+import { CarriedFiles } from "./CarriedFile.ts"
 
 /** A Run under one claim. Everything an agent reports about a Run names its claim. */
 export const RunClaim = Schema.Struct({ runId: RunId, fence: Schema.Int })
 export type RunClaim = typeof RunClaim.Type
+
+/** An offer that is not accepted within these seconds goes to another agent. */
+export const acceptWithinSeconds = 30
 
 export const JobKind = Schema.Literals(["plan", "apply", "drift_check"])
 export type JobKind = typeof JobKind.Type
@@ -18,6 +22,7 @@ export type JobKind = typeof JobKind.Type
  *   are not in it: `state` and `planFile` name them as blobs
  * - `leaseSeconds`: how long the agent may be silent, counted from when it sent the request
  * - `snapshot`, `build`, `state`, `planFile`: what it may fetch
+ * - `files`: those of `state` and `planFile` that are small, to an agent that takes them so; the others it fetches
  * - `signature`: of `offerText`, by the server's Ed25519 key, in base64url. Anybody can seal for an agent; only its server can offer
  */
 export const JobOffer = Schema.Struct({
@@ -29,14 +34,18 @@ export const JobOffer = Schema.Struct({
   build: Schema.optionalKey(Digest),
   state: Schema.optionalKey(Digest),
   planFile: Schema.optionalKey(Digest),
+  files: Schema.optionalKey(CarriedFiles),
   signature: Schema.String.check(Schema.isMaxLength(128))
 })
 export type JobOffer = typeof JobOffer.Type
 
-/** The text that the server signs for an offer; the same on both sides. `jobDigest` is that of `sealedJob`. */
+/**
+ * The text that the server signs for an offer; the same on both sides. `jobDigest` is that of `sealedJob`. Files that come along are not in it:
+ * the digests of what is in them are.
+ */
 export const offerText = (
   parties: { readonly from: string; readonly to: string },
-  offer: Omit<JobOffer, "sealedJob" | "signature">,
+  offer: Omit<JobOffer, "sealedJob" | "signature" | "files">,
   jobDigest: string
 ): string =>
   JSON.stringify([

@@ -5,6 +5,7 @@ import { AgentCapability, AgentFacts, AgentKeys } from "./AgentIdentity.ts"
 import { HeldRun, HeldRunOrder, JobOffer, ReportBatch, RunClaim } from "./AgentJob.ts"
 import { AgentRefusal } from "./AgentRefusal.ts"
 import { Digest } from "./Blob.ts"
+import { CarriedFiles } from "./CarriedFile.ts"
 import { ProvidedMark } from "./ProvidedMark.ts"
 import { PoolName } from "./PoolName.ts"
 
@@ -86,7 +87,7 @@ export const Next = Rpc.make("Next", {
   error: AgentRefusal
 })
 
-/** An offer that is not accepted within 30 seconds goes to another agent. */
+/** An offer that is not accepted in time (`acceptWithinSeconds`) goes to another agent. */
 export const Accept = Rpc.make("Accept", { payload: RunClaim, error: AgentRefusal })
 
 /** Declines an offer that this agent cannot execute; `reason` is shown at the Run while it waits. */
@@ -127,17 +128,23 @@ export const Report = Rpc.make("Report", {
 })
 
 /**
- * A whole state whose sealed blob was uploaded before. Answered once the server has stored it; an older serial is
+ * A whole state whose sealed blob was uploaded before, or is in `files`. Answered once the server has stored it; an older serial is
  * acknowledged but not stored.
  */
 export const Checkpoint = Rpc.make("Checkpoint", {
-  payload: { ...RunClaim.fields, serial: Schema.Int, resourceCount: Schema.Int, blob: Digest },
+  payload: {
+    ...RunClaim.fields,
+    serial: Schema.Int,
+    resourceCount: Schema.Int,
+    blob: Digest,
+    files: Schema.optionalKey(CarriedFiles)
+  },
   error: AgentRefusal
 })
 
 /**
  * How the Run ended; `outcome` is the sealed blob of a `JobResult`. Answered once it is stored; after that, the agent may
- * forget the Run.
+ * forget the Run. `lastReport` is the last batch, if it was not reported yet; a file that is not in `files` was uploaded before.
  */
 export const Result = Rpc.make("Result", {
   payload: {
@@ -146,7 +153,9 @@ export const Result = Rpc.make("Result", {
     outcome: Digest,
     planFile: Schema.optionalKey(Digest),
     state: Schema.optionalKey(Digest),
-    build: Schema.optionalKey(Digest)
+    build: Schema.optionalKey(Digest),
+    files: Schema.optionalKey(CarriedFiles),
+    lastReport: Schema.optionalKey(ReportBatch)
   },
   error: AgentRefusal
 })

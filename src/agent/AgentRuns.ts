@@ -90,7 +90,7 @@ export class AgentRuns extends Context.Service<
       const confirm = Effect.fnUntraced(function* (word: Word, sent: Moment) {
         const handle = of(word)
         if (handle === undefined) return
-        if (handle.lease !== undefined && word.leaseSeconds !== undefined) {
+        if (handle.lease !== undefined && handle.isAccepted && word.leaseSeconds !== undefined) {
           handle.lease.extend(sent, word.leaseSeconds)
           yield* guard.move(handle.room.runFolder, handle.lease.killAtBoot())
         }

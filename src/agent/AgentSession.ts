@@ -7,6 +7,7 @@ import { AgentProtocol, helloText } from "../../schema/agent/AgentProtocol.ts"
 import type { ProvidedMark } from "../../schema/agent/ProvidedMark.ts"
 import type { AgentRefusal } from "../../schema/agent/AgentRefusal.ts"
 import { agentRpcPath } from "../../schema/agent/Blob.ts"
+import { carriesFiles } from "../../schema/agent/CarriedFile.ts"
 import { AgentFolder } from "../../runner/agent/AgentFolder.ts"
 import { type Signer, signedBy } from "../../runner/agent/AgentKeyPair.ts"
 import { AgentParty } from "../../runner/agent/AgentParty.ts"
@@ -51,6 +52,7 @@ export interface SessionSource {
  * - `calls`: under the session that is current when a message is sent
  * - `begin`: replaces the session that was current in `seen`; one new session serves all concurrent callers
  * - `generation`: changes with each session
+ * - `takesFiles`: whether the server takes small files within messages
  * - `isDue`: whether it is time for another one
  */
 export class AgentSession extends Context.Service<
@@ -59,6 +61,7 @@ export class AgentSession extends Context.Service<
     readonly calls: AgentCalls
     readonly authorised: (request: HttpClientRequest.HttpClientRequest) => HttpClientRequest.HttpClientRequest
     readonly generation: () => number
+    readonly takesFiles: () => boolean
     readonly begin: (seen: number, source: SessionSource) => Effect.Effect<void, AgentRefusal | Unanswered>
     readonly renewSeconds: () => number
     readonly isDue: Effect.Effect<boolean>
@@ -73,6 +76,7 @@ export class AgentSession extends Context.Service<
       let token: Redacted.Redacted<string> | undefined
       let generation = 0
       let renewSeconds = 10
+      let takesFiles = false
       let begun: { readonly at: Moment; readonly seconds: number } | undefined
       const authorised = (request: HttpClientRequest.HttpClientRequest) =>
         token === undefined ? request : HttpClientRequest.bearerToken(request, Redacted.value(token))
@@ -101,6 +105,7 @@ export class AgentSession extends Context.Service<
         token = answer.session
         generation += 1
         renewSeconds = answer.renewSeconds
+        takesFiles = answer.capabilities.includes(carriesFiles)
         begun = { at, seconds: answer.sessionSeconds }
         yield* source.obey(answer.orders, at)
       })
@@ -109,6 +114,7 @@ export class AgentSession extends Context.Service<
         calls,
         authorised,
         generation: () => generation,
+        takesFiles: () => takesFiles,
         begin: (seen, source) =>
           beginning.withPermit(Effect.suspend(() => (generation === seen ? hello(source) : Effect.void))),
         renewSeconds: () => renewSeconds,

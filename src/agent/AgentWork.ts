@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto"
 import { Cause, Context, Deferred, Duration, Effect, type FileSystem, Layer } from "effect"
 import type { AgentFacts } from "../../schema/agent/AgentIdentity.ts"
-import type { JobOffer } from "../../schema/agent/AgentJob.ts"
+import { acceptWithinSeconds, type JobOffer } from "../../schema/agent/AgentJob.ts"
 import { AgentFolder } from "../../runner/agent/AgentFolder.ts"
 import type { AgentParty } from "../../runner/agent/AgentParty.ts"
 import { runLeft, runOffer } from "../../runner/agent/AgentRun.ts"
@@ -101,7 +101,8 @@ export class AgentWork extends Context.Service<
           ) {
             const room = yield* makeRoom(folder.runs, { runId: offer.runId, fence: offer.fence }, offer.kind)
             if (room === undefined) return
-            const lease = makeLease(machineClocks, sent, offer.leaseSeconds)
+            // The server grants the Run's own lease once it knows that the offer has arrived.
+            const lease = makeLease(machineClocks, sent, Math.min(offer.leaseSeconds, acceptWithinSeconds))
             yield* runs.add({ room, lease, stage: "accepted" }, (handle) =>
               Effect.andThen(held, runOffer(handle, lease, offer, job).pipe(worked(offer.runId)))
             )

@@ -5,7 +5,7 @@ import type { RunClaim } from "../../schema/agent/AgentJob.ts"
 import { Busy, Gone, Rejected, Unauthorised } from "../../schema/agent/AgentRefusal.ts"
 import { agentPath, type BlobKind, StoredBytes } from "../../schema/agent/Blob.ts"
 import { FetchRefused } from "../../runner/agent/ServerLine.ts"
-import type { SealedFile } from "../../runner/agent/SealedFile.ts"
+import type { SentFile } from "../../runner/agent/SealedFile.ts"
 import type { AgentSession } from "./AgentSession.ts"
 
 /* Large files by plain HTTP, in parts: parts that arrived before a connection was cut are not sent again. */
@@ -29,19 +29,25 @@ const refusedBy = (status: number) => {
   return new Rejected({ message: `The server answered ${status} to a file.` })
 }
 
+/** A part of a file, from memory where it is there. */
+const partOf = ({ bytes, path, sizeBytes }: SentFile, from: number) =>
+  bytes === undefined
+    ? Effect.acquireUseRelease(
+        Effect.promise(() => open(path, "r")),
+        (handle) =>
+          Effect.promise(() => {
+            const part = Buffer.alloc(Math.min(partBytes, sizeBytes - from))
+            return handle.read(part, 0, part.length, from).then(() => new Uint8Array(part))
+          }),
+        (handle) => Effect.promise(() => handle.close())
+      )
+    : Effect.succeed(bytes.subarray(from, from + partBytes))
+
 /** Sends one part of a file, from the server's position. Returns the server's new position. */
-const putPart = (request: HttpClientRequest.HttpClientRequest, file: SealedFile, from: number) =>
+const putPart = (request: HttpClientRequest.HttpClientRequest, file: SentFile, from: number) =>
   Effect.gen(function* () {
     const client = yield* HttpClient.HttpClient
-    const bytes = yield* Effect.acquireUseRelease(
-      Effect.promise(() => open(file.path, "r")),
-      (handle) =>
-        Effect.promise(() => {
-          const part = Buffer.alloc(Math.min(partBytes, file.sizeBytes - from))
-          return handle.read(part, 0, part.length, from).then(() => new Uint8Array(part))
-        }),
-      (handle) => Effect.promise(() => handle.close())
-    )
+    const bytes = yield* partOf(file, from)
     const response = yield* client
       .execute(
         request.pipe(
@@ -61,10 +67,9 @@ export const putBlob = Effect.fnUntraced(function* (
   server: string,
   session: AgentSession["Service"],
   claim: RunClaim,
-  kind: BlobKind,
-  file: SealedFile
+  file: SentFile
 ) {
-  const request = () => session.authorised(HttpClientRequest.put(addressOf(server, claim, kind, file.digest)))
+  const request = () => session.authorised(HttpClientRequest.put(addressOf(server, claim, file.kind, file.digest)))
   // The first answer has the server's position; the server skips a repeated part.
   let from = 0
   for (;;) {

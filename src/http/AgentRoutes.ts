@@ -17,6 +17,7 @@ import { agentProtocol } from "../../schema/agent/AgentIdentity.ts"
 import { RunClaim } from "../../schema/agent/AgentJob.ts"
 import { AgentProtocol } from "../../schema/agent/AgentProtocol.ts"
 import { BlobKind, Digest } from "../../schema/agent/Blob.ts"
+import { carriesFiles } from "../../schema/agent/CarriedFile.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { AgentApi } from "./AgentApi.ts"
 import { routeOf } from "./DeclaredRoute.ts"
@@ -64,7 +65,7 @@ const handlers = AgentProtocol.toLayer(
           sessionSeconds,
           pool: session.agent.pool,
           protocol: agentProtocol,
-          capabilities: [],
+          capabilities: [carriesFiles],
           orders: yield* Effect.forEach(held, (claim) => claims.orderOf(session, claim)),
           renewSeconds,
           serverTime: yield* now

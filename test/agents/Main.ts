@@ -19,7 +19,7 @@ class AgentsFailed extends Schema.TaggedError<AgentsFailed>()("AgentsFailed", { 
 }
 
 /** The short form runs one share of this many. */
-const togetherShares = 5
+const togetherShares = 7
 const killShares = 14
 /** The number of cases that share a server. */
 const laneLength = 10

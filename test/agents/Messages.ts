@@ -41,6 +41,18 @@ export const occasions: Readonly<Record<Said, Occasion>> = {
   "PUT left_over": "handIn"
 }
 
+/** What goes within messages where both sides take it so. */
+const carried: ReadonlySet<Said> = new Set([
+  "GET state",
+  "GET plan_file",
+  "PUT plan_file",
+  "PUT state",
+  "PUT outcome"
+] satisfies ReadonlyArray<Said>)
+
+/** Whether it is said only where one side is of the release before. */
+export const isOfBefore = (message: Said): boolean => carried.has(message)
+
 const isSaid = (name: string): name is Said => Object.hasOwn(occasions, name)
 
 export const everySaid: ReadonlyArray<Said> = Object.keys(occasions).filter(isSaid)

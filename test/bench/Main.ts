@@ -3,7 +3,7 @@
 import { NodeRuntime } from "@effect/platform-node"
 import { availableParallelism, loadavg } from "node:os"
 import { parseArgs } from "node:util"
-import { Console, Effect, Schema } from "effect"
+import { Cause, Console, Duration, Effect, Schema } from "effect"
 import { platform } from "../../src/composition/Platform.ts"
 import { agents } from "./agents/Agents.ts"
 import { commandLine } from "./CommandLine.ts"
@@ -20,7 +20,7 @@ import { signInStorm } from "./SignInStorm.ts"
 import { snapshots } from "./Snapshots.ts"
 import { startup } from "./Startup.ts"
 import { streams } from "./Streams.ts"
-import { printFigure } from "./support/Figures.ts"
+import { type Parts, printFigure } from "./support/Figures.ts"
 import { releaseBinary } from "./support/ReleaseBinary.ts"
 import { tokenCheck } from "./TokenCheck.ts"
 
@@ -58,6 +58,16 @@ const printLoad = Effect.suspend(() =>
   Console.log(`${loadavg()[0]?.toFixed(1)} processes on ${availableParallelism()} cores in the last minute`)
 )
 
+/** A part that fails or does not end takes nothing from the others. */
+const longestPart = Duration.minutes(8)
+
+const printPart = ({ figures, name }: Parts[number]) =>
+  figures.pipe(
+    Effect.timeout(longestPart),
+    Effect.flatMap((all) => Effect.forEach(all, printFigure)),
+    Effect.catchCause((cause) => Console.log(`FAILED  ${name}: ${Cause.pretty(cause)}`))
+  )
+
 const program = Effect.gen(function* () {
   const binary = yield* releaseBinary
   if (tool === null) yield* Console.log("No tofu or terraform on PATH: the main job, growth and logs are left out.")
@@ -72,7 +82,8 @@ const program = Effect.gen(function* () {
   yield* printLoad
   for (const [name, group] of Object.entries(all)) {
     if (wanted !== undefined && !wanted.includes(name)) continue
-    for (const figure of yield* group) yield* printFigure(figure)
+    if (Effect.isEffect(group)) for (const figure of yield* group) yield* printFigure(figure)
+    else yield* Effect.forEach(group, printPart)
   }
   yield* printLoad
 }).pipe(Effect.scoped, Effect.provide(platform))

@@ -97,6 +97,27 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     test: claimsTest
   },
   {
+    name: "agent: a message carries only the files that it names",
+    file: "actors/agent/CarriedBlobs.ts",
+    text: "named[file.kind] === file.digest",
+    broken: `named[file.kind] !== ""`,
+    test: liesTest
+  },
+  {
+    name: "agent: processes under an offer are dead before it goes to another",
+    file: "runner/agent/Beginning.ts",
+    text: "lease.secondsUntilKill() > leastOfOffer",
+    broken: "lease.secondsUntilKill() > -leastOfOffer",
+    test: "test/runner/agent/Beginning.test.ts"
+  },
+  {
+    name: "agent: an offer is not renewed",
+    file: "src/agent/AgentRuns.ts",
+    text: "handle.lease !== undefined && handle.isAccepted",
+    broken: "handle.lease !== undefined",
+    test: "test/src/agent/AgentRuns.test.ts"
+  },
+  {
     name: "agent: nobody hoards Runs",
     file: "actors/agent/AgentOffers.ts",
     text: "mostOfPlaces * session.facts.places",

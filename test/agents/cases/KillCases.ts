@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { holds } from "../../crash/CrashClient.ts"
-import { everySaid, occasions } from "../Messages.ts"
+import { everySaid, isOfBefore, occasions } from "../Messages.ts"
 import type { LaneCase } from "./AgentCase.ts"
 import { journeyTo, keptAgent, type KeptAgent } from "./Journeys.ts"
 import { faultAt } from "./LineCases.ts"
@@ -19,7 +19,7 @@ export const killCases: ReadonlyArray<LaneCase> = everySaid.flatMap((message) =>
       Effect.scoped(
         Effect.gen(function* () {
           const label = nextLabel()
-          const made = yield* world.agent(label)
+          const made = yield* world.agent(label, isOfBefore(message) ? { line: yield* world.lineAsBefore } : {})
           let agent: KeptAgent | undefined
           const faults = [faultAt(message, way, () => agent?.kill())]
           const occasion = occasions[message]

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { holds } from "../../crash/CrashClient.ts"
 import { type Fault, type Way, ways } from "../line/FaultLine.ts"
-import { everySaid, type Occasion, occasions, type Said } from "../Messages.ts"
+import { everySaid, isOfBefore, type Occasion, occasions, type Said } from "../Messages.ts"
 import type { AgentWorld } from "../support/AgentWorld.ts"
 import type { LaneCase } from "./AgentCase.ts"
 import { journeyTo, keptAgent } from "./Journeys.ts"
@@ -18,10 +18,16 @@ const wanted = { plan: "waiting_approval", apply: "succeeded", drift_check: "suc
 const statusOf = (type: string) => Object.entries(wanted).find(([name]) => name === type)?.[1]
 
 /** A cut connection changes nothing but timing: every Run ends as it would without it, and the cut did happen. */
-const cut = (world: AgentWorld, label: string, occasion: Occasion, faults: ReadonlyArray<Fault>) =>
+const cut = (
+  world: AgentWorld,
+  label: string,
+  occasion: Occasion,
+  faults: ReadonlyArray<Fault>,
+  { asBefore }: { readonly asBefore: boolean }
+) =>
   Effect.scoped(
     Effect.gen(function* () {
-      const made = yield* world.agent(label)
+      const made = yield* world.agent(label, asBefore ? { line: yield* world.lineAsBefore } : {})
       if (occasion === "begin") made.line.arm(faults)
       const agent = yield* keptAgent(made)
       const runs = yield* journeyTo(world, agent, label, occasion, faults)
@@ -40,22 +46,45 @@ const cut = (world: AgentWorld, label: string, occasion: Occasion, faults: Reado
 export const cutCases: ReadonlyArray<LaneCase> = everySaid.flatMap((message) =>
   ways.map((way) => ({
     name: `line cut at ${message}: ${way}`,
-    run: ({ nextLabel, world }) => cut(world, nextLabel(), occasions[message], [faultAt(message, way)])
+    run: ({ nextLabel, world }) =>
+      cut(world, nextLabel(), occasions[message], [faultAt(message, way)], { asBefore: isOfBefore(message) })
   }))
 )
 
 const together: ReadonlyArray<Occasion> = ["plan", "apply", "drift", "handIn", "decline"]
+/** At these, files go within messages, where both sides take them so. */
+const carrying: ReadonlyArray<Occasion> = ["plan", "apply"]
+
+const cutTogether = (
+  occasion: Occasion,
+  way: Way,
+  said: ReadonlyArray<Said>,
+  options: { readonly asBefore: boolean }
+) => {
+  const messages = said.filter((message) => occasions[message] === occasion)
+  return ({ nextLabel, world }: Parameters<LaneCase["run"]>[0]) =>
+    cut(
+      world,
+      nextLabel(),
+      occasion,
+      messages.map((message) => faultAt(message, way)),
+      options
+    )
+}
 
 /** All messages of an occasion in one journey, each cut once in this way. */
-export const cutTogetherCases: ReadonlyArray<LaneCase> = ways.flatMap((way) =>
-  together.map((occasion) => ({
+export const cutTogetherCases: ReadonlyArray<LaneCase> = ways.flatMap((way) => [
+  ...together.map((occasion) => ({
+    name: `line cut at every message of ${occasion}, as with the release before: ${way}`,
+    run: cutTogether(occasion, way, everySaid, { asBefore: true })
+  })),
+  ...carrying.map((occasion) => ({
     name: `line cut at every message of ${occasion}: ${way}`,
-    run: ({ nextLabel, world }) =>
-      cut(
-        world,
-        nextLabel(),
-        occasion,
-        everySaid.filter((message) => occasions[message] === occasion).map((message) => faultAt(message, way))
-      )
+    run: cutTogether(
+      occasion,
+      way,
+      everySaid.filter((message) => !isOfBefore(message)),
+      { asBefore: false }
+    )
   }))
-)
+])

@@ -1,6 +1,7 @@
 import { connect, createServer, type Socket } from "node:net"
 import { setTimeout as sleep } from "node:timers/promises"
 import { Effect } from "effect"
+import { carriesFiles } from "../../../schema/agent/CarriedFile.ts"
 import { headOf, messageOf, wholeBytes } from "./HttpMessage.ts"
 
 /**
@@ -24,6 +25,14 @@ export interface Fault {
   readonly also?: () => void
 }
 
+/** Neither side hears of it, so they speak as with the release before. Of the same length as the word, which is changed in place. */
+const unheard = carriesFiles.replace("carried", "unheard")
+
+const withoutFiles = (bytes: Buffer): Buffer => {
+  for (let at = bytes.indexOf(carriesFiles); at !== -1; at = bytes.indexOf(carriesFiles, at)) bytes.write(unheard, at)
+  return bytes
+}
+
 const slice = 16 * 1024
 const millisecondsInSecond = 1000
 
@@ -42,9 +51,14 @@ const forged = (answer: Buffer): Buffer =>
   )
 
 /**
- * The connection between an agent and its server: it passes everything on, records it, and breaks where a test says so.
+ * The connection between an agent and its server: it passes everything on, records it, and breaks where a test says so. `asBefore`:
+ * neither side knows that the other takes files within messages, as with the release before.
  */
-export const faultLine = Effect.fn("faultLine")(function* (upstreamUrl: string) {
+export const faultLine = Effect.fn("faultLine")(function* (
+  upstreamUrl: string,
+  { asBefore = false }: { readonly asBefore?: boolean } = {}
+) {
+  const heard = (bytes: Buffer) => (asBefore ? withoutFiles(bytes) : bytes)
   const port = Number(new URL(upstreamUrl).port)
   const captured: Array<Array<Buffer>> = []
   const said: Array<string> = []
@@ -120,7 +134,7 @@ export const faultLine = Effect.fn("faultLine")(function* (upstreamUrl: string) 
       fromAgent.push(chunk)
       waiting = Buffer.concat([waiting, chunk])
       for (let whole = wholeBytes(waiting); whole !== undefined; whole = wholeBytes(waiting)) {
-        const bytes = waiting.subarray(0, whole)
+        const bytes = heard(waiting.subarray(0, whole))
         waiting = waiting.subarray(whole)
         request(bytes)
       }
@@ -132,7 +146,7 @@ export const faultLine = Effect.fn("faultLine")(function* (upstreamUrl: string) 
         if (at === undefined && chunk.includes(words)) watched.set(words, Date.now())
       }
       const fault = current
-      answer = Buffer.concat([answer, chunk])
+      answer = Buffer.concat([answer, heard(chunk)])
       const isPassed = fault === undefined || fault.isHit || !isOfAnswer(fault)
       if (!isPassed && wholeBytes(answer) === undefined) return
       const whole = answer

@@ -154,7 +154,9 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
   const agents: Array<string> = []
   const lines: Array<FaultLine> = []
 
-  const line = Effect.tap(faultLine(first.url), (made) => Effect.sync(() => lines.push(made)))
+  const lineOf = (options: Parameters<typeof faultLine>[1]) =>
+    Effect.tap(faultLine(first.url, options), (made) => Effect.sync(() => lines.push(made)))
+  const line = lineOf({})
 
   /** An agent that is not started yet, with its own connection. */
   const agent = Effect.fnUntraced(function* (name: string, given: AgentOptions = {}) {
@@ -301,6 +303,8 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     first,
     operator,
     line,
+    /** To an agent and a server that carry nothing within messages. */
+    lineAsBefore: lineOf({ asBefore: true }),
     lines,
     agent,
     agents,

@@ -2,9 +2,17 @@ import { Effect, FileSystem, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { faultLine } from "../../agents/line/FaultLine.ts"
 import { repositoryOf } from "../support/Modules.ts"
+import { atRealTimePriority } from "../support/RealTimePriority.ts"
 import { startProduct } from "../support/Product.ts"
 
 const Issued = Schema.fromJsonString(Schema.Struct({ token: Schema.String }))
+
+/** Server and agent get a core whenever they want one, and so does this process, which asks them. */
+export const promptly = Effect.fn("promptly")(function* (product: FarProduct) {
+  return (yield* atRealTimePriority([product.pid, product.agentPid, process.pid]))
+    ? "at a real-time priority"
+    : "at an ordinary priority"
+})
 
 /**
  * A server that executes the Runs of one repository through an agent on this machine, and those of another itself. The
@@ -65,7 +73,7 @@ export const farProduct = Effect.fn("farProduct")(function* (
     )
   )
   yield* Effect.forkScoped(Stream.runDrain(agent.all))
-  return { ...product, near: near.url, far: far.url, line }
+  return { ...product, agentPid: agent.pid, near: near.url, far: far.url, line }
 })
 
 export type FarProduct = Effect.Success<ReturnType<typeof farProduct>>

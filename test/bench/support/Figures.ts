@@ -1,4 +1,5 @@
-import { Console, Effect } from "effect"
+import { Console, Effect, type Layer } from "effect"
+import type { platform } from "../../../src/composition/Platform.ts"
 
 /** One line of the result: what was measured, its target, and whether it holds. */
 export interface Figure {
@@ -10,6 +11,12 @@ export interface Figure {
   /** The measurements behind the figure. */
   readonly detail?: string
 }
+
+/** Figures that are measured one after the other, each of which may fail or take too long by itself. */
+export type Parts<E = unknown, R = Layer.Success<typeof platform>> = ReadonlyArray<{
+  readonly name: string
+  readonly figures: Effect.Effect<ReadonlyArray<Figure>, E, R>
+}>
 
 export const median = (values: ReadonlyArray<number>): number => {
   const sorted = [...values].sort((a, b) => a - b)

@@ -21,6 +21,23 @@ const inTool = (events: ReadonlyArray<RunEvent>, to: number): number => {
   }, 0)
 }
 
+/** The parts of a Run: before its tool starts, with the tool, and from what the tool said last until `end`. */
+export interface RunParts {
+  readonly before: number
+  readonly tool: number
+  readonly after: number
+}
+
+const partsOf = (events: ReadonlyArray<RunEvent>, end: number): RunParts => {
+  const inside = events
+    .filter(
+      ({ data, kind }) => kind === "plan.summary" || (kind === "run.phase" && toolPhases.has(String(data["phase"])))
+    )
+    .map(({ at }) => Date.parse(at))
+  const [first = Number.NaN, last = Number.NaN] = [inside[0], inside.at(-1)]
+  return { before: first - timeOf(events, "run.queued"), tool: last - first, after: end - last }
+}
+
 const eventsOf = (product: Product, runId: string) =>
   Effect.map(product.client.runs.events({ params: { runId }, query: { limit: 1000 } }), (answer) =>
     answer instanceof Response || !("events" in answer) ? [] : answer.events
@@ -80,7 +97,8 @@ export const install = Effect.fn("install")(function* (
     scan,
     tool,
     own: total - git - scan - tool,
-    planned: reviewable - timeOf(plan, "run.queued")
+    planned: reviewable - timeOf(plan, "run.queued"),
+    parts: partsOf(plan, reviewable)
   }
 })
 
@@ -102,5 +120,6 @@ export const apply = Effect.fn("apply")(function* (product: Product, planRunId: 
     schedule: patient
   })
   const events = yield* eventsOf(product, run.id)
-  return { millis: timeOf(events, "run.succeeded") - asked, tool: inTool(events, timeOf(events, "run.succeeded")) }
+  const succeeded = timeOf(events, "run.succeeded")
+  return { millis: succeeded - asked, tool: inTool(events, succeeded), parts: partsOf(events, succeeded) }
 })

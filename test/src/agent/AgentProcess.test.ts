@@ -8,58 +8,24 @@ import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 import {
   addApply,
   addPlan,
+  empty,
+  heard,
+  over,
+  planned,
+  roomsOf,
   secretCanary,
-  slowModule,
-  snapshotOf,
-  startAgent,
+  staged,
   tokenCanary
 } from "./support/AgentStage.ts"
 import type { ScriptedRun } from "./support/ScriptedRun.ts"
-import { type ScriptedServer, scriptedServer } from "./support/ScriptedServer.ts"
-
-const over = (run: ScriptedRun) =>
-  eventually(
-    Effect.sync(() => run.results.length),
-    (count) => count > 0
-  )
 
 const until = (holds: () => boolean) => eventually(Effect.sync(holds), (holding) => holding)
-
-const heard = (run: ScriptedRun, message: string) =>
-  eventually(
-    Effect.sync(() => run.heard.includes(message)),
-    (has) => has
-  )
 
 const hears = (run: ScriptedRun, text: string) =>
   eventually(
     Effect.sync(() => JSON.stringify(run.entries).includes(text)),
     (has) => has
   )
-
-const planned = Effect.fnUntraced(function* (server: ScriptedServer, snapshot: string) {
-  const plan = yield* addPlan(server, snapshot)
-  yield* over(plan)
-  const [result] = plan.results
-  if (result?.kind !== "plan" || result.status !== "ended") throw new Error(`no plan: ${JSON.stringify(result)}`)
-  return { run: plan, outcome: result.outcome, planFile: plan.files.get("plan_file") ?? new Uint8Array(0) }
-})
-
-const roomsOf = (folder: string) => readdirSync(join(folder, "runs"))
-
-const empty = (folder: string) =>
-  eventually(
-    Effect.sync(() => roomsOf(folder)),
-    (rooms) => rooms.length === 0
-  )
-
-/** A server with a module whose apply takes this long, and an agent that has not been started. */
-const staged = Effect.fnUntraced(function* (seconds: number) {
-  const server = yield* scriptedServer
-  const folder = join(yield* temporaryFolder, "agent")
-  const snapshot = yield* snapshotOf(server, slowModule(seconds))
-  return { server, folder, snapshot, start: startAgent(server, folder) }
-})
 
 const withAgent = Effect.fnUntraced(function* (seconds: number) {
   const stage = yield* staged(seconds)
@@ -121,43 +87,6 @@ describe("an agent", () => {
         expect(statSync(join(folder, "keys.json")).mode & 0o777).toBe(0o600)
       }),
     120_000
-  )
-
-  it.live(
-    "delivers everything once even if the request or the answer of each message is lost",
-    () =>
-      Effect.gen(function* () {
-        const { folder, server, snapshot, start } = yield* staged(12)
-        for (const message of [
-          "Challenge",
-          "Hello",
-          "Next",
-          "Accept",
-          "Start",
-          "Renew",
-          "Report",
-          "Checkpoint",
-          "Result",
-          "GET snapshot",
-          "GET plan_file",
-          "PUT outcome",
-          "PUT plan_file",
-          "PUT state"
-        ]) {
-          for (const lost of ["request", "answer"] as const) server.faults.push({ message, lost, times: 2 })
-        }
-        const agent = yield* start
-        const plan = yield* planned(server, snapshot)
-        const apply = yield* addApply(server, snapshot, plan)
-        yield* over(apply)
-        yield* empty(folder)
-        yield* agent.drained
-        expect(apply.results[0]).toMatchObject({ status: "ended", outcome: { exit: "succeeded" } })
-        expect(server.faults.filter(({ times }) => times > 0)).toEqual([])
-        const begun = apply.entries.filter((entry) => entry.kind === "event" && entry.fact.kind === "resource.started")
-        expect(begun).toHaveLength(3)
-      }),
-    180_000
   )
 
   it.live(

@@ -1,3 +1,4 @@
+import { readdirSync } from "node:fs"
 import { join } from "node:path"
 import { NodeServices } from "@effect/platform-node"
 import { Deferred, Effect, Fiber, Layer, Redacted, Schema } from "effect"
@@ -8,9 +9,11 @@ import { RunId } from "../../../../schema/records/Ids.ts"
 import { agentProcess } from "../../../../src/agent/AgentProcess.ts"
 import { platform } from "../../../../src/composition/Platform.ts"
 import { logging } from "../../../../src/observability/Logging.ts"
+import { eventually } from "../../../support/Eventually.ts"
 import { temporaryFolder } from "../../../support/TemporaryFolder.ts"
 import { terraform } from "../../../runner/execution/support/RunnerHarness.ts"
-import type { ScriptedServer } from "./ScriptedServer.ts"
+import type { ScriptedRun } from "./ScriptedRun.ts"
+import { type ScriptedServer, scriptedServer } from "./ScriptedServer.ts"
 
 export const secretCanary = "input-canary-9f2c41d7"
 export const tokenCanary = "enrolment-token-canary"
@@ -144,4 +147,40 @@ export const startAgent = Effect.fnUntraced(function* (server: ScriptedServer, f
     stop: Deferred.succeed(stop, undefined),
     drained: Effect.andThen(Deferred.succeed(drain, undefined), Fiber.join(fiber))
   }
+})
+
+export const over = (run: ScriptedRun) =>
+  eventually(
+    Effect.sync(() => run.results.length),
+    (count) => count > 0
+  )
+
+export const heard = (run: ScriptedRun, message: string) =>
+  eventually(
+    Effect.sync(() => run.heard.includes(message)),
+    (has) => has
+  )
+
+export const planned = Effect.fnUntraced(function* (server: ScriptedServer, snapshot: string) {
+  const plan = yield* addPlan(server, snapshot)
+  yield* over(plan)
+  const [result] = plan.results
+  if (result?.kind !== "plan" || result.status !== "ended") throw new Error(`no plan: ${JSON.stringify(result)}`)
+  return { run: plan, outcome: result.outcome, planFile: plan.files.get("plan_file") ?? new Uint8Array(0) }
+})
+
+export const roomsOf = (folder: string) => readdirSync(join(folder, "runs"))
+
+export const empty = (folder: string) =>
+  eventually(
+    Effect.sync(() => roomsOf(folder)),
+    (rooms) => rooms.length === 0
+  )
+
+/** A server with a module whose apply takes this long, and an agent that has not been started. */
+export const staged = Effect.fnUntraced(function* (seconds: number) {
+  const server = yield* scriptedServer
+  const folder = join(yield* temporaryFolder, "agent")
+  const snapshot = yield* snapshotOf(server, slowModule(seconds))
+  return { server, folder, snapshot, start: startAgent(server, folder) }
 })

@@ -1,4 +1,4 @@
-import type { JobKind, ReportedEntry } from "../../../../schema/agent/AgentJob.ts"
+import type { JobKind, ReportBatch, ReportedEntry } from "../../../../schema/agent/AgentJob.ts"
 import type { RunId } from "../../../../schema/records/Ids.ts"
 import type { JobResult } from "../../../../runner/agent/JobResult.ts"
 import type { LeftOver } from "../../../../runner/execution/RunOutcome.ts"
@@ -32,4 +32,34 @@ export interface Fault {
   readonly message: string
   readonly lost: "request" | "answer"
   times: number
+}
+
+export type NewRun = Pick<ScriptedRun, "runId" | "fence" | "kind" | "job" | "snapshot" | "secrets"> & {
+  readonly leaseSeconds?: number
+  readonly isForged?: boolean
+}
+
+export const newRun = (run: NewRun): ScriptedRun => ({
+  leaseSeconds: 60,
+  isForged: false,
+  ...run,
+  offered: false,
+  cancel: false,
+  gone: undefined,
+  heard: [],
+  entries: [],
+  lastBatch: 0,
+  serials: [],
+  results: [],
+  files: new Map(),
+  handedIn: []
+})
+
+/** Stores a batch once. */
+export const reported = (run: ScriptedRun, batch: ReportBatch) => {
+  if (batch.number === run.lastBatch + 1) {
+    run.lastBatch += 1
+    run.entries.push(...batch.entries)
+  }
+  return { acknowledged: run.lastBatch }
 }

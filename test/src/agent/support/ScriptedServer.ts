@@ -8,6 +8,7 @@ import { type HeldRun, type HeldRunOrder, offerText } from "../../../../schema/a
 import { AgentProtocol } from "../../../../schema/agent/AgentProtocol.ts"
 import { Gone, Unauthorised } from "../../../../schema/agent/AgentRefusal.ts"
 import { agentRpcPath } from "../../../../schema/agent/Blob.ts"
+import { type CarriedFile, carriesFiles } from "../../../../schema/agent/CarriedFile.ts"
 import { PoolName } from "../../../../schema/agent/PoolName.ts"
 import type { ProvidedMark } from "../../../../schema/agent/ProvidedMark.ts"
 import { AgentId, EvidenceId } from "../../../../schema/records/Ids.ts"
@@ -17,21 +18,13 @@ import { JobResult } from "../../../../runner/agent/JobResult.ts"
 import { openBlob, sealBlob } from "../../../../runner/agent/SealedBlob.ts"
 import { sealFor } from "../../../../runner/agent/SealedMessage.ts"
 import { LeftOver } from "../../../../runner/execution/RunOutcome.ts"
-import type { Fault, ScriptedRun } from "./ScriptedRun.ts"
+import { pair, raw } from "./ScriptedKeys.ts"
+import { type Fault, type NewRun, newRun, reported, type ScriptedRun } from "./ScriptedRun.ts"
 
 const installationId = "ins_scripted"
 const decodeResult = Schema.decodeEffect(Schema.fromJsonString(JobResult))
 const decodeLeft = Schema.decodeEffect(Schema.fromJsonString(LeftOver))
 const mostBytes = 512 * 1024 * 1024
-
-const pair = (name: "X25519" | "Ed25519") =>
-  crypto.subtle.generateKey({ name }, false, name === "X25519" ? ["deriveBits"] : ["sign", "verify"]).then((made) => {
-    if (!("publicKey" in made)) throw new Error("a pair of keys")
-    return made
-  })
-
-const raw = (key: CryptoKey) =>
-  crypto.subtle.exportKey("raw", key).then((bytes) => Buffer.from(bytes).toString("base64url"))
 
 const digestOf = (bytes: Uint8Array) => `sha256:${createHash("sha256").update(bytes).digest("hex")}`
 
@@ -57,6 +50,7 @@ export const scriptedServer = Effect.gen(function* () {
   const marks: Array<ReadonlyArray<ProvidedMark>> = []
   const parts = new Map<string, Buffer>()
   const sealedAnswers = new Map<string, Uint8Array>()
+  let takesFiles = false
   let agent: { readonly agentId: AgentId; readonly keys: AgentKeys } | undefined
   const sessions = new Set<string>()
   let claimed: { readonly claim: string; readonly run: ScriptedRun } | undefined
@@ -93,6 +87,21 @@ export const scriptedServer = Effect.gen(function* () {
       Effect.orDie
     )
 
+  const keep = (files: ReadonlyArray<CarriedFile> = []) => {
+    for (const { bytes, digest } of files) parts.set(digest, Buffer.from(bytes))
+  }
+
+  const filesOf = (run: ScriptedRun) =>
+    Effect.promise(() =>
+      Promise.all(
+        (["state", "plan_file"] as const).flatMap((kind) => {
+          const plain = run.secrets[kind]
+          const digest = plain === undefined ? "" : digestOf(plain)
+          return plain === undefined ? [] : [served(run, kind, digest).then((bytes) => ({ kind, digest, bytes }))]
+        })
+      )
+    )
+
   const handlers = AgentProtocol.toLayer({
     Challenge: () => Effect.succeed({ nonce: randomBytes(16).toString("hex") }),
     Enrol: ({ keys, token }) =>
@@ -125,7 +134,7 @@ export const scriptedServer = Effect.gen(function* () {
           sessionSeconds: 600,
           pool: PoolName.make("eu"),
           protocol: 1,
-          capabilities: [],
+          capabilities: takesFiles ? [carriesFiles] : [],
           orders,
           renewSeconds: 1,
           serverTime: "2026-01-31T09:30:00.000Z"
@@ -164,7 +173,12 @@ export const scriptedServer = Effect.gen(function* () {
         )
         return {
           drain: false,
-          offer: { ...offer, sealedJob, signature: Buffer.from(signature).toString("base64url") }
+          offer: {
+            ...offer,
+            ...(takesFiles ? { files: yield* filesOf(run) } : {}),
+            sealedJob,
+            signature: Buffer.from(signature).toString("base64url")
+          }
         }
       }),
     Accept: (claim, { headers }) => Effect.asVoid(own("Accept", claim, headers)),
@@ -186,23 +200,19 @@ export const scriptedServer = Effect.gen(function* () {
         }
       }),
     Report: ({ batch, ...claim }, { headers }) =>
-      Effect.gen(function* () {
-        const run = yield* own("Report", claim, headers)
-        if (batch.number === run.lastBatch + 1) {
-          run.lastBatch += 1
-          run.entries.push(...batch.entries)
-        }
-        return { acknowledged: run.lastBatch }
-      }),
-    Checkpoint: ({ blob, serial, ...claim }, { headers }) =>
+      Effect.map(own("Report", claim, headers), (run) => reported(run, batch)),
+    Checkpoint: ({ blob, files, serial, ...claim }, { headers }) =>
       Effect.gen(function* () {
         const run = yield* own("Checkpoint", claim, headers)
+        keep(files)
         yield* opened(run, "state", blob)
         run.serials.push(serial)
       }),
-    Result: ({ outcome, planFile, state, ...claim }, { headers }) =>
+    Result: ({ files, lastReport, outcome, planFile, state, ...claim }, { headers }) =>
       Effect.gen(function* () {
         const run = yield* own("Result", claim, headers)
+        keep(files)
+        if (lastReport !== undefined) reported(run, lastReport)
         const text = new TextDecoder().decode(yield* opened(run, "outcome", outcome))
         const result = yield* Effect.orDie(decodeResult(text))
         if (planFile !== undefined) run.files.set("plan_file", yield* opened(run, "plan_file", planFile))
@@ -318,29 +328,14 @@ export const scriptedServer = Effect.gen(function* () {
     cut: (isCut: boolean) => {
       down = isCut
     },
+    /** Of this release, or of the one before: for sessions that begin from now on. */
+    takeFiles: (isTaking: boolean) => {
+      takesFiles = isTaking
+    },
     /** As after a restart: no session is known. */
     forgetSessions: () => sessions.clear(),
-    add: (
-      run: Pick<ScriptedRun, "runId" | "fence" | "kind" | "job" | "snapshot" | "secrets"> & {
-        leaseSeconds?: number
-        isForged?: boolean
-      }
-    ) => {
-      const scripted: ScriptedRun = {
-        leaseSeconds: 60,
-        isForged: false,
-        ...run,
-        offered: false,
-        cancel: false,
-        gone: undefined,
-        heard: [],
-        entries: [],
-        lastBatch: 0,
-        serials: [],
-        results: [],
-        files: new Map(),
-        handedIn: []
-      }
+    add: (run: NewRun) => {
+      const scripted = newRun(run)
       runs.push(scripted)
       return scripted
     }

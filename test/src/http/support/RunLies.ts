@@ -2,6 +2,7 @@ import { expect } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { AgentLeases } from "../../../../actors/agent/AgentLeases.ts"
+import { carriedResults, carriedStates, failedPlan, malformedFiles } from "./CarriedLies.ts"
 import { stateFile, text } from "./FarPlane.ts"
 import { at, digest, lineOf, notOwn, ofOthers, refused, type Tag, type Told } from "./LieScene.ts"
 import { digestOf } from "./TestAgent.ts"
@@ -112,9 +113,11 @@ export const runLies = {
   Checkpoint: {
     malformed: [
       ({ held }) => ({ ...held, serial: "1", resourceCount: 1, blob: digest }),
-      ({ held }) => ({ ...held, serial: 1, resourceCount: 1, blob: "../x" })
+      ({ held }) => ({ ...held, serial: 1, resourceCount: 1, blob: "../x" }),
+      ...malformedFiles(({ held }, files) => ({ ...held, serial: 1, resourceCount: 1, blob: digest, files }))
     ],
     lies: [
+      ...carriedStates,
       {
         name: "of another's Run, with a state of the other's",
         tell: ofOthers(({ digests, liar }, claim) =>
@@ -151,8 +154,13 @@ export const runLies = {
     ]
   },
   Result: {
-    malformed: [({ own }) => ({ ...own, lastBatch: 0, outcome: "x" })],
+    malformed: [
+      ({ own }) => ({ ...own, lastBatch: 0, outcome: "x" }),
+      ({ own }) => ({ ...own, lastBatch: 0, outcome: digest, lastReport: { number: 0, entries: [] } }),
+      ...malformedFiles(({ own }, files) => ({ ...own, lastBatch: 0, outcome: digest, files }))
+    ],
     lies: [
+      ...carriedResults,
       {
         name: "of another's Run",
         tell: ofOthers(({ digests, liar }, claim) =>
@@ -171,12 +179,7 @@ export const runLies = {
           const elsewhere = yield* liar.sealed(held, "outcome", apply)
           yield* liar.send(own, "outcome", digestOf(elsewhere), elsewhere, 0, elsewhere.length)
           yield* refused(say(digestOf(elsewhere)), "Rejected")
-          const failed = { reason: "killed", phase: "plan", message: "x", diagnostics: [], sandboxKilled: false }
-          const ended = yield* liar.put(
-            own,
-            "outcome",
-            text(JSON.stringify({ kind: "plan", status: "failed", failure: { _tag: "RunnerFailure", ...failed } }))
-          )
+          const ended = yield* liar.put(own, "outcome", text(JSON.stringify(failedPlan)))
           for (const file of ["planFile", "state", "build"]) yield* refused(say(ended, { [file]: digest }), "Rejected")
           yield* refused(liar.as(liar.client.Result({ ...own, lastBatch: 99, outcome: ended })), "Busy")
         })

@@ -19,6 +19,7 @@ import { LeftOver } from "../../../../runner/execution/RunOutcome.ts"
 import { type AgentFacts, type AgentKeys, agentProtocol } from "../../../../schema/agent/AgentIdentity.ts"
 import type { HeldRun, JobOffer, RunClaim } from "../../../../schema/agent/AgentJob.ts"
 import { AgentProtocol, helloText } from "../../../../schema/agent/AgentProtocol.ts"
+import type { CarriedFile } from "../../../../schema/agent/CarriedFile.ts"
 import type { ProvidedMark } from "../../../../schema/agent/ProvidedMark.ts"
 import { agentPath, agentRpcPath, type BlobKind, StoredBytes } from "../../../../schema/agent/Blob.ts"
 import { sealingKey } from "../../../../actors/pool/ServerKeys.ts"
@@ -223,6 +224,14 @@ export const testAgent = Effect.fnUntraced(function* (
     return new Uint8Array(Buffer.concat(chunks))
   })
 
+  /** The same as a file within a message. */
+  const carried = Effect.fnUntraced(function* (claim: Claim, kind: CarriedFile["kind"], plain: Uint8Array) {
+    const bytes = yield* sealed(claim, kind, plain)
+    return { kind, digest: digestOf(bytes), bytes }
+  })
+
+  const outcomeOf = (result: JobResult) => Effect.map(encodeResult(result), (words) => new TextEncoder().encode(words))
+
   const put = Effect.fnUntraced(function* (claim: Claim, kind: Kind, plain: Uint8Array) {
     const bytes = yield* sealed(claim, kind, plain)
     const digest = digestOf(bytes)
@@ -259,7 +268,7 @@ export const testAgent = Effect.fnUntraced(function* (
     result: JobResult,
     more: { readonly lastBatch: number; readonly planFile?: string; readonly state?: string }
   ) {
-    const outcome = yield* put(held, "outcome", new TextEncoder().encode(yield* encodeResult(result)))
+    const outcome = yield* put(held, "outcome", yield* outcomeOf(result))
     const message = { ...held, outcome, ...more }
     yield* as(client.Result(message))
     // The answer was lost: the message is repeated.
@@ -285,6 +294,8 @@ export const testAgent = Effect.fnUntraced(function* (
     send,
     put,
     sealed,
+    carried,
+    outcomeOf,
     fetched,
     openedFile,
     /** The current session. */

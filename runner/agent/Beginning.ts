@@ -1,0 +1,57 @@
+import { Deferred, Effect, Fiber, type Scope } from "effect"
+import type { Gone } from "../../schema/agent/AgentRefusal.ts"
+import type { RunFileFailed } from "../execution/RunFiles.ts"
+import { Guard, type GuardUnavailable } from "./guard/Guard.ts"
+import { type Lease, machineClocks, momentOf } from "./LeaseClock.ts"
+import type { RunHandle } from "./RunHandle.ts"
+import { ServerLine } from "./ServerLine.ts"
+
+/** What has to be left of the lease of an offer for processes to start under it. */
+const leastOfOffer = 10
+
+/**
+ * An offer that is being accepted.
+ *
+ * - `mayStart`: the guard knows when the processes of the Run have to be dead. While the offer is fresh that is before it goes to another agent,
+ *   so nobody waits for the acceptance
+ * - `accepted`: the server knows that this agent has the Run; its lease begins
+ * - `begun`: both, or what prevents them
+ */
+export interface Beginning {
+  readonly mayStart: Effect.Effect<void>
+  readonly accepted: Effect.Effect<void>
+  readonly begun: Effect.Effect<void, Gone | GuardUnavailable | RunFileFailed>
+}
+
+/** Accepts an offer while it is worked on. */
+export const beginning = Effect.fnUntraced(function* (
+  handle: RunHandle,
+  lease: Lease,
+  leaseSeconds: number
+): Effect.fn.Return<Beginning, never, Guard | ServerLine | Scope.Scope> {
+  const { room } = handle
+  const guard = yield* Guard
+  const line = yield* ServerLine
+  const scope = yield* Effect.scope
+  const mayStart = yield* Deferred.make<void>()
+  const accepted = yield* Deferred.make<void>()
+  const hold = Effect.suspend(() => guard.hold(room.runFolder, lease.killAtBoot())).pipe(
+    Effect.andThen(Deferred.succeed(mayStart, undefined))
+  )
+  yield* Effect.addFinalizer(() => guard.release(room.runFolder))
+  const isFresh = lease.secondsUntilKill() > leastOfOffer
+  const held = yield* Effect.forkIn(isFresh ? hold : Effect.void, scope, { startImmediately: true })
+  const begin = Effect.gen(function* () {
+    yield* room.accept
+    const sent = momentOf(machineClocks)
+    yield* line.accept(room.claim)
+    const grant = isFresh ? lease.extend : lease.begin
+    grant(sent, leaseSeconds)
+    handle.isAccepted = true
+    yield* Fiber.join(held)
+    yield* isFresh ? guard.move(room.runFolder, lease.killAtBoot()) : hold
+    yield* Deferred.succeed(accepted, undefined)
+  })
+  const begun = yield* Effect.forkIn(begin, scope)
+  return { mayStart: Deferred.await(mayStart), accepted: Deferred.await(accepted), begun: Fiber.join(begun) }
+})

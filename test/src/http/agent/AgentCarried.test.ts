@@ -1,0 +1,116 @@
+import { afterAll, expect } from "bun:test"
+import { Effect, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { carriesFiles } from "../../../../schema/agent/CarriedFile.ts"
+import { suite } from "../../../support/Effect.ts"
+import { settled } from "../../../support/Journey.ts"
+import {
+  applyingOn,
+  approvedApply,
+  begun,
+  evidence,
+  farPlane,
+  offerTo,
+  planOn,
+  stateFile,
+  world
+} from "../support/FarPlane.ts"
+
+const plane = suite(farPlane)
+afterAll(plane.dispose)
+
+const succeeded = {
+  kind: "apply",
+  status: "ended",
+  outcome: {
+    ...evidence,
+    exit: "succeeded",
+    lineage: "lineage",
+    serial: 1,
+    resourceCount: 1,
+    outputs: [{ name: "value", type: "string", value: Redacted.make("one"), sensitive: false }],
+    changedAnything: true,
+    possiblyCreated: [],
+    sandboxKilled: false
+  }
+} as const
+
+plane.live(
+  "an offer carries its small files to an agent that takes them so, sealed for it; another one fetches them",
+  () =>
+    Effect.gen(function* () {
+      const { enrolled } = yield* world
+      const agent = yield* enrolled({ capabilities: [carriesFiles, "of-a-later-release"] })
+      const id = yield* begun("carried")
+      const first = yield* offerTo(agent)
+      expect(first.offer.files).toBeUndefined()
+      const planned = yield* planOn(agent, first.offer)
+      yield* approvedApply(id)
+      const { name, offer } = yield* offerTo(agent)
+      // Repeated, it carries them again: the answer before may have been lost.
+      for (const { files = [] } of [offer, (yield* agent.next(name)).offer ?? offer]) {
+        expect(files.map(({ digest, kind }) => ({ digest, kind }))).toEqual([
+          { kind: "plan_file", digest: offer.planFile ?? "" }
+        ])
+        for (const { bytes, kind } of files) expect(yield* agent.openedFile(offer, kind, bytes)).toEqual(planned)
+      }
+      yield* agent.as(agent.client.Accept(offer))
+      // It may as well be fetched.
+      expect(yield* agent.fetched(offer, "plan_file", offer.planFile ?? "")).toEqual(planned)
+    }),
+  120_000
+)
+
+plane.live(
+  "a result with its files and the last report in the message is stored once and settles its Run; a state in a checkpoint is saved",
+  () =>
+    Effect.gen(function* () {
+      const { enrolled } = yield* world
+      const agent = yield* enrolled()
+      const { claim } = yield* applyingOn(agent, "carries")
+      const state = yield* agent.carried(claim, "state", stateFile(1))
+      const checkpoint = { ...claim, serial: 1, resourceCount: 1, blob: state.digest, files: [state] }
+      for (const _ of [1, 2]) yield* agent.as(agent.client.Checkpoint(checkpoint))
+      const sql = yield* SqlClient.SqlClient
+      expect(yield* sql`SELECT checkpoint_serial FROM agent_runs WHERE run_id = ${claim.runId}`).toEqual([
+        { checkpoint_serial: 1 }
+      ])
+      const outcome = yield* agent.carried(claim, "outcome", yield* agent.outcomeOf(succeeded))
+      const at = new Date().toISOString()
+      const line = { kind: "line" as const, at, phase: "apply" as const, stream: "stdout" as const, text: "said last" }
+      const result = {
+        ...claim,
+        lastBatch: 1,
+        lastReport: { number: 1, entries: [line] },
+        outcome: outcome.digest,
+        state: state.digest,
+        files: [outcome, state]
+      }
+      for (const _ of [1, 2]) yield* agent.as(agent.client.Result(result))
+      expect((yield* settled(claim.runId)).status).toBe("succeeded")
+      const logs = yield* sql<{ entries: string }>`SELECT entries FROM run_log_chunks WHERE run_id = ${claim.runId}`
+      expect(logs.filter(({ entries }) => entries.includes("said last")).length).toBe(1)
+      // The answer was lost until after the settlement.
+      yield* agent.as(agent.client.Result(result))
+    }),
+  120_000
+)
+
+plane.live(
+  "a file that began to arrive on its own is completed by the message that carries it",
+  () =>
+    Effect.gen(function* () {
+      const { enrolled } = yield* world
+      const agent = yield* enrolled()
+      const { claim } = yield* applyingOn(agent, "both")
+      const state = yield* agent.carried(claim, "state", stateFile(1))
+      const { bytes, digest } = state
+      yield* agent.send(claim, "state", digest, bytes.subarray(0, 100), 0, bytes.length)
+      yield* agent.as(agent.client.Checkpoint({ ...claim, serial: 1, resourceCount: 1, blob: digest, files: [state] }))
+      const sql = yield* SqlClient.SqlClient
+      expect(yield* sql`SELECT checkpoint_serial FROM agent_runs WHERE run_id = ${claim.runId}`).toEqual([
+        { checkpoint_serial: 1 }
+      ])
+    }),
+  120_000
+)

@@ -1,0 +1,115 @@
+import { expect } from "bun:test"
+import { Effect } from "effect"
+import { mostCarriedBytes } from "../../../../schema/agent/CarriedFile.ts"
+import { stateFile, text } from "./FarPlane.ts"
+import { digest, type Lie, lineOf, ofOthers, refused, type Scene, type Told } from "./LieScene.ts"
+import { digestOf } from "./TestAgent.ts"
+
+type Malformed = Told["malformed"][number]
+
+const file = (kind: string, bytes: string) => ({ kind, digest, bytes })
+
+const forms: ReadonlyArray<ReadonlyArray<object>> = [
+  [file("snapshot", "")],
+  [file("left_over", "")],
+  [file("state", "not base64!")],
+  [file("state", Buffer.alloc(mostCarriedBytes + 1).toString("base64"))],
+  Array.from({ length: 4 }, () => file("state", ""))
+]
+
+/** Files within messages that are not what the protocol says. */
+export const malformedFiles = (say: (scene: Scene, files: ReadonlyArray<object>) => object): ReadonlyArray<Malformed> =>
+  forms.map((files) => (scene: Scene) => say(scene, files))
+
+const failure = { reason: "killed", phase: "plan", message: "x", diagnostics: [], sandboxKilled: false }
+
+/** How a plan failed, as an agent says it. */
+export const failedPlan = { kind: "plan", status: "failed", failure: { _tag: "RunnerFailure", ...failure } }
+
+const stateOf = Effect.fnUntraced(function* ({ held, honest }: Scene, serial: number) {
+  const bytes = yield* honest.sealed(held, "state", stateFile(serial))
+  return { kind: "state" as const, digest: digestOf(bytes), bytes }
+})
+
+/** What an agent may lie with the files that its checkpoints carry. */
+export const carriedStates: ReadonlyArray<Lie> = [
+  {
+    name: "of another's Run, with the state in the message",
+    tell: (scene) =>
+      Effect.flatMap(stateOf(scene, 60), (state) =>
+        ofOthers(({ liar }, claim) =>
+          liar.as(
+            liar.client.Checkpoint({ ...claim, serial: 60, resourceCount: 1, blob: state.digest, files: [state] })
+          )
+        )(scene)
+      )
+  },
+  {
+    name: "with a state in the message that is another than its digest says, or than the message says",
+    tell: Effect.fnUntraced(function* (scene) {
+      const { held, honest } = scene
+      const [one, other] = [yield* stateOf(scene, 61), yield* stateOf(scene, 62)]
+      const say = (blob: string, files: ReadonlyArray<typeof one>) =>
+        honest.as(honest.client.Checkpoint({ ...held, serial: 61, resourceCount: 1, blob, files }))
+      yield* refused(say(one.digest, [{ ...other, digest: one.digest }]), "Rejected")
+      yield* refused(say(one.digest, [other]), "Rejected")
+      yield* refused(say(other.digest, [other]), "Rejected")
+    })
+  }
+]
+
+/** What an agent may lie with the files and the report that its result carries. */
+export const carriedResults: ReadonlyArray<Lie> = [
+  {
+    name: "of another's Run, with its files and its last report in the message",
+    tell: (scene) =>
+      ofOthers(({ digests, liar }, claim) =>
+        liar.as(
+          liar.client.Result({
+            ...claim,
+            lastBatch: 1,
+            outcome: digests.outcome,
+            files: [{ kind: "outcome", digest: digests.outcome, bytes: text("a lie") }],
+            lastReport: { number: 1, entries: [lineOf("a lie")] }
+          })
+        )
+      )(scene)
+  },
+  {
+    name: "with files that it does not name, that are others, or that were sealed for another Run",
+    tell: Effect.fnUntraced(function* ({ held, liar, own }) {
+      const apply = text(JSON.stringify({ kind: "apply", status: "left", left: null }))
+      const bytes = yield* liar.sealed(own, "outcome", apply)
+      const outcome = digestOf(bytes)
+      const say = (
+        files: ReadonlyArray<{ kind: "outcome" | "state"; digest: string; bytes: Uint8Array }>,
+        named: string
+      ) => liar.as(liar.client.Result({ ...own, lastBatch: 0, outcome: named, files }))
+      yield* refused(say([{ kind: "state", digest: outcome, bytes }], outcome), "Rejected")
+      yield* refused(say([{ kind: "outcome", digest: outcome, bytes }], digest), "Rejected")
+      yield* refused(say([{ kind: "outcome", digest, bytes }], digest), "Rejected")
+      // One more than it names; without that one, its reports would be missed.
+      const ended = yield* liar.carried(own, "outcome", text(JSON.stringify(failedPlan)))
+      const more = { kind: "state" as const, digest: outcome, bytes }
+      const late = { ...own, lastBatch: 99, outcome: ended.digest }
+      yield* refused(liar.as(liar.client.Result({ ...late, files: [ended, more] })), "Rejected")
+      yield* refused(liar.as(liar.client.Result({ ...late, files: [ended] })), "Busy")
+      // Of another kind than the Run is.
+      yield* refused(say([{ kind: "outcome", digest: outcome, bytes }], outcome), "Rejected")
+      const elsewhere = yield* liar.sealed(held, "outcome", apply)
+      const other = digestOf(elsewhere)
+      yield* refused(say([{ kind: "outcome", digest: other, bytes: elsewhere }], other), "Rejected")
+    })
+  },
+  {
+    name: "with a last report that comes too early",
+    tell: Effect.fnUntraced(function* ({ liar, own }) {
+      const lastReport = { number: 9, entries: [lineOf("from the future")] }
+      const outcome = yield* liar.carried(own, "outcome", text(JSON.stringify(failedPlan)))
+      const said = { ...own, lastBatch: 9, outcome: outcome.digest, files: [outcome], lastReport }
+      yield* refused(liar.as(liar.client.Result(said)), "Busy")
+      const batch = { number: 8, entries: [lineOf("from the future")] }
+      expect((yield* liar.as(liar.client.Report({ ...own, batch }))).acknowledged).toBeLessThan(8)
+    })
+  }
+]
