@@ -121,8 +121,15 @@ export const poolMutants: ReadonlyArray<Mutant> = [
   {
     name: "pool: after a restore no apply starts before earlier leases are over",
     file: "actors/pool/EarlierLeases.ts",
-    text: "end > (yield* Clock.currentTimeMillis)",
-    broken: "end < 0",
+    text: "passed < seconds((until - begun.millis) / 1000)",
+    broken: "until < 0",
     test: "test/src/http/agent/AfterRestore.test.ts"
+  },
+  {
+    name: "pool: after a restore the control plane waits for the pools' leases, too",
+    file: "actors/queue/RunQueue.ts",
+    text: "(yield* leases.end) === undefined",
+    broken: "(yield* leases.end) !== null",
+    test: "test/actors/queue/HeldApplies.test.ts"
   }
 ]

@@ -1,7 +1,11 @@
 import { Layer } from "effect"
 import { AgentNeeds } from "../../../actors/pool/AgentNeeds.ts"
 import { AgentPresence } from "../../../actors/pool/AgentPresence.ts"
+import { EarlierLeases } from "../../../actors/pool/EarlierLeases.ts"
 import { PoolReach } from "../../../actors/pool/PoolReach.ts"
 
 /** What the queue and preparations know about agents, for tests in which none is connected. */
-export const noAgents = PoolReach.layer.pipe(Layer.provideMerge(Layer.mergeAll(AgentNeeds.layer, AgentPresence.layer)))
+export const noAgents = PoolReach.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(AgentNeeds.layer, AgentPresence.layer)),
+  Layer.provideMerge(EarlierLeases.layer)
+)
