@@ -14,5 +14,6 @@ import { WorkspacePools } from "./WorkspacePools.ts"
 /** The part of pools and their agents that the queue needs. */
 export const pools = Layer.mergeAll(PoolReach.layer, WorkspacePools.layer, GoneAgents.layer).pipe(
   Layer.provideMerge(Layer.mergeAll(Pools.layer, Agents.layer, AgentNeeds.layer, AgentSessions.layer)),
-  Layer.provideMerge(Layer.mergeAll(AgentPresence.layer, EarlierLeases.layer, ProvidedMarks.layer, ServerKeys.layer))
+  Layer.provideMerge(Layer.mergeAll(EarlierLeases.layer, ProvidedMarks.layer, ServerKeys.layer)),
+  Layer.provideMerge(AgentPresence.layer)
 )

@@ -7,6 +7,7 @@ import { transaction } from "../database/Transaction.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { pendingPlan, RunRow } from "../run/RunRow.ts"
 import { Vault } from "../vault/Vault.ts"
+import { AgentPresence } from "./AgentPresence.ts"
 import { credentialsOf } from "./PlanHolders.ts"
 import { ProvidedMarkRow, ProvidedMarksJson } from "./PoolRows.ts"
 import { type AgentCredentials, replacedOf } from "./ReplacedCredentials.ts"
@@ -39,7 +40,7 @@ export class ProvidedMarks extends Context.Service<
       agentId: AgentId,
       bindings: ReadonlyArray<{ readonly name: string; readonly mark?: string | undefined }>
     ) => Effect.Effect<void>
-    /** Voids every unapplied plan whose credentials no agent of its pool has any more. */
+    /** Voids every unapplied plan whose credentials no agent of its pool has any more, unless it may come back. */
     readonly voidReplaced: Effect.Effect<void>
   }
 >()("svc/actors/pool/ProvidedMarks") {
@@ -49,6 +50,7 @@ export class ProvidedMarks extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
       const ledger = yield* RunLedger
+      const presence = yield* AgentPresence
 
       const marksOf = (agentId: AgentId) =>
         ProvidedMarkRow.rows(sql)`SELECT * FROM agent_provided_marks WHERE agent_id = ${agentId} ORDER BY name`
@@ -81,7 +83,7 @@ export class ProvidedMarks extends Context.Service<
           WHERE p.provided_marks IS NOT NULL AND ${sql.literal(pendingPlan("r."))} ORDER BY r.created_at, r.id`
         const agents = new Map<string, ReadonlyArray<AgentCredentials>>()
         for (const { id, pool, provided_marks } of plans) {
-          const own = agents.get(pool) ?? (yield* credentialsOf(sql, pool))
+          const own = agents.get(pool) ?? (yield* credentialsOf({ sql, presence }, pool))
           agents.set(pool, own)
           const replaced = replacedOf(ProvidedMarksJson.read(provided_marks), own)
           if (replaced.length > 0) yield* ledger.supersedePlan(id, replacedReason(pool, replaced))

@@ -37,7 +37,7 @@ export const poolMutants: ReadonlyArray<Mutant> = [
   {
     name: "pool: a plan is void once its credentials were replaced",
     file: "actors/pool/ReplacedCredentials.ts",
-    text: "!agents.some((agent) => mayHave(agent, each))",
+    text: "!agents.some((agent) => counts(agent, each, agents) && mayHave(agent, each))",
     broken: "agents.length === 0",
     test: "test/actors/pool/ReplacedCredentials.test.ts"
   },

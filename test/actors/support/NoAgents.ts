@@ -6,6 +6,6 @@ import { PoolReach } from "../../../actors/pool/PoolReach.ts"
 
 /** What the queue and preparations know about agents, for tests in which none is connected. */
 export const noAgents = PoolReach.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(AgentNeeds.layer, AgentPresence.layer)),
-  Layer.provideMerge(EarlierLeases.layer)
+  Layer.provideMerge(AgentNeeds.layer),
+  Layer.provideMerge(Layer.mergeAll(EarlierLeases.layer, AgentPresence.layer))
 )
