@@ -9,7 +9,7 @@ import { pendingPlan, RunRow } from "../run/RunRow.ts"
 import { Vault } from "../vault/Vault.ts"
 import { AgentPresence } from "./AgentPresence.ts"
 import { credentialsOf } from "./PlanHolders.ts"
-import { ProvidedMarkRow, ProvidedMarksJson } from "./PoolRows.ts"
+import { AgentSessionRow, ProvidedMarkRow, ProvidedMarksJson } from "./PoolRows.ts"
 import { type AgentCredentials, replacedOf } from "./ReplacedCredentials.ts"
 
 const MarkedPlan = rowShape({ id: RunId, pool: RunRow.columns.pool, provided_marks: ProvidedMarksJson })
@@ -35,9 +35,13 @@ export class ProvidedMarks extends Context.Service<
     readonly keyed: (said: ReadonlyArray<ProvidedMark>) => Effect.Effect<ReadonlyArray<ProvidedMark>>
     /** All that the agent has now, keyed; in the caller's transaction. Returns whether that is news. */
     readonly told: (agentId: AgentId, marks: ReadonlyArray<ProvidedMark>) => Effect.Effect<boolean>
-    /** What a plan of the agent was made with, which may be newer than its last report. */
+    /**
+     * What a plan of the agent was made with, which may be newer than its last report; not if the agent has reported since
+     * it took the plan.
+     */
     readonly used: (
       agentId: AgentId,
+      takenAt: string,
       bindings: ReadonlyArray<{ readonly name: string; readonly mark?: string | undefined }>
     ) => Effect.Effect<void>
     /** Voids every unapplied plan whose credentials no agent of its pool has any more, unless it may come back. */
@@ -68,8 +72,15 @@ export class ProvidedMarks extends Context.Service<
 
       const used = Effect.fn("ProvidedMarks.used")(function* (
         agentId: AgentId,
-        bindings: Parameters<ProvidedMarks["Service"]["used"]>[1]
+        takenAt: string,
+        bindings: Parameters<ProvidedMarks["Service"]["used"]>[2]
       ) {
+        const reported = yield* Effect.orDie(AgentSessionRow.some(
+          sql,
+          "created_at"
+        )`SELECT created_at FROM agent_sessions
+          WHERE agent_id = ${agentId} AND draining = 0 AND created_at >= ${takenAt} LIMIT 1`)
+        if (reported.length > 0) return
         for (const { mark, name } of yield* keyedMarks(vault, bindings)) {
           // Only what it reported, so that it cannot fill the table.
           yield* Effect.orDie(sql`UPDATE agent_provided_marks SET ${ProvidedMarkRow.changes(sql, { mark })}

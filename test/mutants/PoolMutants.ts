@@ -44,7 +44,7 @@ export const poolMutants: ReadonlyArray<Mutant> = [
   {
     name: "pool: credentials are not called replaced for what was told before the plan",
     file: "actors/agent/AgentSettlement.ts",
-    text: "yield* marks.used(row.agent_id, outcome.secrets.provided ?? [])",
+    text: "yield* marks.used(row.agent_id, row.accepted_at ?? row.offered_at, outcome.secrets.provided ?? [])",
     broken: "void marks",
     test: poolCredentialsTest
   },

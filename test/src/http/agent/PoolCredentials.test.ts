@@ -213,6 +213,26 @@ plane.live(
     })
 )
 
+plane.live("a plan that ends late does not bring back the credentials that its agent has no more", () =>
+  Effect.gen(function* () {
+    const { enrolled } = yield* world
+    const { voidReplaced } = yield* ProvidedMarks
+    const agent = yield* enrolled(provided)
+    yield* agent.hello([], { marks: credentials("a") })
+    yield* begun("late")
+    const { offer } = yield* offerTo(agent)
+    yield* agent.as(agent.client.Accept(offer))
+    yield* agent.hello([], { marks: credentials("b") })
+    const { planId } = yield* plannedWith(agent, "timely", "b")
+    yield* planOn(agent, offer, [{ name: "cloud", digest: "of-the-late-plan", mark: "a".repeat(43) }])
+    yield* settled(offer.runId)
+    yield* voidReplaced
+    expect((yield* standing(planId))?.status).toBe("waiting_approval")
+    expect((yield* standing(offer.runId))?.status).toBe("superseded")
+    yield* (yield* Agents).revoke(agent.agentId)
+  })
+)
+
 plane.live(
   "a plan does not wait for an agent that has been silent for an hour where another one has new credentials",
   () =>
