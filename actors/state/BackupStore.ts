@@ -7,6 +7,8 @@ import { BackupId, type CapsuleId, type RunId, type WorkspaceId } from "../../sc
 import { derivedId, now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
 import { BackupRow, type ListedBackup } from "./BackupRow.ts"
+import { StateVersionRow } from "./StateVersionRow.ts"
+import { statePlace } from "./StateVersions.ts"
 
 export const toBackup = (row: ListedBackup): Backup =>
   Backup.make({
@@ -30,7 +32,10 @@ export const backupPlace = (workspaceId: WorkspaceId, id: BackupId) => ({
   rowId: id
 })
 
-/** Exports of control information. Sealed values inside stay sealed, and the whole is sealed again. */
+/**
+ * Exports of control information. Sealed values inside stay sealed, each in one text, and the whole is sealed again. There is no backup with a long
+ * state that does not open.
+ */
 export class BackupStore extends Context.Service<
   BackupStore,
   {
@@ -56,13 +61,17 @@ export class BackupStore extends Context.Service<
       const exported = Effect.fnUntraced(function* (workspaceId: WorkspaceId, capsuleId: CapsuleId | null) {
         const ofCapsule = capsuleId === null ? sql`workspace_id = ${workspaceId}` : sql`capsule_id = ${capsuleId}`
         const self = capsuleId === null ? sql`workspace_id = ${workspaceId}` : sql`id = ${capsuleId}`
+        const versions = yield* StateVersionRow.rows(sql)`SELECT * FROM state_versions WHERE ${ofCapsule}
+          ORDER BY capsule_id, generation`
         return {
           format: "svc.backup/v1",
           workspaceId,
           capsuleId,
           capsules: yield* sql`SELECT * FROM capsules WHERE ${self} ORDER BY id`,
           installConfigs: yield* sql`SELECT * FROM install_configs WHERE ${ofCapsule} ORDER BY id`,
-          stateVersions: yield* sql`SELECT * FROM state_versions WHERE ${ofCapsule} ORDER BY capsule_id, generation`,
+          stateVersions: yield* Effect.forEach(versions, (row) =>
+            Effect.map(vault.inOneText(statePlace(row), row.state), (state) => ({ ...row, state }))
+          ),
           outputs: yield* sql`SELECT * FROM outputs WHERE ${ofCapsule} ORDER BY id`,
           runs: yield* sql`SELECT * FROM runs WHERE ${ofCapsule} ORDER BY created_at, id`,
           sources:

@@ -5,7 +5,7 @@ import type { ChildProcessSpawner } from "effect/process"
 import { SqlClient } from "effect/sql"
 import type { WrappedDataKey } from "../../schema/api/SealedBackup.ts"
 import type { WorkspaceId } from "../../schema/records/Ids.ts"
-import { makeDataKeys, masterKeysInUse } from "./DataKeys.ts"
+import { type DataKey, makeDataKeys, masterKeysInUse } from "./DataKeys.ts"
 import { digestFor, digestRootKind } from "./KeyedDigests.ts"
 import { makeKeyring } from "./MasterKey.ts"
 import { generateMasterKey, loadWholeKeyring, writeKeyringFile } from "./MasterKeyStore.ts"
@@ -67,6 +67,8 @@ export class Vault extends Context.Service<
       envelope: string
     ) => Effect.Effect<Redacted.Redacted<Uint8Array>, VaultOpenFailed>
     readonly openText: (context: SealContext, envelope: string) => Effect.Effect<Redacted.Redacted, VaultOpenFailed>
+    /** The sealed value as one text, which opens in the same place wherever it is taken: parts stay behind. */
+    readonly inOneText: (context: SealContext, envelope: string) => Effect.Effect<string, VaultOpenFailed>
     /** The data keys of a Workspace that sealed values in the text name, as they are stored: wrapped. */
     readonly wrappedKeys: (workspaceId: WorkspaceId, text: string) => Effect.Effect<ReadonlyArray<WrappedDataKey>>
     /**
@@ -151,6 +153,10 @@ const make = Effect.gen(function* () {
       )
     )
 
+  const sealWhole = Effect.fnUntraced(function* (key: DataKey, context: SealContext, bytes: Uint8Array) {
+    return `v1.${key.id}.${yield* sealBytes(key.secret, identity(valueIdentity(key.id, context)), bytes)}`
+  })
+
   const startKey = Effect.fnUntraced(function* (file: string) {
     const { keys } = yield* Ref.get(keyring)
     const next = yield* makeKeyring([
@@ -204,13 +210,19 @@ const make = Effect.gen(function* () {
       const bytes = typeof value === "string" ? new TextEncoder().encode(value) : value
       const key = yield* dataKeys.forSealing(context.table, context.workspaceId ?? "")
       if (isLong(context, bytes)) return yield* sealParts(key, context, bytes)
-      return `v1.${key.id}.${yield* sealBytes(key.secret, identity(valueIdentity(key.id, context)), bytes)}`
+      return yield* sealWhole(key, context, bytes)
     }, Effect.provideContext(services)),
     open,
     openText: Effect.fn("Vault.openText")(function* (context, envelope) {
       const bytes = yield* open(context, envelope)
       return Redacted.make(new TextDecoder().decode(Redacted.value(bytes)))
     }),
+    inOneText: Effect.fn("Vault.inOneText")(function* (context, envelope) {
+      const keyId = partsKeyOf(envelope)
+      if (keyId === undefined) return envelope
+      const bytes = Redacted.value(yield* open(context, envelope))
+      return yield* sealWhole(yield* dataKeys.forOpening(keyId), context, bytes)
+    }, Effect.provideContext(services)),
     foreign: Effect.fn("Vault.foreign")(function* (keys) {
       const { keys: available } = yield* Ref.get(keyring)
       const keyIds = [...new Set(keys.map(({ masterKeyId }) => masterKeyId))].filter(

@@ -10,6 +10,7 @@ import { InstallPlans } from "../../../actors/install-plan/InstallPlans.ts"
 import { backupPlace, digestOf } from "../../../actors/state/BackupStore.ts"
 import { StateUploadRow } from "../../../actors/state/StateUploadRow.ts"
 import { StateVersions } from "../../../actors/state/StateVersions.ts"
+import { partBytes } from "../../../actors/vault/SealedParts.ts"
 import { Vault } from "../../../actors/vault/Vault.ts"
 import { SealedBackup } from "../../../schema/api/SealedBackup.ts"
 import { CapsuleId } from "../../../schema/records/Ids.ts"
@@ -19,6 +20,7 @@ import { active, applied, driven, freshKey, planned, replanned, requestOf } from
 import { killPoints, processEnd } from "../../support/KillPoints.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 import { currentState } from "../support/LeftOvers.ts"
+import { lengthened } from "../support/LongStates.ts"
 
 setDefaultTimeout(180_000)
 
@@ -53,6 +55,7 @@ const original = (masterKey: string) =>
     const { capsule } = yield* active("moved", module, { variables: { key: canary } })
     const generated = yield* (yield* GeneratedSecrets).obtain({ id: capsule.id, workspace_id: workspaceId }, shape)
     const state = yield* currentState(capsule.id)
+    expect(yield* lengthened(state)).toStartWith("v2.")
     yield* planned("unapplied", module, { variables: { key: canary } })
     const capsules = yield* Capsules
     const backups = yield* CapsuleBackups
@@ -72,6 +75,8 @@ const original = (masterKey: string) =>
         archive: yield* vault.seal(place, Redacted.make(changed))
       })
     })
+    // Its parts stay behind, so nothing of what leaves may name them.
+    expect(gunzipSync(archive).toString()).not.toContain("v2.dk_")
     return {
       capsule,
       state,
@@ -166,6 +171,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule from the backup of a
       const states = yield* StateVersions
       const state = yield* currentState(capsuleId)
       expect([state.serial, state.lineage]).toEqual([there.state.serial + 1, there.state.lineage])
+      expect(Redacted.value(yield* states.open(state)).length).toBeGreaterThan(2 * partBytes)
       const secrets = yield* states.secrets(state)
       expect(secrets.map(({ value }) => Redacted.value(value))).toContain(canary)
       const generated = yield* (yield* GeneratedSecrets).find({ id: capsuleId, workspace_id: workspaceId }, shape)

@@ -1,0 +1,17 @@
+import { Effect, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
+import { statePlace, StateVersions } from "../../../actors/state/StateVersions.ts"
+import type { StateVersionRow } from "../../../actors/state/StateVersionRow.ts"
+import { partBytes } from "../../../actors/vault/SealedParts.ts"
+import { Vault } from "../../../actors/vault/Vault.ts"
+
+/** Makes a stored state so long that it is sealed in parts: with blanks, so that it says the same. Answers what its place holds then. */
+export const lengthened = Effect.fnUntraced(function* (row: StateVersionRow, bytes = 2 * partBytes) {
+  const sql = yield* SqlClient.SqlClient
+  const vault = yield* Vault
+  const text = new TextDecoder().decode(Redacted.value(yield* (yield* StateVersions).open(row)))
+  const long = new TextEncoder().encode(`{${" ".repeat(bytes)}${text.trimStart().slice(1)}`)
+  const state = yield* vault.seal(statePlace(row), Redacted.make(long))
+  yield* sql`UPDATE state_versions SET state = ${state}, size_bytes = ${long.length} WHERE id = ${row.id}`
+  return state
+})
