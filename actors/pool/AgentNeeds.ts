@@ -8,6 +8,7 @@ import { OperatorConfigs, profileOf } from "../configuration/OperatorConfigs.ts"
 import { rowShape } from "../database/Table.ts"
 import { isApply } from "../run/RunAttempt.ts"
 import { RunRow } from "../run/RunRow.ts"
+import { AgentPresence } from "./AgentPresence.ts"
 import { EarlierLeases } from "./EarlierLeases.ts"
 import { planHolders } from "./PlanHolders.ts"
 import { PoolRow } from "./PoolRows.ts"
@@ -41,6 +42,7 @@ export class AgentNeeds extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const operator = yield* OperatorConfigs
       const leases = yield* EarlierLeases
+      const presence = yield* AgentPresence
 
       const of = Effect.fn("AgentNeeds.of")(function* (runId: RunId) {
         const [row] = yield* Needed.rows(sql)`SELECT p.name AS pool, r.type, r.plan_run_id, p.isolation, c.tool_name,
@@ -66,7 +68,7 @@ export class AgentNeeds extends Context.Service<
           platform: row.plan_platform ?? undefined,
           isolation: stricter(row.isolation ?? undefined, profile?.isolation),
           provided: provided.map(({ name }) => name),
-          holders: yield* planHolders(sql, row.plan_run_id, row.pool),
+          holders: yield* planHolders({ sql, presence }, row.plan_run_id, row.pool),
           heldUntil: isApply(row.type) ? yield* leases.end : undefined
         })
       }, Effect.orDie)

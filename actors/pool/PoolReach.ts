@@ -10,6 +10,7 @@ import { type Lack, lackOf, needInWords } from "./AgentFit.ts"
 import { AgentNeeds } from "./AgentNeeds.ts"
 import { type AgentPlaces, placesWithLastKept } from "./AgentPlaces.ts"
 import { AgentPresence } from "./AgentPresence.ts"
+import { DeclinedRuns } from "./DeclinedRuns.ts"
 import { EarlierLeases } from "./EarlierLeases.ts"
 import { ServerRelease, versionProblem } from "./AgentVersions.ts"
 import { BusyAgentRow, FactsJson, runsOfAgent } from "./PoolRows.ts"
@@ -54,7 +55,7 @@ export class PoolReach extends Context.Service<
   PoolReach,
   {
     readonly obstacle: (run: WaitingRun) => Effect.Effect<PoolObstacle | undefined>
-    /** The connected agents that would execute the Run, whether or not they have a free place. */
+    /** The connected agents that would execute the Run and did not decline it lately, whether or not they have a free place. */
     readonly takers: (run: Pick<WaitingRun, "id" | "pool">) => Effect.Effect<ReadonlyArray<AgentPlaces>>
     /** All places of a pool, while its last free one is kept for people's requests. */
     readonly keptPlaces: (pool: string) => Effect.Effect<number | undefined>
@@ -68,6 +69,7 @@ export class PoolReach extends Context.Service<
       const release = yield* ServerRelease
       const needs = yield* AgentNeeds
       const leases = yield* EarlierLeases
+      const declines = yield* DeclinedRuns
 
       const connectedOf = Effect.fnUntraced(function* (pool: string) {
         const agents = yield* BusyAgentRow.rows(sql)`SELECT a.*, ${sql.literal(runsOfAgent)} FROM agents a
@@ -87,7 +89,8 @@ export class PoolReach extends Context.Service<
         const need = yield* needs.of(id)
         if (Option.isNone(need)) return []
         const taking = takingOf(yield* Effect.orDie(connectedOf(pool)))
-        return taking.filter(({ facts }) => lackOf(facts, need.value) === undefined).map(placesOf)
+        const fitting = taking.filter(({ facts }) => lackOf(facts, need.value) === undefined)
+        return (yield* Effect.filter(fitting, ({ facts }) => declines.isWorthRoom(facts.id, id))).map(placesOf)
       })
 
       const keptPlaces = Effect.fn("PoolReach.keptPlaces")(function* (pool: string) {
