@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { type PlanSecrets, ProvidedBinding } from "../../runner/execution/RunJob.ts"
 import { secretRuleVersion } from "../../runner/redaction/SecretRule.ts"
@@ -129,8 +129,10 @@ export class RunPlans extends Context.Service<
           // An older plan does not know what the rule hides now, or showed it to reviewers: it must be made again.
           if (row === undefined || row.sealed_secrets === null || row.secret_rule !== secretRuleVersion)
             return undefined
+          const planFile = yield* vault.openStored(place(workspaceId, runId), row.plan_file)
+          if (Option.isNone(planFile)) return undefined
           return {
-            planFile: yield* vault.open(place(workspaceId, runId), row.plan_file),
+            planFile: planFile.value,
             secrets: yield* opened(workspaceId, runId, row.sealed_secrets),
             lockText: row.lock_text,
             build: storedBuild(row)

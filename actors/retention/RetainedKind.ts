@@ -42,7 +42,7 @@ export interface Part {
   readonly of: string
   /** Its primary key. */
   readonly key: ReadonlyArray<string>
-  /** SQL over its columns. */
+  /** SQL over its columns; the table has no alias. */
   readonly bytes: string
 }
 

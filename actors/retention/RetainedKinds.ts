@@ -1,4 +1,5 @@
 import { heldByVersion } from "../state/StateIndexRow.ts"
+import { bytesOf, bytesWithParts } from "./ColumnBytes.ts"
 import {
   backupNeeds,
   coordinatorNeeds,
@@ -13,9 +14,6 @@ import {
 } from "./Needs.ts"
 import type { Part, RetainedKind } from "./RetainedKind.ts"
 
-const bytesOf = (...columns: ReadonlyArray<string>) =>
-  columns.map((column) => `COALESCE(OCTET_LENGTH(${column}), 0)`).join(" + ")
-
 const ownWorkspace = "r.workspace_id"
 
 const events: Part = { table: "run_events", of: "run_id", key: ["run_id", "seq"], bytes: bytesOf("data") }
@@ -23,7 +21,7 @@ const planFiles: Part = {
   table: "run_plans",
   of: "run_id",
   key: ["run_id"],
-  bytes: bytesOf("plan_file", "lock_text", "sealed_secrets", "consumed_outputs")
+  bytes: `${bytesWithParts("run_plans.plan_file")} + ${bytesOf("lock_text", "sealed_secrets", "consumed_outputs")}`
 }
 
 /** Everything that refers to a Run and is meaningless without it. */
@@ -105,7 +103,7 @@ export const retainedKinds: ReadonlyArray<RetainedKind> = [
     table: "state_versions",
     since: "created_at",
     workspace: ownWorkspace,
-    bytes: bytesOf("r.state", "r.sealed_secrets"),
+    bytes: `${bytesWithParts("r.state")} + ${bytesOf("r.sealed_secrets")}`,
     // The index first: from then on the version counts as unread.
     parts: [
       { table: "state_indexes", of: "state_version_id", key: ["state_version_id"], bytes: "0" },

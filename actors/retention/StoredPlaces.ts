@@ -1,4 +1,5 @@
 import type { StoredKind } from "../../schema/records/StoredKind.ts"
+import { bytesOf, bytesWithParts } from "./ColumnBytes.ts"
 
 /** Where the bytes of one kind are. */
 export interface StoredPlace {
@@ -12,12 +13,6 @@ export interface StoredPlace {
   /** SQL over the row `r`. */
   readonly bytes: string
 }
-
-const bytesOf = (...columns: ReadonlyArray<string>) =>
-  columns.map((column) => `COALESCE(OCTET_LENGTH(r.${column}), 0)`).join(" + ")
-
-const parts = (column: string) =>
-  `COALESCE((SELECT SUM(LENGTH(p.bytes)) FROM sealed_parts p WHERE p.value = r.${column}), 0)`
 
 const ofRun = "(SELECT n.workspace_id FROM runs n WHERE n.id = r.run_id)"
 
@@ -37,28 +32,28 @@ export const storedPlaces: ReadonlyArray<StoredPlace> = [
     firstKey: "r.run_id",
     secondKey: "r.seq",
     workspace: ofRun,
-    bytes: bytesOf("data")
+    bytes: bytesOf("r.data")
   },
   {
     kind: "plans",
     table: "run_plans",
     firstKey: "r.run_id",
     workspace: ofRun,
-    bytes: `${bytesOf("plan_file", "lock_text", "sealed_secrets")} + ${parts("plan_file")}`
+    bytes: `${bytesWithParts("r.plan_file")} + ${bytesOf("r.lock_text", "r.sealed_secrets")}`
   },
   {
     kind: "states",
     table: "state_versions",
     firstKey: "r.id",
     workspace: "r.workspace_id",
-    bytes: `${bytesOf("state")} + ${parts("state")}`
+    bytes: bytesWithParts("r.state")
   },
   {
     kind: "states",
     table: "left_over_states",
     firstKey: "r.id",
     workspace: "r.workspace_id",
-    bytes: `${bytesOf("state")} + ${parts("state")}`
+    bytes: bytesWithParts("r.state")
   },
   {
     kind: "snapshots",
@@ -69,6 +64,6 @@ export const storedPlaces: ReadonlyArray<StoredPlace> = [
     bytes: `CASE WHEN EXISTS (SELECT 1 FROM source_snapshots n WHERE n.archive_digest = r.archive_digest AND n.id < r.id)
       THEN 0 ELSE r.archive_size_bytes END`
   },
-  { kind: "backups", table: "backups", firstKey: "r.id", workspace: "r.workspace_id", bytes: bytesOf("archive") },
-  { kind: "history", table: "audit_events", firstKey: "r.id", workspace: "r.workspace_id", bytes: bytesOf("data") }
+  { kind: "backups", table: "backups", firstKey: "r.id", workspace: "r.workspace_id", bytes: bytesOf("r.archive") },
+  { kind: "history", table: "audit_events", firstKey: "r.id", workspace: "r.workspace_id", bytes: bytesOf("r.data") }
 ]

@@ -123,9 +123,7 @@ export class LeftOverStates extends Context.Service<
       }, Effect.orDie)
 
       const open = (row: LeftOverStateRow) =>
-        row.state === null
-          ? Effect.succeedNone
-          : Effect.asSome(Effect.orDie(vault.open(place(row, "state"), row.state)))
+        row.state === null ? Effect.succeedNone : Effect.orDie(vault.openStored(place(row, "state"), row.state))
 
       const secrets = Effect.fnUntraced(function* (row: LeftOverStateRow) {
         if (row.sealed_secrets === null) return undefined

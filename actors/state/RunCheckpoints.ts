@@ -51,7 +51,7 @@ export class RunCheckpoints extends Context.Service<
       const load = Effect.fn("RunCheckpoints.load")(function* (workspaceId: WorkspaceId, runId: RunId) {
         const rows = yield* CheckpointRow.some(sql, "state")`SELECT state FROM run_checkpoints WHERE run_id = ${runId}`
         const row = rows[0]
-        return row === undefined ? Option.none() : Option.some(yield* vault.open(place(workspaceId, runId), row.state))
+        return row === undefined ? Option.none() : yield* vault.openStored(place(workspaceId, runId), row.state)
       }, Effect.orDie)
 
       const drop = (runId: RunId) =>

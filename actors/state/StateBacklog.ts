@@ -1,4 +1,4 @@
-import { Cause, Effect, Exit, Schedule, Schema } from "effect"
+import { Cause, Effect, Exit, Option, Schedule, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { CapsuleId, StateVersionId } from "../../schema/records/Ids.ts"
 import { rowShape } from "../database/Table.ts"
@@ -24,10 +24,13 @@ const opened = Effect.fnUntraced(function* (id: StateVersionId) {
     Effect.gen(function* () {
       // Without a record of its secrets it may contain any.
       const secrets = row.sealed_secrets === null ? undefined : yield* states.secrets(row)
-      return { state: yield* states.open(row), secrets }
+      return { state: yield* states.openStored(row), secrets }
     })
   )
-  if (Exit.isSuccess(contents)) return { row, ...contents.value }
+  if (Exit.isSuccess(contents)) {
+    const { secrets, state } = contents.value
+    return Option.isNone(state) ? undefined : { row, secrets, state: state.value }
+  }
   if (Cause.hasInterrupts(contents.cause)) return yield* Effect.failCause(contents.cause)
   yield* Effect.logError(`The state of ${id} cannot be opened, so its resources are not listed.`, contents.cause)
   return { row, state: undefined, secrets: undefined }

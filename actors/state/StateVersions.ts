@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import type { StateOutput } from "../../runner/execution/RunOutcome.ts"
 import type { SecretText } from "../../runner/redaction/SecretText.ts"
@@ -135,6 +135,8 @@ export class StateVersions extends Context.Service<
     ) => Effect.Effect<{ readonly id: StateVersionId; readonly digest: string }>
     readonly find: (id: StateVersionId | null) => Effect.Effect<StateVersionRow | undefined>
     readonly open: (row: StateVersionRow) => Effect.Effect<Redacted.Redacted<Uint8Array>>
+    /** The same for a StateVersion that may be removed at any time; `none` once it was. */
+    readonly openStored: (row: StateVersionRow) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>>
     /** The secret inputs that the state may contain. */
     readonly secrets: (row: StateVersionRow) => Effect.Effect<ReadonlyArray<SecretText>>
     readonly outputs: (stateVersionId: StateVersionId | null) => Effect.Effect<ReadonlyArray<OutputRow>>
@@ -208,7 +210,16 @@ export class StateVersions extends Context.Service<
         return rows[0]
       }, Effect.orDie)
 
-      const open = (row: StateVersionRow) => Effect.orDie(vault.open(statePlace(row), row.state))
+      const openStored = (row: StateVersionRow) => Effect.orDie(vault.openStored(statePlace(row), row.state))
+
+      const open = (row: StateVersionRow) =>
+        Effect.flatMap(
+          openStored(row),
+          Option.match({
+            onSome: Effect.succeed,
+            onNone: () => Effect.die(new Error(`The StateVersion ${row.id} was removed while it was read`))
+          })
+        )
 
       const secrets = Effect.fnUntraced(function* (row: StateVersionRow) {
         // A state from before secrets were recorded.
@@ -231,7 +242,7 @@ export class StateVersions extends Context.Service<
         return Redacted.make(yield* Schema.decodeEffect(Schema.fromJsonString(Schema.Json))(text))
       }, Effect.orDie)
 
-      return StateVersions.of({ insert, find, open, secrets, outputs, outputText, outputValue })
+      return StateVersions.of({ insert, find, open, openStored, secrets, outputs, outputText, outputValue })
     })
   ).pipe(Layer.provideMerge(StateIndex.layer))
 }

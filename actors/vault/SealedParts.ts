@@ -57,6 +57,18 @@ export const sealParts = Effect.fnUntraced(function* (key: DataKey, context: Sea
   return value
 }, Effect.orDie)
 
+const Stored = rowShape({ envelope: Schema.NullOr(Schema.String) })
+
+/** What the row of a long value holds now; null where there is nothing. */
+export const storedLong = Effect.fnUntraced(function* ({ column, rowId, table }: SealContext) {
+  const sql = yield* SqlClient.SqlClient
+  const place = longValues.find((each) => each.table === table && each.column === column)
+  if (place === undefined) return null
+  const [row] = yield* Stored.rows(sql)`SELECT ${sql(column)} AS envelope FROM ${sql(table)}
+    WHERE ${sql(place.key)} = ${rowId}`
+  return row?.envelope ?? null
+}, Effect.orDie)
+
 const Extent = rowShape({ parts: Schema.Int, bytes: Schema.Int })
 
 /** Opens what `sealParts` made, into one array. Fails with `VaultOpenFailed` for anything else. */

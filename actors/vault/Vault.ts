@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto"
-import { Context, Effect, type FileSystem, Layer, type Path, Redacted, Ref, Semaphore } from "effect"
+import { Context, Effect, type FileSystem, Layer, Option, type Path, Redacted, Ref, Semaphore } from "effect"
 import type { Aead, Digest, Kdf, SecureRandom } from "effect/crypto"
 import type { ChildProcessSpawner } from "effect/process"
 import { SqlClient } from "effect/sql"
@@ -10,7 +10,7 @@ import { digestFor, digestRootKind } from "./KeyedDigests.ts"
 import { makeKeyring } from "./MasterKey.ts"
 import { generateMasterKey, loadWholeKeyring, writeKeyringFile } from "./MasterKeyStore.ts"
 import { identity, openBytes, type SealContext, sealBytes, valueIdentity } from "./Sealing.ts"
-import { isLong, openParts, partsKeyOf, sealParts } from "./SealedParts.ts"
+import { isLong, openParts, partsKeyOf, sealParts, storedLong } from "./SealedParts.ts"
 import { VaultLocked, VaultOpenFailed } from "./VaultErrors.ts"
 import { VaultSettings } from "./VaultSettings.ts"
 
@@ -67,6 +67,14 @@ export class Vault extends Context.Service<
       envelope: string
     ) => Effect.Effect<Redacted.Redacted<Uint8Array>, VaultOpenFailed>
     readonly openText: (context: SealContext, envelope: string) => Effect.Effect<Redacted.Redacted, VaultOpenFailed>
+    /**
+     * Opens what was read from a row before, outside a transaction: where its parts are gone since, what the row holds now. `none` when it holds
+     * nothing any more.
+     */
+    readonly openStored: (
+      context: SealContext,
+      envelope: string
+    ) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>, VaultOpenFailed>
     /** The sealed value as one text, which opens in the same place wherever it is taken: parts stay behind. */
     readonly inOneText: (context: SealContext, envelope: string) => Effect.Effect<string, VaultOpenFailed>
     /** The data keys of a Workspace that sealed values in the text name, as they are stored: wrapped. */
@@ -145,13 +153,33 @@ const make = Effect.gen(function* () {
       })
     })
 
+  const openHere = (context: SealContext, envelope: string) =>
+    Effect.provideContext(openEnvelope(dataKeys, context, envelope), services)
+
   /** The place is logged but not the cause, which is the same for every caller. */
-  const open = (context: SealContext, envelope: string) =>
-    Effect.tapError(Effect.provideContext(openEnvelope(dataKeys, context, envelope), services), () =>
-      Effect.logError(
-        `Integrity fault: ${context.table}.${context.column} of ${context.rowId} does not open in its place. It was changed or moved; see svc doctor.`
-      )
+  const logFault = (context: SealContext) =>
+    Effect.logError(
+      `Integrity fault: ${context.table}.${context.column} of ${context.rowId} does not open in its place. It was changed or moved; see svc doctor.`
     )
+
+  const open = (context: SealContext, envelope: string) =>
+    Effect.tapError(openHere(context, envelope), () => logFault(context))
+
+  const openStored = Effect.fn("Vault.openStored")(function* (context: SealContext, read: string) {
+    let envelope = read
+    while (partsKeyOf(envelope) !== undefined) {
+      const opened = yield* Effect.option(openHere(context, envelope))
+      if (Option.isSome(opened)) return opened
+      const present = yield* Effect.provideContext(storedLong(context), services)
+      if (present === null) return Option.none()
+      if (present === envelope) {
+        yield* logFault(context)
+        return yield* VaultOpenFailed.anywhere()
+      }
+      envelope = present
+    }
+    return Option.some(yield* open(context, envelope))
+  })
 
   const sealWhole = Effect.fnUntraced(function* (key: DataKey, context: SealContext, bytes: Uint8Array) {
     return `v1.${key.id}.${yield* sealBytes(key.secret, identity(valueIdentity(key.id, context)), bytes)}`
@@ -213,6 +241,7 @@ const make = Effect.gen(function* () {
       return yield* sealWhole(key, context, bytes)
     }, Effect.provideContext(services)),
     open,
+    openStored,
     openText: Effect.fn("Vault.openText")(function* (context, envelope) {
       const bytes = yield* open(context, envelope)
       return Redacted.make(new TextDecoder().decode(Redacted.value(bytes)))

@@ -1,6 +1,6 @@
 import { promisify } from "node:util"
 import { constants, createZstdDecompress, zstdCompress } from "node:zlib"
-import { Deferred, Effect, Stream } from "effect"
+import { Cause, Effect, Option, Stream } from "effect"
 import type { BlobKind } from "../../schema/agent/Blob.ts"
 import { collectedGarbage } from "../execution/CollectedGarbage.ts"
 import { NotSealedForThis, type SealedFor } from "./SealedMessage.ts"
@@ -16,82 +16,138 @@ const level = 3
 
 /** Compresses contents that are sealed as a whole. */
 export const packContents = (plain: Uint8Array): Effect.Effect<Uint8Array> =>
-  Effect.promise(() => compress(plain, { params: { [constants.ZSTD_c_compressionLevel]: level } })).pipe(
-    Effect.map(({ buffer, byteOffset, length }) => new Uint8Array(buffer, byteOffset, length))
-  )
+  Effect.promise(() =>
+    compress(plain, { pledgedSrcSize: plain.length, params: { [constants.ZSTD_c_compressionLevel]: level } })
+  ).pipe(Effect.map(({ buffer, byteOffset, length }) => new Uint8Array(buffer, byteOffset, length)))
 
 const unpackedAtOnce = 1024 * 1024
 
 const damaged = () => new NotSealedForThis({ message: "The sealed contents are damaged or too large." })
 
-/**
- * The reverse, piece by piece, so that nobody has to hold both forms. It fails beyond `maxBytes`. A frame that ends too early is not noticed here:
- * whoever uses the contents compares their digest, or reads them to their own end.
- */
-export const unpackedContents = <E, R>(
-  packed: Stream.Stream<Uint8Array, E, R>,
-  maxBytes: number
-): Stream.Stream<Uint8Array, E | NotSealedForThis, R> =>
-  Stream.unwrap(
-    Effect.gen(function* () {
-      const zstd = yield* Effect.acquireRelease(
-        Effect.sync(() => createZstdDecompress({ chunkSize: unpackedAtOnce })),
-        (open) => Effect.sync(() => open.destroy())
-      )
-      let ready: Array<Uint8Array> = []
-      let left = maxBytes
-      const passed = collectedGarbage()
-      const broken = yield* Deferred.make<never, NotSealedForThis>()
-      zstd.on("error", () => Deferred.doneUnsafe(broken, Effect.fail(damaged())))
-      zstd.on("data", (chunk: Uint8Array) => {
-        left -= chunk.length
-        passed(chunk.length)
-        if (left < 0) zstd.destroy(new RangeError("More than is taken"))
-        else ready.push(chunk)
-      })
-      const taken = Effect.sync(() => {
-        const chunks = ready
-        ready = []
-        return chunks
-      })
-      const write = (bytes: Uint8Array) =>
-        Effect.callback<void, NotSealedForThis>((resume) => {
-          zstd.write(bytes, (error) => resume(error == null ? Effect.void : Effect.fail(damaged())))
-        })
-      const end = Effect.callback<void>((resume) => {
-        zstd.once("end", () => resume(Effect.void))
-        zstd.end()
-      })
-      const whole = <A>(effect: Effect.Effect<A, NotSealedForThis>) => Effect.raceFirst(effect, Deferred.await(broken))
-      return packed.pipe(
-        Stream.filter(({ length }) => length > 0),
-        Stream.mapEffect((bytes) => Effect.andThen(whole(write(bytes)), taken)),
-        Stream.concat(Stream.fromEffect(Effect.andThen(whole(end), taken))),
-        Stream.flattenIterable
-      )
-    })
-  )
-
 const magic = 0xfd2fb528
 const dictionaryBytes = [0, 1, 2, 4] as const
 
-/** How long the contents of a frame are by its header; undefined where that does not say it, or says it in a form that nobody here writes. */
-const statedLength = (packed: Uint8Array): number | undefined => {
-  const view = new DataView(packed.buffer, packed.byteOffset, packed.length)
-  const shortest = 18
-  if (packed.length < shortest || view.getUint32(0, true) !== magic) return undefined
+/** How long the contents of a frame are by its header, which these first bytes hold whole: `none` where that does not say it. Fails for any other bytes. */
+const statedLength = (first: Uint8Array): Effect.Effect<Option.Option<number>, NotSealedForThis> => {
+  const view = new DataView(first.buffer, first.byteOffset, first.length)
+  if (first.length < 5 || view.getUint32(0, true) !== magic) return Effect.fail(damaged())
   const descriptor = view.getUint8(4)
   const isSingleSegment = (descriptor & 0x20) !== 0
   const at = 5 + (isSingleSegment ? 0 : 1) + (dictionaryBytes[descriptor & 3] ?? 0)
-  switch (descriptor >> 6) {
+  const field = descriptor >> 6
+  if (first.length < at + (field === 0 && !isSingleSegment ? 0 : 1 << field)) return Effect.fail(damaged())
+  switch (field) {
+    case 0:
+      return Effect.succeed(isSingleSegment ? Option.some(view.getUint8(at)) : Option.none())
+    case 1:
+      return Effect.succeedSome(view.getUint16(at, true) + 256)
     case 2:
-      return view.getUint32(at, true)
-    case 3:
-      return Number(view.getBigUint64(at, true))
+      return Effect.succeedSome(view.getUint32(at, true))
     default:
-      return undefined
+      return Effect.succeedSome(Number(view.getBigUint64(at, true)))
   }
 }
+
+/** Unpacks what is written to it, one piece after the other: the next is made when the last was taken. */
+const decompressor = Effect.gen(function* () {
+  const zstd = yield* Effect.acquireRelease(
+    Effect.sync(() => createZstdDecompress({ chunkSize: unpackedAtOnce })),
+    (open) => Effect.sync(() => open.destroy())
+  )
+  let isBroken = false
+  let isOver = false
+  let hasEnded = false
+  let written = 0
+  let look = () => {}
+  const over = () => {
+    isOver = true
+    look()
+  }
+  zstd.on("readable", () => look())
+  zstd.on("end", () => {
+    hasEnded = true
+    over()
+  })
+  zstd.on("error", () => {
+    isBroken = true
+    look()
+  })
+  const next = Effect.callback<Uint8Array, NotSealedForThis | Cause.Done>((resume) => {
+    const answer = (effect: Effect.Effect<Uint8Array, NotSealedForThis | Cause.Done>) => {
+      look = () => {}
+      resume(effect)
+    }
+    look = () => {
+      if (isBroken) return answer(Effect.fail(damaged()))
+      const piece: Uint8Array | null = zstd.read()
+      if (piece !== null) return answer(Effect.succeed(piece))
+      if (isOver) answer(Cause.done())
+    }
+    look()
+  })
+  /** What comes out for some bytes, before any others are written. */
+  const write = (bytes: Uint8Array) =>
+    Stream.suspend(() => {
+      if (hasEnded) return Stream.fail(damaged())
+      isOver = false
+      written += bytes.length
+      zstd.write(bytes, over)
+      return Stream.fromEffectRepeat(next)
+    })
+  const end = Stream.suspend(() => {
+    isOver = hasEnded
+    zstd.end()
+    return Stream.fromEffectRepeat(next)
+  })
+  // Node ends with the first frame; Bun goes on with what follows it.
+  const nothingLeft = Effect.suspend(() => (zstd.bytesWritten === written ? Effect.void : Effect.fail(damaged())))
+  return { write, end, nothingLeft }
+})
+
+/**
+ * The reverse, piece by piece, so that nobody has to hold both forms, nor more than a piece. It fails beyond `maxBytes`, and for contents of another
+ * length than they state, which `begins` is given. A frame that states none and ends too early is not noticed here: whoever uses the contents
+ * compares their digest, or reads them to their own end.
+ */
+export const unpackedContents = <E, R>(
+  packed: Stream.Stream<Uint8Array, E, R>,
+  maxBytes: number,
+  begins: (length: number) => void = () => {}
+): Stream.Stream<Uint8Array, E | NotSealedForThis, R> =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const { end, nothingLeft, write } = yield* decompressor
+      let stated: Option.Option<number> | undefined
+      let length = 0
+      const passed = collectedGarbage()
+      const started = Effect.fnUntraced(function* (bytes: Uint8Array, index: number) {
+        if (index > 0) return bytes
+        stated = yield* statedLength(bytes)
+        if (Option.isNone(stated)) return bytes
+        if (stated.value > maxBytes) return yield* damaged()
+        begins(stated.value)
+        return bytes
+      })
+      const most = () => Option.getOrElse(stated ?? Option.none(), () => maxBytes)
+      const counted = (piece: Uint8Array) =>
+        Effect.suspend(() => {
+          length += piece.length
+          passed(piece.length)
+          return length > most() ? Effect.fail(damaged()) : Effect.succeed(piece)
+        })
+      const whole = Effect.suspend(() =>
+        stated !== undefined && length === Option.getOrElse(stated, () => length) ? Effect.void : Effect.fail(damaged())
+      )
+      return packed.pipe(
+        Stream.filter((bytes) => bytes.length > 0),
+        Stream.mapEffect(started),
+        Stream.flatMap(write),
+        Stream.concat(end),
+        Stream.mapEffect(counted),
+        Stream.concat(Stream.fromEffectDrain(Effect.andThen(nothingLeft, whole)))
+      )
+    })
+  )
 
 /** Unpacks contents into one array. Where they say how long they are, there is never a second copy of them. */
 export const heldContents = Effect.fnUntraced(function* <E, R>(
@@ -99,27 +155,18 @@ export const heldContents = Effect.fnUntraced(function* <E, R>(
   maxBytes: number
 ) {
   let whole: Uint8Array | undefined
-  let length = 0
+  let at = 0
   const chunks: Array<Uint8Array> = []
-  const measured = packed.pipe(
-    Stream.filter((chunk) => chunk.length > 0),
-    Stream.mapEffect((chunk, index) => {
-      const stated = index === 0 ? statedLength(chunk) : undefined
-      if (stated === undefined) return Effect.succeed(chunk)
-      if (stated > maxBytes) return Effect.fail(damaged())
-      whole = new Uint8Array(stated)
-      return Effect.succeed(chunk)
+  const pieces = unpackedContents(packed, maxBytes, (length) => {
+    whole = new Uint8Array(length)
+  })
+  yield* Stream.runForEach(pieces, (piece) =>
+    Effect.sync(() => {
+      if (whole === undefined) return chunks.push(piece)
+      whole.set(piece, at)
+      at += piece.length
     })
   )
-  yield* Stream.runForEach(unpackedContents(measured, maxBytes), (chunk) => {
-    const at = length
-    length += chunk.length
-    if (whole === undefined) chunks.push(chunk)
-    else if (length > whole.length) return Effect.fail(damaged())
-    else whole.set(chunk, at)
-    return Effect.void
-  })
-  if (whole !== undefined && length < whole.length) return yield* damaged()
   return whole ?? new Uint8Array(Buffer.concat(chunks))
 })
 

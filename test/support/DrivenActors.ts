@@ -155,6 +155,5 @@ export const drivenActors: Readonly<Record<string, readonly [test: string, why: 
   "actors/state/StateEntries.ts": ["actors/state/StateResources", "what the index says of a state"],
   "actors/state/StateIndex.ts": ["actors/state/StateResources", "which rows stay, end and begin"],
   "actors/vault/DataKeys.ts": ["actors/vault/Rotation", "a cache of keys, and their age"],
-  "actors/workspace/WorkspaceList.ts": ["actors/workspace/Workspaces", "a page and its order"],
-  "actors/retention/RecordDeletion.ts": ["actors/retention/RecordRemoval", "how much of a kind goes in one transaction"]
+  "actors/workspace/WorkspaceList.ts": ["actors/workspace/Workspaces", "a page and its order"]
 }

@@ -1,10 +1,13 @@
 import { afterAll, expect } from "bun:test"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
+import { removeRecords } from "../../../actors/retention/RecordDeletion.ts"
 import { RecordRemoval } from "../../../actors/retention/RecordRemoval.ts"
+import { retainedKinds } from "../../../actors/retention/RetainedKinds.ts"
 import { testAccounts } from "../../support/Accounts.ts"
 import { suite } from "../../support/Effect.ts"
-import { add, emptyWorld, living, named, state } from "./support/RetainedWorld.ts"
+import { young } from "./support/Removal.ts"
+import { add, emptyWorld, living, named, run, state } from "./support/RetainedWorld.ts"
 
 const tests = suite(RecordRemoval.layer.pipe(Layer.provideMerge(testAccounts)))
 afterAll(tests.dispose)
@@ -41,5 +44,50 @@ tests.live("what several StateVersions contain is removed with the last of them,
     expect(versions.length).toBeLessThan(20)
     expect(yield* sql`SELECT state_version_id FROM state_indexes ORDER BY state_version_id`).toEqual(versions)
     expect(yield* sql`PRAGMA foreign_key_check`).toEqual([])
+  })
+)
+
+const mebibyte = 1024 * 1024
+
+/** Gives a value that is sealed in parts to the place of a row. */
+const inParts = Effect.fnUntraced(function* (owner: string, parts: number) {
+  const sql = yield* SqlClient.SqlClient
+  const value = `v2.dk_${"0".repeat(24)}.${owner.slice(-22)}`
+  for (let part = 0; part < parts; part++) {
+    yield* sql`INSERT INTO sealed_parts (value, part, owner, nonce, bytes) VALUES (${value}, ${part}, ${owner}, 'n', zeroblob(${mebibyte}))`
+  }
+  return value
+}, Effect.orDie)
+
+tests.live("one transaction removes no more long values than it can afford, and counts their parts", () =>
+  Effect.gen(function* () {
+    yield* emptyWorld
+    const sql = yield* SqlClient.SqlClient
+    for (let generation = 1; generation <= 20; generation++) {
+      const isLong = generation <= 2
+      yield* state(living, generation, isLong ? { state: yield* inParts(named("sv", `l${generation}`), 2) } : {})
+    }
+    yield* sql`UPDATE capsules SET current_state_version_id = ${named("sv", "l20")} WHERE id = ${living}`
+    for (const name of ["one", "two"]) {
+      const run_id = yield* run(name)
+      yield* add("run_plans", { run_id, plan_file: yield* inParts(run_id, 2) })
+    }
+    const places = [
+      { name: "state_versions", ids: [named("sv", "l1"), named("sv", "l2")] },
+      { name: "plan_files", ids: [named("run", "one"), named("run", "two")] }
+    ] as const
+    for (const { ids, name } of places) {
+      const kind = retainedKinds.find((each) => each.name === name)
+      if (kind === undefined) return yield* Effect.die(name)
+      const step = Effect.map(removeRecords(sql, kind, young, ids), ({ isOver, removed }) => ({
+        isOver,
+        records: removed.reduce((sum, { records }) => sum + records, 0),
+        // The rest of the row is small.
+        mebibytes: Math.floor(removed.reduce((sum, { bytes }) => sum + bytes, 0) / mebibyte)
+      }))
+      expect([name, yield* step]).toEqual([name, { isOver: false, records: 1, mebibytes: 2 }])
+      expect([name, yield* step]).toEqual([name, { isOver: true, records: 1, mebibytes: 2 }])
+    }
+    expect(yield* sql`SELECT part FROM sealed_parts`).toEqual([])
   })
 )

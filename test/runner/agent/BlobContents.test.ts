@@ -1,5 +1,6 @@
-import { describe, expect, test } from "bun:test"
+import { describe, expect, spyOn, test } from "bun:test"
 import { createCipheriv } from "node:crypto"
+import { Readable } from "node:stream"
 import { createZstdCompress } from "node:zlib"
 import { Effect, Exit, Stream } from "effect"
 import { heldContents, packContents, unpackedContents } from "../../../runner/agent/BlobContents.ts"
@@ -52,6 +53,29 @@ describe("packed contents", () => {
     expect(furthest).toBeLessThan(3 * mebibyte)
   })
 
+  test("are never unpacked faster than they are taken, however small they are when packed", async () => {
+    const length = 64 * mebibyte
+    const packed = await Effect.runPromise(packContents(new Uint8Array(length)))
+    expect(packed.length).toBeLessThan(pieceBytes)
+    let made = 0
+    let taken = 0
+    let mostHeld = 0
+    const push = spyOn(Readable.prototype, "push")
+    await Effect.runPromise(
+      Stream.runForEach(unpackedContents(inPieces(packed), length), ({ length: piece }) =>
+        Effect.promise(async () => {
+          // Whatever else could be unpacked has its turn.
+          for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
+          made = push.mock.calls.reduce((sum, [chunk]) => sum + (chunk instanceof Uint8Array ? chunk.length : 0), 0)
+          mostHeld = Math.max(mostHeld, made - taken)
+          taken += piece
+        })
+      )
+    ).finally(() => push.mockRestore())
+    expect([made, taken]).toEqual([length, length])
+    expect(mostHeld).toBeLessThanOrEqual(2 * mebibyte)
+  })
+
   test("are refused when they are changed, or larger than what is taken", async () => {
     const plain = text(3 * mebibyte)
     const packed = await Effect.runPromise(packContents(plain))
@@ -68,7 +92,7 @@ describe("packed contents", () => {
     await Effect.runPromise(Stream.runDrain(unpackedContents(inPieces(packed), plain.length)))
   })
 
-  test("that are held are as long as they say", async () => {
+  test("are as long as they say", async () => {
     const plain = text(3 * mebibyte)
     const packed = await Effect.runPromise(packContents(plain))
     const says = (length: number) => {
@@ -77,17 +101,25 @@ describe("packed contents", () => {
       return other
     }
     expect(new DataView(packed.buffer, packed.byteOffset).getUint32(6, true)).toBe(plain.length)
-    const wrong = [
+    const wrong: Array<Uint8Array> = [
       says(plain.length - 1),
       says(plain.length + 1),
       says(most + 1),
       // The last three bytes only say that nothing follows.
       packed.subarray(0, packed.length - 4),
-      packed.subarray(0, packed.length >> 1)
+      packed.subarray(0, packed.length >> 1),
+      Buffer.concat([packed, await Effect.runPromise(packContents(text(70)))])
     ]
+    for (const length of [0, 5, 200, 1000, 70_000]) {
+      const short = await Effect.runPromise(packContents(text(length)))
+      for (const cut of [0, 5, short.length - 4]) wrong.push(short.subarray(0, cut))
+      if (length > 0) wrong.push(Buffer.concat([short, short]))
+    }
     for (const bytes of wrong) {
-      const exit = await Effect.runPromiseExit(heldContents(inPieces(bytes), most))
-      expect([bytes.length, Exit.isFailure(exit)]).toEqual([bytes.length, true])
+      const held = await Effect.runPromiseExit(heldContents(inPieces(bytes), most))
+      // Whoever only checks them comes to the same result.
+      const checked = await Effect.runPromiseExit(Stream.runDrain(unpackedContents(inPieces(bytes), most)))
+      expect([bytes.length, Exit.isFailure(held), Exit.isFailure(checked)]).toEqual([bytes.length, true, true])
     }
   })
 
