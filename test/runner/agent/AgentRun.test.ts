@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises"
 import { join } from "node:path"
 import { describe, expect } from "bun:test"
-import { Effect } from "effect"
+import { Deferred, Effect, Fiber, Redacted } from "effect"
 import { writeApplyRecord } from "../../../runner/execution/ApplyRecord.ts"
 import { runFolderPaths } from "../../../runner/execution/RunFolder.ts"
 import type { RunControl } from "../../../runner/execution/RunPlace.ts"
@@ -34,6 +34,28 @@ describe("an apply on an agent", () => {
       yield* run
       expect(isStarted).toBe(false)
       expect(sent).toEqual(["accept", "start", "result"])
+    })
+  )
+
+  it.live("a state that the tool could only print is handed in when the Run was given up meanwhile", () =>
+    Effect.gen(function* () {
+      const isRunning = yield* Deferred.make<void>()
+      const { end, recovered, run, sent } = yield* offeredApply((_, control) =>
+        Effect.gen(function* () {
+          yield* begun(control)
+          yield* Deferred.succeed(isRunning, undefined)
+          yield* control.cancelRequested
+          return printedState(state)
+        })
+      )
+      const running = yield* Effect.forkChild(run)
+      yield* Deferred.await(isRunning)
+      yield* end
+      yield* Fiber.join(running)
+      expect(sent).toEqual(["accept", "start", "left_over"])
+      expect(recovered.map((left) => left.state && new TextDecoder().decode(Redacted.value(left.state)))).toEqual([
+        text
+      ])
     })
   )
 })
