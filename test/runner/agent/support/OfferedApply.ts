@@ -23,12 +23,12 @@ import { type JobOffer } from "../../../../schema/agent/AgentJob.ts"
 import { AgentId, RunId } from "../../../../schema/records/Ids.ts"
 import { temporaryFolder } from "../../../support/TemporaryFolder.ts"
 
-const claim = { runId: RunId.make("run_01000000000000000000000001"), fence: 1 }
+export const applyClaim = { runId: RunId.make("run_01000000000000000000000001"), fence: 1 }
 const leaseSeconds = 3600
 const unused = Effect.die(new Error("not a part of an apply"))
 
 /** An agent's side of what it seals; the keys are the server's. */
-const sealingParty = Effect.gen(function* () {
+export const sealingParty = Effect.gen(function* () {
   const keys = yield* newKeys
   const installationId = "test"
   const agentId = AgentId.make("agt_01000000000000000000000001")
@@ -50,8 +50,20 @@ const sealingParty = Effect.gen(function* () {
   })
 })
 
+/** A line to a server that takes whatever it is sent. `say` learns what that is. */
+export const takingLine = (say: (what: string) => Effect.Effect<void>) =>
+  ServerLine.of({
+    accept: () => say("accept"),
+    start: () => say("start"),
+    report: (_, { number }) => Effect.succeed(number),
+    checkpoint: () => say("checkpoint"),
+    result: () => say("result"),
+    handIn: () => say("left_over"),
+    fetch: () => unused
+  })
+
 const job: ApplyJob = {
-  runId: claim.runId,
+  runId: applyClaim.runId,
   module: { snapshotDigest: `sha256:${"0".repeat(64)}`, path: "." },
   localModules: [],
   tool: { name: "opentofu", version: "1.10.0" },
@@ -62,7 +74,7 @@ const job: ApplyJob = {
 }
 
 const offer: JobOffer = {
-  ...claim,
+  ...applyClaim,
   kind: "apply",
   leaseSeconds,
   sealedJob: "",
@@ -85,14 +97,14 @@ export const printedState = (state: Uint8Array): ApplyOutcome => ({
 })
 
 /**
- * An apply that is offered to an agent. `tool` is what it runs; the server takes whatever it is sent.
+ * An apply that is offered to an agent. `tool` is what it runs.
  *
  * - `sent`: what the server was sent, by its kind
  * - `recovered`: what the run folder was found to hold
  */
 export const offeredApply = Effect.fnUntraced(function* (tool: ModuleRunner["Service"]["apply"]) {
   const runs = yield* temporaryFolder
-  const room = yield* makeRoom(runs, claim, "apply")
+  const room = yield* makeRoom(runs, applyClaim, "apply")
   if (room === undefined) return yield* Effect.die(new Error("no room"))
   const spool = yield* openSpool(room.spool)
   const lease = makeLease(machineClocks, momentOf(machineClocks), leaseSeconds)
@@ -103,18 +115,7 @@ export const offeredApply = Effect.fnUntraced(function* (tool: ModuleRunner["Ser
   const services = Layer.mergeAll(
     NodeServices.layer,
     Layer.effect(AgentParty, sealingParty),
-    Layer.succeed(
-      ServerLine,
-      ServerLine.of({
-        accept: () => say("accept"),
-        start: () => say("start"),
-        report: (_, { number }) => Effect.succeed(number),
-        checkpoint: () => say("checkpoint"),
-        result: () => say("result"),
-        handIn: () => say("left_over"),
-        fetch: () => unused
-      })
-    ),
+    Layer.succeed(ServerLine, takingLine(say)),
     Layer.succeed(Guard, Guard.of({ hold: () => Effect.void, move: () => Effect.void, release: () => Effect.void })),
     Layer.succeed(
       JobFiles,
