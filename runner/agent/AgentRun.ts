@@ -28,8 +28,8 @@ const stopInTime = (lease: Lease, handle: RunHandle) =>
   )
 
 /**
- * The start of an apply, durable at the server before the tool runs. Here the run folder has a durable note of it once it is permitted, also before
- * the tool runs.
+ * The start of an apply, durable before the tool runs: at the server, and here the record of the Run. Once the start is permitted, the run folder
+ * has a durable note of it too.
  */
 const recordStart = (lease: Lease, handle: RunHandle, accepted: Effect.Effect<void>) =>
   Effect.gen(function* () {
@@ -37,13 +37,19 @@ const recordStart = (lease: Lease, handle: RunHandle, accepted: Effect.Effect<vo
     const notRecorded = (message: string): RunnerFailure => runnerFailure("prepare_failed", "prepare", message)
     yield* accepted
     handle.stage = "started"
-    yield* line.start(handle.room.claim).pipe(
+    const started = line.start(handle.room.claim).pipe(
       Effect.mapError(() => notRecorded("The Run was given to somebody else before its tool was started.")),
       Effect.timeoutOrElse({
         duration: Math.max(0, lease.secondsUntilInterrupt()) * millisecondsInSecond,
         orElse: () => Effect.fail(notRecorded("The server could not record the start of the apply in time."))
       })
     )
+    const kept = handle.room.keep.pipe(
+      Effect.mapError(({ message }) => notRecorded(`The start of the apply could not be recorded. ${message}`)),
+      // The end of the Run writes the same file, and removes its folder.
+      Effect.uninterruptible
+    )
+    yield* Effect.all([started, kept], { concurrency: "unbounded", discard: true })
     // The machine may have slept since the message was sent.
     if (lease.secondsUntilInterrupt() <= 0) {
       return yield* notRecorded("The lease of this Run ended before its tool could be started.")

@@ -29,14 +29,18 @@ const filesOf = ({ build, outcome, planFile, state }: SealedResult): ReadonlyArr
     ] as const
   ).flatMap(([kind, file]) => (file === undefined ? [] : [{ ...file, kind }]))
 
-/** Seals contents for the server, under their place in the Run's room: in memory where they are small, otherwise on the disk. */
+/**
+ * Seals contents for the server, under their place in the Run's room: in memory where they are small, otherwise on the disk. `name` is that of the
+ * file; two that exist at a time need two names.
+ */
 export const sealedContents = Effect.fnUntraced(function* (
   room: RunRoom,
   kind: CarriedFile["kind"],
-  contents: Uint8Array
+  contents: Uint8Array,
+  name: string = kind
 ): Effect.fn.Return<SentFile, RunFileFailed, AgentParty> {
   const party = yield* AgentParty
-  const path = room.sealed(kind)
+  const path = room.sealed(name)
   const purpose = party.sent(room.claim, kind)
   const packed = yield* packContents(contents)
   if (packed.length > mostCarriedBytes) return { ...(yield* sealedBytes(path, party.serverKey, purpose, packed)), kind }

@@ -135,11 +135,12 @@ const sealedOutcome = Effect.fnUntraced(function* (room: RunRoom, done: Executed
   const text = sealedText(room, { kind: "apply", status: "ended", outcome })
   if (state === undefined) return freshResult({ outcome: yield* text })
   const bytes = Redacted.value(state)
-  const files = { outcome: text, state: sealedContents(room, "state", bytes) }
-  const fresh = freshResult(yield* Effect.all(files, { concurrency: "unbounded" }))
-  // A state that the tool could only print exists nowhere else: it can be handed in whatever happens to the Run.
+  // A state that the tool could only print exists nowhere else. From now on it can be handed in, whatever happens to the Run; so this ends before
+  // the tool counts as stopped.
   const checkpoint = replaceDurably(runFolderPaths(room.runFolder).checkpoint, bytes, "keep the state")
-  return { ...fresh, kept: Effect.andThen(checkpoint, fresh.kept) }
+  const files = Effect.all({ outcome: text, state: sealedContents(room, "state", bytes) }, { concurrency: "unbounded" })
+  const [sealed] = yield* Effect.all([files, Effect.uninterruptible(checkpoint)], { concurrency: "unbounded" })
+  return freshResult(sealed)
 })
 
 const sealedBuild = Effect.fnUntraced(function* (room: RunRoom, build: { digest: string; sizeBytes: number }) {

@@ -64,13 +64,13 @@ const sendRest = Effect.fnUntraced(function* ({ reported, room, spool }: RunHand
   }
 })
 
-/** Sends one state. The run folder has it until the Run is over. */
+/** Sends one state. The run folder has it until the Run is over. Its sealed file is not the one of the result, which may be written meanwhile. */
 export const sendState = Effect.fnUntraced(function* (
   room: RunRoom,
   { resourceCount, serial, state }: StateCheckpoint
 ) {
   const line = yield* ServerLine
-  const file = yield* untilDiskTakesIt(sealedContents(room, "state", Redacted.value(state)))
+  const file = yield* untilDiskTakesIt(sealedContents(room, "state", Redacted.value(state), "checkpoint"))
   yield* line.checkpoint(room.claim, { serial, resourceCount, file })
 })
 

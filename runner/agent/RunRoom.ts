@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { Effect, Option, Schema, type Scope } from "effect"
 import { JobKind, RunClaim } from "../../schema/agent/AgentJob.ts"
 import { fileOperation, readOptional, removeTree, replaceDurably, type RunFileFailed } from "../execution/RunFiles.ts"
+import { runFolderPaths } from "../execution/RunFolder.ts"
 import { takeFileLock } from "./FileLock.ts"
 import { SealedFile } from "./SealedFile.ts"
 
@@ -43,8 +44,10 @@ export interface RunRoom {
   readonly spool: string
   readonly sealed: (name: string) => string
   readonly found: RunStage
-  /** Notes that the Run is about to be accepted. No power cut need spare it: the server gives up a Run that nobody names. */
+  /** Notes that the Run is about to be accepted. A power cut may take it: the server gives up a Run that nobody names. */
   readonly accept: Effect.Effect<void, RunFileFailed>
+  /** The same, and it outlives a power cut: for an apply, before its tool may start. */
+  readonly keep: Effect.Effect<void, RunFileFailed>
   readonly end: (result: SealedResult) => Effect.Effect<void, RunFileFailed>
   readonly remove: Effect.Effect<void, RunFileFailed>
 }
@@ -62,12 +65,22 @@ const roomOf = (folder: string, { at, fence, kind, runId }: RunRecord): RunRoom 
     sealed: (name) => join(folder, "sealed", name),
     found: at,
     accept: fileOperation(doing, () => writeFile(record, text({ stage: "accepted" }), { mode: 0o600 })),
+    keep: replaceDurably(record, text({ stage: "accepted" }), doing),
     end: (result) => replaceDurably(record, text({ stage: "ended", result }), doing),
     remove: removeTree(folder, "remove the folder of a Run")
   }
 }
 
 export const roomName = ({ fence, runId }: RunClaim): string => `${runId}-${fence}`
+
+const decodeClaim = Schema.decodeUnknownOption(RunClaim)
+
+const claimNamed = (name: string): Option.Option<RunClaim> => {
+  const dash = name.lastIndexOf("-")
+  return decodeClaim({ runId: name.slice(0, dash), fence: Number(name.slice(dash + 1)) }).pipe(
+    Option.filter((claim) => roomName(claim) === name)
+  )
+}
 
 const lockIn = (folder: string) => takeFileLock(join(folder, "lock"))
 
@@ -83,6 +96,13 @@ export const makeRoom = Effect.fnUntraced(function* (
   return roomOf(folder, { version: 1, ...claim, kind, at: { stage: "accepted" } })
 })
 
+/** Only an apply has these files in its run folder; the tool is not started before both are there. */
+const holdsApply = Effect.fnUntraced(function* (folder: string) {
+  const { applyRecord, journal } = runFolderPaths(join(folder, "run"))
+  const found = yield* Effect.forEach([applyRecord, journal], (path) => readOptional(path, "read what an apply noted"))
+  return found.some(Option.isSome)
+})
+
 /**
  * Takes over the room that a process left. `none` while another process works in it; `unreadable` when its contents cannot
  * be read, so it is kept for a person to examine.
@@ -95,6 +115,12 @@ export const adoptRoom = Effect.fnUntraced(function* (
   if (!(yield* lockIn(folder))) return Option.none()
   const bytes = yield* readOptional(join(folder, "record.json"), "read how far a Run is")
   if (Option.isNone(bytes) || bytes.value.length === 0) {
+    if (yield* holdsApply(folder)) {
+      // What the tool of an apply left exists only here, whatever became of the record. The server knows what is wanted of it.
+      const left = (claim: RunClaim) =>
+        roomOf(folder, { version: 1, ...claim, kind: "apply", at: { stage: "accepted" } })
+      return Option.some(Option.match(claimNamed(name), { onNone: () => "unreadable" as const, onSome: left }))
+    }
     // It was never accepted, or its acceptance was lost to a power cut: nothing was started.
     yield* removeTree(folder, "remove the folder of a Run")
     return Option.none()

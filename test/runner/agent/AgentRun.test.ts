@@ -1,0 +1,61 @@
+import { mkdir } from "node:fs/promises"
+import { join } from "node:path"
+import { describe, expect } from "bun:test"
+import { Deferred, Effect, Fiber, Redacted } from "effect"
+import { writeApplyRecord } from "../../../runner/execution/ApplyRecord.ts"
+import { runFolderPaths } from "../../../runner/execution/RunFolder.ts"
+import type { RunControl } from "../../../runner/execution/RunPlace.ts"
+import { it } from "../../support/Effect.ts"
+import { offeredApply, printedState } from "./support/OfferedApply.ts"
+
+const text = JSON.stringify({ version: 4, serial: 7, lineage: "one", resources: [] })
+const state = new TextEncoder().encode(text)
+
+const begun = Effect.fnUntraced(function* ({ recordStart = Effect.void, runFolder }: RunControl) {
+  const paths = runFolderPaths(runFolder)
+  yield* Effect.promise(() => mkdir(paths.root, { recursive: true }))
+  yield* recordStart
+  yield* Effect.orDie(writeApplyRecord(paths.applyRecord, { version: 1, modulePath: "." }))
+})
+
+describe("an apply on an agent", () => {
+  it.live("its tool does not start before the record of the Run outlives a power cut", () =>
+    Effect.gen(function* () {
+      let isStarted = false
+      const { folder, run, sent } = yield* offeredApply((_, control) =>
+        Effect.gen(function* () {
+          yield* begun(control)
+          isStarted = true
+          return printedState(state)
+        })
+      )
+      // What is in the way of a durable record is not in the way of the first one.
+      yield* Effect.promise(() => mkdir(join(folder, "record.json.new")))
+      yield* run
+      expect(isStarted).toBe(false)
+      expect(sent).toEqual(["accept", "start", "result"])
+    })
+  )
+
+  it.live("a state that the tool could only print is handed in when the Run was given up meanwhile", () =>
+    Effect.gen(function* () {
+      const isRunning = yield* Deferred.make<void>()
+      const { end, recovered, run, sent } = yield* offeredApply((_, control) =>
+        Effect.gen(function* () {
+          yield* begun(control)
+          yield* Deferred.succeed(isRunning, undefined)
+          yield* control.cancelRequested
+          return printedState(state)
+        })
+      )
+      const running = yield* Effect.forkChild(run)
+      yield* Deferred.await(isRunning)
+      yield* end
+      yield* Fiber.join(running)
+      expect(sent).toEqual(["accept", "start", "left_over"])
+      expect(recovered.map((left) => left.state && new TextDecoder().decode(Redacted.value(left.state)))).toEqual([
+        text
+      ])
+    })
+  )
+})

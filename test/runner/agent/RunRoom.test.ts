@@ -1,0 +1,84 @@
+import { existsSync } from "node:fs"
+import { mkdir, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { describe, expect } from "bun:test"
+import { Effect, Option } from "effect"
+import { adoptRoom, makeRoom, roomName } from "../../../runner/agent/RunRoom.ts"
+import { writeApplyRecord } from "../../../runner/execution/ApplyRecord.ts"
+import { runFolderPaths } from "../../../runner/execution/RunFolder.ts"
+import { RunId } from "../../../schema/records/Ids.ts"
+import { it } from "../../support/Effect.ts"
+import { temporaryFolder } from "../../support/TemporaryFolder.ts"
+
+const claim = { runId: RunId.make("run_01000000000000000000000001"), fence: 3 }
+
+/** The room of an agent whose machine lost power: its record is what the disk has of it, `undefined` when that is nothing. */
+const afterPowerCut = Effect.fnUntraced(function* (record: string | undefined, name = roomName(claim)) {
+  const runs = yield* temporaryFolder
+  const folder = join(runs, name)
+  const paths = runFolderPaths(join(folder, "run"))
+  yield* Effect.promise(async () => {
+    await mkdir(paths.root, { recursive: true })
+    if (record !== undefined) await writeFile(join(folder, "record.json"), record)
+  })
+  const adopted = Effect.map(adoptRoom(runs, name), Option.getOrUndefined)
+  return { adopted, folder, paths }
+})
+
+describe("the room of a Run after a power cut", () => {
+  for (const record of [undefined, ""]) {
+    const without = record === undefined ? "without a record" : "with an empty record"
+
+    it.live(`${without}, what an apply left is kept under the claim in the name`, () =>
+      Effect.gen(function* () {
+        const { adopted, paths } = yield* afterPowerCut(record)
+        yield* writeApplyRecord(paths.applyRecord, { version: 1, modulePath: "." })
+        const left = { claim, kind: "apply", runFolder: paths.root, found: { stage: "accepted" } }
+        expect(yield* adopted).toMatchObject(left)
+        expect(existsSync(paths.applyRecord)).toBe(true)
+      })
+    )
+
+    it.live(`${without}, an apply that may have been permitted is kept, to say that it never started`, () =>
+      Effect.gen(function* () {
+        const { adopted, paths } = yield* afterPowerCut(record)
+        yield* Effect.promise(() => writeFile(paths.journal, ""))
+        expect(yield* adopted).toMatchObject({ claim, kind: "apply" })
+        expect(existsSync(paths.journal)).toBe(true)
+      })
+    )
+
+    it.live(`${without}, where no apply began, nothing is kept`, () =>
+      Effect.gen(function* () {
+        const { adopted, folder } = yield* afterPowerCut(record)
+        expect(yield* adopted).toBeUndefined()
+        expect(existsSync(folder)).toBe(false)
+      })
+    )
+  }
+
+  it.live("what an apply left in a folder of another name is kept for a person", () =>
+    Effect.gen(function* () {
+      const { adopted, paths } = yield* afterPowerCut(undefined, "run_01000000000000000000000001-03")
+      yield* writeApplyRecord(paths.applyRecord, { version: 1, modulePath: "." })
+      expect(yield* adopted).toBe("unreadable")
+      expect(existsSync(paths.applyRecord)).toBe(true)
+    })
+  )
+
+  it.live("a record that was kept is found again", () =>
+    Effect.gen(function* () {
+      const runs = yield* temporaryFolder
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const room = yield* makeRoom(runs, claim, "apply")
+          if (room === undefined) return yield* Effect.die(new Error("no room"))
+          yield* room.accept
+          yield* room.keep
+        })
+      )
+      const adopted = Option.getOrUndefined(yield* adoptRoom(runs, roomName(claim)))
+      expect(adopted).toMatchObject({ claim, kind: "apply", found: { stage: "accepted" } })
+    })
+  )
+})
