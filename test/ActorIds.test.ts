@@ -26,7 +26,7 @@ const asText: Readonly<Record<string, string>> = {
   "actors/vault/DataKeys.ts: workspaceId": ofNobody,
   "actors/vault/DataKeys.ts: workspace_id": ofNobody,
   "actors/vault/SealedPlaces.ts: workspaceId": "an expression of SQL, and what it finds in any table",
-  "actors/vault/Vault.ts: workspaceId": "a part of the place that a sealed value is bound to, compared as text",
+  "actors/vault/Sealing.ts: workspaceId": "a part of the place that a sealed value is bound to, compared as text",
   "actors/workspace/WorkspaceList.ts: selectedWorkspaceId":
     "from a query: text that is no id is refused as a foreign one"
 }

@@ -17,9 +17,30 @@ import { LeftOverStates } from "../state/LeftOverStates.ts"
 import { AgentBlobs } from "./AgentBlobs.ts"
 import { AgentClaims, gone } from "./AgentClaims.ts"
 import { refusalOf } from "./CarriedBlobs.ts"
-import { AgentEvidenceRow, JournalJson } from "./AgentRunRow.ts"
+import { AgentEvidenceRow, type AgentRunRow, JournalJson } from "./AgentRunRow.ts"
 
 const decodeLeftOver = Schema.decodeUnknownEffect(Schema.fromJsonString(LeftOver))
+
+const Worked = rowShape({ worked: Schema.Int })
+
+/**
+ * Whether the server knows that the tool worked: the agent sent a state of it, or said that it began. Then nobody may
+ * say that it never did.
+ */
+const isKnownToHaveWorked = (sql: SqlClient.SqlClient, claim: Pick<AgentRunRow, "checkpoint_serial" | "run_id">) =>
+  claim.checkpoint_serial !== null
+    ? Effect.succeed(true)
+    : Worked.rows(sql)`SELECT 1 AS worked FROM run_events WHERE run_id = ${claim.run_id} AND kind = 'run.phase'
+        AND json_extract(data, '$.phase') = 'apply' AND seq > COALESCE((SELECT MAX(seq) FROM run_events
+          WHERE run_id = ${claim.run_id} AND kind = 'run.started'), 0) LIMIT 1`.pipe(
+        Effect.orDie,
+        Effect.map(({ length }) => length > 0)
+      )
+
+const saysNothing = ({ completed, possiblyCreated, rejectedState, started, state }: LeftOver): boolean =>
+  [started, completed, possiblyCreated].every(({ length }) => length === 0) &&
+  state === undefined &&
+  rejectedState === undefined
 
 /** Where the settlement of the Run left its Capsule. */
 const Settled = rowShape({ state_version_id: Schema.NullOr(StateVersionId), generation: Schema.Int })
@@ -149,6 +170,9 @@ export class AgentEvidence extends Context.Service<
           decodeLeftOver(new TextDecoder().decode(Redacted.value(bytes))),
           () => new Rejected({ message: "What was handed in does not have the form of a left-over." })
         )
+        if (left.neverStarted === true && (!saysNothing(left) || (yield* isKnownToHaveWorked(sql, row.value)))) {
+          return yield* new Rejected({ message: "The tool of this apply was started: what it left is still missing." })
+        }
         const evidenceId = yield* store(session, run, evidence, left)
         yield* blobs.remove(claim, "left_over", evidence.leftOver)
         return { evidenceId }

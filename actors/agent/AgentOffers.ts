@@ -11,6 +11,7 @@ import { now } from "../Identity.ts"
 import { monotonicNow, seconds } from "../MonotonicNow.ts"
 import { lackOf } from "../pool/AgentFit.ts"
 import { AgentNeeds } from "../pool/AgentNeeds.ts"
+import { DeclinedRuns } from "../pool/DeclinedRuns.ts"
 import type { AgentSession } from "../pool/AgentSessions.ts"
 import { AgentRow, PoolRow } from "../pool/PoolRows.ts"
 import { ServerKeys } from "../pool/ServerKeys.ts"
@@ -41,9 +42,6 @@ const isUnfinishedOf =
   ({ incarnation }: AgentSession) =>
   (row: Pick<AgentRunRow, "incarnation" | "result">): boolean =>
     row.incarnation === incarnation && row.result === null
-
-/** For how long a Run is not offered again to an agent that declined it. */
-const declinedFor = seconds(60)
 
 /** A job waits here, with its secrets, from its preparation until it is accepted. */
 interface Waiting {
@@ -78,6 +76,7 @@ export class AgentOffers extends Context.Service<
       const queue = yield* RunQueue
       const ledger = yield* RunLedger
       const needs = yield* AgentNeeds
+      const declines = yield* DeclinedRuns
       const claims = yield* AgentClaims
       const leases = yield* AgentLeases
       const controls = yield* AgentControls
@@ -86,13 +85,6 @@ export class AgentOffers extends Context.Service<
       const preparing = yield* FiberMap.make<RunId, void, never>()
       const waiting = new Map<RunId, Waiting>()
       let claiming = 0
-      const declined = new Map<string, bigint>()
-
-      const isDeclined = Effect.fnUntraced(function* ({ agent }: AgentSession, runId: RunId) {
-        const at = yield* monotonicNow
-        for (const [key, since] of declined) if (at - since > declinedFor) declined.delete(key)
-        return declined.has(`${agent.id} ${runId}`)
-      })
 
       /** The agent as it is now; `undefined` if the session has ended, by a revocation or by new keys. */
       const standing = Effect.fnUntraced(function* ({ agent }: AgentSession) {
@@ -105,7 +97,7 @@ export class AgentOffers extends Context.Service<
 
       const fits = (session: AgentSession) =>
         Effect.fnUntraced(function* (runId: RunId) {
-          if (yield* isDeclined(session, runId)) return false
+          if (!(yield* declines.mayBeOffered(session.agent.id, runId))) return false
           const need = yield* needs.of(runId)
           return Option.exists(
             need,
@@ -289,6 +281,7 @@ export class AgentOffers extends Context.Service<
         if (run === undefined || row.value.ended_at !== null) return yield* gone
         if (row.value.accepted_at === null) yield* claims.change(claim, { accepted_at: yield* now })
         yield* leases.accepted(claim)
+        yield* declines.accepted(session.agent.id, claim.runId)
         waiting.delete(claim.runId)
       }, leases.decided)
 
@@ -296,7 +289,7 @@ export class AgentOffers extends Context.Service<
         function* (session: AgentSession, claim: Claim, reason: string) {
           const row = yield* claims.find(session, claim)
           if (Option.isNone(row) || row.value.accepted_at !== null) return
-          declined.set(`${session.agent.id} ${claim.runId}`, yield* monotonicNow)
+          yield* declines.declined(session.agent.id, claim.runId)
           const hold = { ...claim, owner: session.agent.id }
           yield* Effect.gen(function* () {
             const said = `An agent of the pool ${session.agent.pool} declined the Run: ${reason}`

@@ -184,7 +184,7 @@ export class AgentSettlement extends Context.Service<
         if (result.kind !== "plan" || result.status === "left") return
         if (result.status === "failed") return yield* steps.plan.settle(hold, Result.fail(result.failure), control)
         const { outcome } = result
-        yield* marks.used(row.agent_id, outcome.secrets.provided ?? [])
+        yield* marks.used(row.agent_id, row.accepted_at ?? row.offered_at, outcome.secrets.provided ?? [])
         const isWhole =
           planFile !== undefined &&
           digestOf(Redacted.value(planFile)) === outcome.planDigest &&

@@ -7,7 +7,7 @@ import type { CarriedFile } from "../../schema/agent/CarriedFile.ts"
 import type { AgentSession } from "../pool/AgentSessions.ts"
 import { ServerKeys } from "../pool/ServerKeys.ts"
 import { AgentBlobs, type BlobRefused } from "./AgentBlobs.ts"
-import { fromAgent } from "./JobSecrets.ts"
+import { digestOf, fromAgent } from "./JobSecrets.ts"
 
 type Claim = typeof RunClaim.Type
 type Kind = CarriedFile["kind"]
@@ -98,6 +98,9 @@ export class CarriedBlobs extends Context.Service<
         file: CarriedFile
       ): Effect.fn.Return<void, AgentRefusal> {
         const { bytes, digest, kind } = file
+        // An earlier file under this digest stays as it is, so these bytes have to be the same.
+        if (digestOf(bytes) !== digest)
+          return yield* new Rejected({ message: `The ${kind} is not what its digest says.` })
         const part = { from: 0, total: bytes.length, bytes: Stream.make(bytes) }
         const { found, stored } = yield* Effect.all(
           {
@@ -108,7 +111,6 @@ export class CarriedBlobs extends Context.Service<
           { concurrency: "unbounded" }
         )
         if (!stored.complete) return yield* new Busy({ message: `The ${kind} is not whole.`, retryAfterSeconds: 1 })
-        // Only what is stored under this digest has it.
         if (found._tag === "Some") hold(claim, found.value)
       })
 

@@ -43,7 +43,7 @@ export const blobsOf = ({ job, kind }: PreparedJob) => ({
   ...(kind !== "plan" && job.build !== undefined ? { build: job.build.digest } : {})
 })
 
-interface Names {
+export interface Names {
   readonly installationId: string
   readonly agentId: string
 }

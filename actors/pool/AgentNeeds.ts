@@ -8,14 +8,14 @@ import { OperatorConfigs, profileOf } from "../configuration/OperatorConfigs.ts"
 import { rowShape } from "../database/Table.ts"
 import { isApply } from "../run/RunAttempt.ts"
 import { RunRow } from "../run/RunRow.ts"
-import { earlierLeasesEnd } from "./EarlierLeases.ts"
+import { AgentPresence } from "./AgentPresence.ts"
+import { EarlierLeases } from "./EarlierLeases.ts"
 import { planHolders } from "./PlanHolders.ts"
 import { PoolRow } from "./PoolRows.ts"
 import { type AgentNeed, stricter } from "./AgentFit.ts"
 
 const Needed = rowShape({
   pool: PoolRow.columns.name,
-  lease_seconds: PoolRow.columns.lease_seconds,
   type: RunRow.columns.type,
   plan_run_id: Schema.NullOr(RunId),
   isolation: PoolRow.columns.isolation,
@@ -41,11 +41,11 @@ export class AgentNeeds extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const operator = yield* OperatorConfigs
+      const leases = yield* EarlierLeases
+      const presence = yield* AgentPresence
 
       const of = Effect.fn("AgentNeeds.of")(function* (runId: RunId) {
-        const [row] = yield* Needed.rows(
-          sql
-        )`SELECT p.name AS pool, p.lease_seconds, r.type, r.plan_run_id, p.isolation, c.tool_name,
+        const [row] = yield* Needed.rows(sql)`SELECT p.name AS pool, r.type, r.plan_run_id, p.isolation, c.tool_name,
             json_extract(i.config, '$.operator.profile') AS profile,
             json_extract(plan.evidence, '$.tool.name') AS plan_tool,
             json_extract(plan.evidence, '$.tool.version') AS plan_version,
@@ -68,8 +68,8 @@ export class AgentNeeds extends Context.Service<
           platform: row.plan_platform ?? undefined,
           isolation: stricter(row.isolation ?? undefined, profile?.isolation),
           provided: provided.map(({ name }) => name),
-          holders: yield* planHolders(sql, row.plan_run_id, row.pool),
-          heldUntil: isApply(row.type) ? yield* earlierLeasesEnd(sql, row.lease_seconds) : undefined
+          holders: yield* planHolders({ sql, presence }, row.plan_run_id, row.pool),
+          heldUntil: isApply(row.type) ? yield* leases.end : undefined
         })
       }, Effect.orDie)
 

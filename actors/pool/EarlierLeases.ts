@@ -1,7 +1,8 @@
-import { Clock, Effect, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
+import { Clock, Context, Effect, Layer, Schema } from "effect"
+import { SqlClient } from "effect/sql"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { rowShape } from "../database/Table.ts"
+import { monotonicNow, seconds } from "../MonotonicNow.ts"
 
 /**
  * How long an agent may execute an apply without hearing from the server. Its tool is dead before its lease ends, by the
@@ -9,18 +10,42 @@ import { rowShape } from "../database/Table.ts"
  */
 export const applySeconds = (leaseSeconds: number): number => leaseSeconds * 1.01 + 60
 
+const Longest = rowShape({ lease: Schema.NullOr(Schema.Int) })
 const Restored = rowShape({ restored_at: Schema.NullOr(Timestamp) })
 
 /**
- * Until when no apply of a pool starts after a restore; `undefined` once that time is over. An agent may still execute an
- * apply that the backup does not contain, and two tools must never work on one Capsule.
+ * Knows until when no apply starts after a restore. An agent may still execute an apply that the backup does not contain,
+ * and two tools must never work on one Capsule, wherever the second one runs: in another pool, or on the control plane.
  */
-export const earlierLeasesEnd = Effect.fn("earlierLeasesEnd")(function* (
-  sql: SqlClient.SqlClient,
-  leaseSeconds: number
-) {
-  const [row] = yield* Restored.rows(sql)`SELECT MAX(restored_at) AS restored_at FROM restore_review`
-  if (row === undefined || row.restored_at === null) return undefined
-  const end = Date.parse(row.restored_at) + applySeconds(leaseSeconds) * 1000
-  return end > (yield* Clock.currentTimeMillis) ? new Date(end).toISOString() : undefined
-}, Effect.orDie)
+export class EarlierLeases extends Context.Service<
+  EarlierLeases,
+  {
+    /** `undefined` once that time is over, and where there was no pool. */
+    readonly end: Effect.Effect<string | undefined>
+  }
+>()("svc/actors/pool/EarlierLeases") {
+  static readonly layer = Layer.effect(
+    EarlierLeases,
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const begun = { at: yield* monotonicNow, millis: yield* Clock.currentTimeMillis }
+
+      const end = Effect.gen(function* () {
+        // The pool of an apply that the backup lacks is not known, so any of them, archived or not.
+        const [longest] = yield* Longest.rows(sql)`SELECT MAX(lease_seconds) AS lease FROM agent_pools`
+        if (longest === undefined || longest.lease === null) return undefined
+        const whole = applySeconds(longest.lease)
+        const passed = (yield* monotonicNow) - begun.at
+        // However wrong the time of day is, a process waits no longer than this.
+        if (passed >= seconds(whole)) return undefined
+        const [row] = yield* Restored.rows(sql)`SELECT MAX(restored_at) AS restored_at FROM restore_review`
+        if (row === undefined || row.restored_at === null) return undefined
+        // The time of day decides only how much of it was over when the process began.
+        const until = Math.min(Date.parse(row.restored_at), begun.millis) + whole * 1000
+        return passed < seconds((until - begun.millis) / 1000) ? new Date(until).toISOString() : undefined
+      }).pipe(Effect.orDie, Effect.withSpan("EarlierLeases.end"))
+
+      return EarlierLeases.of({ end })
+    })
+  )
+}

@@ -4,11 +4,14 @@ import { localPool } from "../../schema/agent/PoolName.ts"
 import type { MissingOfAgents, QueueReason } from "../../schema/records/QueuePlace.ts"
 import { dateOfAnswer } from "../database/ReadHorizon.ts"
 import { rowShape } from "../database/Table.ts"
+import { isApply } from "../run/RunAttempt.ts"
 import type { ListedRun } from "../run/RunRow.ts"
 import { type Lack, lackOf, needInWords } from "./AgentFit.ts"
 import { AgentNeeds } from "./AgentNeeds.ts"
 import { type AgentPlaces, placesWithLastKept } from "./AgentPlaces.ts"
 import { AgentPresence } from "./AgentPresence.ts"
+import { DeclinedRuns } from "./DeclinedRuns.ts"
+import { EarlierLeases } from "./EarlierLeases.ts"
 import { ServerRelease, versionProblem } from "./AgentVersions.ts"
 import { BusyAgentRow, FactsJson, runsOfAgent } from "./PoolRows.ts"
 
@@ -36,17 +39,23 @@ const absent = (property: MissingOfAgents["property"], sentence: string): PoolOb
   missing: [{ property }]
 })
 
+const heldBack = (until: string): PoolObstacle => ({
+  reason: "no_agent",
+  sentence: `The server was restored from a backup, and an agent may still execute an apply that is not in it. No apply starts before the leases of that time are over, at ${until}.`,
+  missing: [{ property: "leases", needed: until }]
+})
+
 const isLack = (lack: Lack | undefined): lack is Lack => lack !== undefined
 
 const distinct = (lacks: ReadonlyArray<Lack>): ReadonlyArray<Lack> =>
   lacks.filter(({ property }, at) => lacks.findIndex((other) => other.property === property) === at)
 
-/** Why a queued Run of a pool of agents cannot start now, regardless of turns. */
+/** Why a queued Run cannot start now because of agents, regardless of turns. */
 export class PoolReach extends Context.Service<
   PoolReach,
   {
     readonly obstacle: (run: WaitingRun) => Effect.Effect<PoolObstacle | undefined>
-    /** The connected agents that would execute the Run, whether or not they have a free place. */
+    /** The connected agents that would execute the Run and did not decline it lately, whether or not they have a free place. */
     readonly takers: (run: Pick<WaitingRun, "id" | "pool">) => Effect.Effect<ReadonlyArray<AgentPlaces>>
     /** All places of a pool, while its last free one is kept for people's requests. */
     readonly keptPlaces: (pool: string) => Effect.Effect<number | undefined>
@@ -59,6 +68,8 @@ export class PoolReach extends Context.Service<
       const presence = yield* AgentPresence
       const release = yield* ServerRelease
       const needs = yield* AgentNeeds
+      const leases = yield* EarlierLeases
+      const declines = yield* DeclinedRuns
 
       const connectedOf = Effect.fnUntraced(function* (pool: string) {
         const agents = yield* BusyAgentRow.rows(sql)`SELECT a.*, ${sql.literal(runsOfAgent)} FROM agents a
@@ -78,7 +89,8 @@ export class PoolReach extends Context.Service<
         const need = yield* needs.of(id)
         if (Option.isNone(need)) return []
         const taking = takingOf(yield* Effect.orDie(connectedOf(pool)))
-        return taking.filter(({ facts }) => lackOf(facts, need.value) === undefined).map(placesOf)
+        const fitting = taking.filter(({ facts }) => lackOf(facts, need.value) === undefined)
+        return (yield* Effect.filter(fitting, ({ facts }) => declines.isWorthRoom(facts.id, id))).map(placesOf)
       })
 
       const keptPlaces = Effect.fn("PoolReach.keptPlaces")(function* (pool: string) {
@@ -91,7 +103,12 @@ export class PoolReach extends Context.Service<
         type,
         workspace_id
       }: WaitingRun): Effect.fn.Return<PoolObstacle | undefined> {
-        if (pool === localPool) return undefined
+        if (pool === localPool) {
+          const until = isApply(type) ? yield* leases.end : undefined
+          if (until === undefined) return undefined
+          yield* dateOfAnswer
+          return heldBack(until)
+        }
         // Whether an agent is connected changes without a commit, so an answer about it is valid for a second.
         yield* dateOfAnswer
         const assigned = yield* Effect.orDie(Assigned.rows(sql)`SELECT 1 AS assigned FROM agent_pool_workspaces w
@@ -105,13 +122,7 @@ export class PoolReach extends Context.Service<
         const need = yield* needs.of(id)
         if (Option.isNone(need)) return undefined
         const { heldUntil } = need.value
-        if (heldUntil !== undefined) {
-          return {
-            reason: "no_agent",
-            sentence: `The server was restored from a backup, and an agent may still execute an apply that is not in it. No apply of the pool ${pool} starts before the leases of that time are over, at ${heldUntil}.`,
-            missing: [{ property: "leases", needed: heldUntil }]
-          }
-        }
+        if (heldUntil !== undefined) return heldBack(heldUntil)
         const fitting = connected.filter(({ facts }) => lackOf(facts, need.value) === undefined)
         if (fitting.length === 0) {
           return {

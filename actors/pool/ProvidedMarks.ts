@@ -7,8 +7,9 @@ import { transaction } from "../database/Transaction.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { pendingPlan, RunRow } from "../run/RunRow.ts"
 import { Vault } from "../vault/Vault.ts"
+import { AgentPresence } from "./AgentPresence.ts"
 import { credentialsOf } from "./PlanHolders.ts"
-import { ProvidedMarkRow, ProvidedMarksJson } from "./PoolRows.ts"
+import { AgentSessionRow, ProvidedMarkRow, ProvidedMarksJson } from "./PoolRows.ts"
 import { type AgentCredentials, replacedOf } from "./ReplacedCredentials.ts"
 
 const MarkedPlan = rowShape({ id: RunId, pool: RunRow.columns.pool, provided_marks: ProvidedMarksJson })
@@ -34,12 +35,16 @@ export class ProvidedMarks extends Context.Service<
     readonly keyed: (said: ReadonlyArray<ProvidedMark>) => Effect.Effect<ReadonlyArray<ProvidedMark>>
     /** All that the agent has now, keyed; in the caller's transaction. Returns whether that is news. */
     readonly told: (agentId: AgentId, marks: ReadonlyArray<ProvidedMark>) => Effect.Effect<boolean>
-    /** What a plan of the agent was made with, which may be newer than its last report. */
+    /**
+     * What a plan of the agent was made with, which may be newer than its last report; not if the agent has reported since
+     * it took the plan.
+     */
     readonly used: (
       agentId: AgentId,
+      takenAt: string,
       bindings: ReadonlyArray<{ readonly name: string; readonly mark?: string | undefined }>
     ) => Effect.Effect<void>
-    /** Voids every unapplied plan whose credentials no agent of its pool has any more. */
+    /** Voids every unapplied plan whose credentials no agent of its pool has any more, unless it may come back. */
     readonly voidReplaced: Effect.Effect<void>
   }
 >()("svc/actors/pool/ProvidedMarks") {
@@ -49,6 +54,7 @@ export class ProvidedMarks extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
       const ledger = yield* RunLedger
+      const presence = yield* AgentPresence
 
       const marksOf = (agentId: AgentId) =>
         ProvidedMarkRow.rows(sql)`SELECT * FROM agent_provided_marks WHERE agent_id = ${agentId} ORDER BY name`
@@ -66,8 +72,15 @@ export class ProvidedMarks extends Context.Service<
 
       const used = Effect.fn("ProvidedMarks.used")(function* (
         agentId: AgentId,
-        bindings: Parameters<ProvidedMarks["Service"]["used"]>[1]
+        takenAt: string,
+        bindings: Parameters<ProvidedMarks["Service"]["used"]>[2]
       ) {
+        const reported = yield* Effect.orDie(AgentSessionRow.some(
+          sql,
+          "created_at"
+        )`SELECT created_at FROM agent_sessions
+          WHERE agent_id = ${agentId} AND draining = 0 AND created_at >= ${takenAt} LIMIT 1`)
+        if (reported.length > 0) return
         for (const { mark, name } of yield* keyedMarks(vault, bindings)) {
           // Only what it reported, so that it cannot fill the table.
           yield* Effect.orDie(sql`UPDATE agent_provided_marks SET ${ProvidedMarkRow.changes(sql, { mark })}
@@ -81,7 +94,7 @@ export class ProvidedMarks extends Context.Service<
           WHERE p.provided_marks IS NOT NULL AND ${sql.literal(pendingPlan("r."))} ORDER BY r.created_at, r.id`
         const agents = new Map<string, ReadonlyArray<AgentCredentials>>()
         for (const { id, pool, provided_marks } of plans) {
-          const own = agents.get(pool) ?? (yield* credentialsOf(sql, pool))
+          const own = agents.get(pool) ?? (yield* credentialsOf({ sql, presence }, pool))
           agents.set(pool, own)
           const replaced = replacedOf(ProvidedMarksJson.read(provided_marks), own)
           if (replaced.length > 0) yield* ledger.supersedePlan(id, replacedReason(pool, replaced))

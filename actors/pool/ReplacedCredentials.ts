@@ -9,6 +9,8 @@ export interface AgentCredentials {
   readonly agentId: string
   readonly names: ReadonlyArray<ProvidedName>
   readonly marks: ReadonlyArray<ProvidedMark>
+  /** Whether it may not come back. */
+  readonly isSilent?: boolean | undefined
 }
 
 const markOf = ({ marks }: Pick<AgentCredentials, "marks">, name: ProvidedName): string | undefined =>
@@ -21,6 +23,13 @@ const mayHave = (agent: AgentCredentials, { mark, name }: ProvidedMark): boolean
 }
 
 /**
+ * Whether a plan may wait for what the agent has under the name: not if the agent may not come back, and another one
+ * tells which it has.
+ */
+const counts = (agent: AgentCredentials, { name }: ProvidedMark, agents: ReadonlyArray<AgentCredentials>): boolean =>
+  agent.isSilent !== true || !agents.some((other) => other.isSilent !== true && markOf(other, name) !== undefined)
+
+/**
  * Which of a plan's credentials were replaced: an agent of the pool has another set under the name, and no agent may
  * still have this one. A name that no agent has at the moment proves nothing.
  */
@@ -31,7 +40,8 @@ export const replacedOf = (
   planned
     .filter(
       (each) =>
-        agents.some((agent) => markOf(agent, each.name) !== undefined) && !agents.some((agent) => mayHave(agent, each))
+        agents.some((agent) => markOf(agent, each.name) !== undefined) &&
+        !agents.some((agent) => counts(agent, each, agents) && mayHave(agent, each))
     )
     .map(({ name }) => name)
 
@@ -43,6 +53,6 @@ export const holdersOf = (
   planned: ReadonlyArray<ProvidedMark>,
   agents: ReadonlyArray<AgentCredentials>
 ): ReadonlyArray<string> | undefined => {
-  const holders = agents.filter((agent) => planned.every((each) => mayHave(agent, each)))
+  const holders = agents.filter((agent) => planned.every((each) => counts(agent, each, agents) && mayHave(agent, each)))
   return planned.length === 0 || holders.length === 0 ? undefined : holders.map(({ agentId }) => agentId)
 }

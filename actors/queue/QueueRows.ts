@@ -46,15 +46,25 @@ const mostAsked = 10
 /** How many Runs of one person an agent may skip because it lacks what they need. */
 const mostOfPerson = 50
 
+/** What of the queue can start on the control plane: while agents may execute applies that a restored server lacks, no apply. */
+export interface QueueWindow {
+  readonly limits: QueueLimits
+  readonly withApplies: boolean
+}
+
+const notHeld = ({ withApplies }: Pick<QueueWindow, "withApplies">): string =>
+  withApplies ? "" : " AND type NOT IN ('apply', 'destroy_apply')"
+
 /**
  * For each pool, and separately for drift checks: the first claimable Run of each person in the Workspaces whose turn is
  * nearest. Each step of a recursion is one index lookup: the next Workspace with something claimable, the next person in it.
  */
-export const nearestInTurn = (sql: SqlClient.SqlClient, limits: QueueLimits) => {
+export const nearestInTurn = (sql: SqlClient.SqlClient, window: QueueWindow) => {
+  const { limits } = window
   // The expressions of the indexes `runs_claimable` and `runs_claimable_of_subject`, verbatim, as the indexes require.
   const drift = sql.literal("(type = 'drift_check')")
   const subject = sql.literal("COALESCE(created_by, '')")
-  const claimable = sql.literal("status = 'queued' AND capsule_wait = 0")
+  const claimable = sql.literal(`status = 'queued' AND capsule_wait = 0${notHeld(window)}`)
   return sql`
     WITH RECURSIVE line (slot_pool, drift, workspaces) AS (
       VALUES ('runs', 0, ${limits.runs.places + 1}), ('runs', 1, ${limits.runs.places + 1}),
@@ -107,14 +117,14 @@ export class QueueRows extends Context.Service<
      * nearest. One Workspace more than there are places: as only a Workspace that executes a Run can be at its limit, the
      * next Run is among them.
      */
-    readonly candidates: (limits: QueueLimits) => Effect.Effect<ReadonlyArray<QueuedRun>>
+    readonly candidates: (window: QueueWindow) => Effect.Effect<ReadonlyArray<QueuedRun>>
     /**
      * For a pool of agents, in the Workspaces it is assigned to: the first few claimable Runs of each person, since the
      * very first may need something that the asking agent lacks.
      */
     readonly candidatesOf: (pool: string) => Effect.Effect<ReadonlyArray<QueuedRun>>
     /** Where people's Runs wait for a place. */
-    readonly asked: Effect.Effect<ReadonlyArray<AskedRun>>
+    readonly asked: (window: QueueWindow) => Effect.Effect<ReadonlyArray<AskedRun>>
     /** People's Runs that wait for agents of a pool assigned to their Workspace: the first few of each Workspace. */
     readonly askedOfAgents: Effect.Effect<ReadonlyArray<AskedOfAgents>>
     /** A Workspace's queued Runs, in order of arrival. */
@@ -147,8 +157,8 @@ export class QueueRows extends Context.Service<
           }))
       )
 
-      const candidates = (limits: QueueLimits) =>
-        Effect.map(Effect.orDie(QueuedRow.rows(sql)`${nearestInTurn(sql, limits)}`), (rows) => rows.map(toQueued))
+      const candidates = (window: QueueWindow) =>
+        Effect.map(Effect.orDie(QueuedRow.rows(sql)`${nearestInTurn(sql, window)}`), (rows) => rows.map(toQueued))
 
       const candidatesOf = Effect.fnUntraced(function* (pool: string) {
         const places = placesOfPool(pool)
@@ -166,10 +176,9 @@ export class QueueRows extends Context.Service<
         return rows.map(toQueued)
       }, Effect.orDie)
 
-      const asked = Effect.orDie(AskedRow.rows(
-        sql
-      )`SELECT DISTINCT workspace_id AS "workspaceId", slot_pool AS pool FROM runs
-        WHERE status = 'queued' AND capsule_wait = 0 AND type <> 'drift_check' AND trigger_kind = 'user'
+      const asked = (window: QueueWindow) =>
+        Effect.orDie(AskedRow.rows(sql)`SELECT DISTINCT workspace_id AS "workspaceId", slot_pool AS pool FROM runs
+        WHERE status = 'queued' AND capsule_wait = 0 AND type <> 'drift_check' AND trigger_kind = 'user'${sql.literal(notHeld(window))}
         ORDER BY workspace_id`)
 
       const askedOfAgents = Effect.orDie(AskedOfAgentsRow.rows(sql)`SELECT id, pool, type, workspace_id

@@ -5,9 +5,10 @@ import { giveWay } from "../run/GivingWay.ts"
 import { isOfAgents } from "../run/RunPools.ts"
 import { decide, givingWay, type Place, type QueuedRun, type QueueLimits, type RunningRun } from "./QueueDecision.ts"
 import { checkGivingWay } from "../pool/AgentPlaces.ts"
+import { EarlierLeases } from "../pool/EarlierLeases.ts"
 import { PoolReach } from "../pool/PoolReach.ts"
 import type { RunId } from "../../schema/records/Ids.ts"
-import { QueueRows } from "./QueueRows.ts"
+import { QueueRows, type QueueWindow } from "./QueueRows.ts"
 import { inWords, type WordedPlace } from "./QueueWords.ts"
 import type { RunCancels } from "../run/RunCancels.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
@@ -64,6 +65,7 @@ export class RunQueue extends Context.Service<
       const rows = yield* QueueRows
       const settings = yield* RunSettings
       const reach = yield* PoolReach
+      const leases = yield* EarlierLeases
       const signals = yield* Queue.sliding<void>(1)
       const listeners = new Set<Queue.Queue<void>>()
       const stopping = yield* Effect.context<RunCancels | RunLifecycle | SqlClient.SqlClient>()
@@ -90,20 +92,21 @@ export class RunQueue extends Context.Service<
       })
 
       /** A scheduled drift check stops when a person's Run waits for its place. */
-      const makeRoom = Effect.fnUntraced(function* (running: ReadonlyArray<RunningRun>) {
+      const makeRoom = Effect.fnUntraced(function* (running: ReadonlyArray<RunningRun>, window: QueueWindow) {
         if (running.every(({ scheduledCheck }) => scheduledCheck === undefined)) return
-        yield* Effect.forEach(givingWay({ limits, running }, yield* rows.asked), giveWay, { discard: true })
+        yield* Effect.forEach(givingWay({ limits, running }, yield* rows.asked(window)), giveWay, { discard: true })
         yield* makeRoomAtAgents(running)
       }, Effect.provideContext(stopping))
 
       const claim = Effect.fn("RunQueue.claim")(function* (owner: string) {
         const running = yield* rows.running
-        yield* makeRoom(running)
+        const window = { limits, withApplies: (yield* leases.end) === undefined }
+        yield* makeRoom(running, window)
         const free = (["runs", "builds"] as const).some(
           (pool) => running.filter((run) => run.pool === pool).length < limits[pool].places
         )
         if (!free) return undefined
-        const { next } = decide({ limits, running, queued: yield* rows.candidates(limits) })
+        const { next } = decide({ limits, running, queued: yield* rows.candidates(window) })
         if (next === undefined) return undefined
         const claimed = yield* lifecycle.claim(next.id, owner)
         if (claimed !== undefined) yield* rows.turnTaken(next)

@@ -1,10 +1,11 @@
 /**
  * SQL over a row of `agent_runs`: whether the agent of an abandoned apply may have a state that nobody else has. `of`
- * is the row's alias with a dot.
+ * is the row's alias with a dot. What it handed in for an earlier claim of the same Run says nothing about this one.
  */
 export const mayOweEvidence = (of: string): string =>
   `(${of}kind = 'apply' AND ${of}accepted_at IS NOT NULL AND ${of}ended_at IS NOT NULL AND ${of}result IS NULL
-    AND NOT EXISTS (SELECT 1 FROM agent_evidence e WHERE e.run_id = ${of}run_id AND e.agent_id = ${of}agent_id))`
+    AND NOT EXISTS (SELECT 1 FROM agent_evidence e WHERE e.run_id = ${of}run_id AND e.agent_id = ${of}agent_id
+      AND e.fence = ${of}fence))`
 
 /**
  * Like `mayOweEvidence`, and the tool may have been started, since the server had allowed it. A started Run is never

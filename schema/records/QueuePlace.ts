@@ -16,7 +16,8 @@ export type SlotPool = typeof SlotPool.Type
  * - `workspace_limit`: its Workspace has reached its limit of Runs executing in this pool
  * - `places_taken`: every place of the pool is taken; in a pool of agents, every place of the agents that can execute it
  * - `place_kept`: a drift check leaves the last free place to Runs that people request
- * - `no_agent`: no agent of its pool can execute it now: none is connected, or none has what it needs
+ * - `no_agent`: no agent of its pool can execute it now: none is connected, or none has what it needs; or, with `leases`, agents
+ *   may still execute an apply of before a restore
  * - `turn`: nothing blocks it; it starts when its turn comes
  */
 export const QueueReason = Schema.Literals([

@@ -133,13 +133,12 @@ export class AgentWork extends Context.Service<
         /** One offer, requested under one name until it is answered: a lost offer is sent again. */
         const poll = Effect.gen(function* () {
           const claim = randomBytes(16).toString("hex")
-          const { answer, sent } = yield* until(
-            Effect.suspend(() => {
-              const sent = momentOf(machineClocks)
-              return Effect.timeout(calls.Next({ claim, freePlaces: places - runs.working() }), longestPoll).pipe(
-                Effect.map((answer) => ({ answer, sent }))
-              )
-            })
+          // Of the first request: an offer that is sent again began with it, and goes to another agent as long after that.
+          const sent = momentOf(machineClocks)
+          const answer = yield* until(
+            Effect.suspend(() =>
+              Effect.timeout(calls.Next({ claim, freePlaces: places - runs.working() }), longestPoll)
+            )
           )
           if (answer.drain) yield* machine.drain
           if (answer.offer !== undefined) yield* takeOffer(answer.offer, sent)

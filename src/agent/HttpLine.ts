@@ -52,16 +52,18 @@ export const httpLine = Layer.effect(
       Effect.provideContext(putBlob(identity.server, session, claim, file), context)
 
     /**
-     * Says what has files, and may have a last report. What the message cannot carry is sent before it. A server of another release may take the
-     * place of the one for which it was made: then it is made anew.
+     * Says what has files, and may have a last report. What the message cannot carry is sent before it. It is made anew for a server of another
+     * release that takes the place of the former one, and without files where it is not answered in time: a file of its own may take
+     * longer, and continues where it was cut.
      */
     const withFiles = (
       claim: RunClaim,
       sent: { readonly files: ReadonlyArray<SentFile>; readonly lastReport?: ReportBatch },
       say: (carried: Carried) => Effect.Effect<void, Problem>
-    ) =>
-      Effect.suspend(() => {
-        const isCarrying = session.takesFiles()
+    ) => {
+      let isSlow = false
+      return Effect.suspend(() => {
+        const isCarrying = session.takesFiles() && !isSlow
         const { files, lastReport: batch } = sent
         const carried = isCarrying ? carriable(files.flatMap(carriedOf)) : []
         const others = files.filter(({ kind }) => !carried.some((file) => file.kind === kind))
@@ -74,10 +76,21 @@ export const httpLine = Layer.effect(
         const before = [...report, ...others.map((file) => until(put(claim, file)))]
         return Effect.all(before, { concurrency: "unbounded", discard: true }).pipe(
           Effect.andThen(
-            until(Effect.suspend(() => (isStale() ? Effect.succeed(false) : Effect.as(said(say(message)), true))))
+            until(
+              Effect.suspend(() => (isStale() ? Effect.succeed(false) : Effect.as(said(say(message)), true))).pipe(
+                Effect.catchIf(
+                  (problem) => isCarrying && problem._tag === "TimeoutError",
+                  () => {
+                    isSlow = true
+                    return Effect.succeed(false)
+                  }
+                )
+              )
+            )
           )
         )
       }).pipe(Effect.repeat({ until: (isSaid) => isSaid }), Effect.asVoid)
+    }
 
     return ServerLine.of({
       accept: ({ fence, runId }) => until(said(calls.Accept({ runId, fence }))),

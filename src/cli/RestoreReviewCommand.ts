@@ -17,7 +17,7 @@ const kinds = {
 } as const
 
 const earlierApplies =
-  "An agent may still execute an apply that the backup does not have. So no apply of a pool starts before the lease that the pool gives is over, counted from the restore."
+  "An agent may still execute an apply that the backup does not have. So no apply starts, of any pool or of none, before the longest lease of all pools is over, counted from the restore. If a lease was made longer after the backup, wait that long yourself before you apply."
 
 /** The waiting records, one per line, and what to do about them. */
 export const formatReview = (items: ReadonlyArray<ReviewItem>): string =>

@@ -37,14 +37,14 @@ export const poolMutants: ReadonlyArray<Mutant> = [
   {
     name: "pool: a plan is void once its credentials were replaced",
     file: "actors/pool/ReplacedCredentials.ts",
-    text: "!agents.some((agent) => mayHave(agent, each))",
+    text: "!agents.some((agent) => counts(agent, each, agents) && mayHave(agent, each))",
     broken: "agents.length === 0",
     test: "test/actors/pool/ReplacedCredentials.test.ts"
   },
   {
     name: "pool: credentials are not called replaced for what was told before the plan",
     file: "actors/agent/AgentSettlement.ts",
-    text: "yield* marks.used(row.agent_id, outcome.secrets.provided ?? [])",
+    text: "yield* marks.used(row.agent_id, row.accepted_at ?? row.offered_at, outcome.secrets.provided ?? [])",
     broken: "void marks",
     test: poolCredentialsTest
   },
@@ -121,8 +121,15 @@ export const poolMutants: ReadonlyArray<Mutant> = [
   {
     name: "pool: after a restore no apply starts before earlier leases are over",
     file: "actors/pool/EarlierLeases.ts",
-    text: "end > (yield* Clock.currentTimeMillis)",
-    broken: "end < 0",
+    text: "passed < seconds((until - begun.millis) / 1000)",
+    broken: "until < 0",
     test: "test/src/http/agent/AfterRestore.test.ts"
+  },
+  {
+    name: "pool: after a restore the control plane waits for the pools' leases, too",
+    file: "actors/queue/RunQueue.ts",
+    text: "(yield* leases.end) === undefined",
+    broken: "(yield* leases.end) !== null",
+    test: "test/actors/queue/HeldApplies.test.ts"
   }
 ]

@@ -10,9 +10,9 @@ let library: Promise<void> | undefined
 
 const build = async () => {
   const [command = "", ...args] = prepack.split(" ")
-  const { exited, stderr } = Bun.spawn([command, ...args], { cwd: root, stdout: "ignore", stderr: "pipe" })
-  const [problem, code] = await Promise.all([new Response(stderr).text(), exited])
-  if (code !== 0) throw new Error(problem)
+  const { exited, stderr, stdout } = Bun.spawn([command, ...args], { cwd: root, stdout: "pipe", stderr: "pipe" })
+  const [said, problem, code] = await Promise.all([new Response(stdout).text(), new Response(stderr).text(), exited])
+  if (code !== 0) throw new Error(said + problem)
 }
 
 /** The folder of the library as npm packs it, with declarations; compiling it takes a third of a minute, so it is done once. */

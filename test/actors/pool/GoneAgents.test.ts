@@ -5,6 +5,7 @@ import { TestClock } from "effect/testing"
 import { AgentPresence } from "../../../actors/pool/AgentPresence.ts"
 import { GoneAgents } from "../../../actors/pool/GoneAgents.ts"
 import { restoredAgents } from "../../../actors/pool/RestoredAgents.ts"
+import { owesEvidence } from "../../../actors/run/OwedEvidence.ts"
 import { AgentId } from "../../../schema/records/Ids.ts"
 import { testAccounts } from "../../support/Accounts.ts"
 import { suite } from "../../support/Effect.ts"
@@ -127,8 +128,10 @@ tests.live("an agent that handed in what its apply left owes nothing", () =>
     yield* sql`DELETE FROM agents WHERE id <> ${"agt_".padEnd(28, "a")}`
     yield* token("group", 3)
     const lost = yield* agent("back", "group")
-    const run_id = yield* run("given up")
-    yield* add("agent_runs", { run_id, agent_id: lost, kind: "apply", accepted_at: at, ended_at: at })
+    const run_id = yield* run("given up", { start_acknowledged_at: at })
+    const claim = { run_id, agent_id: lost, kind: "apply", accepted_at: at, ended_at: at }
+    yield* add("agent_runs", { ...claim, fence: 1, claim: "first" })
+    yield* add("agent_runs", { ...claim, fence: 2, claim: "second" })
     yield* TestClock.setTime(Date.parse("2026-03-09T00:00:00.000Z"))
     const { forget } = yield* begun
     // The agent was away for longer than any period, and so was the service.
@@ -137,7 +140,12 @@ tests.live("an agent that handed in what its apply left owes nothing", () =>
     yield* TestClock.adjust("1 hour")
     yield* forget
     expect(yield* there).toEqual(["back"])
-    yield* add("agent_evidence", { run_id, agent_id: lost })
+    // The tool ran under the second claim.
+    yield* add("agent_evidence", { run_id, agent_id: lost, fence: 1 })
+    const owed = sql`SELECT r.fence FROM agent_runs r WHERE ${sql.literal(owesEvidence("r."))}`
+    expect(yield* owed).toEqual([{ fence: 2 }])
+    yield* add("agent_evidence", { run_id, agent_id: lost, fence: 2, id: named("evd", "second"), digest: "second" })
+    expect(yield* owed).toEqual([])
     yield* forget
     expect(yield* there).toEqual(["back"])
     yield* TestClock.adjust("1 hour")

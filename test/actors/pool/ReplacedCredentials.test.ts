@@ -10,6 +10,9 @@ const agent = (agentId: string, own: Readonly<Record<string, string | undefined>
   marks: Object.entries(own).flatMap(([name, mark]) => (mark === undefined ? [] : [{ name, mark }]))
 })
 
+/** The same, and it has been silent for long. */
+const silent = (...given: Parameters<typeof agent>): AgentCredentials => ({ ...agent(...given), isSilent: true })
+
 const cases: ReadonlyArray<
   readonly [
     title: string,
@@ -26,6 +29,17 @@ const cases: ReadonlyArray<
   ["nobody says that it has them", [agent("one", { cloud: "b" }), agent("two", { cloud: "c" })], ["cloud"], undefined],
   ["one does not say which it has", [agent("one", { cloud: "b" }), agent("two", { cloud: undefined })], [], ["two"]],
   ["none says which it has", [agent("one", { cloud: undefined })], [], ["one"]],
+  ["the only one is silent", [silent("one", { cloud: "a" })], [], ["one"]],
+  ["one that is silent has them", [silent("one", { cloud: "a" }), agent("two", { cloud: "b" })], ["cloud"], undefined],
+  [
+    "a silent one may have them",
+    [silent("one", { cloud: undefined }), agent("two", { cloud: "b" })],
+    ["cloud"],
+    undefined
+  ],
+  ["a silent one has them, the rest say nothing", [silent("one", { cloud: "a" }), agent("two", {})], [], ["one"]],
+  ["all are silent", [silent("one", { cloud: "a" }), silent("two", { cloud: "b" })], [], ["one"]],
+  ["a silent one has them, too", [silent("one", { cloud: "a" }), agent("two", { cloud: "a" })], [], ["two"]],
   ["one has none for now", [agent("one", { cloud: "b" }), agent("two", {})], ["cloud"], undefined]
 ]
 

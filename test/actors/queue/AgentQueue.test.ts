@@ -3,6 +3,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { transaction } from "../../../actors/database/Transaction.ts"
 import { AgentPresence } from "../../../actors/pool/AgentPresence.ts"
+import { DeclinedRuns } from "../../../actors/pool/DeclinedRuns.ts"
 import { QueueRows } from "../../../actors/queue/QueueRows.ts"
 import { RunQueue } from "../../../actors/queue/RunQueue.ts"
 import { goesFirst } from "../../../actors/run/GivingWay.ts"
@@ -19,6 +20,7 @@ import { suite } from "../../support/Effect.ts"
 import { setRun } from "../../support/HeldRuns.ts"
 import { namedCapsule, namedRun } from "../../support/NamedIds.ts"
 import { agentFacts } from "../../src/database/support/rows/AgentRows.ts"
+import { after } from "../../src/http/support/FarPlane.ts"
 import { noAgents } from "../support/NoAgents.ts"
 
 const tests = suite(
@@ -180,5 +182,44 @@ tests.live("a scheduled drift check stops for a person's Run that its agent coul
     yield* over(first)
     expect(yield* claimBy(one)).toBe(plan)
     yield* over(plan, other, second, refused, asked)
+    for (const agent of [one, two]) yield* setAgent(agent, { revoked_at: at })
+  })
+)
+
+tests.live("no scheduled drift check stops for a Run that its agent has declined", () =>
+  Effect.gen(function* () {
+    const declines = yield* DeclinedRuns
+    const presence = yield* AgentPresence
+    const queued = yield* workspace
+    const agent = yield* connected("five", 1)
+    const check = yield* queued("check", "drift_check", "schedule")
+    yield* setRun(check, { status: "running", owner: agent, started_at: at, fence: 1 })
+    const plan = yield* queued("plan", "plan")
+    yield* declines.declined(agent, plan)
+    yield* look
+    expect(yield* reasonOf(check)).toBeNull()
+    const later = (time: number) => after(time, Effect.andThen(presence.heard(agent), look))
+    // It may be offered to the agent again, which answers the same, once its check has ended by itself.
+    expect([
+      yield* after(59, declines.mayBeOffered(agent, plan)),
+      yield* after(61, declines.mayBeOffered(agent, plan))
+    ]).toEqual([false, true])
+    yield* later(599)
+    expect(yield* reasonOf(check)).toBeNull()
+    yield* later(601)
+    expect(yield* reasonOf(check)).toBe(goesFirst)
+    yield* setRun(check, { cancel_reason: null, cancel_requested_at: null })
+    // Another Run of the same person was not declined, and what an agent accepted was not either.
+    yield* declines.declined(agent, plan)
+    const other = yield* queued("other", "plan")
+    yield* look
+    expect(yield* reasonOf(check)).toBe(goesFirst)
+    yield* setRun(check, { cancel_reason: null, cancel_requested_at: null })
+    yield* over(other)
+    yield* declines.accepted(agent, plan)
+    yield* look
+    expect(yield* reasonOf(check)).toBe(goesFirst)
+    yield* over(check, plan)
+    yield* setAgent(agent, { revoked_at: at })
   })
 )

@@ -178,7 +178,7 @@ crowded.live(
       yield* crowd(two, 50_000, 49_999, "printf('cap_%020d', i)")
       yield* crowd(three, 99_999, 1, `'${namedCapsule("three")}'`)
 
-      const candidates = yield* rows.candidates(limits)
+      const candidates = yield* rows.candidates({ limits, withApplies: true })
       // One for each person with something claimable: the Capsule's first, three people, one.
       expect<ReadonlyArray<string>>(candidates.map(({ workspaceId }) => workspaceId).toSorted()).toEqual(
         [one, two, two, two, three].toSorted()
@@ -188,7 +188,9 @@ crowded.live(
       expect<string | undefined>((yield* queue.claim("owner"))?.workspace_id).toBe(three)
 
       // Each step is a search in an index of claimable Runs only; none scans `runs`.
-      const plan = yield* sql<{ detail: string }>`EXPLAIN QUERY PLAN ${nearestInTurn(sql, limits)}`
+      const plan = yield* sql<{
+        detail: string
+      }>`EXPLAIN QUERY PLAN ${nearestInTurn(sql, { limits, withApplies: true })}`
       const looks = plan.map(({ detail }) => detail).filter((step) => /\bruns\b|\br\b/.test(step))
       expect(looks.length).toBeGreaterThan(6)
       expect(looks.filter((step) => !step.startsWith("SEARCH"))).toEqual([])

@@ -1,7 +1,12 @@
 import { Layer } from "effect"
 import { AgentNeeds } from "../../../actors/pool/AgentNeeds.ts"
 import { AgentPresence } from "../../../actors/pool/AgentPresence.ts"
+import { DeclinedRuns } from "../../../actors/pool/DeclinedRuns.ts"
+import { EarlierLeases } from "../../../actors/pool/EarlierLeases.ts"
 import { PoolReach } from "../../../actors/pool/PoolReach.ts"
 
 /** What the queue and preparations know about agents, for tests in which none is connected. */
-export const noAgents = PoolReach.layer.pipe(Layer.provideMerge(Layer.mergeAll(AgentNeeds.layer, AgentPresence.layer)))
+export const noAgents = PoolReach.layer.pipe(
+  Layer.provideMerge(AgentNeeds.layer),
+  Layer.provideMerge(Layer.mergeAll(DeclinedRuns.layer, EarlierLeases.layer, AgentPresence.layer))
+)

@@ -9,7 +9,7 @@ import { makeRoom } from "../../../runner/agent/RunRoom.ts"
 import { ServerLine } from "../../../runner/agent/ServerLine.ts"
 import { openSpool } from "../../../runner/agent/Spool.ts"
 import { Gone } from "../../../schema/agent/AgentRefusal.ts"
-import { acceptWithinSeconds } from "../../../schema/agent/AgentJob.ts"
+import { acceptWithinSeconds, type JobKind } from "../../../schema/agent/AgentJob.ts"
 import { RunId } from "../../../schema/records/Ids.ts"
 import { it } from "../../support/Effect.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
@@ -17,10 +17,10 @@ import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 const unused = Effect.die(new Error("not a part of the beginning"))
 
 /** An offer that was requested some seconds ago. `told` is what the guard hears; `answer` is the server's to the acceptance. */
-const offered = Effect.fnUntraced(function* (secondsAgo: number) {
+const offered = Effect.fnUntraced(function* (secondsAgo: number, kind: typeof JobKind.Type = "plan") {
   const folder = yield* temporaryFolder
   const claim = { runId: RunId.make("run_01000000000000000000000001"), fence: 1 }
-  const room = yield* makeRoom(folder, claim, "plan")
+  const room = yield* makeRoom(folder, claim, kind)
   if (room === undefined) return yield* Effect.die(new Error("no room"))
   const spool = yield* openSpool(join(folder, "spool"))
   const boot = machineClocks.bootSeconds()
@@ -90,6 +90,18 @@ describe("the beginning of a Run on an agent", () => {
       expect(told).toEqual([{ say: "hold", left: 48 }])
       // What fails from now on was not killed for the offer's age.
       expect(handle.lease?.wasOver()).toBe(false)
+    })
+  )
+
+  it.live("an apply starts nothing before it is accepted, so that a slow acceptance does not end it", () =>
+    Effect.gen(function* () {
+      const { answer, begin, told } = yield* offered(1, "apply")
+      const { begun, mayStart } = yield* begin
+      expect(yield* isComplete(mayStart)).toBe(false)
+      yield* Deferred.succeed(answer, undefined)
+      yield* begun
+      yield* mayStart
+      expect(told).toEqual([{ say: "hold", left: 48 }])
     })
   )
 

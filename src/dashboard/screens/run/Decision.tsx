@@ -55,7 +55,8 @@ const waitsFor = (words: typeof decisionWords.en, place: NonNullable<Run["queue"
     case "place_kept":
       return words.queuePlaceKept
     case "no_agent":
-      return words.queueNoAgent
+      // Without a pool it waits for the agents of others, as listed below.
+      return place.pool === "agents" ? words.queueNoAgent : ""
     case "turn":
       return words.queueTurn
   }

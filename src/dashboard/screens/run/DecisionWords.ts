@@ -19,7 +19,7 @@ const en = {
     credentials: (needed: string) => `No connected agent has the credentials ${needed}.`,
     disk: () => "The disks of the agents that could are nearly full.",
     undrained: () => "The agents that could are draining.",
-    leases: (needed: string) => `After a restore, applies of this pool wait until earlier ones are over: ${needed}.`
+    leases: (needed: string) => `After a restore, applies wait until earlier ones are over: ${needed}.`
   },
   queueOfPool: (pool: string) => `It is for the pool ${pool}.`,
   openAgents: "See its agents",
@@ -102,7 +102,7 @@ const ja: typeof en = {
     credentials: (needed) => `認証情報 ${needed} を持つエージェントが接続していません。`,
     disk: () => "条件に合うエージェントのディスクの空きがほとんどありません。",
     undrained: () => "条件に合うエージェントは停止準備中です。",
-    leases: (needed) => `復元後は、以前の適用が終わるまでこのプールの適用は始まりません: ${needed}`
+    leases: (needed) => `復元後は、以前の適用が終わるまで適用は始まりません: ${needed}`
   },
   queueOfPool: (pool) => `この実行の割り当て先はプール ${pool} です。`,
   openAgents: "エージェントを見る",

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import { afterAll, expect } from "bun:test"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
@@ -110,6 +111,27 @@ plane.live(
       const sql = yield* SqlClient.SqlClient
       expect(yield* sql`SELECT checkpoint_serial FROM agent_runs WHERE run_id = ${claim.runId}`).toEqual([
         { checkpoint_serial: 1 }
+      ])
+    }),
+  120_000
+)
+
+plane.live(
+  "a carried file is refused unless it has its digest, also where another file is stored under that digest",
+  () =>
+    Effect.gen(function* () {
+      const { enrolled } = yield* world
+      const agent = yield* enrolled()
+      const { claim } = yield* applyingOn(agent, "mislabelled")
+      const state = yield* agent.carried(claim, "state", stateFile(1))
+      const garbage = new TextEncoder().encode("no sealed file")
+      const digest = `sha256:${createHash("sha256").update(garbage).digest("hex")}`
+      yield* agent.send(claim, "state", digest, garbage, 0, garbage.length)
+      const checkpoint = { ...claim, serial: 1, resourceCount: 1, blob: digest, files: [{ ...state, digest }] }
+      expect(yield* Effect.flip(agent.as(agent.client.Checkpoint(checkpoint)))).toMatchObject({ _tag: "Rejected" })
+      const sql = yield* SqlClient.SqlClient
+      expect(yield* sql`SELECT checkpoint_serial FROM agent_runs WHERE run_id = ${claim.runId}`).toEqual([
+        { checkpoint_serial: null }
       ])
     }),
   120_000

@@ -141,6 +141,50 @@ plane.live("an agent whose tool was never started has nothing to deliver once it
   })
 )
 
+plane.live("an agent whose tool was seen to work cannot say that it was never started", () =>
+  Effect.gen(function* () {
+    const { enrolled } = yield* world
+    const agent = yield* enrolled()
+    const sql = yield* SqlClient.SqlClient
+    const monitor = yield* AgentMonitor
+    const nothing = {
+      neverStarted: true,
+      started: [],
+      completed: [],
+      possiblyCreated: [],
+      changedAnything: false
+    } as const
+    const resource = { address: "terraform_data.it", action: "create" }
+    const begun = { kind: "run.phase" as const, data: { phase: "apply" as const } }
+    const lies: Readonly<Record<string, LeftOver>> = {
+      phase: nothing,
+      checkpoint: nothing,
+      started: { ...nothing, started: [resource] },
+      completed: { ...nothing, completed: [resource] },
+      created: { ...nothing, possiblyCreated: [resource.address] },
+      state: { ...nothing, state: Redacted.make(stateFile(3)) },
+      rejected: { ...nothing, rejectedState: Redacted.make(stateFile(3)), stateProblem: "unreadable" }
+    }
+    for (const [name, left] of Object.entries(lies)) {
+      const { claim } = yield* applyingOn(agent, `seen-${name}`)
+      if (name === "phase") {
+        const entries = [{ kind: "event" as const, at: new Date().toISOString(), fact: begun }]
+        yield* agent.as(agent.client.Report({ ...claim, batch: { number: 1, entries } }))
+      }
+      if (name === "checkpoint") {
+        const blob = yield* agent.put(claim, "state", stateFile(1))
+        yield* agent.as(agent.client.Checkpoint({ ...claim, serial: 1, resourceCount: 1, blob }))
+      }
+      yield* monitor.release(claim.runId)
+      yield* settled(claim.runId)
+      expect([name, yield* Effect.flip(agent.leftOver(claim, left))]).toMatchObject([name, { _tag: "Rejected" }])
+      const owed = yield* sql`SELECT r.run_id FROM agent_runs r
+        WHERE r.run_id = ${claim.runId} AND ${sql.literal(owesEvidence("r."))}`
+      expect([name, owed.length]).toEqual([name, 1])
+    }
+  })
+)
+
 plane.live(
   "an offer belongs to one agent and one fence: repeated, it is the same; not accepted, it goes to another; an old fence writes nothing",
   () =>

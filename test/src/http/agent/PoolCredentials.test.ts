@@ -1,20 +1,24 @@
 import { afterAll, expect } from "bun:test"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { SqlClient } from "effect/sql"
 import { AgentMonitor } from "../../../../actors/agent/AgentMonitor.ts"
 import { ConnectionStore } from "../../../../actors/connection/ConnectionStore.ts"
 import { HeldValues } from "../../../../actors/connection/HeldValues.ts"
 import { Connections } from "../../../../actors/connection/Connections.ts"
 import { poolObstacle } from "../../../../actors/execution/PoolObstacle.ts"
+import { AgentNeeds } from "../../../../actors/pool/AgentNeeds.ts"
+import { AgentPresence } from "../../../../actors/pool/AgentPresence.ts"
 import { Agents } from "../../../../actors/pool/Agents.ts"
 import { ProvidedMarks } from "../../../../actors/pool/ProvidedMarks.ts"
 import { WorkspacePools } from "../../../../actors/pool/WorkspacePools.ts"
+import { Runs } from "../../../../actors/run/Runs.ts"
 import { PoolName } from "../../../../schema/agent/PoolName.ts"
 import type { RunId } from "../../../../schema/records/Ids.ts"
 import { suite } from "../../../support/Effect.ts"
 import { settled } from "../../../support/Journey.ts"
 import { TestPlane } from "../../../support/TestPlane.ts"
 import {
+  after,
   applyingOn,
   approvedApply,
   begun,
@@ -205,6 +209,60 @@ plane.live(
       yield* (yield* Agents).revoke(agent.agentId)
       yield* voidReplaced
       expect((yield* standing(planId))?.status).toBe("superseded")
+      yield* (yield* Agents).revoke(other.agentId)
+    })
+)
+
+plane.live("a plan that ends late does not bring back the credentials that its agent has no more", () =>
+  Effect.gen(function* () {
+    const { enrolled } = yield* world
+    const { voidReplaced } = yield* ProvidedMarks
+    const agent = yield* enrolled(provided)
+    yield* agent.hello([], { marks: credentials("a") })
+    yield* begun("late")
+    const { offer } = yield* offerTo(agent)
+    yield* agent.as(agent.client.Accept(offer))
+    yield* agent.hello([], { marks: credentials("b") })
+    const { planId } = yield* plannedWith(agent, "timely", "b")
+    yield* planOn(agent, offer, [{ name: "cloud", digest: "of-the-late-plan", mark: "a".repeat(43) }])
+    yield* settled(offer.runId)
+    yield* voidReplaced
+    expect((yield* standing(planId))?.status).toBe("waiting_approval")
+    expect((yield* standing(offer.runId))?.status).toBe("superseded")
+    yield* (yield* Agents).revoke(agent.agentId)
+  })
+)
+
+plane.live(
+  "a plan does not wait for an agent that has been silent for an hour where another one has new credentials",
+  () =>
+    Effect.gen(function* () {
+      const { enrolled } = yield* world
+      const { voidReplaced } = yield* ProvidedMarks
+      const presence = yield* AgentPresence
+      const [old, other] = [yield* enrolled(provided), yield* enrolled(provided)]
+      yield* old.hello([], { marks: credentials("a") })
+      yield* other.hello([], { marks: credentials("b") })
+      const { id } = yield* plannedWith(old, "of-the-old", "a")
+      const { apply } = yield* approvedApply(id)
+      const needs = yield* AgentNeeds
+      const holders = Effect.map(
+        needs.of(apply.id),
+        Option.match({ onNone: () => "none", onSome: (need) => need.holders })
+      )
+      // It left without being revoked, as an instance of an autoscaling group does.
+      yield* presence.left(old.agentId)
+      yield* after(3500, presence.heard(other.agentId))
+      expect(yield* after(3500, holders)).toEqual([old.agentId])
+      expect(yield* after(3700, holders)).toBeUndefined()
+      yield* (yield* Runs).cancel((yield* TestPlane).context, apply.id, undefined)
+      const { planId: waiting } = yield* plannedWith(old, "of-the-old-again", "a")
+      yield* presence.left(old.agentId)
+      yield* after(3500, voidReplaced)
+      expect((yield* standing(waiting))?.status).toBe("waiting_approval")
+      yield* after(3700, voidReplaced)
+      expect((yield* standing(waiting))?.status).toBe("superseded")
+      yield* (yield* Agents).revoke(old.agentId)
       yield* (yield* Agents).revoke(other.agentId)
     })
 )
