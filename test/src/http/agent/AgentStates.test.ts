@@ -7,6 +7,7 @@ import { Runs } from "../../../../actors/run/Runs.ts"
 import { RunCheckpoints } from "../../../../actors/state/RunCheckpoints.ts"
 import { StateVersions } from "../../../../actors/state/StateVersions.ts"
 import { partBytes } from "../../../../actors/vault/SealedParts.ts"
+import { packContents } from "../../../../runner/agent/BlobContents.ts"
 import type { JobResult } from "../../../../runner/agent/JobResult.ts"
 import { sha256 } from "../../../../runner/execution/Digest.ts"
 import { longestParsed } from "../../../../runner/execution/StateIdentity.ts"
@@ -152,11 +153,19 @@ plane.live(
       const { enrolled } = yield* world
       const agent = yield* enrolled()
       const { claim } = yield* applyingOn(agent, "unopened")
-      // Sealed for another purpose than the one for which it is sent.
-      const bytes = yield* agent.sealed(claim, "plan_file", stateFile(5))
-      const state = sha256(bytes)
-      yield* agent.send(claim, "state", state, bytes, 0, bytes.length)
-      yield* refused(agent.finish(claim, success(5), { lastBatch: 0, state }), "Rejected")
+      const packed = yield* packContents(stateFile(5))
+      const unopened = [
+        // Sealed for another purpose than the one for which it is sent.
+        yield* agent.sealed(claim, "plan_file", stateFile(5)),
+        // Cut short, and with something behind it.
+        yield* agent.sealedPacked(claim, "state", packed.subarray(0, packed.length - 4)),
+        yield* agent.sealedPacked(claim, "state", Buffer.concat([packed, packed]))
+      ]
+      for (const bytes of unopened) {
+        const state = sha256(bytes)
+        yield* agent.send(claim, "state", state, bytes, 0, bytes.length)
+        yield* refused(agent.finish(claim, success(5), { lastBatch: 0, state }), "Rejected")
+      }
       yield* agent.finish(claim, success(5), { lastBatch: 0, state: yield* agent.put(claim, "state", stateFile(5)) })
       expect((yield* settled(claim.runId)).status).toBe("succeeded")
     }),

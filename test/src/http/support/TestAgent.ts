@@ -215,14 +215,16 @@ export const testAgent = Effect.fnUntraced(function* (
       kind
     )
 
-  /** Bytes sealed for the server. */
-  const sealed = Effect.fnUntraced(function* (claim: Claim, kind: Kind, plain: Uint8Array) {
+  /** Packed bytes sealed for the server. */
+  const sealedPacked = Effect.fnUntraced(function* (claim: Claim, kind: Kind, packed: Uint8Array) {
     const key = yield* sealingKey(server.seal)
-    const chunks = yield* Stream.runCollect(
-      sealBlob(key, purpose(claim, kind, true), Stream.make(yield* packContents(plain)))
-    )
+    const chunks = yield* Stream.runCollect(sealBlob(key, purpose(claim, kind, true), Stream.make(packed)))
     return new Uint8Array(Buffer.concat(chunks))
   })
+
+  /** Bytes sealed for the server. */
+  const sealed = (claim: Claim, kind: Kind, plain: Uint8Array) =>
+    Effect.flatMap(packContents(plain), (packed) => sealedPacked(claim, kind, packed))
 
   /** The same as a file within a message. */
   const carried = Effect.fnUntraced(function* (claim: Claim, kind: CarriedFile["kind"], plain: Uint8Array) {
@@ -294,6 +296,7 @@ export const testAgent = Effect.fnUntraced(function* (
     send,
     put,
     sealed,
+    sealedPacked,
     carried,
     outcomeOf,
     fetched,
