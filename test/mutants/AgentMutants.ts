@@ -62,6 +62,27 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     test: agentTest
   },
   {
+    name: "agent: what an apply left outlives the record of its Run",
+    file: "runner/agent/RunRoom.ts",
+    text: "if (yield* holdsApply(folder))",
+    broken: "if (yield* holdsApply(join(folder, name)))",
+    test: "test/runner/agent/RunRoom.test.ts"
+  },
+  {
+    name: "agent: the record of an apply is durable before its tool starts",
+    file: "runner/agent/AgentRun.ts",
+    text: "Effect.all([started, kept]",
+    broken: "Effect.all([started]",
+    test: "test/runner/agent/AgentRun.test.ts"
+  },
+  {
+    name: "agent: a state that was only printed is kept before the tool counts as stopped",
+    file: "runner/agent/JobExecution.ts",
+    text: "[files, Effect.uninterruptible(checkpoint)]",
+    broken: "[files, Effect.void]",
+    test: "test/runner/agent/AgentRun.test.ts"
+  },
+  {
     name: "agent: only an offer that its server signed is opened",
     file: "runner/agent/JobExecution.ts",
     text: "!(yield* party.isOffered(offer))",
