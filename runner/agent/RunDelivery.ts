@@ -18,7 +18,6 @@ import { spoolLimits } from "./Spool.ts"
 const encodeLeft = Schema.encodeEffect(Schema.fromJsonString(LeftOver))
 
 /**
-/**
  * Entries that follow closely are sent together, unless a whole batch waits: each request is a commit on the server, and
  * the tool may need the processor.
  */
