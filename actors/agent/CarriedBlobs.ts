@@ -105,7 +105,7 @@ export class CarriedBlobs extends Context.Service<
         const { found, stored } = yield* Effect.all(
           {
             stored: Effect.mapError(blobs.put(claim, kind, digest, part), refusalOf),
-            // What does not open is refused by whoever needs it.
+            // A file that does not open is refused where it is used.
             found: Effect.option(opened(agentId, claim, file))
           },
           { concurrency: "unbounded" }

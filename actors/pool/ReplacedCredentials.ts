@@ -23,8 +23,8 @@ const mayHave = (agent: AgentCredentials, { mark, name }: ProvidedMark): boolean
 }
 
 /**
- * Whether a plan may wait for what the agent has under the name: not if the agent may not come back, and another one
- * tells which it has.
+ * Whether a plan may wait for what the agent has under the name. It may not if the agent may not come back and another one
+ * reports what it has.
  */
 const counts = (agent: AgentCredentials, { name }: ProvidedMark, agents: ReadonlyArray<AgentCredentials>): boolean =>
   agent.isSilent !== true || !agents.some((other) => other.isSilent !== true && markOf(other, name) !== undefined)

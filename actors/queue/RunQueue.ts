@@ -75,7 +75,7 @@ export class RunQueue extends Context.Service<
         builds: { places: settings.buildConcurrency, perWorkspace: settings.workspaceBuildConcurrency }
       }
 
-      /** The same where only an agent knows how many places there are, and not every agent can execute every Run. */
+      /** Makes room in pools, where only an agent knows how many places it has, and not every agent can execute every Run. */
       const makeRoomAtAgents = Effect.fnUntraced(function* (running: ReadonlyArray<RunningRun>) {
         let checks = running.flatMap(({ id, owner, pool, scheduledCheck, startedAt }) =>
           scheduledCheck === undefined || owner === undefined || !isOfAgents(pool)

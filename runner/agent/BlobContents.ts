@@ -105,9 +105,9 @@ const decompressor = Effect.gen(function* () {
 })
 
 /**
- * The reverse, piece by piece, so that nobody has to hold both forms, nor more than a piece. It fails beyond `maxBytes`, and for contents of another
- * length than they state, which `begins` is given. A frame that states none and ends too early is not noticed here: whoever uses the contents
- * compares their digest, or reads them to their own end.
+ * The reverse, piece by piece, so that neither form is held as a whole. It fails beyond `maxBytes`, and for contents of another
+ * length than they state, which `begins` is given. A frame that states none and ends too early is not noticed here: the caller
+ * compares the digest of the contents, or reads them to their own end.
  */
 export const unpackedContents = <E, R>(
   packed: Stream.Stream<Uint8Array, E, R>,

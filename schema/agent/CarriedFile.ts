@@ -2,8 +2,8 @@ import { Schema } from "effect"
 import { Digest } from "./Blob.ts"
 
 /**
- * The capability to take small files within the message that names them. A side sends none to one that does not say that it has it; files that
- * are larger, and all files of such a side, are transferred on their own.
+ * The capability to take small files within the message that names them. Neither side sends any to a peer without it: such a peer's files, and
+ * larger ones, are transferred on their own.
  */
 export const carriesFiles = "carried-files"
 

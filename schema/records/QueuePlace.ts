@@ -17,7 +17,7 @@ export type SlotPool = typeof SlotPool.Type
  * - `places_taken`: every place of the pool is taken; in a pool of agents, every place of the agents that can execute it
  * - `place_kept`: a drift check leaves the last free place to Runs that people request
  * - `no_agent`: no agent of its pool can execute it now: none is connected, or none has what it needs; or, with `leases`, agents
- *   may still execute an apply of before a restore
+ *   may still execute an apply that began before a restore
  * - `turn`: nothing blocks it; it starts when its turn comes
  */
 export const QueueReason = Schema.Literals([

@@ -12,6 +12,12 @@ import { TestRunner } from "./support/TestRunner.ts"
 const place = { insideRoot: "/capsule", credentialFolder: "settings/credentials", moduleFolder: "source" }
 const secret = (value: string) => Redacted.make(value)
 
+const oneNote = { "main.tf": `${required}${note("a")}` }
+/** The set that an agent has is called `cloud`. */
+const leftToCloud = (given: ReturnType<typeof credentials>) => ({
+  credentials: [{ ...given, values: {}, provided: "cloud" }]
+})
+
 const tuple = (more: Partial<ProviderCredentials>): ProviderCredentials => ({
   provider: "acme/demo",
   moduleLocalName: "demo",
@@ -93,10 +99,7 @@ describe("a runner's own credentials", () => {
       Effect.gen(function* () {
         const runner = yield* TestRunner
         const given = credentials(notesDir)
-        const first = job(
-          { "main.tf": `${required}${note("a")}` },
-          { credentials: [{ ...given, values: {}, provided: "cloud" }] }
-        )
+        const first = job(oneNote, leftToCloud(given))
         const plan = yield* runner.plan(first, recorder().sink).pipe(providing(given.values))
         const bound = JSON.stringify(plan.secrets.provided)
         expect(plan.secrets.provided).toMatchObject([{ name: "cloud" }])
@@ -133,10 +136,7 @@ describe("a runner's own credentials", () => {
       Effect.gen(function* () {
         const runner = yield* TestRunner
         const given = credentials(notesDir)
-        const first = job(
-          { "main.tf": `${required}${note("a")}` },
-          { credentials: [{ ...given, values: {}, provided: "cloud" }] }
-        )
+        const first = job(oneNote, leftToCloud(given))
         const label = "blue"
         const plan = yield* runner
           .plan(first, recorder().sink)

@@ -6,10 +6,10 @@ import { carriesFiles } from "../../../../schema/agent/CarriedFile.ts"
 import { suite } from "../../../support/Effect.ts"
 import { settled } from "../../../support/Journey.ts"
 import {
+  appliedResult,
   applyingOn,
   approvedApply,
   begun,
-  evidence,
   farPlane,
   offerTo,
   planOn,
@@ -20,21 +20,7 @@ import {
 const plane = suite(farPlane)
 afterAll(plane.dispose)
 
-const succeeded = {
-  kind: "apply",
-  status: "ended",
-  outcome: {
-    ...evidence,
-    exit: "succeeded",
-    lineage: "lineage",
-    serial: 1,
-    resourceCount: 1,
-    outputs: [{ name: "value", type: "string", value: Redacted.make("one"), sensitive: false }],
-    changedAnything: true,
-    possiblyCreated: [],
-    sandboxKilled: false
-  }
-} as const
+const succeeded = appliedResult(1, [{ name: "value", type: "string", value: Redacted.make("one"), sensitive: false }])
 
 plane.live(
   "an offer carries its small files to an agent that takes them so, sealed for it; another one fetches them",

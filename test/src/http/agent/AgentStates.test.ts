@@ -8,14 +8,13 @@ import { RunCheckpoints } from "../../../../actors/state/RunCheckpoints.ts"
 import { StateVersions } from "../../../../actors/state/StateVersions.ts"
 import { partBytes } from "../../../../actors/vault/SealedParts.ts"
 import { packContents } from "../../../../runner/agent/BlobContents.ts"
-import type { JobResult } from "../../../../runner/agent/JobResult.ts"
 import { sha256 } from "../../../../runner/execution/Digest.ts"
 import { longestParsed } from "../../../../runner/execution/StateIdentity.ts"
 import type { CapsuleId } from "../../../../schema/records/Ids.ts"
 import { suite } from "../../../support/Effect.ts"
 import { settled } from "../../../support/Journey.ts"
 import { TestPlane } from "../../../support/TestPlane.ts"
-import { applyingOn, evidence, farPlane, offerTo, planOn, stateFile, text, world } from "../support/FarPlane.ts"
+import { appliedResult, applyingOn, farPlane, offerTo, planOn, stateFile, text, world } from "../support/FarPlane.ts"
 import { refused } from "../support/LieScene.ts"
 import type { TestAgent } from "../support/TestAgent.ts"
 
@@ -25,23 +24,6 @@ afterAll(plane.dispose)
 /** A state of another Capsule. */
 const foreign = (serial: number) =>
   text(new TextDecoder().decode(stateFile(serial)).replace('"lineage":"lineage"', '"lineage":"other"'))
-
-/** An agent's report about an apply, whatever it really left. */
-const success = (serial: number): JobResult => ({
-  kind: "apply",
-  status: "ended",
-  outcome: {
-    ...evidence,
-    exit: "succeeded",
-    lineage: "lineage",
-    serial,
-    resourceCount: 1,
-    outputs: [],
-    changedAnything: true,
-    possiblyCreated: [],
-    sandboxKilled: false
-  }
-})
 
 /** Another apply of the Capsule, started by an agent. */
 const applyingAgain = Effect.fnUntraced(function* (agent: TestAgent, capsuleId: CapsuleId) {
@@ -93,7 +75,10 @@ plane.live(
       const agent = yield* enrolled()
       const capsules = yield* Capsules
       const { capsuleId, claim: first } = yield* applyingOn(agent, "states")
-      yield* agent.finish(first, success(5), { lastBatch: 0, state: yield* agent.put(first, "state", stateFile(5)) })
+      yield* agent.finish(first, appliedResult(5), {
+        lastBatch: 0,
+        state: yield* agent.put(first, "state", stateFile(5))
+      })
       expect((yield* settled(first.runId)).status).toBe("succeeded")
       const before = yield* capsules.read(capsuleId)
 
@@ -108,7 +93,10 @@ plane.live(
       // A refused state does not get in the way of anything.
       yield* save(stateFile(6), 6)
 
-      yield* agent.finish(claim, success(7), { lastBatch: 0, state: yield* agent.put(claim, "state", foreign(7)) })
+      yield* agent.finish(claim, appliedResult(7), {
+        lastBatch: 0,
+        state: yield* agent.put(claim, "state", foreign(7))
+      })
       expect(yield* settled(claim.runId)).toMatchObject({ status: "failed", error: { code: "apply_failed" } })
       const after = yield* capsules.read(capsuleId)
       expect(after).toMatchObject({ status: "error", runtimeSafety: "unknown" })
@@ -139,7 +127,7 @@ plane.live(
       const { enrolled } = yield* world
       const agent = yield* enrolled()
       const { capsuleId, claim } = yield* applyingOn(agent, "stateless")
-      yield* agent.finish(claim, success(1), { lastBatch: 0 })
+      yield* agent.finish(claim, appliedResult(1), { lastBatch: 0 })
       expect((yield* settled(claim.runId)).status).toBe("failed")
       expect(yield* (yield* Capsules).read(capsuleId)).toMatchObject({ status: "error", runtimeSafety: "unknown" })
     }),
@@ -164,9 +152,12 @@ plane.live(
       for (const bytes of unopened) {
         const state = sha256(bytes)
         yield* agent.send(claim, "state", state, bytes, 0, bytes.length)
-        yield* refused(agent.finish(claim, success(5), { lastBatch: 0, state }), "Rejected")
+        yield* refused(agent.finish(claim, appliedResult(5), { lastBatch: 0, state }), "Rejected")
       }
-      yield* agent.finish(claim, success(5), { lastBatch: 0, state: yield* agent.put(claim, "state", stateFile(5)) })
+      yield* agent.finish(claim, appliedResult(5), {
+        lastBatch: 0,
+        state: yield* agent.put(claim, "state", stateFile(5))
+      })
       expect((yield* settled(claim.runId)).status).toBe("succeeded")
     }),
   120_000
@@ -200,7 +191,7 @@ plane.live(
       })
       yield* refused(save(4), "Rejected")
       yield* save(5)
-      yield* agent.finish(claim, success(5), { lastBatch: 0, state: yield* agent.put(claim, "state", bytes) })
+      yield* agent.finish(claim, appliedResult(5), { lastBatch: 0, state: yield* agent.put(claim, "state", bytes) })
       expect((yield* settled(claim.runId)).status).toBe("succeeded")
       const { currentStateVersionId = null } = yield* (yield* Capsules).read(capsuleId)
       const row = yield* states.find(currentStateVersionId)

@@ -5,6 +5,7 @@ import { InstallPlans } from "../../../../actors/install-plan/InstallPlans.ts"
 import { Pools } from "../../../../actors/pool/Pools.ts"
 import { Runs } from "../../../../actors/run/Runs.ts"
 import { PoolName } from "../../../../schema/agent/PoolName.ts"
+import type { JobResult } from "../../../../runner/agent/JobResult.ts"
 import type { PlanSecrets } from "../../../../runner/execution/RunJob.ts"
 import type { JobOffer } from "../../../../schema/agent/AgentJob.ts"
 import type { InstallPlanId } from "../../../../schema/records/Ids.ts"
@@ -61,6 +62,26 @@ export const evidence = {
   envNames: [],
   diagnostics: []
 }
+
+/** An agent's report about an apply, whatever it really left. */
+export const appliedResult = (
+  serial: number,
+  outputs: Extract<JobResult, { readonly kind: "apply"; readonly status: "ended" }>["outcome"]["outputs"] = []
+) => ({
+  kind: "apply" as const,
+  status: "ended" as const,
+  outcome: {
+    ...evidence,
+    exit: "succeeded" as const,
+    lineage: "lineage",
+    serial,
+    resourceCount: 1,
+    outputs,
+    changedAnything: true,
+    possiblyCreated: [],
+    sandboxKilled: false
+  }
+})
 
 /** What the plans of a test are bound to. */
 const planBinding: PlanSecrets["provided"] = [{ name: "cloud", digest: "digest-of-the-plan" }]
