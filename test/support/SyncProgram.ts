@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync, rmSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { Cause, Effect, Layer, Queue, Schema, Stream } from "effect"
+import { type Cause, Effect, Layer, Queue, Schema, Stream } from "effect"
 import { SyncExecutor, type SyncExecutorShape } from "../../runner/snapshot/SyncExecutor.ts"
 import { SyncProcessCommand } from "../../runner/snapshot/SyncProcessCommand.ts"
 import { SyncJobText, type SyncOutcome, SyncOutcomeText } from "../../runner/snapshot/SyncProtocol.ts"
@@ -56,7 +56,7 @@ const executeHere: SyncExecutorShape["execute"] = Effect.fnUntraced(function* (j
 
 /**
  * Syncs do the work of their process in the process of the test, with a job and an outcome that are encoded in between:
- * starting a process takes ten times as long as a small repository.
+ * starting a process takes longer than to fetch and archive the repository of a test.
  */
 export const syncsInThisProcess = Layer.succeed(SyncExecutor, { execute: executeHere })
 
