@@ -41,6 +41,13 @@ const mostUnpackedBytes = 1024 * mebibyte
 /** How many files of a kind are kept per claim: an earlier state is kept until a newer one is complete. */
 const mostKept = (kind: Kind) => (kind === "state" ? 2 : 1)
 
+/** The sealed bytes of a blob that is in memory, and is no file. */
+export interface BlobInMemory {
+  readonly bytes: Uint8Array
+  /** Refused if it unpacks to more. */
+  readonly mostUnpackedBytes?: number
+}
+
 /** A part of a blob: `from` is the offset of its first byte. */
 export interface BlobPart<E> {
   readonly from: number
@@ -69,14 +76,16 @@ export class AgentBlobs extends Context.Service<
       agentId: AgentSession["agent"]["id"],
       claim: Claim,
       kind: Kind,
-      digest: string
+      digest: string,
+      inMemory?: BlobInMemory
     ) => Effect.Effect<void, BlobRefused>
     /** Opens a complete blob that this agent sealed for the server. */
     readonly open: (
       agentId: AgentSession["agent"]["id"],
       claim: Claim,
       kind: Kind,
-      digest: string
+      digest: string,
+      inMemory?: BlobInMemory
     ) => Effect.Effect<Redacted.Redacted<Uint8Array>, BlobRefused>
     readonly remove: (claim: Claim, kind: Kind, digest: string) => Effect.Effect<void>
     readonly removeAll: (claim: Claim) => Effect.Effect<void>
@@ -109,6 +118,9 @@ export class AgentBlobs extends Context.Service<
       const folderOf = (claim: Claim) => path.join(root, nameOf(claim))
       const fileOf = (claim: Claim, kind: Kind, digest: string) =>
         path.join(folderOf(claim), `${kind}-${digest.slice("sha256:".length)}`)
+
+      /** What has arrived of it so far. */
+      const partOf = (claim: Claim, kind: Kind, digest: string) => `${fileOf(claim, kind, digest)}.part`
 
       const refused = (reason: BlobRefused["reason"], message: string) => new BlobRefused({ reason, message })
       const unread = () => refused("storage", "The server cannot read the blob now.")
@@ -179,7 +191,7 @@ export class AgentBlobs extends Context.Service<
         return yield* Effect.gen(function* () {
           if (yield* onDisk(files.exists(file))) return stored(yield* sizeOf(file), true)
           yield* onDisk(files.makeDirectory(folderOf(claim), { recursive: true, mode: 0o700 }))
-          const partial = `${file}.part`
+          const partial = partOf(claim, kind, digest)
           const has = yield* sizeOf(partial)
           if (has === 0) yield* makeRoom(claim, kind, file)
           if (from > has) return stored(has, false)
@@ -201,13 +213,16 @@ export class AgentBlobs extends Context.Service<
         agentId: AgentSession["agent"]["id"],
         claim: Claim,
         kind: Kind,
-        digest: string
+        digest: string,
+        inMemory?: BlobInMemory
       ) {
-        const isThere = yield* Effect.mapError(files.exists(fileOf(claim, kind, digest)), unread)
-        if (!isThere) return yield* refused("missing", `The ${kind} was not put.`)
+        const file = fileOf(claim, kind, digest)
+        if (inMemory === undefined && !(yield* Effect.mapError(files.exists(file), unread)))
+          return yield* refused("missing", `The ${kind} was not put.`)
         const { installationId, open } = yield* server.own
         const purpose = fromAgent({ installationId, agentId }, claim, kind)
-        return openBlob(open, purpose, passingChunks(files, fileOf(claim, kind, digest))).pipe(
+        const sealed = inMemory === undefined ? passingChunks(files, file) : Stream.make(inMemory.bytes)
+        return openBlob(open, purpose, sealed).pipe(
           Stream.mapError((error) => (error._tag === "NotSealedForThis" ? refused("damaged", error.message) : unread()))
         )
       })
@@ -216,12 +231,12 @@ export class AgentBlobs extends Context.Service<
         error._tag === "NotSealedForThis" ? refused("damaged", error.message) : error
 
       const check = Effect.fn("AgentBlobs.check")(function* (...blob: Parameters<typeof opened>) {
-        const contents = unpackedContents(yield* opened(...blob), mostUnpackedBytes)
+        const contents = unpackedContents(yield* opened(...blob), blob[4]?.mostUnpackedBytes ?? mostUnpackedBytes)
         yield* Effect.mapError(Stream.runDrain(contents), refusedAs)
       })
 
       const open = Effect.fn("AgentBlobs.open")(function* (...blob: Parameters<typeof opened>) {
-        const contents = heldContents(yield* opened(...blob), mostUnpackedBytes)
+        const contents = heldContents(yield* opened(...blob), blob[4]?.mostUnpackedBytes ?? mostUnpackedBytes)
         return Redacted.make(yield* Effect.mapError(contents, refusedAs))
       })
 
@@ -281,7 +296,8 @@ export class AgentBlobs extends Context.Service<
         check,
         open,
         openInto,
-        remove: (claim, kind, digest) => removeTree(fileOf(claim, kind, digest)),
+        remove: (claim, kind, digest) =>
+          Effect.forEach([fileOf(claim, kind, digest), partOf(claim, kind, digest)], removeTree, { discard: true }),
         removeAll: (claim) => removeTree(folderOf(claim)),
         sweep
       })

@@ -5,6 +5,7 @@ import { isResting } from "../Rest.ts"
 import { RetentionSettings } from "../run/RetentionSettings.ts"
 import { AgentBlobs } from "./AgentBlobs.ts"
 import { AgentRunRow } from "./AgentRunRow.ts"
+import { CarriedBlobs } from "./CarriedBlobs.ts"
 
 /** The pause between two passes over the folders. */
 const rest = Duration.toMillis("1 hour")
@@ -28,6 +29,7 @@ export class AgentFileRemoval extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const blobs = yield* AgentBlobs
+      const carried = yield* CarriedBlobs
       const { agentFiles = retention.agentFile.after } = yield* RetentionSettings
 
       const removeAll = Effect.gen(function* () {
@@ -43,6 +45,7 @@ export class AgentFileRemoval extends Context.Service<
           const isOver = row === undefined || (row.ended_at !== null && row.ended_at < before)
           if (isOver) yield* blobs.removeAll(claim)
         }
+        yield* carried.removeEnded(before)
       }).pipe(Effect.withSpan("AgentFileRemoval.removeAll"))
 
       let restsSince: number | undefined

@@ -188,7 +188,7 @@ export class AgentReports extends Context.Service<
         if (row.result !== null || serial <= (row.checkpoint_serial ?? -1)) {
           return yield* blobs.remove(claim, "state", blob)
         }
-        yield* carried.keep(session.agent.id, claim, files, { state: blob })
+        yield* carried.take(session.agent.id, claim, files, { state: blob })
         const opened = yield* Effect.mapError(carried.open(session.agent.id, claim, "state", blob), refusalOf)
         // What is acknowledged here may become the Capsule's state without any further message from the agent.
         const base = yield* states.find(run.base_state_version_id)
@@ -233,7 +233,7 @@ export class AgentReports extends Context.Service<
           return yield* new Rejected({ message: "Another result of this Run is stored already." })
         }
         const { claim: row } = yield* claims.held(session, claim)
-        yield* carried.keep(session.agent.id, claim, files, { outcome, plan_file: planFile, state })
+        yield* carried.take(session.agent.id, claim, files, { outcome, plan_file: planFile, state })
         if (build !== undefined && !(yield* blobs.isComplete(claim, "build", build))) {
           return yield* new Rejected({ message: "The build was not put." })
         }
@@ -256,6 +256,7 @@ export class AgentReports extends Context.Service<
           if (lastBatch > run.last_event_batch) {
             return yield* new Busy({ message: "Earlier reports of the Run are not stored yet.", retryAfterSeconds: 1 })
           }
+          yield* carried.store(claim, files)
           yield* claims.change(claim, { result: ResultJson.write(given), result_at: yield* now })
         }).pipe(transaction(sql), Effect.andThen(leases.end(claim)), leases.decided)
       })

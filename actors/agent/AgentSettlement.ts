@@ -1,4 +1,4 @@
-import { Cause, Context, Effect, FiberMap, Layer, Option, Redacted, Result, Schedule, type Scope } from "effect"
+import { Cause, Context, Effect, Fiber, FiberMap, Layer, Option, Redacted, Result, Schedule, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import type { JobResult } from "../../runner/agent/JobResult.ts"
 import { BuildStore } from "../../runner/execution/BuildStore.ts"
@@ -6,6 +6,7 @@ import type { FoundLeftOver } from "../../runner/execution/RunFolders.ts"
 import type { ApplyOutcome, LeftOver } from "../../runner/execution/RunOutcome.ts"
 import { type RunnerFailure, runnerFailure } from "../../runner/execution/RunnerFailure.ts"
 import type { RunClaim } from "../../schema/agent/AgentJob.ts"
+import { transaction } from "../database/Transaction.ts"
 import { hasStorageFull } from "../database/StorageFull.ts"
 import { ApplyRecovery } from "../execution/ApplyRecovery.ts"
 import { ModuleSteps } from "../execution/ModuleSteps.ts"
@@ -31,6 +32,9 @@ import type { Rejected } from "../../schema/agent/AgentRefusal.ts"
 type Claim = typeof RunClaim.Type
 
 const settleAgain = Schedule.spaced("5 seconds")
+
+/** How long the answer to a result waits for the end of its Run. */
+const longestWait = "100 millis"
 
 const ended = {
   code: "apply_interrupted",
@@ -125,7 +129,10 @@ const isFinal = (error: BlobRefused | Rejected) => error._tag === "Rejected" || 
 export class AgentSettlement extends Context.Service<
   AgentSettlement,
   {
-    /** Settles in the background of the request that brought the result. */
+    /**
+     * Settles a stored result in the background. Completes when that is done, or after a moment: people wait for the end of
+     * the Run, and nobody for the answer to its agent.
+     */
     readonly begin: (claim: Claim) => Effect.Effect<void>
     /** Settles what an earlier process stored and did not settle. */
     readonly resume: Effect.Effect<void>
@@ -295,37 +302,44 @@ export class AgentSettlement extends Context.Service<
           )
         }
         yield* controls.endLog(hold)
-        if (row.kind !== "apply" || isRead) yield* blobs.removeAll(claim)
+        const isSpent = row.kind !== "apply" || isRead
+        if (isSpent) yield* blobs.removeAll(claim)
         yield* carried.forget(claim)
-        yield* claims.change(claim, { ended_at: yield* now })
+        yield* Effect.andThen(
+          isSpent ? carried.remove(claim) : Effect.void,
+          claims.change(claim, { ended_at: yield* now })
+        ).pipe(transaction(sql))
         yield* queue.wake
       })
 
-      const begin = (claim: Claim) =>
-        Effect.asVoid(
-          FiberMap.run(
-            settling,
-            `${claim.runId} ${claim.fence}`,
-            settle(claim).pipe(
-              Effect.tapCause((cause) =>
-                Cause.hasInterruptsOnly(cause)
-                  ? Effect.void
-                  : Effect.logError("The end of an agent's Run could not be recorded. It is tried again.", cause)
-              ),
-              Effect.sandbox,
-              Effect.retry({ schedule: settleAgain, while: (cause) => !Cause.hasInterruptsOnly(cause) }),
-              Effect.ignore,
-              Effect.annotateLogs({ runId: claim.runId })
+      const settled = (claim: Claim) =>
+        FiberMap.run(
+          settling,
+          `${claim.runId} ${claim.fence}`,
+          settle(claim).pipe(
+            Effect.tapCause((cause) =>
+              Cause.hasInterruptsOnly(cause)
+                ? Effect.void
+                : Effect.logError("The end of an agent's Run could not be recorded. It is tried again.", cause)
             ),
-            { onlyIfMissing: true }
-          )
+            Effect.sandbox,
+            Effect.retry({ schedule: settleAgain, while: (cause) => !Cause.hasInterruptsOnly(cause) }),
+            Effect.ignore,
+            Effect.annotateLogs({ runId: claim.runId })
+          ),
+          { onlyIfMissing: true }
+        )
+
+      const begin = (claim: Claim) =>
+        Effect.flatMap(settled(claim), (fiber) =>
+          Fiber.await(fiber).pipe(Effect.timeoutOption(longestWait), Effect.asVoid)
         )
 
       const resume = Effect.gen(function* () {
         const waiting = yield* Effect.orDie(
           AgentRunRow.rows(sql)`SELECT * FROM agent_runs WHERE result IS NOT NULL AND ended_at IS NULL`
         )
-        for (const { fence, run_id } of waiting) yield* begin({ runId: run_id, fence })
+        for (const { fence, run_id } of waiting) yield* settled({ runId: run_id, fence })
       })
 
       return AgentSettlement.of({ begin, resume, idle: FiberMap.awaitEmpty(settling) })

@@ -32,6 +32,7 @@ const partsOfRun: ReadonlyArray<Part> = [
   { table: "run_preparations", of: "run_id", key: ["run_id", "fence"], bytes: bytesOf("data") },
   { table: "run_deliveries", of: "run_id", key: ["run_id"], bytes: bytesOf("sealed_values") },
   { table: "agent_evidence", of: "run_id", key: ["id"], bytes: bytesOf("journal") },
+  { table: "agent_carried_files", of: "run_id", key: ["run_id", "fence", "kind"], bytes: "LENGTH(bytes)" },
   { table: "agent_runs", of: "run_id", key: ["run_id", "fence"], bytes: bytesOf("result") },
   { table: "oidc_plan_pins", of: "plan_run_id", key: ["plan_run_id"], bytes: bytesOf("endpoint_origin") },
   { table: "setup_tickets", of: "run_id", key: ["secret_hash"], bytes: bytesOf("product") },

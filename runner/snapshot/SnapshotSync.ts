@@ -1,5 +1,5 @@
-import { Context, Duration, Effect, FileSystem, Layer, Schema, Stream } from "effect"
-import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { Context, Duration, Effect, type FileSystem, Layer } from "effect"
+import type { ChildProcessSpawner } from "effect/process"
 import type { GitCredentials } from "../git/GitCredentials.ts"
 import { type GitError, GitRefMoved, GitTimedOut } from "../git/GitError.ts"
 import { GitPolicy } from "../git/GitPolicy.ts"
@@ -7,12 +7,11 @@ import type { GitRef } from "../../schema/git/GitRef.ts"
 import { GitRemote, type LocatedRef } from "../git/GitRemote.ts"
 import type { GitAddress } from "../../schema/git/GitAddress.ts"
 import { InstalledGit } from "../git/InstalledGit.ts"
-import { watchMemory } from "./ProcessMemory.ts"
-import { type SnapshotError, SnapshotPathNotFound, SnapshotSyncFailed } from "./SnapshotError.ts"
+import { type SnapshotError, SnapshotPathNotFound } from "./SnapshotError.ts"
 import { SnapshotStore } from "./SnapshotStore.ts"
 import type { SyncedSnapshot } from "./SyncedSnapshot.ts"
-import { SyncProcessCommand } from "./SyncProcessCommand.ts"
-import { archiveName, type SyncJob, SyncJobText, SyncOutcomeText } from "./SyncProtocol.ts"
+import { SyncExecutor } from "./SyncExecutor.ts"
+import { archiveName, type SyncJob } from "./SyncProtocol.ts"
 import { refusedName } from "./TreePath.ts"
 
 export interface SyncRequest {
@@ -44,45 +43,7 @@ export class SnapshotSync extends Context.Service<
       const remote = yield* GitRemote
       const installed = yield* InstalledGit
       const store = yield* SnapshotStore
-      const fileSystem = yield* FileSystem.FileSystem
-      const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
-
-      const run = Effect.fnUntraced(function* (job: SyncJob, onProgress: (line: string) => Effect.Effect<void>) {
-        const { program, args } = yield* SyncProcessCommand
-        const input = yield* Effect.orDie(Schema.encodeEffect(SyncJobText)(job))
-        const handle = yield* spawner
-          .spawn(
-            ChildProcess.make(program, args, {
-              cwd: job.folder,
-              env: processEnvironment(job.folder),
-              // Stays open: its end tells the process that nobody is waiting.
-              stdin: Stream.concat(Stream.make(Buffer.from(`${input}\n`)), Stream.never),
-              detached: true,
-              killSignal: "SIGKILL"
-            })
-          )
-          .pipe(
-            Effect.mapError(() => new SnapshotSyncFailed({ message: "The process that fetches could not be started." }))
-          )
-        const progress = handle.stderr.pipe(
-          Stream.decodeText(),
-          Stream.splitLines,
-          Stream.take(maxProgressLines),
-          Stream.runForEach((line) => onProgress(line.slice(0, maxProgressCharacters))),
-          Effect.ignore
-        )
-        const answer = handle.stdout.pipe(Stream.decodeText(), Stream.mkString)
-        const outcome = Effect.all([answer, progress], { concurrency: 2 }).pipe(
-          Effect.flatMap(([text]) => Schema.decodeEffect(SyncOutcomeText)(text)),
-          Effect.mapError(
-            () => new SnapshotSyncFailed({ message: "The process that fetches ended without a result. Sync again." })
-          )
-        )
-        const watched = watchMemory(handle.pid, policy.limits.rssBytes).pipe(
-          Effect.provideService(FileSystem.FileSystem, fileSystem)
-        )
-        return yield* Effect.raceFirst(outcome, watched)
-      })
+      const services = yield* Effect.context<FileSystem.FileSystem | ChildProcessSpawner.ChildProcessSpawner>()
 
       const fetch = Effect.fnUntraced(function* (request: SyncRequest, located: LocatedRef) {
         const native = yield* installed.usable
@@ -107,7 +68,11 @@ export class SnapshotSync extends Context.Service<
           },
           folder
         }
-        const outcome = yield* run(job, request.onProgress ?? (() => Effect.void))
+        const { execute } = yield* SyncExecutor
+        const outcome = yield* execute(job, {
+          rssBytes: limits.rssBytes,
+          onProgress: request.onProgress ?? (() => Effect.void)
+        }).pipe(Effect.provideContext(services))
         if (outcome.status === "failed") return yield* outcome.error
         yield* store.adopt(`${folder}/${archiveName}`, outcome.snapshot.archiveDigest)
         return outcome.snapshot
@@ -162,16 +127,4 @@ export class SnapshotSync extends Context.Service<
       return SnapshotSync.of({ sync })
     })
   )
-}
-
-const maxProgressLines = 10_000
-const maxProgressCharacters = 500
-
-/** Only what is needed to find programs and to trust certificates; never the service's own settings. */
-const processEnvironment = (folder: string): Record<string, string> => {
-  const passed = ["PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"].flatMap((name) => {
-    const value = process.env[name]
-    return value === undefined ? [] : [[name, value] as const]
-  })
-  return { ...Object.fromEntries(passed), HOME: folder, TMPDIR: folder }
 }

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto"
 import { devNull } from "node:os"
 import { Effect, FileSystem, Option, Result, Schema, SemVer, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { KnownTools } from "./KnownTools.ts"
 import { oldestVersions, type Tool, type ToolCandidate, type ToolName, toolTitles } from "./Tool.ts"
 import { ToolBroken } from "./ToolErrors.ts"
 
@@ -40,9 +41,25 @@ const answer = Effect.fnUntraced(function* (path: string, args: ReadonlyArray<st
   return { exitCode: Number(yield* handle.exitCode), text }
 }, Effect.scoped)
 
+/** The plain output names the tool, and both outputs agree on its version. */
+const askTool = Effect.fnUntraced(function* (path: string) {
+  const plain = yield* answer(path, ["version"])
+  const json = yield* answer(path, ["version", "-json"])
+  const [, title, version = ""] = firstLine.exec(plain.text) ?? []
+  const decoded = decodeVersion(json.text)
+  const agreed = Option.exists(decoded, (found) => found.terraform_version === version)
+  const name: ToolName | undefined =
+    title === toolTitles.opentofu ? "opentofu" : title === toolTitles.terraform ? "terraform" : undefined
+  if (plain.exitCode !== 0 || json.exitCode !== 0 || !agreed || name === undefined) {
+    const message = `${path} did not answer "version" as OpenTofu or Terraform does (exit codes ${plain.exitCode} and ${json.exitCode}).`
+    return yield* broken(path, message, "Reinstall the tool, or point SVC_TOOL at a working one.")
+  }
+  return { name, version }
+})
+
 /**
- * Starts the candidate with `version` and `version -json` and identifies the tool. A managed file must first have the digest it
- * is stored under. Fails with `ToolBroken`.
+ * Starts the candidate with `version` and `version -json` and identifies the tool, unless this process knows the file. A managed
+ * file must first have the digest it is stored under. Fails with `ToolBroken`.
  */
 export const probeTool = Effect.fn("ToolProbe.probe")(
   function* (candidate: ToolCandidate) {
@@ -54,17 +71,7 @@ export const probeTool = Effect.fn("ToolProbe.probe")(
         return yield* broken(path, message, "Find out who changed it, then delete its folder to have it fetched again.")
       }
     }
-    const plain = yield* answer(path, ["version"])
-    const json = yield* answer(path, ["version", "-json"])
-    const [, title, version = ""] = firstLine.exec(plain.text) ?? []
-    const decoded = decodeVersion(json.text)
-    const agreed = Option.exists(decoded, (found) => found.terraform_version === version)
-    const name: ToolName | undefined =
-      title === toolTitles.opentofu ? "opentofu" : title === toolTitles.terraform ? "terraform" : undefined
-    if (plain.exitCode !== 0 || json.exitCode !== 0 || !agreed || name === undefined) {
-      const message = `${path} did not answer "version" as OpenTofu or Terraform does (exit codes ${plain.exitCode} and ${json.exitCode}).`
-      return yield* broken(path, message, "Reinstall the tool, or point SVC_TOOL at a working one.")
-    }
+    const { name, version } = yield* (yield* KnownTools).identityOf(path, askTool(path))
     const parsed = Result.getOrUndefined(SemVer.parse(version))
     const oldest = oldestVersions[name]
     if (parsed === undefined || SemVer.isLessThan(parsed, SemVer.parseUnsafe(oldest))) {

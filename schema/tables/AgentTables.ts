@@ -5,7 +5,8 @@
  * - `agent_enrolment_tokens.uses_left`: how many more agents may enrol with it
  * - `agents.facts`: how the agent last described its machine; `next_keys`: the keys for the next session
  * - `agent_runs`: one row a claim. `claim` is the agent's name for its request, so that a repeated request finds the same offer;
- *   `checkpoint_serial` is the serial of the newest stored state; the blobs of `result` are files of the data folder
+ *   `checkpoint_serial` is the serial of the newest stored state; the blobs of `result` are files of the data folder, or rows
+ *   of `agent_carried_files`
  * - `agent_evidence`: what arrived after the Run had been settled without it
  */
 export const agentTables: ReadonlyArray<string> = [
@@ -130,4 +131,17 @@ export const providedMarkTables: ReadonlyArray<string> = [
   `ALTER TABLE run_plans ADD COLUMN provided_marks TEXT`,
   // Beside the plan files, which are large and stand before the column.
   `CREATE INDEX run_plans_provided ON run_plans (run_id, provided_marks) WHERE provided_marks IS NOT NULL`
+]
+
+/** The small sealed files of a result that is not settled yet. Larger ones are files of the data folder. */
+export const carriedFileTables: ReadonlyArray<string> = [
+  `CREATE TABLE agent_carried_files (
+    run_id TEXT NOT NULL,
+    fence INTEGER NOT NULL,
+    kind TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    bytes BLOB NOT NULL,
+    PRIMARY KEY (run_id, fence, kind),
+    FOREIGN KEY (run_id, fence) REFERENCES agent_runs (run_id, fence)
+  )`
 ]

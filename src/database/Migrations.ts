@@ -1,7 +1,7 @@
 import { Effect, Record, Schema } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import { accountTables } from "../../schema/tables/AccountTables.ts"
-import { agentProvisionTables, agentTables, providedMarkTables } from "../../schema/tables/AgentTables.ts"
+import { agentProvisionTables, agentTables, carriedFileTables, providedMarkTables } from "../../schema/tables/AgentTables.ts"
 import { approvalTables } from "../../schema/tables/ApprovalTables.ts"
 import { auditChainTables, auditFilterIndexes, auditTables } from "../../schema/tables/AuditTables.ts"
 import { authorityTables } from "../../schema/tables/AuthorityTables.ts"
@@ -133,7 +133,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0050_agents": agentTables,
   "0051_pool_credentials": agentProvisionTables,
   "0052_provided_marks": providedMarkTables,
-  "0053_sealed_parts": sealedPartTables
+  "0053_sealed_parts": sealedPartTables,
+  "0054_carried_files": carriedFileTables
 }
 
 /** The database was written by a newer release than this one. */

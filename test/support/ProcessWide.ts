@@ -2,7 +2,7 @@ import { Effect, Layer, Scope } from "effect"
 import { KeyGeneration, type NewKey } from "../../actors/identity/KeyGeneration.ts"
 import type { SigningAlgorithm } from "../../actors/identity/Client.ts"
 import { ParserThreads, parserThreads } from "../../runner/scan/HclParser.ts"
-import { bundledSync } from "./SyncProgram.ts"
+import { bundledSync, syncsInThisProcess } from "./SyncProgram.ts"
 
 // A test process starts hundreds of services, so anything expensive that holds no service's state is started once.
 const processScope = Scope.makeUnsafe()
@@ -25,9 +25,10 @@ const nextKey = (algorithm: SigningAlgorithm) =>
     return key
   })
 
-/** What the services of one test process share: the bundle that syncs start from, parser threads, and key pairs. */
+/** What the services of one test process share: the process for syncs, parser threads, and key pairs. */
 export const processWide = Layer.mergeAll(
   bundledSync,
+  syncsInThisProcess,
   Layer.succeed(ParserThreads, threads),
   Layer.succeed(KeyGeneration, { generate: nextKey })
 )

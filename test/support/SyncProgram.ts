@@ -1,7 +1,10 @@
 import { mkdirSync, renameSync, rmSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { Layer } from "effect"
+import { type Cause, Effect, Layer, Queue, Schema, Stream } from "effect"
+import { SyncExecutor, type SyncExecutorShape } from "../../runner/snapshot/SyncExecutor.ts"
 import { SyncProcessCommand } from "../../runner/snapshot/SyncProcessCommand.ts"
+import { SyncJobText, type SyncOutcome, SyncOutcomeText } from "../../runner/snapshot/SyncProtocol.ts"
+import { runSyncJob } from "../../runner/snapshot/SyncWorker.ts"
 
 const entry = fileURLToPath(new URL("../../runner/git/SyncMain.ts", import.meta.url))
 const cache = fileURLToPath(new URL("../../node_modules/.cache/svc-test/", import.meta.url))
@@ -25,10 +28,37 @@ const bundled = (): string => {
   return program
 }
 
-/** Syncs start from a bundle. A service in a separate process, like `svc serve`, starts them from the sources. */
+/** Processes of syncs start from a bundle. A service in a separate process, like `svc serve`, starts them from the sources. */
 export const bundledSync = Layer.succeed(SyncProcessCommand, {
   program: process.execPath,
   get args() {
     return [bundled()]
   }
 })
+
+const executeHere: SyncExecutorShape["execute"] = Effect.fnUntraced(function* (job, { onProgress }) {
+  const received = yield* Effect.orDie(
+    Effect.flatMap(Schema.encodeEffect(SyncJobText)(job), Schema.decodeEffect(SyncJobText))
+  )
+  const lines = yield* Queue.unbounded<string, Cause.Done>()
+  const outcome = runSyncJob(received, (line) => Queue.offerUnsafe(lines, line)).pipe(
+    Effect.map((snapshot): SyncOutcome => ({ status: "synced", snapshot })),
+    Effect.catch((error) => Effect.succeed<SyncOutcome>({ status: "failed", error })),
+    Effect.ensuring(Queue.end(lines))
+  )
+  const [sent] = yield* Effect.all([outcome, Stream.runForEach(Stream.fromQueue(lines), onProgress)], {
+    concurrency: 2
+  })
+  return yield* Effect.orDie(
+    Effect.flatMap(Schema.encodeEffect(SyncOutcomeText)(sent), Schema.decodeEffect(SyncOutcomeText))
+  )
+})
+
+/**
+ * Syncs do the work of their process in the process of the test, with a job and an outcome that are encoded in between:
+ * starting a process takes longer than to fetch and archive the repository of a test.
+ */
+export const syncsInThisProcess = Layer.succeed(SyncExecutor, { execute: executeHere })
+
+/** Syncs as they are shipped, for tests of their process. */
+export const syncsInProcesses = Layer.sync(SyncExecutor, () => SyncExecutor.defaultValue())

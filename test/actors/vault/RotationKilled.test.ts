@@ -7,11 +7,12 @@ import { Vault } from "../../../actors/vault/Vault.ts"
 import { VaultSettings } from "../../../actors/vault/VaultSettings.ts"
 import * as Database from "../../../src/database/Database.ts"
 import { DataFolder } from "../../../src/database/DataFolder.ts"
+import { bundledProgram } from "../../support/BundledProgram.ts"
 import { it } from "../../support/Effect.ts"
 
 // More than two batches of a rotation.
 const kinds = 410
-const program = new URL("./support/RotateAndDie.ts", import.meta.url).pathname
+const program = new URL("./support/RotateAndDie.ts", import.meta.url)
 
 const vaultIn = (folder: string) =>
   Layer.fresh(
@@ -45,7 +46,8 @@ const unreadable = Effect.fnUntraced(function* (envelopes: ReadonlyArray<string>
 /** Rotates in a separate process that is killed at the given step; reports whether it finished instead. */
 const rotatedWithFuse = (folder: string, step: number) =>
   Effect.promise(async () => {
-    const child = Bun.spawn([process.execPath, program, folder, String(step)], { stdout: "pipe", stderr: "inherit" })
+    const command = [process.execPath, await bundledProgram(program), folder, String(step)]
+    const child = Bun.spawn(command, { stdout: "pipe", stderr: "inherit" })
     const [errors] = await Promise.all([new Response(child.stdout).text(), child.exited])
     if (child.signalCode === "SIGKILL") return false
     expect([step, child.exitCode, errors]).toEqual([step, 0, ""])

@@ -5,10 +5,11 @@ import { describe, expect } from "bun:test"
 import { NodeServices } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
 import { Sandbox } from "../../../runner/sandbox/Sandbox.ts"
+import { bundledProgram } from "../../support/BundledProgram.ts"
 import { it } from "../../support/Effect.ts"
 import { holdProcesses, nameOf, parentOf, processesBelow } from "../../support/ProcessEnd.ts"
 
-const harness = new URL("./support/NetworkProcess.ts", import.meta.url).pathname
+const harness = new URL("./support/NetworkProcess.ts", import.meta.url)
 const pasta = Bun.which("pasta") ?? "/usr/bin/pasta"
 const longestEnd = 10_000
 
@@ -32,9 +33,10 @@ const standIn = Effect.fnUntraced(function* (script: string) {
   Bun.spawnSync(["mkfifo", announcement])
   writeFileSync(join(folder, "pasta"), `#!/bin/sh\n${script.replaceAll("ANNOUNCE", `echo here > ${announcement}`)}\n`)
   chmodSync(join(folder, "pasta"), 0o755)
+  const program = yield* Effect.promise(() => bundledProgram(harness))
   const child = yield* Effect.acquireRelease(
     Effect.sync(() =>
-      Bun.spawn([process.execPath, harness, folder], {
+      Bun.spawn([process.execPath, program, folder], {
         stdio: ["pipe", "pipe", "inherit"],
         env: { PATH: "/usr/bin:/bin" }
       })

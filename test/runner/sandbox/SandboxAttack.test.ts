@@ -1,9 +1,10 @@
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
 import type { SandboxLevel } from "../../../schema/records/Run.ts"
+import { bundledProgram } from "../../support/BundledProgram.ts"
 import { it } from "../../support/Effect.ts"
 
-const harness = new URL("./support/LevelProcess.ts", import.meta.url).pathname
+const harness = new URL("./support/LevelProcess.ts", import.meta.url)
 const secret = "a secret of the service's environment"
 const isRoot = process.getuid?.() === 0
 const unprivileged = ["setpriv", "--reuid=61001", "--regid=61001", "--clear-groups", "--"]
@@ -11,7 +12,7 @@ const unprivileged = ["setpriv", "--reuid=61001", "--regid=61001", "--clear-grou
 /** The fake service at a level: what its sandbox let the attack do; undefined where the machine lacks the level. */
 const attackAt = (level: SandboxLevel, network: "network" | "none") =>
   Effect.promise(async () => {
-    const command = [process.execPath, harness, level, network]
+    const command = [process.execPath, await bundledProgram(harness), level, network]
     const child = Bun.spawn(isRoot && level === "landlock" ? [...unprivileged, ...command] : command, {
       stdout: "pipe",
       stderr: "inherit",

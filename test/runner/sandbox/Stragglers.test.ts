@@ -5,9 +5,10 @@ import { describe, expect } from "bun:test"
 import { Effect } from "effect"
 import { endNotedProcesses, noteProcess } from "../../../runner/sandbox/ProcessNote.ts"
 import type { SandboxLevel } from "../../../schema/records/Run.ts"
+import { bundledProgram } from "../../support/BundledProgram.ts"
 import { it } from "../../support/Effect.ts"
 
-const harness = new URL("./support/StragglerProcess.ts", import.meta.url).pathname
+const harness = new URL("./support/StragglerProcess.ts", import.meta.url)
 const isRoot = process.getuid?.() === 0
 const anyone = 61_001
 
@@ -28,7 +29,7 @@ const temporaryFolder = (owner: number | undefined) =>
 
 /** The fake service; read line by line. */
 const standIn = Effect.fnUntraced(function* (level: SandboxLevel, folder: string, end: "exit" | "crash") {
-  const command = [process.execPath, harness, level, folder, end]
+  const command = [process.execPath, yield* Effect.promise(() => bundledProgram(harness)), level, folder, end]
   const user = ["setpriv", `--reuid=${anyone}`, `--regid=${anyone}`, "--clear-groups", "--"]
   const child = yield* Effect.acquireRelease(
     Effect.sync(() =>

@@ -8,6 +8,7 @@ import { fetchableAddress } from "../../../runner/git/FetchPolicy.ts"
 import { InstalledGit } from "../../../runner/git/InstalledGit.ts"
 import { SnapshotStore } from "../../../runner/snapshot/SnapshotStore.ts"
 import { SnapshotSync } from "../../../runner/snapshot/SnapshotSync.ts"
+import { syncsInProcesses } from "../../support/SyncProgram.ts"
 
 export interface SyncSettings {
   readonly origin: string
@@ -16,7 +17,7 @@ export interface SyncSettings {
   readonly limits?: Partial<GitLimits>
 }
 
-/** SnapshotSync and SnapshotStore wired as in the service, allowed to read one loopback origin. */
+/** SnapshotSync and SnapshotStore wired as in the service, its processes included, allowed to read one loopback origin. */
 export const syncLayer = (settings: SyncSettings) =>
   SnapshotSync.layer.pipe(
     Layer.provideMerge(
@@ -29,7 +30,7 @@ export const syncLayer = (settings: SyncSettings) =>
         limits: settings.limits ?? {}
       })
     ),
-    Layer.provideMerge(NodeServices.layer)
+    Layer.provideMerge(Layer.merge(NodeServices.layer, syncsInProcesses))
   )
 
 export interface SyncCall {

@@ -159,6 +159,30 @@ describe("Toolchain", () => {
       expect(yield* calls).toBe(4)
     })
   )
+
+  tests.live("starts a tool once for all services of a process, and again after its file changed unnoticeably", () =>
+    Effect.gen(function* () {
+      const fileSystem = yield* FileSystem.FileSystem
+      const searchPath = yield* folder({ calls: "" })
+      const file = `${searchPath}/tofu`
+      const calls = Effect.map(
+        fileSystem.readFileString(`${searchPath}/calls`),
+        (content) => content.split("\n").length - 1
+      )
+      // The same file, as large and as old as before.
+      const install = Effect.fnUntraced(function* (version: string) {
+        yield* fileSystem.writeFileString(file, toolScript("OpenTofu", version, `${searchPath}/calls`), { mode: 0o755 })
+        yield* fileSystem.utimes(file, 1_700_000_000, 1_700_000_000)
+      })
+      const versionAtStart = Effect.gen(function* () {
+        return (yield* (yield* resolver({ searchPath }))()).version
+      })
+      yield* install("1.9.0")
+      expect([yield* versionAtStart, yield* versionAtStart, yield* calls]).toEqual(["1.9.0", "1.9.0", 2])
+      yield* install("1.9.1")
+      expect([yield* versionAtStart, yield* versionAtStart, yield* calls]).toEqual(["1.9.1", "1.9.1", 4])
+    })
+  )
 })
 
 describe("toolchainConfig", () => {

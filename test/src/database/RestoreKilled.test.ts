@@ -8,20 +8,19 @@ import { backupTo } from "../../../src/database/Backup.ts"
 import * as Database from "../../../src/database/Database.ts"
 import { DataFolder } from "../../../src/database/DataFolder.ts"
 import { restoreFrom } from "../../../src/database/Restore.ts"
+import { bundledProgram } from "../../support/BundledProgram.ts"
 import { it } from "../../support/Effect.ts"
 import { newKeyring } from "./support/Keyrings.ts"
 
-const program = new URL("./support/RestoreAndDie.ts", import.meta.url).pathname
+const program = new URL("./support/RestoreAndDie.ts", import.meta.url)
 const databaseIn = (folder: string) => Layer.fresh(Database.layer.pipe(Layer.provideMerge(DataFolder.layer(folder))))
 
 const points = ["copied", "authenticated", "prepared", "cleared", "placed"] as const
 
 const killed = (file: string, folder: string, point: string) =>
   Effect.promise(async () => {
-    const child = Bun.spawn([process.execPath, program, file, folder, `restoring.${point}`], {
-      stdout: "ignore",
-      stderr: "inherit"
-    })
+    const command = [process.execPath, await bundledProgram(program), file, folder, `restoring.${point}`]
+    const child = Bun.spawn(command, { stdout: "ignore", stderr: "inherit" })
     await child.exited
     return child.signalCode
   })

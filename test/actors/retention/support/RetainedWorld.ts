@@ -47,6 +47,7 @@ const emptied = [
   "run_approvals",
   "run_preparations",
   "agent_evidence",
+  "agent_carried_files",
   "agent_runs",
   "run_deliveries",
   "run_results",

@@ -8,9 +8,10 @@ import { bootSeconds } from "../../../../runner/agent/BootClock.ts"
 import { Guard } from "../../../../runner/agent/guard/Guard.ts"
 import { killProcessesOfRun } from "../../../../runner/execution/OrphanedProcesses.ts"
 import type { SandboxLevel } from "../../../../schema/records/Run.ts"
+import { bundledProgram } from "../../../support/BundledProgram.ts"
 import { it } from "../../../support/Effect.ts"
 
-const agent = new URL("../support/GuardedAgent.ts", import.meta.url).pathname
+const agent = new URL("../support/GuardedAgent.ts", import.meta.url)
 const levels: ReadonlyArray<SandboxLevel> = ["bubblewrap", "namespaces", "user_landlock", "landlock", "process"]
 
 const isRoot = process.getuid?.() === 0
@@ -41,13 +42,14 @@ const temporaryFolder = (level: SandboxLevel) =>
 
 /** An agent with a tool at this level, under a lease that ends in this many seconds. */
 const agentWith = Effect.fnUntraced(function* (level: SandboxLevel, folder: string, seconds: number) {
+  const program = yield* Effect.promise(() => bundledProgram(agent))
   const child = yield* Effect.acquireRelease(
     Effect.sync(() =>
       Bun.spawn(
         [
           ...(asAnyone(level) ? ["setpriv", `--reuid=${anyone}`, `--regid=${anyone}`, "--clear-groups", "--"] : []),
           process.execPath,
-          agent,
+          program,
           level,
           folder,
           String(seconds)

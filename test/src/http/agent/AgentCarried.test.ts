@@ -2,6 +2,10 @@ import { createHash } from "node:crypto"
 import { afterAll, expect } from "bun:test"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
+import { AgentReports } from "../../../../actors/agent/AgentReports.ts"
+import { AgentSettlement } from "../../../../actors/agent/AgentSettlement.ts"
+import { CarriedBlobs } from "../../../../actors/agent/CarriedBlobs.ts"
+import { AgentSessions } from "../../../../actors/pool/AgentSessions.ts"
 import { carriesFiles } from "../../../../schema/agent/CarriedFile.ts"
 import { suite } from "../../../support/Effect.ts"
 import { settled } from "../../../support/Journey.ts"
@@ -79,6 +83,60 @@ plane.live(
       expect(logs.filter(({ entries }) => entries.includes("said last")).length).toBe(1)
       // The answer was lost until after the settlement.
       yield* agent.as(agent.client.Result(result))
+    }),
+  120_000
+)
+
+plane.live(
+  "the files of a result are stored with it: another process settles its Run from them, and they go with it",
+  () =>
+    Effect.gen(function* () {
+      const { enrolled } = yield* world
+      const agent = yield* enrolled()
+      const { claim } = yield* applyingOn(agent, "stored")
+      const [outcome, state] = yield* Effect.all([
+        Effect.flatMap(agent.outcomeOf(succeeded), (bytes) => agent.carried(claim, "outcome", bytes)),
+        agent.carried(claim, "state", stateFile(1))
+      ])
+      const session = yield* (yield* AgentSessions).of(yield* agent.token)
+      const sent = { ...claim, lastBatch: 0, outcome: outcome.digest, state: state.digest, files: [outcome, state] }
+      const reports = yield* AgentReports
+      const sql = yield* SqlClient.SqlClient
+      const stored = Effect.map(
+        sql<{ kind: string }>`SELECT kind FROM agent_carried_files WHERE run_id = ${claim.runId} ORDER BY kind`,
+        (rows) => rows.map(({ kind }) => kind)
+      )
+      // A result that is not taken leaves none of its files.
+      yield* Effect.flip(reports.result(session, { ...sent, lastBatch: 1 }))
+      expect(yield* stored).toEqual([])
+      yield* reports.result(session, sent)
+      expect(yield* stored).toEqual(["outcome", "state"])
+      // What the process held is gone with it.
+      yield* (yield* CarriedBlobs).forget(claim)
+      yield* (yield* AgentSettlement).resume
+      expect((yield* settled(claim.runId)).status).toBe("succeeded")
+      yield* (yield* AgentSettlement).idle
+      expect(yield* stored).toEqual([])
+    }),
+  120_000
+)
+
+plane.live(
+  "a carried state that unpacks to much is opened where it is needed",
+  () =>
+    Effect.gen(function* () {
+      const { enrolled } = yield* world
+      const agent = yield* enrolled()
+      const { claim } = yield* applyingOn(agent, "unpacks")
+      const long = new TextEncoder().encode(`${new TextDecoder().decode(stateFile(1))}${" ".repeat(2 * 1024 * 1024)}`)
+      const state = yield* agent.carried(claim, "state", long)
+      yield* agent.as(
+        agent.client.Checkpoint({ ...claim, serial: 1, resourceCount: 1, blob: state.digest, files: [state] })
+      )
+      const sql = yield* SqlClient.SqlClient
+      expect(yield* sql`SELECT checkpoint_serial FROM agent_runs WHERE run_id = ${claim.runId}`).toEqual([
+        { checkpoint_serial: 1 }
+      ])
     }),
   120_000
 )

@@ -172,7 +172,8 @@ plane.live(
       // A link to itself can be neither read nor reported as missing.
       symlinkSync(file, file)
       expect(yield* stored).toHaveLength(1)
-      yield* settlement.begin(claim)
+      // As a request does; it is answered without the end of the Run.
+      yield* Effect.uninterruptible(settlement.begin(claim))
       const status = Effect.map(
         sql<{ status: string }>`SELECT status FROM runs WHERE id = ${claim.runId}`,
         (rows) => rows[0]?.status

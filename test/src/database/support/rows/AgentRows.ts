@@ -65,6 +65,10 @@ export const agentRows: Rows = [
     }
   ],
   [
+    "agent_carried_files",
+    { run_id: apply, fence: 1, kind: "outcome", digest: `sha256:${"1".repeat(64)}`, bytes: new Uint8Array([1, 2, 3]) }
+  ],
+  [
     "agent_evidence",
     {
       id: id("evd", "a"),

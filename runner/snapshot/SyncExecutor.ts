@@ -1,0 +1,75 @@
+import { Context, Effect, type FileSystem, Schema, Stream } from "effect"
+import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import type { GitLimitExceeded } from "../git/GitError.ts"
+import { watchMemory } from "./ProcessMemory.ts"
+import { SnapshotSyncFailed } from "./SnapshotError.ts"
+import { SyncProcessCommand } from "./SyncProcessCommand.ts"
+import { type SyncJob, SyncJobText, type SyncOutcome, SyncOutcomeText } from "./SyncProtocol.ts"
+
+const maxProgressLines = 10_000
+const maxProgressCharacters = 500
+
+export interface SyncConditions {
+  /** The memory that the process and what it starts may use. */
+  readonly rssBytes: number
+  /** Receives lines for the user, without secrets. */
+  readonly onProgress: (line: string) => Effect.Effect<void>
+}
+
+export interface SyncExecutorShape {
+  readonly execute: (
+    job: SyncJob,
+    conditions: SyncConditions
+  ) => Effect.Effect<
+    SyncOutcome,
+    SnapshotSyncFailed | GitLimitExceeded,
+    ChildProcessSpawner.ChildProcessSpawner | FileSystem.FileSystem
+  >
+}
+
+/** Only what is needed to find programs and to trust certificates; never the service's own settings. */
+const processEnvironment = (folder: string): Record<string, string> => {
+  const passed = ["PATH", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS"].flatMap((name) => {
+    const value = process.env[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return { ...Object.fromEntries(passed), HOME: folder, TMPDIR: folder }
+}
+
+const executeInProcess: SyncExecutorShape["execute"] = Effect.fnUntraced(function* (job, { onProgress, rssBytes }) {
+  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+  const { program, args } = yield* SyncProcessCommand
+  const input = yield* Effect.orDie(Schema.encodeEffect(SyncJobText)(job))
+  const handle = yield* spawner
+    .spawn(
+      ChildProcess.make(program, args, {
+        cwd: job.folder,
+        env: processEnvironment(job.folder),
+        // Stays open: its end tells the process that nobody is waiting.
+        stdin: Stream.concat(Stream.make(Buffer.from(`${input}\n`)), Stream.never),
+        detached: true,
+        killSignal: "SIGKILL"
+      })
+    )
+    .pipe(Effect.mapError(() => new SnapshotSyncFailed({ message: "The process that fetches could not be started." })))
+  const progress = handle.stderr.pipe(
+    Stream.decodeText(),
+    Stream.splitLines,
+    Stream.take(maxProgressLines),
+    Stream.runForEach((line) => onProgress(line.slice(0, maxProgressCharacters))),
+    Effect.ignore
+  )
+  const answer = handle.stdout.pipe(Stream.decodeText(), Stream.mkString)
+  const outcome = Effect.all([answer, progress], { concurrency: 2 }).pipe(
+    Effect.flatMap(([text]) => Schema.decodeEffect(SyncOutcomeText)(text)),
+    Effect.mapError(
+      () => new SnapshotSyncFailed({ message: "The process that fetches ended without a result. Sync again." })
+    )
+  )
+  return yield* Effect.raceFirst(outcome, watchMemory(handle.pid, rssBytes))
+}, Effect.scoped)
+
+/** Does the job of a sync: in a process of its own, which is killed when it uses too much memory, and with the call. */
+export const SyncExecutor = Context.Reference<SyncExecutorShape>("svc/snapshot/SyncExecutor", {
+  defaultValue: () => ({ execute: executeInProcess })
+})

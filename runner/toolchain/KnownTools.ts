@@ -1,0 +1,37 @@
+import { stat } from "node:fs/promises"
+import { Context, Effect, Option } from "effect"
+import type { ToolIdentity } from "../../schema/records/Run.ts"
+
+const most = 32
+
+/** Each change of a file gives it another one, also a change that keeps its date and its size. */
+const versionOf = (path: string) =>
+  Effect.tryPromise(() => stat(path, { bigint: true })).pipe(
+    Effect.map(({ ctimeNs, dev, ino, mtimeNs, size }) => [path, dev, ino, size, mtimeNs, ctimeNs].join(":"))
+  )
+
+const makeKnownTools = () => {
+  const known = new Map<string, ToolIdentity>()
+  return {
+    /** What the executable said about itself, or what `ask` finds out now. A failure is not remembered. */
+    identityOf: Effect.fnUntraced(function* <E, R>(path: string, ask: Effect.Effect<ToolIdentity, E, R>) {
+      const version = yield* Effect.option(versionOf(path))
+      if (Option.isNone(version)) return yield* ask
+      const found = known.get(version.value) ?? (yield* ask)
+      // The newest are kept, in the order of their last use.
+      known.delete(version.value)
+      known.set(version.value, found)
+      for (const oldest of known.keys()) {
+        if (known.size <= most) break
+        known.delete(oldest)
+      }
+      return found
+    })
+  }
+}
+
+/**
+ * What the tools of this machine said about themselves, for all services of this process: starting one takes longer than
+ * everything else that a service asks its machine.
+ */
+export const KnownTools = Context.Reference("svc/toolchain/KnownTools", { defaultValue: makeKnownTools })

@@ -1,0 +1,57 @@
+import { renameSync, rmSync } from "node:fs"
+import { dirname } from "node:path"
+import { fileURLToPath, pathToFileURL } from "node:url"
+import { withoutImportMeta } from "../../scripts/WithoutImportMeta.ts"
+import { leftOut } from "../../src/licenses/BundledPackages.ts"
+import { builtOnce } from "./BuiltOnce.ts"
+
+const root = fileURLToPath(new URL("../../", import.meta.url))
+/** Not in a temporary folder: some tests start these programs as another user. */
+const cache = `${root}dist/test/programs/`
+
+/** A bundled module still finds what is beside its source: workers, other programs and fixtures. */
+const atItsSource: Bun.BunPlugin = {
+  name: "at-its-source",
+  setup: (build) => {
+    build.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+      const text = await Bun.file(path).text()
+      const contents = text
+        .replaceAll("import.meta.url", JSON.stringify(pathToFileURL(path).href))
+        .replaceAll("import.meta.dir", JSON.stringify(dirname(path)))
+      return { contents, loader: "ts" }
+    })
+  }
+}
+
+const bundle = async (source: string, name: string): Promise<void> => {
+  const outdir = `${cache}${process.pid}-${name}/`
+  const built = await Bun.build({
+    entrypoints: [source],
+    outdir,
+    naming: name,
+    target: "bun",
+    format: "esm",
+    minify: true,
+    plugins: [withoutImportMeta, atItsSource],
+    external: leftOut
+  })
+  if (!built.success) throw new Error(`${source} could not be bundled: ${built.logs.map(String).join("\n")}`)
+  // Another test run may do the same at the same time.
+  renameSync(`${outdir}${name}`, `${cache}${name}`)
+  rmSync(outdir, { recursive: true })
+}
+
+const programs = new Map<string, Promise<void>>()
+
+/**
+ * The path of a test's program as one file, bundled once per test run: otherwise each start takes three times as long,
+ * most of it for loading sources.
+ */
+export const bundledProgram = async (source: URL): Promise<string> => {
+  const path = fileURLToPath(source)
+  const name = `${path.slice(root.length).replaceAll("/", "-").replace(/\.ts$/, "")}.js`
+  const built = programs.get(name) ?? builtOnce(name, () => bundle(path, name))
+  programs.set(name, built)
+  await built
+  return `${cache}${name}`
+}
