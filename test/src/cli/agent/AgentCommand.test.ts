@@ -1,7 +1,10 @@
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect } from "bun:test"
 import { ConfigProvider, Effect, Schema } from "effect"
+import { AgentFolder, type AgentIdentity } from "../../../../runner/agent/AgentFolder.ts"
+import { AgentId } from "../../../../schema/records/Ids.ts"
+import { PoolName } from "../../../../schema/agent/PoolName.ts"
 import { fetchServer } from "../../../support/FetchServer.ts"
 import { temporaryFolder } from "../../../support/TemporaryFolder.ts"
 import { live, svc as commandLine } from "../support/CommandLine.ts"
@@ -14,6 +17,15 @@ const Report = Schema.fromJsonString(
     findings: Schema.Array(Schema.Struct({ check: Schema.String, status: Schema.String, message: Schema.String }))
   })
 )
+
+const identity: AgentIdentity = {
+  version: 1,
+  server: "http://127.0.0.1:8",
+  serverKeys: { sign: "a".repeat(43), seal: "b".repeat(43) },
+  installationId: "inst_1",
+  agentId: AgentId.make("agt_00000000000000000000000000"),
+  pool: PoolName.make("eu")
+}
 
 const environmentOf = (env: Readonly<Record<string, string>>) => ({ PATH: process.env["PATH"] ?? "", ...env })
 
@@ -135,14 +147,6 @@ describe("svc agent", () => {
       expect(first.error).toContain("not enrolled yet")
       expect(first.error).toContain("removed")
       mkdirSync(folder, { recursive: true, mode: 0o700 })
-      const identity = {
-        version: 1,
-        server: "http://127.0.0.1:8",
-        serverKeys: { sign: "a".repeat(43), seal: "b".repeat(43) },
-        installationId: "inst_1",
-        agentId: "agt_00000000000000000000000000",
-        pool: "eu"
-      }
       writeFileSync(join(folder, "agent.json"), JSON.stringify(identity), { mode: 0o600 })
       const later = yield* svc([...given, "--token-file", join(folder, "removed")])
       expect(later.error).toContain("belongs to an agent of http://127.0.0.1:8")
@@ -152,13 +156,18 @@ describe("svc agent", () => {
   live("reports in the doctor that others may read its key", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
-      mkdirSync(folder, { mode: 0o755 })
-      writeFileSync(join(folder, "agent.json"), "{}", { mode: 0o644 })
+      yield* Effect.flatMap(AgentFolder, ({ keys }) => keys).pipe(Effect.provide(AgentFolder.layerAt(folder)))
+      writeFileSync(join(folder, "agent.json"), JSON.stringify(identity), { mode: 0o644 })
+      chmodSync(folder, 0o755)
+      const names = readdirSync(folder)
       const { out } = yield* svc(["doctor", "--server", "http://127.0.0.1:9", "--dir", folder, "--json"])
       const { findings } = yield* Schema.decodeEffect(Report)(out)
-      expect(findings.find(({ check }) => check === "key")).toMatchObject({ status: "error" })
+      expect(findings.find(({ check }) => check === "key")).toMatchObject({
+        status: "error",
+        message: `Others may read ${folder}, ${join(folder, "agent.json")}.`
+      })
       expect(statSync(folder).mode & 0o777).toBe(0o755)
-      expect(readdirSync(folder)).toEqual(["agent.json"])
+      expect(readdirSync(folder)).toEqual(names)
     })
   )
 })
