@@ -140,8 +140,13 @@ export const startAgent = Effect.fnUntraced(function* (server: ScriptedServer, f
     drain: Deferred.await(drain),
     stop: Deferred.await(stop)
   }).pipe(
-    Effect.provide(bundledGuard),
-    Effect.provide(Layer.merge(platform, logging({ level: process.env["SVC_TEST_LOG"] ?? "none", format: "pretty" }))),
+    Effect.provide(
+      Layer.mergeAll(
+        bundledGuard,
+        platform,
+        logging({ level: process.env["SVC_TEST_LOG"] ?? "none", format: "pretty" })
+      )
+    ),
     Effect.forkScoped
   )
   return {
