@@ -1,5 +1,5 @@
 // Before every `npm pack` of the root: dist/library, the whole product as one package for Node and Bun, with its dashboard, and
-// THIRD-PARTY-LICENSES.txt.
+// THIRD-PARTY-LICENSES.txt. With `--quick` without declarations and with less compression: for a look at what is packed.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, FileSystem, Path, Schema } from "effect"
 import { buildDashboard } from "../src/dashboard/Build.ts"
@@ -16,8 +16,9 @@ const program = Effect.gen(function* () {
   const path = yield* Path.Path
   const root = path.resolve(yield* path.fromFileUrl(new URL("..", import.meta.url)))
   const library = path.join(root, "dist/library")
-  yield* compileLibrary(root, library)
-  yield* writeDashboard(path.join(library, "dashboard"), yield* buildDashboard("best"))
+  const isQuick = process.argv.includes("--quick")
+  yield* compileLibrary(root, library, { declarations: !isQuick })
+  yield* writeDashboard(path.join(library, "dashboard"), yield* buildDashboard(isQuick ? "fast" : "best"))
   const report = yield* collectLicenses(root)
   yield* files.writeFileString(path.join(library, licenseList), yield* encodeReport(report))
   yield* files.writeFileString(path.join(root, thirdPartyFile), reportText(report))

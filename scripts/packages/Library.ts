@@ -30,7 +30,7 @@ const entries = Object.values(libraryEntries).flat()
 const ofCheckout: ReadonlySet<string> = new Set(["src/dashboard/Build", "src/licenses/CollectLicenses"])
 
 // One module in, one module out: workers and processes are found by the place of their module.
-const compilerOptions = (folder: string) => ({
+const compilerOptions = (folder: string, declarations: boolean) => ({
   extends: "../tsconfig.json",
   compilerOptions: {
     module: "NodeNext",
@@ -38,7 +38,7 @@ const compilerOptions = (folder: string) => ({
     target: "ES2024",
     lib: ["ESNext", "DOM", "DOM.Iterable"],
     noEmit: false,
-    declaration: true,
+    declaration: declarations,
     rewriteRelativeImportExtensions: true,
     allowImportingTsExtensions: false,
     skipLibCheck: true,
@@ -55,17 +55,21 @@ const compilerOptions = (folder: string) => ({
 const withoutExtension = (file: string) => file.replace(/\.(?:d\.ts|js)$/, "")
 
 /**
- * Compiles the library into a folder of the checkout: the modules that its entries reach, as ES modules with declarations. The
- * declarations name modules as the code does.
+ * Compiles the library into a folder of the checkout: the modules that its entries reach, as ES modules with declarations, which
+ * name modules as the code does. The declarations take most of the time, as the compiler infers the types in them.
  */
-export const compileLibrary = Effect.fn("compileLibrary")(function* (root: string, folder: string) {
+export const compileLibrary = Effect.fn("compileLibrary")(function* (
+  root: string,
+  folder: string,
+  { declarations }: { readonly declarations: boolean } = { declarations: true }
+) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   yield* files.remove(folder, { recursive: true, force: true })
   yield* files.makeDirectory(folder, { recursive: true })
   const project = path.join(root, "dist", "library.tsconfig.json")
-  yield* files.writeFileString(project, JSON.stringify(compilerOptions(folder)))
+  yield* files.writeFileString(project, JSON.stringify(compilerOptions(folder, declarations)))
   const [output, code] = yield* Effect.scoped(
     Effect.gen(function* () {
       const compiler = yield* spawner.spawn(

@@ -11,7 +11,7 @@ import { compileLibrary } from "../../scripts/packages/Library.ts"
 import { libraryPackages } from "../../scripts/packages/LibraryPackages.ts"
 import { applicationWorks, clientIsSmall, pageWorks, withExample } from "./Outside.ts"
 import { packed, project, type Runtime as JavaScriptRuntime, runtimes, succeeded } from "./Project.ts"
-import { demoWorks, sameLines, typesAreClean, wholeWorks } from "./Steps.ts"
+import { demoWorks, docsCompile, sameLines, typesAreClean, wholeWorks } from "./Steps.ts"
 
 class PackagesFailed extends Schema.TaggedError<PackagesFailed>()("PackagesFailed", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
@@ -77,6 +77,7 @@ const lane = Effect.fn("lane")(function* (short: boolean) {
   yield* step("Bun: an application of an outsider", applicationWorks(onBun, [bun]))
   yield* step("Chromium: a page of an outsider", pageWorks(onBun))
   yield* step("the client takes less than 90 KB of a page", clientIsSmall(onBun))
+  yield* step("the code of docs/embedding.md", docsCompile(library))
   yield* step("a strict consumer", typesAreClean(onBun, ["TypedConsumer.ts", "OutsideMain.ts"], short))
 
   for (const runtime of short ? [runtimes[0]] : [runtimes[0], runtimes[1]]) {

@@ -1,4 +1,5 @@
 import { Effect, FileSystem, Path } from "effect"
+import { embeddingBlocks, faultsAgainst } from "../examples/support/EmbeddingBlocks.ts"
 import { ended, packed, project, runtimes, StepFailed, succeeded } from "./Project.ts"
 
 const compilerOptions = {
@@ -44,6 +45,14 @@ export const typesAreClean = Effect.fn("typesAreClean")(function* (
       }
     }
   }
+})
+
+/** The code in docs/embedding.md compiles as written against the declarations of a compiled library. */
+export const docsCompile = Effect.fn("docsCompile")(function* (library: string) {
+  const { expected, faults } = yield* faultsAgainst(yield* embeddingBlocks, library, ".d.ts")
+  if (faults.length > 0) return yield* new StepFailed({ message: faults.join("\n") })
+  if (expected.length === 0)
+    return yield* new StepFailed({ message: "The compiler found no fault where there is one." })
 })
 
 /** The whole demonstration, with this machine's tool. */
