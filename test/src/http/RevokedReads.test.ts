@@ -76,6 +76,17 @@ const oauthCredential = Effect.map(granted(world.ada, ["read"]), ({ accessToken 
   return headers
 })
 
+/** One credential of each kind for all routes of a test, created when a route asks for it. */
+const sharedCredentials = (isOAuth: boolean) => {
+  const kinds = new Map<boolean, Headers>()
+  return Effect.fnUntraced(function* (route: Route) {
+    const kind = wantsSession(route)
+    const held = kinds.get(kind) ?? (yield* isOAuth ? oauthCredential : credentialOf(route))
+    kinds.set(kind, held)
+    return held
+  })
+}
+
 const isLetIn = (route: Route, headers: Headers) =>
   Effect.map(verdictOf(route, "sound", headers), ({ verdict }) => verdict === "ok")
 
@@ -201,8 +212,9 @@ for (const { end, isOAuth = false, name, of, undo } of endings) {
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const other = yield* elsewhere
+      const credentialFor = sharedCredentials(isOAuth)
       for (const route of reads.filter(of)) {
-        const headers = yield* isOAuth ? oauthCredential : credentialOf(route)
+        const headers = yield* credentialFor(route)
         for (const commit of [Effect.asVoid(sql.unsafe(end)), Effect.sync(() => other.exec(end))]) {
           const before = [yield* isLetIn(route, headers), yield* isLetIn(route, headers)]
           const meanwhile = yield* Effect.acquireUseRelease(
@@ -226,8 +238,9 @@ for (const { end, isOAuth = false, name, of, undo } of endings) {
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const other = yield* elsewhere
+      const credentialFor = sharedCredentials(isOAuth)
       for (const route of reads.filter(of)) {
-        const headers = yield* isOAuth ? oauthCredential : credentialOf(route)
+        const headers = yield* credentialFor(route)
         expect([route.name, yield* isLetIn(route, headers)]).toEqual([route.name, true])
         const asked = Array.from({ length: 4 }, () => isRefused(route, headers))
         // Earlier requests may succeed or fail; the commit itself does not yield to the event loop.
@@ -277,8 +290,9 @@ tests.live("OAuth tokens that expire are refused on every route, without a commi
 tests.live("an archived Workspace is read as before on every route", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
+    const credentialFor = sharedCredentials(false)
     for (const route of reads) {
-      const headers = yield* credentialOf(route)
+      const headers = yield* credentialFor(route)
       const meanwhile = yield* Effect.acquireUseRelease(
         sql`UPDATE workspaces SET archived_at = ${past}`,
         () => isLetIn(route, headers),
