@@ -1,4 +1,6 @@
-import { Effect, FileSystem, Path } from "effect"
+import { readdir, readFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import { Effect, FileSystem } from "effect"
 import type { oidcRoutes } from "../../../../../src/accounts/oidc/OidcRoutes.ts"
 import type { oidcServices } from "../../../../../src/accounts/oidc/OidcServices.ts"
 
@@ -17,46 +19,73 @@ export interface Mutant {
 const root = new URL("../../../../../", import.meta.url).pathname
 const folders = ["actors/identity", "src/accounts/oidc"] as const
 
-/** Imports that leave the copied folders resolve to the real tree. */
-const rewired = (text: string, file: string, path: Path.Path): string =>
-  text.replaceAll(/from "(\.\.?\/[^"]+)"/g, (all, target: string) => {
-    const real = path.join(root, path.dirname(file), target)
-    const copied = folders.some((folder) => real.startsWith(path.join(root, folder)))
-    return copied ? all : `from "${real}"`
+const entries = ["src/accounts/oidc/OidcRoutes.ts", "src/accounts/oidc/OidcServices.ts"] as const
+
+const importing = /from "(\.\.?\/[^"]+)"/g
+
+/** The text of every file of the issuer, by its path from the repository's root. */
+const sources = Effect.runSync(
+  Effect.cached(
+    Effect.promise(async () => {
+      const names = await Promise.all(
+        folders.map(async (folder) => (await readdir(`${root}${folder}`)).map((name) => `${folder}/${name}`))
+      )
+      const texts = names.flat().map(async (file) => [file, await readFile(`${root}${file}`, "utf8")] as const)
+      return new Map(await Promise.all(texts))
+    })
+  )
+)
+
+/** The files of the issuer that a change of one file reaches: itself, and whatever imports it directly or indirectly. */
+const reachedBy = (changed: string, texts: ReadonlyMap<string, string>): ReadonlySet<string> => {
+  const reached = new Set([changed])
+  // Files that are added here are visited by the same loop.
+  for (const target of reached) {
+    for (const [file, text] of texts) {
+      if ([...text.matchAll(importing)].some(([, path = ""]) => join(dirname(file), path) === target)) reached.add(file)
+    }
+  }
+  return reached
+}
+
+/** Imports of files that are not copied resolve to the real tree. */
+const rewired = (text: string, file: string, copied: ReadonlySet<string>): string =>
+  text.replaceAll(importing, (all, path: string) => {
+    const target = join(dirname(file), path)
+    return copied.has(target) ? all : `from "${root}${target}"`
   })
 
 /**
- * The issuer's source with a fault, loaded next to the real one. The copy is placed under node_modules, where packages
- * resolve and no tool treats it as source; it is deleted with the Scope.
+ * The issuer with a fault in one file, loaded next to the real one; `undefined` is no fault. What the file reaches is a
+ * copy, placed under node_modules, where packages resolve and no tool treats it as source; it is deleted with the Scope.
  */
-export const loadIssuer = Effect.fnUntraced(function* (mutant: Mutant | undefined) {
+export const loadIssuer = Effect.fnUntraced(function* (file: string, fault: Mutant | undefined) {
   const files = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const cache = path.join(root, "node_modules/.cache")
-  yield* files.makeDirectory(cache, { recursive: true })
-  const copy = yield* files.makeTempDirectoryScoped({ directory: cache, prefix: "issuer-" })
-  let applied = 0
-  for (const folder of folders) {
-    yield* files.makeDirectory(path.join(copy, folder), { recursive: true })
-    for (const name of yield* files.readDirectory(path.join(root, folder))) {
-      const file = path.join(folder, name)
-      let text = yield* files.readFileString(path.join(root, file))
-      if (mutant !== undefined && mutant.file === file) {
-        const parts = text.split(mutant.find)
-        applied += parts.length - 1
-        text = parts.join(mutant.replace)
-      }
-      yield* files.writeFileString(path.join(copy, file), rewired(text, file, path))
+  const texts = yield* sources
+  if (fault !== undefined) {
+    const applied = (texts.get(file) ?? "").split(fault.find).length - 1
+    if (applied !== 1) {
+      return yield* Effect.die(new Error(`The fault "${fault.name}" applies ${applied} times to ${file}`))
     }
   }
-  if (mutant !== undefined && applied !== 1) {
-    return yield* Effect.die(new Error(`The fault "${mutant.name}" applies ${applied} times to ${mutant.file}`))
+  const copied = reachedBy(file, texts)
+  if (!entries.some((entry) => copied.has(entry))) {
+    return yield* Effect.die(new Error(`${file} reaches nothing that is loaded`))
   }
-  const routes: { readonly oidcRoutes: typeof oidcRoutes } = yield* Effect.promise(
-    () => import(path.join(copy, "src/accounts/oidc/OidcRoutes.ts"))
-  )
+  const cache = `${root}node_modules/.cache`
+  yield* files.makeDirectory(cache, { recursive: true })
+  const copy = yield* files.makeTempDirectoryScoped({ directory: cache, prefix: "issuer-" })
+  for (const folder of folders) yield* files.makeDirectory(`${copy}/${folder}`, { recursive: true })
+  for (const [name, text] of texts) {
+    if (!copied.has(name)) continue
+    const faulty = name === file && fault !== undefined ? text.replace(fault.find, () => fault.replace) : text
+    yield* files.writeFileString(`${copy}/${name}`, rewired(faulty, name, copied))
+  }
+  const [routesFile, servicesFile] = entries
+  const placed = (entry: string) => `${copied.has(entry) ? `${copy}/` : root}${entry}`
+  const routes: { readonly oidcRoutes: typeof oidcRoutes } = yield* Effect.promise(() => import(placed(routesFile)))
   const services: { readonly oidcServices: typeof oidcServices } = yield* Effect.promise(
-    () => import(path.join(copy, "src/accounts/oidc/OidcServices.ts"))
+    () => import(placed(servicesFile))
   )
   return { oidcRoutes: routes.oidcRoutes, oidcServices: services.oidcServices }
 })
