@@ -1,7 +1,9 @@
 // `bun run test:browser`: builds the binary once and walks through it in a real browser: every document, script and style
-// of every test is the binary's. Arguments, in any order, after `--`:
+// is the binary's, except that the issuer of `IssuerPages` and `Onward` works in the process of the test. Arguments, in any order,
+// after `--`:
 // - names of suites, such as `Passkeys`: only these
-// - `--short`: the CI selection: the whole job, one pass over every screen, the issuer's pages, and long lists
+// - `--short`: the CI selection: the whole job, one pass over every screen, the issuer's pages, the tutorial for applications, and
+//   long lists
 // - `--source`: without a build, directly from the source; for quick development
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Path, Runtime, Schema } from "effect"
@@ -9,7 +11,16 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { fileURLToPath } from "node:url"
 
 const root = fileURLToPath(new URL("..", import.meta.url))
-const shortSuites = ["MainJob", "Safety", "Accessibility", "Consent", "Smoothness"] as const
+const shortSuites = [
+  "MainJob",
+  "Safety",
+  "Accessibility",
+  "Consent",
+  "Smoothness",
+  "IssuerPages",
+  "Onward",
+  "IdentityTutorial"
+] as const
 
 /** A command failed and has printed why. */
 class StepFailed extends Schema.TaggedError<StepFailed>()("StepFailed", { message: Schema.String }) {

@@ -10,7 +10,7 @@ const suite = browserSuite()
 const holdCode = async (page: Page) => {
   const held: Array<Route> = []
   let open = false
-  await page.route(/\/assets\/(?!Start-)[\w.-]+\.js$/, async (route) => {
+  await page.route(/\/assets\/(?!Start-|Boot-)[\w.-]+\.js$/, async (route) => {
     if (open) await route.continue()
     else held.push(route)
   })
@@ -83,6 +83,29 @@ describe("a first visit", () => {
     await page.goto(`${api.origin}/w/acme/runs/${reviewRun}`)
     await page.waitForURL(/\/sign-in\?return=/)
     expect(new URL(page.url()).searchParams.get("return")).toBe(`/w/acme/runs/${reviewRun}`)
+  })
+
+  test("keeps what was entered at the sign-in, and the caret, when the code arrives after it", async () => {
+    const { page, api, faults } = await suite.visit()
+    api.world.signedIn = false
+    const code = await holdCode(page)
+    await page.goto(`${api.origin}/sign-in`, { waitUntil: "commit" })
+    const address = page.getByLabel("E-mail address")
+    const password = page.getByLabel("Password", { exact: true })
+    await password.fill("correct horse battery staple")
+    await address.pressSequentially("mina@")
+    const offered = page.waitForRequest("**/auth/offer")
+    await code.release()
+    // The form of the script asks for it.
+    await offered
+    await page.keyboard.type("acme.example")
+    const sent = page.waitForRequest("**/auth/sign-in")
+    await page.keyboard.press("Enter")
+    expect((await sent).postDataJSON()).toEqual({
+      email: "mina@acme.example",
+      password: "correct horse battery staple"
+    })
+    expect(faults).toEqual([])
   })
 
   test("whose session was ended elsewhere shows no error on the way to sign-in", async () => {

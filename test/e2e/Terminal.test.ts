@@ -5,7 +5,7 @@ import { clientCommandNames } from "../../src/cli/ClientCommandNames.ts"
 import { resultShapes } from "../../src/cli/ResultShapes.ts"
 import { it } from "../support/Effect.ts"
 import { heldApply } from "./support/HeldApply.ts"
-import { isIncomplete, modulesWith, network, services, terminalPage } from "./support/NetworkShell.ts"
+import { existingState, isIncomplete, modulesWith, network, services, terminalPage } from "./support/NetworkShell.ts"
 import { atTerminal, shellOf } from "./support/Shell.ts"
 
 setDefaultTimeout(180_000)
@@ -77,6 +77,7 @@ describe.skipIf(isIncomplete)("svc in the terminal", () => {
   it.live("docs/terminal.md: installs, reviews, applies, changes, goes back, compares and ends", () =>
     Effect.gen(function* () {
       const { run, server, shell } = yield* network
+      yield* existingState(shell.home)
       const shown: Array<string> = []
       for (const line of linesOfPage) {
         if (line === "svc source sync network") yield* server.commit(modulesWith("s3:PutObject"))
@@ -131,7 +132,11 @@ describe.skipIf(isIncomplete)("svc in the terminal", () => {
           []
         ])
       }
-      const field = (line: string) => Effect.map(run(line), ({ out }) => out.trim())
+      /** The line with what a command prints instead of a placeholder of the example. */
+      const filled = (line: string, placeholder: string, command: string) =>
+        line.includes(placeholder)
+          ? Effect.map(run(command), ({ out }) => line.replace(placeholder, out.trim()))
+          : Effect.succeed(line)
       for (const line of exampleWalk) {
         if (line === "svc approve network") {
           const person = yield* atTerminal(shell, line)
@@ -141,10 +146,9 @@ describe.skipIf(isIncomplete)("svc in the terminal", () => {
           expect(yield* person.code).toBe(0)
           continue
         }
-        const given = line
-          .replace("sha256:...", yield* field("svc run get network --json | jq -r .run.planDigest"))
-          .replace("cap_...", yield* field("svc capsule get network --json | jq -r .capsule.id"))
-          .replace(/^svc connection create staging/, "AWS_ACCESS_KEY_ID=AKIAEXAMPLE AWS_SECRET_ACCESS_KEY=secret $&")
+        const given = (yield* filled(line, "sha256:...", "svc run get network --json | jq -r .run.planDigest").pipe(
+          Effect.flatMap((each) => filled(each, "cap_...", "svc capsule get network --json | jq -r .capsule.id"))
+        )).replace(/^svc connection create staging/, "AWS_ACCESS_KEY_ID=AKIAEXAMPLE AWS_SECRET_ACCESS_KEY=secret $&")
         const { code, error, out } = yield* run(given)
         expect([line, code, error]).toEqual([line, leavesPlan.test(line) ? 3 : 0, expect.any(String)])
         if (given.endsWith("--json") && !line.startsWith("svc logs")) hasShape(line, out)

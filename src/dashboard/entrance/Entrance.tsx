@@ -1,5 +1,7 @@
+import { flushSync } from "react-dom"
 import { createRoot } from "react-dom/client"
 import { applyPreferences } from "../preferences/Preferences.ts"
+import { keepingEntered } from "./EnteredBefore.ts"
 import { Join } from "./Join.tsx"
 import { Setup } from "./Setup.tsx"
 import { SignIn } from "./SignIn.tsx"
@@ -12,4 +14,6 @@ const pageOf = (name: string | undefined) => {
   return name === "join" ? <Join /> : <SignIn />
 }
 
-if (root instanceof HTMLElement) createRoot(root).render(pageOf(root.dataset.page))
+if (root instanceof HTMLElement) {
+  keepingEntered(root, () => flushSync(() => createRoot(root).render(pageOf(root.dataset.page))))
+}

@@ -7,6 +7,7 @@ import { Button } from "../ui/Button.tsx"
 import { FaultNotice, Notice } from "../ui/Feedback.tsx"
 import { TextField } from "../ui/Field.tsx"
 import { useWords } from "../words/Words.ts"
+import { enteredBefore } from "./EnteredBefore.ts"
 import type { SetupPerson } from "./PasskeySetup.ts"
 import { forgetSetupSecret } from "./SetupSecret.ts"
 import { setupWords } from "./SetupWords.ts"
@@ -91,9 +92,9 @@ export const SetupForm = ({ secret, recovering, onEnded }: SetupFormProps) => {
   const offer = useSignInOffer()
   const [capable] = useState(() => typeof window !== "undefined" && passkeysPossible(window.location.hostname))
   const form = useRef<HTMLFormElement>(null)
-  const [email, setEmail] = useState("")
-  const [name, setName] = useState("")
-  const [password, setPassword] = useState("")
+  const [email, setEmail] = useState(() => enteredBefore("email"))
+  const [name, setName] = useState(() => enteredBefore("displayName"))
+  const [password, setPassword] = useState(() => enteredBefore("password"))
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>(undefined)
   const byPasskey = capable && offer.passkeys

@@ -7,6 +7,7 @@ import { FaultNotice, Notice } from "../ui/Feedback.tsx"
 import { TextField } from "../ui/Field.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { useWords } from "../words/Words.ts"
+import { enteredBefore } from "./EnteredBefore.ts"
 import { Frame } from "./Frame.tsx"
 import { upstreamStart, useSignInOffer } from "./SignInOffer.ts"
 import { entranceWords } from "./Words.ts"
@@ -42,8 +43,8 @@ interface PasswordFormProps {
 
 const PasswordForm = ({ busy, asksCode, onEnter }: PasswordFormProps) => {
   const words = useWords(entranceWords)
-  const [email, setEmail] = useState("")
-  const [password, setPassword] = useState("")
+  const [email, setEmail] = useState(() => enteredBefore("email"))
+  const [password, setPassword] = useState(() => enteredBefore("password"))
   const [code, setCode] = useState("")
   const submit = (event: FormEvent) => {
     event.preventDefault()

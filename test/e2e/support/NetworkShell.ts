@@ -38,7 +38,7 @@ output "queue" {
 export const modulesWith = (action: string) => ({ "network/main.tf": policyOf(action), "queue/main.tf": queue })
 
 /** A state that only the tool has written: the infrastructure that the page takes over. */
-const existingState = Effect.fnUntraced(function* (folder: string) {
+export const existingState = Effect.fnUntraced(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const work = `${folder}/existing`
@@ -68,7 +68,6 @@ export const network = Effect.gen(function* () {
   yield* files.writeFileString(`${shell.home}/values.json`, values)
   yield* files.writeFileString(`${shell.home}/credentials.json`, credentials)
   yield* files.writeFileString(`${shell.home}/password.txt`, `${personPassword}\n`)
-  yield* existingState(shell.home)
   const real = (line: string) => line.replace("https://git.example.com/infra.git", server.repositoryUrl)
   const run = Effect.fnUntraced(function* (line: string) {
     const end = yield* shell.run(real(line))

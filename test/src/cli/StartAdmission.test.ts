@@ -6,12 +6,15 @@ import type { platform } from "../../../src/composition/Platform.ts"
 import { lookAtDataFolder } from "../../../src/database/DataFolderLook.ts"
 import { toolScript } from "../../runner/toolchain/ReleaseFixture.ts"
 import { mountRefusal, smallDisk } from "../../support/SmallDisk.ts"
-import { doctor, isRoot, says, serve, shell, spawned, succeeded, use, usedFolder } from "./support/CheckedFolder.ts"
+import { apart, isRoot, says, serveLine, shell, spawned, use, usedFolder } from "./support/CheckedFolder.ts"
 import { folder, live } from "./support/CommandLine.ts"
+import { inProcess, succeeded } from "./support/InProcess.ts"
 
 interface Broken {
   readonly name: string
   readonly check: string
+  /** In a process of its own: when the database refuses, more has begun than when files do, and the process ends as well. */
+  readonly inOwnProcess?: true
   readonly spoil: (dataDir: string) => Effect.Effect<unknown, unknown, Needs>
   /** Does what the printed words say, and returns the data folder from then on. */
   readonly mend: (dataDir: string, words: string) => Effect.Effect<string, unknown, Needs>
@@ -20,8 +23,8 @@ interface Broken {
 type Needs = Layer.Success<typeof platform>
 
 const pageBytes = 4096
-/** A walk starts six processes or more. */
 const slowMachine = 240_000
+const { doctor, serve } = inProcess
 
 /** Faults that make both refuse a folder. */
 const refusals: ReadonlyArray<Broken> = [
@@ -47,6 +50,7 @@ const refusals: ReadonlyArray<Broken> = [
   {
     name: "a database that was lost",
     check: "database",
+    inOwnProcess: true,
     spoil: (dataDir) => shell(`mv '${dataDir}/svc.sqlite' '${dataDir}.lost'`),
     mend: Effect.fnUntraced(function* (dataDir, words) {
       expect(words).toContain("Put svc.sqlite back")
@@ -100,6 +104,8 @@ interface Odd {
   readonly name: string
   readonly check: string
   readonly environment: Readonly<Record<string, string>>
+  /** Served in a process of its own, with these variables. */
+  readonly inOwnProcess?: true
   /** The environment that follows the remedy. */
   readonly mended: (dataDir: string) => Effect.Effect<Readonly<Record<string, string>>, unknown, Needs>
 }
@@ -110,6 +116,7 @@ const warnings: ReadonlyArray<Odd> = [
     name: "a misspelt setting",
     check: "settings",
     environment: { SVC_DATADIR: "/elsewhere" },
+    inOwnProcess: true,
     mended: (dataDir) => Effect.succeed({ SVC_DATA_DIR: dataDir })
   },
   {
@@ -129,24 +136,26 @@ describe("svc doctor and svc serve check the same", () => {
     "a file that the server's user cannot open: refused, and fixed by the remedy",
     () =>
       Effect.gen(function* () {
+        // Root may open every file, unless a process of it gives up that capability.
+        const { doctor, serve } = apart
         const dataDir = yield* usedFolder
         yield* shell(`chmod 0 '${dataDir}/svc.sqlite'`)
         const found = yield* doctor(dataDir, "files")
         expect([found.code, found.finding.status]).toEqual([1, "error"])
         expect(found.finding.message).toContain("cannot read and write svc.sqlite in")
-        const refused = yield* serve(dataDir, {})
+        const refused = yield* serve(dataDir)
         expect([refused.isReady, refused.code, says(refused.log, found.line)]).toEqual([false, 1, true])
 
         yield* shell((found.finding.remedy ?? "").replace("As root: ", ""))
         const mended = yield* doctor(dataDir, "files")
         expect(mended.finding.status).toBe("ok")
-        const served = yield* serve(dataDir, {})
+        const served = yield* serve(dataDir)
         expect([served.isReady, says(served.log, found.finding.message)]).toEqual([true, false])
       }),
     slowMachine
   )
 
-  for (const { check, mend, name, spoil } of refusals) {
+  for (const { check, inOwnProcess, mend, name, spoil } of refusals) {
     live(
       `${name}: refused, and fixed by the remedy`,
       () =>
@@ -157,20 +166,20 @@ describe("svc doctor and svc serve check the same", () => {
           yield* spoil(dataDir)
           const found = yield* doctor(dataDir, check)
           expect([found.code, found.finding.status]).toEqual([1, "error"])
-          const refused = yield* serve(dataDir, {})
+          const refused = yield* (inOwnProcess === undefined ? inProcess : apart).serve(dataDir)
           expect([refused.isReady, refused.code]).toEqual([false, 1])
           expect(says(refused.log, found.line) ? found.line : refused.log).toBe(found.line)
 
           const mended = yield* mend(dataDir, found.line)
           const { code, finding } = yield* doctor(mended, check)
           expect([code, finding.status]).toEqual([0, "ok"])
-          expect((yield* serve(mended, {})).isReady).toBe(true)
+          expect((yield* serve(mended)).isReady).toBe(true)
         }),
       slowMachine
     )
   }
 
-  for (const { check, environment, mended, name } of warnings) {
+  for (const { check, environment, inOwnProcess, mended, name } of warnings) {
     live(
       `${name}: served with a warning in the same words`,
       () =>
@@ -178,6 +187,7 @@ describe("svc doctor and svc serve check the same", () => {
           const dataDir = yield* usedFolder
           const found = yield* doctor(dataDir, check, environment)
           expect(found.finding.status).not.toBe("ok")
+          const { serve } = inOwnProcess === undefined ? inProcess : apart
           const warned = yield* serve(dataDir, { environment, line: found.line })
           expect([warned.isReady, says(warned.log, found.line)]).toEqual([true, true])
           const again = yield* doctor(dataDir, check, yield* mended(dataDir))
@@ -192,18 +202,18 @@ describe("svc doctor and svc serve check the same", () => {
     () =>
       Effect.gen(function* () {
         const dataDir = yield* usedFolder
-        const hung = yield* spawned(["serve", "--data-dir", dataDir, "--listen", "127.0.0.1:0", "--json"])
+        const hung = yield* spawned(serveLine(dataDir))
         yield* hung.stdout.pipe(Stream.decodeText, Stream.splitLines, Stream.runHead)
         process.kill(hung.pid, "SIGSTOP")
         const { finding } = yield* doctor(dataDir, "server")
         expect(finding.message).toEndWith(`, process ${hung.pid}.`)
-        const refused = yield* serve(dataDir, {})
+        const refused = yield* serve(dataDir)
         expect([refused.isReady, refused.code]).toEqual([false, 1])
         expect(refused.log).toContain(`Another server (process ${hung.pid}) already uses the data folder`)
         expect(refused.log).toContain("Stop it, or choose another folder.")
         yield* hung.kill({ killSignal: "SIGKILL" })
         expect((yield* doctor(dataDir, "server")).finding.message).toBe("No server is running on this folder.")
-        expect((yield* serve(dataDir, {})).isReady).toBe(true)
+        expect((yield* serve(dataDir)).isReady).toBe(true)
       }),
     slowMachine
   )
@@ -243,7 +253,7 @@ describe("svc doctor and svc serve check the same", () => {
         const dataDir = yield* usedFolder
         yield* Effect.scoped(
           Effect.gen(function* () {
-            const server = yield* spawned(["serve", "--data-dir", dataDir, "--listen", "127.0.0.1:0", "--json"])
+            const server = yield* spawned(serveLine(dataDir))
             yield* server.stdout.pipe(Stream.decodeText, Stream.splitLines, Stream.runHead)
             yield* server.kill({ killSignal: "SIGKILL" })
           })
@@ -251,7 +261,7 @@ describe("svc doctor and svc serve check the same", () => {
         const files = yield* FileSystem.FileSystem
         expect(yield* files.exists(`${dataDir}/instance.holder`)).toBe(true)
         expect((yield* doctor(dataDir, "server")).finding.message).toBe("No server is running on this folder.")
-        expect((yield* serve(dataDir, {})).isReady).toBe(true)
+        expect((yield* serve(dataDir)).isReady).toBe(true)
       }),
     slowMachine
   )
@@ -273,7 +283,7 @@ describe("svc doctor and svc serve check the same", () => {
           expect([warned.isReady, says(warned.log, line)]).toEqual([true, true])
           yield* disk.resize(3 * 1024)
           expect((yield* doctor(dataDir, "disk")).finding.status).toBe("ok")
-          expect(says((yield* serve(dataDir, {})).log, line)).toBe(false)
+          expect(says((yield* serve(dataDir)).log, line)).toBe(false)
         }),
       slowMachine
     )

@@ -8,6 +8,7 @@ import { bootSeconds } from "../../../../runner/agent/BootClock.ts"
 import { Guard } from "../../../../runner/agent/guard/Guard.ts"
 import { killProcessesOfRun } from "../../../../runner/execution/OrphanedProcesses.ts"
 import type { SandboxLevel } from "../../../../schema/records/Run.ts"
+import { bundledGuard, guardProgram } from "../../../support/BundledGuard.ts"
 import { bundledProgram } from "../../../support/BundledProgram.ts"
 import { it } from "../../../support/Effect.ts"
 
@@ -43,6 +44,7 @@ const temporaryFolder = (level: SandboxLevel) =>
 /** An agent with a tool at this level, under a lease that ends in this many seconds. */
 const agentWith = Effect.fnUntraced(function* (level: SandboxLevel, folder: string, seconds: number) {
   const program = yield* Effect.promise(() => bundledProgram(agent))
+  const guard = yield* Effect.promise(guardProgram)
   const child = yield* Effect.acquireRelease(
     Effect.sync(() =>
       Bun.spawn(
@@ -52,7 +54,8 @@ const agentWith = Effect.fnUntraced(function* (level: SandboxLevel, folder: stri
           program,
           level,
           folder,
-          String(seconds)
+          String(seconds),
+          guard
         ],
         { stdio: ["ignore", "pipe", "inherit"] }
       )
@@ -150,7 +153,7 @@ describe("the guard of an agent", () => {
         // Only a new guard answers.
         yield* guard.hold(folder, bootSeconds() + 3600)
         expect(guardsBelow(process.pid)).not.toEqual(before)
-      }).pipe(Effect.provide(Guard.layer.pipe(Layer.provide(NodeServices.layer)))),
+      }).pipe(Effect.provide(Guard.layer.pipe(Layer.provide([bundledGuard, NodeServices.layer])))),
     120_000
   )
 })

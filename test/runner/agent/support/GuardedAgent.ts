@@ -5,12 +5,13 @@ import { NodeServices } from "@effect/platform-node"
 import { Effect, Layer, Stream } from "effect"
 import { bootSeconds } from "../../../../runner/agent/BootClock.ts"
 import { Guard } from "../../../../runner/agent/guard/Guard.ts"
+import { GuardCommand } from "../../../../runner/agent/guard/GuardCommand.ts"
 import { processNoteName } from "../../../../runner/execution/RunFolder.ts"
 import { Sandbox } from "../../../../runner/sandbox/Sandbox.ts"
 import { defaultSandboxSettings, SandboxSettings } from "../../../../runner/sandbox/SandboxSettings.ts"
 import { systemPath } from "../../../../runner/sandbox/SandboxView.ts"
 
-const [wanted, folder = "", seconds] = process.argv.slice(2)
+const [wanted, folder = "", seconds, guardProgram = ""] = process.argv.slice(2)
 const level = defaultSandboxSettings.levels.find((name) => name === wanted)
 
 const straggler = "exec 3> lifeline; echo > up; exec sleep 1000"
@@ -49,6 +50,7 @@ const program = Effect.gen(function* () {
           dataFolder: folder
         })
       ),
+      Layer.provide(Layer.succeed(GuardCommand, { program: process.execPath, args: [guardProgram] })),
       Layer.provide(NodeServices.layer)
     )
   )

@@ -9,6 +9,7 @@ import { RunId } from "../../../../schema/records/Ids.ts"
 import { agentProcess } from "../../../../src/agent/AgentProcess.ts"
 import { platform } from "../../../../src/composition/Platform.ts"
 import { logging } from "../../../../src/observability/Logging.ts"
+import { bundledGuard } from "../../../support/BundledGuard.ts"
 import { eventually } from "../../../support/Eventually.ts"
 import { temporaryFolder } from "../../../support/TemporaryFolder.ts"
 import { terraform } from "../../../runner/execution/support/RunnerHarness.ts"
@@ -139,7 +140,13 @@ export const startAgent = Effect.fnUntraced(function* (server: ScriptedServer, f
     drain: Deferred.await(drain),
     stop: Deferred.await(stop)
   }).pipe(
-    Effect.provide(Layer.merge(platform, logging({ level: process.env["SVC_TEST_LOG"] ?? "none", format: "pretty" }))),
+    Effect.provide(
+      Layer.mergeAll(
+        bundledGuard,
+        platform,
+        logging({ level: process.env["SVC_TEST_LOG"] ?? "none", format: "pretty" })
+      )
+    ),
     Effect.forkScoped
   )
   return {

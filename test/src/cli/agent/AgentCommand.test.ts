@@ -1,10 +1,13 @@
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
+import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect } from "bun:test"
-import { Effect, Schema } from "effect"
-import { it } from "../../../support/Effect.ts"
+import { ConfigProvider, Effect, Schema } from "effect"
+import { AgentFolder, type AgentIdentity } from "../../../../runner/agent/AgentFolder.ts"
+import { AgentId } from "../../../../schema/records/Ids.ts"
+import { PoolName } from "../../../../schema/agent/PoolName.ts"
 import { fetchServer } from "../../../support/FetchServer.ts"
 import { temporaryFolder } from "../../../support/TemporaryFolder.ts"
+import { live, svc as commandLine } from "../support/CommandLine.ts"
 
 const main = new URL("../../../../src/Main.ts", import.meta.url).pathname
 
@@ -15,18 +18,35 @@ const Report = Schema.fromJsonString(
   })
 )
 
+const identity: AgentIdentity = {
+  version: 1,
+  server: "http://127.0.0.1:8",
+  serverKeys: { sign: "a".repeat(43), seal: "b".repeat(43) },
+  installationId: "inst_1",
+  agentId: AgentId.make("agt_00000000000000000000000000"),
+  pool: PoolName.make("eu")
+}
+
+const environmentOf = (env: Readonly<Record<string, string>>) => ({ PATH: process.env["PATH"] ?? "", ...env })
+
 const svc = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) =>
+  commandLine(["agent", ...args]).pipe(
+    Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environmentOf(env))))
+  )
+
+/** The same in a process of its own, as a person starts it. */
+const svcApart = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) =>
   Effect.promise(async () => {
     const child = Bun.spawn([process.execPath, main, "agent", ...args], {
       stdio: ["ignore", "pipe", "pipe"],
-      env: { PATH: process.env["PATH"] ?? "", ...env }
+      env: environmentOf(env)
     })
     const [out, error] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
     return { code: await child.exited, out, error }
   })
 
 describe("svc agent", () => {
-  it.live("enrols only over a connection on which nobody can listen or impersonate the server", () =>
+  live("enrols only over a connection on which nobody can listen or impersonate the server", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       const plain = yield* svc(["--server", "http://svc.example.com", "--pool", "eu", "--dir", folder])
@@ -38,19 +58,19 @@ describe("svc agent", () => {
     })
   )
 
-  it.live("names what is missing: the server, the pool, a token for the first start", () =>
+  live("names what is missing: the server, the pool, a token for the first start", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       expect((yield* svc([])).error).toContain("--server")
       expect((yield* svc(["--server", "https://svc.example.com"])).error).toContain("--pool")
       const local = yield* svc(["--server", "https://svc.example.com", "--pool", "local", "--dir", folder])
       expect(local.error).toContain("control plane")
-      const first = yield* svc(["--server", "http://127.0.0.1:9", "--pool", "eu", "--dir", folder])
-      expect(first.error).toContain("SVC_AGENT_TOKEN")
+      const first = yield* svcApart(["--server", "http://127.0.0.1:9", "--pool", "eu", "--dir", folder])
+      expect([first.code, first.error]).toEqual([1, expect.stringContaining("SVC_AGENT_TOKEN")])
     })
   )
 
-  it.live("rotates keys early, and says what to do if somebody has read them", () =>
+  live("rotates keys early, and says what to do if somebody has read them", () =>
     Effect.gen(function* () {
       const { code, out } = yield* svc(["rotate", "--help"])
       expect(code).toBe(0)
@@ -59,11 +79,11 @@ describe("svc agent", () => {
     })
   )
 
-  it.live("has a doctor that checks everything it needs and changes nothing", () =>
+  live("has a doctor that checks everything it needs and changes nothing", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       const origin = yield* fetchServer(() => new Response("no agents here", { status: 404 }))
-      const { code, out } = yield* svc(["doctor", "--server", origin, "--dir", folder, "--json"], {
+      const { code, out } = yield* svcApart(["doctor", "--server", origin, "--dir", folder, "--json"], {
         HTTPS_PROXY: "http://someone:proxy-password@proxy.example.com:3128",
         NODE_EXTRA_CA_CERTS: join(folder, "missing.pem")
       })
@@ -89,7 +109,7 @@ describe("svc agent", () => {
     })
   )
 
-  it.live("reports in the doctor a wrong clock, an invalid proxy, and a file without a certificate", () =>
+  live("reports in the doctor a wrong clock, an invalid proxy, and a file without a certificate", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const authority = join(folder, "authority.pem")
@@ -107,7 +127,7 @@ describe("svc agent", () => {
     })
   )
 
-  it.live("takes places and labels from the environment too, and refuses invalid ones", () =>
+  live("takes places and labels from the environment too, and refuses invalid ones", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       const given = ["--server", "http://127.0.0.1:9", "--pool", "eu", "--dir", folder]
@@ -119,7 +139,7 @@ describe("svc agent", () => {
     })
   )
 
-  it.live("reads the token's file only until it is enrolled", () =>
+  live("reads the token's file only until it is enrolled", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       const given = ["--server", "http://127.0.0.1:9", "--pool", "eu", "--dir", folder]
@@ -127,30 +147,27 @@ describe("svc agent", () => {
       expect(first.error).toContain("not enrolled yet")
       expect(first.error).toContain("removed")
       mkdirSync(folder, { recursive: true, mode: 0o700 })
-      const identity = {
-        version: 1,
-        server: "http://127.0.0.1:8",
-        serverKeys: { sign: "a".repeat(43), seal: "b".repeat(43) },
-        installationId: "inst_1",
-        agentId: "agt_00000000000000000000000000",
-        pool: "eu"
-      }
       writeFileSync(join(folder, "agent.json"), JSON.stringify(identity), { mode: 0o600 })
       const later = yield* svc([...given, "--token-file", join(folder, "removed")])
       expect(later.error).toContain("belongs to an agent of http://127.0.0.1:8")
     })
   )
 
-  it.live("reports in the doctor that others may read its key", () =>
+  live("reports in the doctor that others may read its key", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
-      mkdirSync(folder, { mode: 0o755 })
-      writeFileSync(join(folder, "agent.json"), "{}", { mode: 0o644 })
+      yield* Effect.flatMap(AgentFolder, ({ keys }) => keys).pipe(Effect.provide(AgentFolder.layerAt(folder)))
+      writeFileSync(join(folder, "agent.json"), JSON.stringify(identity), { mode: 0o644 })
+      chmodSync(folder, 0o755)
+      const names = readdirSync(folder)
       const { out } = yield* svc(["doctor", "--server", "http://127.0.0.1:9", "--dir", folder, "--json"])
       const { findings } = yield* Schema.decodeEffect(Report)(out)
-      expect(findings.find(({ check }) => check === "key")).toMatchObject({ status: "error" })
+      expect(findings.find(({ check }) => check === "key")).toMatchObject({
+        status: "error",
+        message: `Others may read ${folder}, ${join(folder, "agent.json")}.`
+      })
       expect(statSync(folder).mode & 0o777).toBe(0o755)
-      expect(readdirSync(folder)).toEqual(["agent.json"])
+      expect(readdirSync(folder)).toEqual(names)
     })
   )
 })

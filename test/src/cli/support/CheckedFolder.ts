@@ -15,6 +15,15 @@ const withoutRuns = { SVC_RUNNER_ISOLATION: "off", SVC_RUNNER_NETWORK: "host" }
 
 type Environment = Readonly<Record<string, string>>
 
+/** The variables that a command is started with. */
+export const environmentOf = (environment: Environment): Environment => ({
+  PATH: process.env["PATH"] ?? "",
+  HOME: "/nonexistent",
+  SVC_TOOL_DOWNLOAD: "off",
+  ...withoutRuns,
+  ...environment
+})
+
 /** Lets a server use a folder. */
 export const use = Effect.fnUntraced(function* (dataDir: string) {
   yield* Effect.scoped(Layer.build(Layer.fresh(storage(yield* testSettings({ dataDir })))))
@@ -32,21 +41,8 @@ export const usedFolder = Effect.gen(function* () {
 export const spawned = Effect.fnUntraced(function* (args: ReadonlyArray<string>, environment: Environment = {}) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const [command = "", ...rest] = [...asOwner, yield* Effect.promise(svcProgram), ...args]
-  const env = {
-    PATH: process.env["PATH"] ?? "",
-    HOME: "/nonexistent",
-    SVC_TOOL_DOWNLOAD: "off",
-    ...withoutRuns,
-    ...environment
-  }
-  return yield* spawner.spawn(ChildProcess.make(command, rest, { env, cwd: "/" }))
+  return yield* spawner.spawn(ChildProcess.make(command, rest, { env: environmentOf(environment), cwd: "/" }))
 })
-
-/** A command of the service that has to succeed. */
-export const succeeded = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
-  const command = yield* spawned(args)
-  expect([args, Number(yield* command.exitCode)]).toEqual([args, 0])
-}, Effect.scoped)
 
 export const shell = Effect.fnUntraced(function* (script: string) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
@@ -60,39 +56,54 @@ interface Finding {
   readonly remedy?: string
 }
 
-/** The exit code of `svc doctor`, and its finding of one check. */
-export const doctor = Effect.fn("doctor")(function* (dataDir: string, check: string, environment: Environment = {}) {
-  const process = yield* spawned(["doctor", "--data-dir", dataDir, "--json"], environment)
-  const out = yield* Stream.mkString(Stream.decodeText(process.stdout))
+/** The finding of one check in the JSON that `svc doctor` printed. */
+export const findingOf = (out: string, check: string) => {
   const { findings }: { readonly findings: ReadonlyArray<Finding> } = JSON.parse(out)
   const finding = findings.find((one) => one.check === check)
   if (finding === undefined) throw new Error(`No finding ${check} in ${out}`)
-  return { code: Number(yield* process.exitCode), finding, line: `${finding.message} ${finding.remedy ?? ""}`.trim() }
-})
+  return { finding, line: `${finding.message} ${finding.remedy ?? ""}`.trim() }
+}
+
+export const doctorLine = (dataDir: string) => ["doctor", "--data-dir", dataDir, "--json"]
+export const serveLine = (dataDir: string) => ["serve", "--data-dir", dataDir, "--listen", "127.0.0.1:0", "--json"]
+
+/** The first line of a server that is ready; one that refuses prints none. */
+export const saysReady = (line: string) => line.includes('"url"')
+
+export interface ServeOptions {
+  readonly environment?: Environment
+  readonly line?: string
+}
 
 /** As in the log and in a refusal, whether that is JSON or not. */
 export const says = (log: string, line: string) => log.includes(line) || log.includes(JSON.stringify(line).slice(1, -1))
 
-/**
- * Starts a server until it refuses, or until it is ready and its log says `line`, and stops it: what its log says, and the exit
- * code of a refusal.
- */
-export const serve = (dataDir: string, { environment = {}, line = "" }: { environment?: Environment; line?: string }) =>
-  Effect.scoped(
-    Effect.gen(function* () {
-      const server = yield* spawned(["serve", "--data-dir", dataDir, "--listen", "127.0.0.1:0", "--json"], environment)
-      const first = yield* server.stdout.pipe(Stream.decodeText, Stream.splitLines, Stream.runHead)
-      const isReady = first._tag === "Some" && first.value.includes('"url"')
-      const code = isReady ? 0 : Number(yield* server.exitCode)
-      let log = ""
-      yield* server.stderr.pipe(
-        Stream.decodeText,
-        Stream.takeUntil((text) => {
-          log += text
-          return isReady && says(log, line)
-        }),
-        Stream.runDrain
-      )
-      return { isReady, code, log }
-    })
-  )
+/** The commands in processes of their own, as a person starts them. `inProcess` has the same two. */
+export const apart = {
+  /** The exit code of `svc doctor`, and its finding of one check. */
+  doctor: Effect.fn("doctor")(function* (dataDir: string, check: string, environment: Environment = {}) {
+    const process = yield* spawned(doctorLine(dataDir), environment)
+    const out = yield* Stream.mkString(Stream.decodeText(process.stdout))
+    return { ...findingOf(out, check), code: Number(yield* process.exitCode) }
+  }),
+  /**
+   * Starts a server until it refuses, or until it is ready and its log says `line`, and stops it: what its log says, and the exit
+   * code of a refusal.
+   */
+  serve: Effect.fn("serve")(function* (dataDir: string, { environment = {}, line = "" }: ServeOptions = {}) {
+    const server = yield* spawned(serveLine(dataDir), environment)
+    const first = yield* server.stdout.pipe(Stream.decodeText, Stream.splitLines, Stream.runHead)
+    const isReady = first._tag === "Some" && saysReady(first.value)
+    const code = isReady ? 0 : Number(yield* server.exitCode)
+    let log = ""
+    yield* server.stderr.pipe(
+      Stream.decodeText,
+      Stream.takeUntil((text) => {
+        log += text
+        return isReady && says(log, line)
+      }),
+      Stream.runDrain
+    )
+    return { isReady, code, log }
+  }, Effect.scoped)
+}

@@ -15,25 +15,30 @@ export const folder = Effect.flatMap(FileSystem.FileSystem, (files) =>
   files.makeTempDirectoryScoped({ prefix: "svc-command-line-" })
 )
 
+/** Standard input, and no terminal: as in a script, wherever the tests are started. */
+const scripted = (stdin: string) =>
+  Layer.merge(
+    Stdio.layerTest({ stdin: Stream.make(new TextEncoder().encode(stdin)) }),
+    Layer.succeed(TerminalCapabilities.TerminalCapabilities, { canColor: false, canAnimate: false, canPrompt: false })
+  )
+
+/** The exit code of the program whose command line, in this process, prints to the console of its fiber. */
+export const codeOf = Effect.fn("codeOf")(
+  (args: ReadonlyArray<string>, stdin = ""): Effect.Effect<number, never, Layer.Success<typeof platform>> =>
+    Effect.flatMap(Effect.exit(run(args)), (exit) =>
+      Effect.callback<number>((resume) => teardown(args)(exit, (code) => resume(Effect.succeed(code))))
+    ).pipe(Effect.provide(scripted(stdin)))
+)
+
 /** Runs one command line in this process: its output, and the exit code of the program. */
-export const svc = Effect.fn("svc")((args: ReadonlyArray<string>, stdin = "") => {
-  const stdio = Stdio.layerTest({ stdin: Stream.make(new TextEncoder().encode(stdin)) })
-  // As in a script, wherever the tests are started.
-  const terminal = Layer.succeed(TerminalCapabilities.TerminalCapabilities, {
-    canColor: false,
-    canAnimate: false,
-    canPrompt: false
-  })
-  return Effect.gen(function* () {
-    const exit = yield* Effect.exit(run(args))
-    const ended: Ended = {
-      code: yield* Effect.callback<number>((resume) => teardown(args)(exit, (code) => resume(Effect.succeed(code)))),
-      out: (yield* TestConsole.logLines).join("\n"),
-      error: (yield* TestConsole.errorLines).join("\n")
-    }
-    return ended
-  }).pipe(Effect.provide(Layer.mergeAll(stdio, terminal, TestConsole.layer)))
-})
+export const svc = Effect.fn("svc")(function* (args: ReadonlyArray<string>, stdin = "") {
+  const ended: Ended = {
+    code: yield* codeOf(args, stdin),
+    out: (yield* TestConsole.logLines).join("\n"),
+    error: (yield* TestConsole.errorLines).join("\n")
+  }
+  return ended
+}, Effect.provide(TestConsole.layer))
 
 /** A test on the platform of the shipped command line. */
 export const live = (

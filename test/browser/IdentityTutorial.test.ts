@@ -1,10 +1,10 @@
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
 import { platform } from "../../src/composition/Platform.ts"
-import { startBrowser } from "../browser/support/Browser.ts"
-import { lightEnglish } from "../browser/support/Suite.ts"
+import { startBrowser } from "./support/Browser.ts"
+import { lightEnglish } from "./support/Suite.ts"
 import { it } from "../support/Effect.ts"
-import { canFollow, email, followedTutorial, password } from "./support/IdentityTutorial.ts"
+import { canFollow, email, followedTutorial, password } from "../examples/support/IdentityTutorial.ts"
 
 describe.skipIf(!canFollow && process.env["SVC_TEST_REQUIRE_ALL"] !== "1")("the identity tutorial", () => {
   it.live(

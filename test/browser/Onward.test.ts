@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect } from "bun:test"
 import { Effect, Layer } from "effect"
-import { startBrowser, type TestBrowser } from "../../../browser/support/Browser.ts"
-import { suite } from "../../../support/Effect.ts"
-import { BrokeredApplication, brokeredClients } from "./support/BrokeredApplication.ts"
-import { authorization, query } from "./support/Browser.ts"
-import { TestIssuer } from "./support/IssuerFixture.ts"
-import { servedIssuerOf } from "./support/ServedIssuer.ts"
-import { someone } from "./support/Someone.ts"
+import { startBrowser, type TestBrowser } from "./support/Browser.ts"
+import { suite } from "../support/Effect.ts"
+import { BrokeredApplication, brokeredClients } from "../src/accounts/oidc/support/BrokeredApplication.ts"
+import { authorization, query } from "../src/accounts/oidc/support/Browser.ts"
+import { TestIssuer } from "../src/accounts/oidc/support/IssuerFixture.ts"
+import { servedIssuerOf } from "../src/accounts/oidc/support/ServedIssuer.ts"
+import { someone } from "../src/accounts/oidc/support/Someone.ts"
 
 const tests = suite(
   Layer.unwrap(

@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect } from "bun:test"
 import { AxeBuilder } from "@axe-core/playwright"
 import { Effect } from "effect"
 import type { Page } from "playwright-core"
-import { startBrowser, type TestBrowser } from "../../../browser/support/Browser.ts"
-import { suite } from "../../../support/Effect.ts"
-import { someone } from "./support/Someone.ts"
-import { authorization, json, post, query, tokensOf } from "./support/Browser.ts"
-import { TestIssuer } from "./support/IssuerFixture.ts"
-import { servedIssuer } from "./support/ServedIssuer.ts"
+import { startBrowser, type TestBrowser } from "./support/Browser.ts"
+import { suite } from "../support/Effect.ts"
+import { someone } from "../src/accounts/oidc/support/Someone.ts"
+import { authorization, json, post, query, tokensOf } from "../src/accounts/oidc/support/Browser.ts"
+import { TestIssuer } from "../src/accounts/oidc/support/IssuerFixture.ts"
+import { servedIssuer } from "../src/accounts/oidc/support/ServedIssuer.ts"
 
 const tests = suite(servedIssuer)
 let browser: TestBrowser
