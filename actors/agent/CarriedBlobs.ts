@@ -1,5 +1,4 @@
-import type { Redacted } from "effect";
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { RunClaim } from "../../schema/agent/AgentJob.ts"
 import { type AgentRefusal, Busy, Rejected } from "../../schema/agent/AgentRefusal.ts"
