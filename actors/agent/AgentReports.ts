@@ -7,6 +7,7 @@ import type { HeldRunOrder, ReportBatch, RunClaim } from "../../schema/agent/Age
 import { longestReportedLine } from "../../schema/agent/AgentJob.ts"
 import type { CarriedFile } from "../../schema/agent/CarriedFile.ts"
 import { type AgentRefusal, Busy, Rejected } from "../../schema/agent/AgentRefusal.ts"
+import { hasStorageFull, storageFull } from "../database/StorageFull.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import type { AgentSession } from "../pool/AgentSessions.ts"
@@ -40,6 +41,12 @@ export const resultOf = (bytes: Redacted.Redacted<Uint8Array>) =>
   decodeResult(new TextDecoder().decode(Redacted.value(bytes))).pipe(
     Effect.map(receivedResult),
     Effect.mapError(() => new Rejected({ message: "The outcome does not have the form of one." }))
+  )
+
+/** Nothing was saved: the agent keeps what it has, and sends it again. */
+const busyWhenFull = <A, R>(write: Effect.Effect<A, AgentRefusal, R>): Effect.Effect<A, AgentRefusal, R> =>
+  Effect.catchCauseIf(write, hasStorageFull, () =>
+    Effect.fail(new Busy({ message: storageFull.message, retryAfterSeconds: 10 }))
   )
 
 /** Why a state is not saved, as the answer says it. */
@@ -154,7 +161,8 @@ export class AgentReports extends Context.Service<
         }
         yield* Effect.andThen(journal.receive(hold, number, events), logs.receive(hold, number, lines)).pipe(
           transaction(sql),
-          orGone
+          orGone,
+          busyWhenFull
         )
         return { acknowledged: number }
       })
@@ -188,8 +196,8 @@ export class AgentReports extends Context.Service<
         if (row.result !== null || serial <= (row.checkpoint_serial ?? -1)) {
           return yield* blobs.remove(claim, "state", blob)
         }
-        yield* carried.take(session.agent.id, claim, files, { state: blob })
-        const opened = yield* Effect.mapError(carried.open(session.agent.id, claim, "state", blob), refusalOf)
+        const message = yield* carried.take(session.agent.id, claim, files, { state: blob })
+        const opened = yield* Effect.mapError(message.open("state", blob), refusalOf)
         // What is acknowledged here may become the Capsule's state without any further message from the agent.
         const base = yield* states.find(run.base_state_version_id)
         const sent = yield* sentState(opened, base)
@@ -208,8 +216,7 @@ export class AgentReports extends Context.Service<
             final: false
           })
           yield* claims.change(claim, { checkpoint_serial: serial })
-        }).pipe(transaction(sql), orGone)
-        yield* carried.forget(claim)
+        }).pipe(transaction(sql), orGone, busyWhenFull)
         yield* blobs.remove(claim, "state", blob)
       })
 
@@ -233,7 +240,7 @@ export class AgentReports extends Context.Service<
           return yield* new Rejected({ message: "Another result of this Run is stored already." })
         }
         const { claim: row } = yield* claims.held(session, claim)
-        yield* carried.take(session.agent.id, claim, files, { outcome, plan_file: planFile, state })
+        const message = yield* carried.take(session.agent.id, claim, files, { outcome, plan_file: planFile, state })
         if (build !== undefined && !(yield* blobs.isComplete(claim, "build", build))) {
           return yield* new Rejected({ message: "The build was not put." })
         }
@@ -243,9 +250,9 @@ export class AgentReports extends Context.Service<
           ["state", state]
         ] as const) {
           if (digest === undefined) continue
-          yield* Effect.mapError(carried.check(session.agent.id, claim, kind, digest), refusalOf)
+          yield* Effect.mapError(message.check(kind, digest), refusalOf)
         }
-        const opened = yield* Effect.mapError(carried.open(session.agent.id, claim, "outcome", outcome), refusalOf)
+        const opened = yield* Effect.mapError(message.open("outcome", outcome), refusalOf)
         const { kind } = yield* resultOf(opened)
         if (kind !== row.kind)
           return yield* new Rejected({ message: `The Run is a ${row.kind}, and the outcome of a ${kind}.` })
@@ -256,9 +263,9 @@ export class AgentReports extends Context.Service<
           if (lastBatch > run.last_event_batch) {
             return yield* new Busy({ message: "Earlier reports of the Run are not stored yet.", retryAfterSeconds: 1 })
           }
-          yield* carried.store(claim, files)
+          yield* message.store
           yield* claims.change(claim, { result: ResultJson.write(given), result_at: yield* now })
-        }).pipe(transaction(sql), Effect.andThen(leases.end(claim)), leases.decided)
+        }).pipe(transaction(sql), busyWhenFull, Effect.andThen(leases.end(claim)), leases.decided)
       })
 
       return AgentReports.of({

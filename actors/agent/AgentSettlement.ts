@@ -304,7 +304,6 @@ export class AgentSettlement extends Context.Service<
         yield* controls.endLog(hold)
         const isSpent = row.kind !== "apply" || isRead
         if (isSpent) yield* blobs.removeAll(claim)
-        yield* carried.forget(claim)
         yield* Effect.andThen(
           isSpent ? carried.remove(claim) : Effect.void,
           claims.change(claim, { ended_at: yield* now })

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Layer, type Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { RunClaim } from "../../schema/agent/AgentJob.ts"
 import { type AgentRefusal, Busy, Rejected } from "../../schema/agent/AgentRefusal.ts"
@@ -20,45 +20,55 @@ const mostHeldBytes = 1024 * 1024
 /** The files of so many claims are held; those of older ones are read from the database. */
 const mostClaims = 16
 
-/** A file of a claim, the newest of its kind; with its contents where they are small. */
-interface Held {
-  readonly agentId: AgentId
-  readonly file: CarriedFile
+/** A file that came within a message, with its contents where they are small. */
+interface Taken extends CarriedFile {
   readonly contents?: Redacted.Redacted<Uint8Array>
+}
+
+/** The files that a message names: those that it carries, and those that were transferred on their own. */
+export interface MessageFiles {
+  readonly open: (kind: Kind, digest: string) => Effect.Effect<Redacted.Redacted<Uint8Array>, BlobRefused>
+  /** Whether a file opens, to its end. */
+  readonly check: (kind: Kind, digest: string) => Effect.Effect<void, BlobRefused>
+  /** Stores what the message carries; within the transaction of what names it. */
+  readonly store: Effect.Effect<void>
 }
 
 /** What an agent sent and cannot be taken, as it is answered. */
 export const refusalOf = ({ message, reason }: BlobRefused): AgentRefusal =>
   reason === "storage" ? new Busy({ message, retryAfterSeconds: 10 }) : new Rejected({ message })
 
+/** After a restore no plan of the backup may become one that waits for approval: it may have been applied since. */
+export const endCarriedPlans = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`DELETE FROM agent_carried_files WHERE NOT EXISTS (SELECT 1 FROM agent_runs r
+    WHERE r.run_id = agent_carried_files.run_id AND r.fence = agent_carried_files.fence AND r.kind = 'apply')`
+})
+
 /**
- * The small files that come within messages. They are opened as they arrive, and held until their Run is settled. Those of a result are rows, written
- * in the transaction that stores it; a state is saved in the request that brings it, and needs no other place.
+ * The small files that come within messages. Those of a result are rows, written in the transaction that stores it, until its Run is settled; what is
+ * held of them meanwhile saves reading and opening them again. A state is saved in the request that brings it, and needs no other place.
  */
 export class CarriedBlobs extends Context.Service<
   CarriedBlobs,
   {
-    /** Holds the files of a message in memory. Those that the message does not name are refused. */
+    /** The files of a message. Those that it does not name are refused. */
     readonly take: (
       agentId: AgentId,
       claim: Claim,
       files: ReadonlyArray<CarriedFile>,
       named: Named
-    ) => Effect.Effect<void, AgentRefusal>
-    /** Stores the files of a result with it. */
-    readonly store: (claim: Claim, files: ReadonlyArray<CarriedFile>) => Effect.Effect<void>
-    /** Opens a file of this claim, wherever it is. */
+    ) => Effect.Effect<MessageFiles, AgentRefusal>
+    /** Opens a file of a stored result, wherever it is. */
     readonly open: (
       agentId: AgentId,
       claim: Claim,
       kind: Kind,
       digest: string
     ) => Effect.Effect<Redacted.Redacted<Uint8Array>, BlobRefused>
-    /** Whether a file of this claim opens, to its end. */
-    readonly check: (agentId: AgentId, claim: Claim, kind: Kind, digest: string) => Effect.Effect<void, BlobRefused>
-    /** Forgets what is held. */
-    readonly forget: (claim: Claim) => Effect.Effect<void>
-    /** Removes what is stored. */
+    /** Whether a stored result carried this file. */
+    readonly isStored: (claim: Claim, kind: string, digest: string) => Effect.Effect<boolean>
+    /** Removes what is stored, and forgets it. */
     readonly remove: (claim: Claim) => Effect.Effect<void>
     /** Removes what is stored of every claim that ended before. */
     readonly removeEnded: (before: string) => Effect.Effect<void>
@@ -69,25 +79,22 @@ export class CarriedBlobs extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const blobs = yield* AgentBlobs
-      const held = new Map<string, ReadonlyArray<Held>>()
+      const held = new Map<string, ReadonlyArray<Taken>>()
       const nameOf = ({ fence, runId }: Claim) => `${runId} ${fence}`
 
-      const hold = (claim: Claim, taken: Held) => {
-        const name = nameOf(claim)
-        const others = (held.get(name) ?? []).filter(({ file }) => file.kind !== taken.file.kind)
-        held.delete(name)
-        held.set(name, [...others, taken])
+      const hold = (claim: Claim, taken: ReadonlyArray<Taken>) => {
+        held.set(nameOf(claim), taken)
         for (const oldest of held.keys()) {
           if (held.size <= mostClaims) break
           held.delete(oldest)
         }
       }
 
-      const take = Effect.fnUntraced(function* (
+      const taken = Effect.fnUntraced(function* (
         agentId: AgentId,
         claim: Claim,
         file: CarriedFile
-      ): Effect.fn.Return<void, AgentRefusal> {
+      ): Effect.fn.Return<Taken, AgentRefusal> {
         const { bytes, digest, kind } = file
         if (digestOf(bytes) !== digest)
           return yield* new Rejected({ message: `The ${kind} is not what its digest says.` })
@@ -95,17 +102,49 @@ export class CarriedBlobs extends Context.Service<
         const contents = yield* Effect.option(
           blobs.open(agentId, claim, kind, digest, { bytes, mostUnpackedBytes: mostHeldBytes })
         )
-        hold(claim, { agentId, file, ...(contents._tag === "Some" ? { contents: contents.value } : {}) })
+        return { ...file, ...(contents._tag === "Some" ? { contents: contents.value } : {}) }
       })
 
-      const found = Effect.fnUntraced(function* (agentId: AgentId, claim: Claim, kind: Kind, digest: string) {
-        const taken = held
-          .get(nameOf(claim))
-          ?.find((one) => one.agentId === agentId && one.file.kind === kind && one.file.digest === digest)
-        if (taken !== undefined) return { bytes: taken.file.bytes, contents: taken.contents }
+      const isOf = (kind: string, digest: string) => (file: CarriedFile) => file.kind === kind && file.digest === digest
+
+      const rowOf = Effect.fnUntraced(function* ({ fence, runId }: Claim, kind: string, digest: string) {
         const [row] = yield* Effect.orDie(CarriedFileRow.rows(sql)`SELECT * FROM agent_carried_files
-          WHERE run_id = ${claim.runId} AND fence = ${claim.fence} AND kind = ${kind} AND digest = ${digest}`)
-        return row === undefined ? undefined : { bytes: row.bytes, contents: undefined }
+          WHERE run_id = ${runId} AND fence = ${fence} AND kind = ${kind} AND digest = ${digest}`)
+        return row
+      })
+
+      const take = Effect.fn("CarriedBlobs.take")(function* (
+        agentId: AgentId,
+        claim: Claim,
+        files: ReadonlyArray<CarriedFile>,
+        named: Named
+      ): Effect.fn.Return<MessageFiles, AgentRefusal> {
+        const all = yield* Effect.forEach(
+          files,
+          (file) =>
+            named[file.kind] === file.digest
+              ? taken(agentId, claim, file)
+              : Effect.fail(new Rejected({ message: `The message does not name this ${file.kind}.` })),
+          { concurrency: "unbounded" }
+        )
+        return {
+          open: (kind, digest) => {
+            const own = all.find(isOf(kind, digest))
+            return own?.contents === undefined
+              ? blobs.open(agentId, claim, kind, digest, own)
+              : Effect.succeed(own.contents)
+          },
+          check: (kind, digest) => {
+            const own = all.find(isOf(kind, digest))
+            return own?.contents === undefined ? blobs.check(agentId, claim, kind, digest, own) : Effect.void
+          },
+          store: Effect.forEach(
+            all,
+            ({ bytes, digest, kind }) =>
+              sql`INSERT INTO agent_carried_files ${CarriedFileRow.values(sql, { run_id: claim.runId, fence: claim.fence, kind, digest, bytes })}`,
+            { discard: true }
+          ).pipe(Effect.orDie, Effect.andThen(Effect.sync(() => hold(claim, all))))
+        }
       })
 
       const open = Effect.fn("CarriedBlobs.open")(function* (
@@ -114,47 +153,24 @@ export class CarriedBlobs extends Context.Service<
         kind: Kind,
         digest: string
       ) {
-        const carried = yield* found(agentId, claim, kind, digest)
-        if (carried?.contents !== undefined) return carried.contents
-        return yield* blobs.open(agentId, claim, kind, digest, carried)
-      })
-
-      const check = Effect.fn("CarriedBlobs.check")(function* (
-        agentId: AgentId,
-        claim: Claim,
-        kind: Kind,
-        digest: string
-      ) {
-        const carried = yield* found(agentId, claim, kind, digest)
-        if (carried?.contents === undefined) yield* blobs.check(agentId, claim, kind, digest, carried)
+        const known = held.get(nameOf(claim))?.find(isOf(kind, digest))
+        if (known?.contents !== undefined) return known.contents
+        return yield* blobs.open(agentId, claim, kind, digest, known ?? (yield* rowOf(claim, kind, digest)))
       })
 
       return CarriedBlobs.of({
-        take: (agentId, claim, files, named) =>
-          Effect.forEach(
-            files,
-            (file) =>
-              named[file.kind] === file.digest
-                ? take(agentId, claim, file)
-                : Effect.fail(new Rejected({ message: `The message does not name this ${file.kind}.` })),
-            { concurrency: "unbounded", discard: true }
-          ),
-        store: ({ fence, runId }, files) =>
-          Effect.forEach(
-            files,
-            ({ bytes, digest, kind }) =>
-              Effect.orDie(
-                sql`INSERT INTO agent_carried_files ${CarriedFileRow.values(sql, { run_id: runId, fence, kind, digest, bytes })}`
-              ),
-            { discard: true }
-          ),
+        take,
         open,
-        check,
-        forget: (claim) => Effect.sync(() => void held.delete(nameOf(claim))),
-        remove: ({ fence, runId }) =>
-          Effect.asVoid(
-            Effect.orDie(sql`DELETE FROM agent_carried_files WHERE run_id = ${runId} AND fence = ${fence}`)
-          ),
+        isStored: (claim, kind, digest) => Effect.map(rowOf(claim, kind, digest), (row) => row !== undefined),
+        remove: (claim) =>
+          Effect.suspend(() => {
+            held.delete(nameOf(claim))
+            return Effect.asVoid(
+              Effect.orDie(
+                sql`DELETE FROM agent_carried_files WHERE run_id = ${claim.runId} AND fence = ${claim.fence}`
+              )
+            )
+          }),
         removeEnded: (before) =>
           Effect.asVoid(
             Effect.orDie(sql`DELETE FROM agent_carried_files WHERE EXISTS (SELECT 1 FROM agent_runs r

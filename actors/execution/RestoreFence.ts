@@ -49,11 +49,13 @@ export const fenceRestored = Effect.gen(function* () {
   })
 
   return yield* Effect.gen(function* () {
-    // One with a checkpoint is settled by the next start, which makes that checkpoint the Capsule's partial state.
+    // One with a checkpoint is settled by the next start, which makes that checkpoint the Capsule's partial state; and so is one whose
+    // agent had sent the state it ended with.
     const applies = yield* Effect.orDie(RunRow.rows(
       sql
     )`SELECT * FROM runs WHERE (type IN ('apply', 'destroy_apply') OR (type = 'restore' AND plan_run_id IS NOT NULL))
-      AND (status = 'queued' OR (status = 'running' AND id NOT IN (SELECT run_id FROM run_checkpoints)))
+      AND (status = 'queued' OR (status = 'running' AND id NOT IN (SELECT run_id FROM run_checkpoints)
+        AND id NOT IN (SELECT run_id FROM agent_carried_files WHERE kind = 'state')))
       ORDER BY queued_at, id`)
     for (const run of applies) {
       const evidence = { possiblyCreated: yield* mayExist(run) }

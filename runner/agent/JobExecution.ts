@@ -14,15 +14,15 @@ import { JobFiles } from "./JobFiles.ts"
 import { JobResult } from "./JobResult.ts"
 import type { RunRoom } from "./RunRoom.ts"
 import { sealedStream } from "./SealedFile.ts"
-import { openSealed } from "./SealedMessage.ts"
 
 const encodeResult = Schema.encodeEffect(Schema.fromJsonString(JobResult))
 
-/** A decrypted job, without its state and plan file. */
-export type OpenedJob =
+/** A decrypted job, without its state and plan file. `keys` opened it, and open what its offer carries. */
+export type OpenedJob = { readonly keys: ReadonlyArray<CryptoKey> } & (
   | { readonly kind: "plan"; readonly job: PlanJob }
   | { readonly kind: "apply"; readonly job: ApplyJob }
   | { readonly kind: "drift_check"; readonly job: DriftJob }
+)
 
 const decoders = {
   plan: Schema.decodeEffect(Schema.fromJsonString(PlanJob)),
@@ -43,20 +43,19 @@ export const openedJob = Effect.fnUntraced(function* (
       message: "The offer is not signed by the server at which this agent was enrolled. Nothing of it was opened."
     })
   }
-  const keys = yield* Effect.mapError(party.opening, ({ message }) => new OfferUnusable({ message }))
-  const text = yield* openSealed(keys, party.received(offer, "job"), offer.sealedJob).pipe(
-    Effect.map((bytes) => new TextDecoder().decode(bytes)),
-    Effect.mapError(({ message }) => new OfferUnusable({ message }))
-  )
+  const { bytes, keys } = yield* party
+    .open(party.received(offer, "job"), offer.sealedJob)
+    .pipe(Effect.mapError(({ message }) => new OfferUnusable({ message })))
+  const text = new TextDecoder().decode(bytes)
   const unreadable = () =>
     new OfferUnusable({ message: "The job is in a form that this version of the agent cannot read." })
   switch (offer.kind) {
     case "plan":
-      return { kind: "plan", job: yield* decoders.plan(text).pipe(Effect.mapError(unreadable)) }
+      return { keys, kind: "plan", job: yield* decoders.plan(text).pipe(Effect.mapError(unreadable)) }
     case "apply":
-      return { kind: "apply", job: yield* decoders.apply(text).pipe(Effect.mapError(unreadable)) }
+      return { keys, kind: "apply", job: yield* decoders.apply(text).pipe(Effect.mapError(unreadable)) }
     case "drift_check":
-      return { kind: "drift_check", job: yield* decoders.drift_check(text).pipe(Effect.mapError(unreadable)) }
+      return { keys, kind: "drift_check", job: yield* decoders.drift_check(text).pipe(Effect.mapError(unreadable)) }
   }
 })
 
@@ -77,7 +76,8 @@ const withFiles = Effect.fnUntraced(function* (
 ) {
   const files = yield* JobFiles
   const provided = files.provide(room, offer, opened.kind === "plan" ? undefined : opened.job.build, accepted)
-  const secret = (kind: "state" | "plan_file", digest: string) => files.secret(room, offer, kind, digest, accepted)
+  const secret = (kind: "state" | "plan_file", digest: string) =>
+    files.secret(room, offer, opened.keys, kind, digest, accepted)
   const { planFile, state } = yield* Effect.all(
     {
       provided,

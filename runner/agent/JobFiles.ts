@@ -42,10 +42,11 @@ export class JobFiles extends Context.Service<
       build: BuildReference | undefined,
       accepted: Effect.Effect<void>
     ) => Effect.Effect<void, unknown>
-    /** From the offer itself where that carries it. */
+    /** From the offer itself where that carries it, opened with the `keys` of its job. */
     readonly secret: (
       room: RunRoom,
       offer: JobOffer,
+      keys: ReadonlyArray<CryptoKey>,
       kind: "state" | "plan_file",
       digest: string,
       accepted: Effect.Effect<void>
@@ -72,8 +73,11 @@ export class JobFiles extends Context.Service<
         )
       }
 
-      const opened = <E>(claim: RunClaim, kind: Exclude<BlobKind, "snapshot">, sealed: Stream.Stream<Uint8Array, E>) =>
-        Stream.unwrap(Effect.map(party.opening, (keys) => openBlob(keys, party.received(claim, kind), sealed)))
+      const fetchedAndOpened = <E>(
+        claim: RunClaim,
+        kind: Exclude<BlobKind, "snapshot">,
+        sealed: Stream.Stream<Uint8Array, E>
+      ) => Stream.unwrap(Effect.map(party.opening, (keys) => openBlob(keys, party.received(claim, kind), sealed)))
 
       const snapshot = Effect.fnUntraced(function* (room: RunRoom, digest: string, accepted: Effect.Effect<void>) {
         use(used, digest)
@@ -97,7 +101,8 @@ export class JobFiles extends Context.Service<
         yield* accepted
         const sealed = yield* fetched(room, "build", reference.digest)
         const path = room.sealed("opened-build")
-        yield* Stream.run(opened(room.claim, "build", passingChunks(files, sealed)), files.sink(path, { mode: 0o600 }))
+        const contents = fetchedAndOpened(room.claim, "build", passingChunks(files, sealed))
+        yield* Stream.run(contents, files.sink(path, { mode: 0o600 }))
         yield* refuseOther(yield* sha256OfFile(path, "read the build"), reference.digest, "build")
         const { size } = yield* fileOperation("look at the build", () => stat(path))
         yield* builds.adopt({ digest: reference.digest, sizeBytes: size, path })
@@ -106,16 +111,22 @@ export class JobFiles extends Context.Service<
       const secret = Effect.fnUntraced(function* (
         room: RunRoom,
         offer: JobOffer,
+        keys: ReadonlyArray<CryptoKey>,
         kind: "state" | "plan_file",
         digest: string,
         accepted: Effect.Effect<void>
       ) {
         const carried = offer.files?.find((file) => file.kind === kind && file.digest === digest)
-        const sealed =
-          carried === undefined
-            ? passingChunks(files, yield* Effect.andThen(accepted, fetched(room, kind, digest)))
-            : Stream.make(carried.bytes)
-        const plain = yield* heldContents(opened(room.claim, kind, sealed), longestState)
+        const plain = yield* carried === undefined
+          ? heldContents(
+              fetchedAndOpened(
+                room.claim,
+                kind,
+                passingChunks(files, yield* Effect.andThen(accepted, fetched(room, kind, digest)))
+              ),
+              longestState
+            )
+          : heldContents(openBlob(keys, party.received(room.claim, kind), Stream.make(carried.bytes)), longestState)
         yield* refuseOther(sha256(plain), digest, kind === "state" ? "state" : "plan file")
         return plain
       }, Effect.scoped)

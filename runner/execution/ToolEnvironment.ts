@@ -12,13 +12,6 @@ export const baseEnvironment = (box: Pick<OpenSandbox, "root" | "temporary">): P
   LANG: "C.UTF-8"
 })
 
-/**
- * For a tool that starts no plugin: its garbage collector may wait, which saves a sixth of a short command. Plugins would
- * inherit the setting, and some use too much memory for it. From the given size on it collects as usual. Programs of the module
- * see it too; it affects only those written in Go.
- */
-export const patientCollector: ProcessEnvironment = { GOGC: "400", GOMEMLIMIT: "1GiB" }
-
 /** Settings that make the tool predictable: no prompts, no calls home, and only the runner's own configuration. */
 export const toolEnvironment = (insideRoot: string): ProcessEnvironment => ({
   TF_IN_AUTOMATION: "1",

@@ -3,6 +3,7 @@ import { devNull } from "node:os"
 import { Effect, FileSystem, Option, Result, Schema, SemVer, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { KnownTools } from "./KnownTools.ts"
+import { patientCollector } from "./PatientCollector.ts"
 import { oldestVersions, type Tool, type ToolCandidate, type ToolName, toolTitles } from "./Tool.ts"
 import { ToolBroken } from "./ToolErrors.ts"
 
@@ -27,7 +28,7 @@ const answer = Effect.fnUntraced(function* (path: string, args: ReadonlyArray<st
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const handle = yield* spawner.spawn(
     ChildProcess.make(path, args, {
-      env: { CHECKPOINT_DISABLE: "1", TF_CLI_CONFIG_FILE: devNull },
+      env: { ...patientCollector, CHECKPOINT_DISABLE: "1", TF_CLI_CONFIG_FILE: devNull },
       extendEnv: false,
       stdin: "ignore",
       stderr: "ignore"

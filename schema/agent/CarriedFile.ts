@@ -22,7 +22,9 @@ export const CarriedFile = Schema.Struct({
 export type CarriedFile = typeof CarriedFile.Type
 
 /** One of each kind at most. */
-export const CarriedFiles = Schema.Array(CarriedFile).check(Schema.isMaxLength(CarriedFile.fields.kind.literals.length))
+export const CarriedFiles = Schema.Array(CarriedFile).check(
+  Schema.makeFilter((files) => new Set(files.map(({ kind }) => kind)).size === files.length)
+)
 
 /** Those of these files that fit into one message, in their order. */
 export const carriable = <File extends { readonly bytes: Uint8Array }>(

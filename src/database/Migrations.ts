@@ -1,7 +1,12 @@
 import { Effect, Record, Schema } from "effect"
 import { Migrator, SqlClient } from "effect/sql"
 import { accountTables } from "../../schema/tables/AccountTables.ts"
-import { agentProvisionTables, agentTables, carriedFileTables, providedMarkTables } from "../../schema/tables/AgentTables.ts"
+import {
+  agentProvisionTables,
+  agentTables,
+  carriedFileTables,
+  providedMarkTables
+} from "../../schema/tables/AgentTables.ts"
 import { approvalTables } from "../../schema/tables/ApprovalTables.ts"
 import { auditChainTables, auditFilterIndexes, auditTables } from "../../schema/tables/AuditTables.ts"
 import { authorityTables } from "../../schema/tables/AuthorityTables.ts"

@@ -16,6 +16,7 @@ import { endEnrolmentTokens } from "../../actors/pool/RestoredAgents.ts"
 import { holdRestored, pendingReview } from "../../actors/restore/RestoreReview.ts"
 import { endInvitations } from "../../actors/member/EndedInvitations.ts"
 import { KillPoint } from "../../actors/KillPoint.ts"
+import { endCarriedPlans } from "../../actors/agent/CarriedBlobs.ts"
 import { fenceRestored } from "../../actors/execution/RestoreFence.ts"
 import { RunJournal } from "../../actors/run/RunJournal.ts"
 import { RunLedger } from "../../actors/run/RunLedger.ts"
@@ -71,6 +72,7 @@ const takeBack = Effect.fn("takeBack")(function* (manifest: Option.Option<Backup
     const credentials = yield* endCredentials
     const grants = yield* endGrants
     const enrolmentTokens = yield* endEnrolmentTokens
+    yield* endCarriedPlans
     yield* endTickets
     yield* endInvitations
     yield* holdRestored

@@ -8,6 +8,7 @@ import { AgentFiles } from "../../actors/agent/AgentFiles.ts"
 import { AgentMonitor } from "../../actors/agent/AgentMonitor.ts"
 import { AgentOffers } from "../../actors/agent/AgentOffers.ts"
 import { AgentReports } from "../../actors/agent/AgentReports.ts"
+import { CarriedBlobs } from "../../actors/agent/CarriedBlobs.ts"
 import { AgentSettlement } from "../../actors/agent/AgentSettlement.ts"
 import { now } from "../../actors/Identity.ts"
 import { type AgentSession, AgentSessions, sessionSeconds } from "../../actors/pool/AgentSessions.ts"
@@ -138,6 +139,7 @@ const blobRoutes = HttpRouter.use(
     const ledger = yield* RunLedger
     const files = yield* AgentFiles
     const blobs = yield* AgentBlobs
+    const carried = yield* CarriedBlobs
     const asked = Effect.gen(function* () {
       if (!(yield* pools.exist)) return yield* noSuchRoute
       const request = yield* HttpServerRequest.HttpServerRequest
@@ -188,7 +190,7 @@ const blobRoutes = HttpRouter.use(
           row !== undefined &&
           // The blobs named by the result are kept; a repeated part of one is acknowledged.
           (row.result !== null
-            ? yield* blobs.isComplete(claim, kind, digest)
+            ? (yield* blobs.isComplete(claim, kind, digest)) || (yield* carried.isStored(claim, kind, digest))
             : // What an apply left may come after its end: that is what it is for.
               kind === "left_over"
               ? row.kind === "apply"

@@ -46,7 +46,12 @@ it.live(
       yield* createRepository({ gitdir })
       yield* commitFiles({ gitdir, files: { "main.tf": moduleText("hello") } })
       const repository = yield* serveRepository({ gitdir })
-      const settings = yield* testSettings({ dataDir: `${folder}/data`, gitAllowOrigins: [repository.origin] })
+      const settings = yield* testSettings({
+        dataDir: `${folder}/data`,
+        gitAllowOrigins: [repository.origin],
+        // Each Run has a network of its own, as shipped.
+        runnerNetwork: "auto"
+      })
 
       yield* Effect.gen(function* () {
         const setup: CommandContext = { actor: { kind: "service" }, actorKey: "test" }

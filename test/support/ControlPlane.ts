@@ -6,11 +6,14 @@ import { platform } from "../../src/composition/Platform.ts"
 import { storage } from "../../src/composition/Storage.ts"
 import { loadSettings, type Settings } from "../../src/settings/Settings.ts"
 
-/** All settings at their defaults, over the test's own data folder. */
+/**
+ * All settings at their defaults, over the test's own data folder; except that Runs use the host's network, because to
+ * create one takes as long as a plan.
+ */
 export const testSettings = (overrides: Partial<Settings>) =>
   Effect.map(
     loadSettings(new Map(), Option.none()),
-    (settings): Settings => ({ ...settings, log: "error", ...overrides })
+    (settings): Settings => ({ ...settings, log: "error", runnerNetwork: "host", ...overrides })
   )
 
 /**

@@ -5,10 +5,6 @@
 export const drivenActors: Readonly<Record<string, readonly [test: string, why: string]>> = {
   "actors/adoption/SealedBackupFile.ts": ["actors/adoption/BackupImport", "refusals in the order of opening a file"],
   "actors/adoption/StateAdoption.ts": ["actors/adoption/StateAdoption", "asks StateConflicts and ModuleMismatch"],
-  "actors/agent/CarriedBlobs.ts": [
-    "src/http/agent/AgentCarried",
-    "which files of a message are kept, held and refused"
-  ],
   "actors/agent/JobSecrets.ts": [
     "src/http/agent/AgentRuns",
     "what each kind of job carries, and what travels beside it"

@@ -11,6 +11,8 @@ export const keepingEntered = (root: HTMLElement, draw: () => void) => {
   for (const { name, value } of root.querySelectorAll("input")) entered.set(name, value)
   const { activeElement } = document
   draw()
+  // A form that is drawn again later begins empty.
+  entered.clear()
   if (activeElement instanceof HTMLInputElement && !activeElement.isConnected)
     root.querySelector<HTMLInputElement>(`input[name="${activeElement.name}"]`)?.focus()
 }

@@ -55,6 +55,8 @@ export const hostedServer = Effect.fnUntraced(function* (
         gitAllowOrigins: repository.origin,
         providerMirror: mirror.path,
         providerMirrorRequired: "true",
+        // To create a network takes as long as a plan.
+        runnerNetwork: "host",
         ...moreSettings
       })
     ),

@@ -2,11 +2,13 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, describe, expect } from "bun:test"
 import { Effect, Redacted } from "effect"
+import { defaultSandboxSettings } from "../../../runner/sandbox/SandboxSettings.ts"
 import { suite } from "../../support/Effect.ts"
 import { applyJob, modulePath, planJob, recorder, temporaryFolder, variable } from "./support/RunnerHarness.ts"
 import { runnerWith, TestRunner } from "./support/TestRunner.ts"
 
-const { live, dispose } = suite(runnerWith())
+// With a network for each Run, as shipped.
+const { live, dispose } = suite(runnerWith({ network: defaultSandboxSettings.network }))
 afterAll(dispose)
 
 const secret = "hunter2-canary-value"

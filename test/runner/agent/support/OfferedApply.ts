@@ -43,6 +43,7 @@ export const sealingParty = Effect.gen(function* () {
       pool: PoolName.make("far")
     },
     opening: Effect.succeed([]),
+    open: () => unused,
     serverKey: yield* sealingKey(keys.public.seal),
     isOffered: () => Effect.succeed(true),
     received: (of, kind) => sealedFor({ from: server, to: agentId }, of, kind),
@@ -138,7 +139,7 @@ export const offeredApply = Effect.fnUntraced(function* (tool: ModuleRunner["Ser
       })
     )
   )
-  const run = Effect.provide(runOffer(handle, lease, offer, { kind: "apply", job }), services)
+  const run = Effect.provide(runOffer(handle, lease, offer, { kind: "apply", job, keys: [] }), services)
   const end = Deferred.succeed(handle.ended, "hand_in" as const)
   return { end, folder: join(room.runFolder, ".."), handle, recovered, run, sent }
 })

@@ -136,11 +136,17 @@ export class TestRunner extends Context.Service<
   )
 }
 
+/** To create a network takes as long as a plan, so Runs use the host's unless a test is about it. */
+const sandboxDefaults: SandboxSettingsShape = {
+  ...defaultSandboxSettings,
+  network: { ...defaultSandboxSettings.network, reach: "host" }
+}
+
 export const runnerWith = (settings: Partial<SandboxSettingsShape> = {}) =>
   TestRunner.layer.pipe(
     Layer.provide(ModuleRunner.layer),
     Layer.provide(place),
     Layer.provideMerge(Sandbox.layer),
-    Layer.provide(Layer.succeed(SandboxSettings, { ...defaultSandboxSettings, ...settings })),
+    Layer.provide(Layer.succeed(SandboxSettings, { ...sandboxDefaults, ...settings })),
     Layer.provide(NodeServices.layer)
   )

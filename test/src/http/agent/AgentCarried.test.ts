@@ -1,14 +1,22 @@
-import { createHash } from "node:crypto"
+import { createHash, randomBytes } from "node:crypto"
 import { afterAll, expect } from "bun:test"
-import { Effect, Redacted } from "effect"
+import { Context, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { AgentReports } from "../../../../actors/agent/AgentReports.ts"
 import { AgentSettlement } from "../../../../actors/agent/AgentSettlement.ts"
 import { CarriedBlobs } from "../../../../actors/agent/CarriedBlobs.ts"
+import { DatabaseFile } from "../../../../actors/database/DatabaseFile.ts"
+import { storageFull } from "../../../../actors/database/StorageFull.ts"
 import { AgentSessions } from "../../../../actors/pool/AgentSessions.ts"
 import { carriesFiles } from "../../../../schema/agent/CarriedFile.ts"
+import { databaseName } from "../../../../src/database/DataFolder.ts"
+import { restoreFrom } from "../../../../src/database/Restore.ts"
+import { layerWriter } from "../../../../src/database/SqliteClient.ts"
+import { temporaryFolder } from "../../../support/ControlPlane.ts"
 import { suite } from "../../../support/Effect.ts"
 import { settled } from "../../../support/Journey.ts"
+import { noKeys } from "../../database/support/Keyrings.ts"
+import type { TestAgent } from "../support/TestAgent.ts"
 import {
   appliedResult,
   applyingOn,
@@ -18,6 +26,7 @@ import {
   offerTo,
   planOn,
   stateFile,
+  text,
   world
 } from "../support/FarPlane.ts"
 
@@ -87,37 +96,109 @@ plane.live(
   120_000
 )
 
+/** A result of an apply with both its files, as its agent would send it, and as it is stored. */
+const resultOf = Effect.fnUntraced(function* (agent: TestAgent, branch: string, bytes = stateFile(1)) {
+  const { capsuleId, claim } = yield* applyingOn(agent, branch)
+  const outcome = yield* agent.carried(claim, "outcome", yield* agent.outcomeOf(succeeded))
+  const state = yield* agent.carried(claim, "state", bytes)
+  const session = yield* (yield* AgentSessions).of(yield* agent.token)
+  const reports = yield* AgentReports
+  const sql = yield* SqlClient.SqlClient
+  const named = { ...claim, lastBatch: 0, outcome: outcome.digest, state: state.digest }
+  return {
+    capsuleId,
+    claim,
+    named,
+    state,
+    files: [outcome, state],
+    take: (result: Parameters<typeof reports.result>[1]) => reports.result(session, result),
+    stored: Effect.map(
+      sql<{ kind: string }>`SELECT kind FROM agent_carried_files WHERE run_id = ${claim.runId} ORDER BY kind`,
+      (rows) => rows.map(({ kind }) => kind)
+    )
+  }
+})
+
 plane.live(
   "the files of a result are stored with it: another process settles its Run from them, and they go with it",
   () =>
     Effect.gen(function* () {
-      const { enrolled } = yield* world
-      const agent = yield* enrolled()
-      const { claim } = yield* applyingOn(agent, "stored")
-      const [outcome, state] = yield* Effect.all([
-        Effect.flatMap(agent.outcomeOf(succeeded), (bytes) => agent.carried(claim, "outcome", bytes)),
-        agent.carried(claim, "state", stateFile(1))
-      ])
-      const session = yield* (yield* AgentSessions).of(yield* agent.token)
-      const sent = { ...claim, lastBatch: 0, outcome: outcome.digest, state: state.digest, files: [outcome, state] }
-      const reports = yield* AgentReports
-      const sql = yield* SqlClient.SqlClient
-      const stored = Effect.map(
-        sql<{ kind: string }>`SELECT kind FROM agent_carried_files WHERE run_id = ${claim.runId} ORDER BY kind`,
-        (rows) => rows.map(({ kind }) => kind)
-      )
-      // A result that is not taken leaves none of its files.
-      yield* Effect.flip(reports.result(session, { ...sent, lastBatch: 1 }))
+      const agent = yield* (yield* world).enrolled()
+      const { claim, files, named, state, stored, take } = yield* resultOf(agent, "stored")
+      // A result that is not taken leaves none of its files, neither for a repetition that carries none.
+      expect(yield* Effect.flip(take({ ...named, files, lastBatch: 1 }))).toMatchObject({ _tag: "Busy" })
       expect(yield* stored).toEqual([])
-      yield* reports.result(session, sent)
+      expect(yield* Effect.flip(take(named))).toMatchObject({ _tag: "Rejected" })
+      yield* take({ ...named, files })
       expect(yield* stored).toEqual(["outcome", "state"])
-      // What the process held is gone with it.
-      yield* (yield* CarriedBlobs).forget(claim)
+      // Its agent missed the answer for so long that it sends each file on its own.
+      const { bytes, digest } = state
+      expect(yield* agent.send(claim, "state", digest, bytes, 0, bytes.length)).toMatchObject({ status: 200 })
+      const another = Context.get(yield* Layer.build(Layer.fresh(CarriedBlobs.layer)), CarriedBlobs)
+      const opened = yield* another.open(agent.agentId, claim, "state", digest)
+      expect(Redacted.value(opened)).toEqual(stateFile(1))
       yield* (yield* AgentSettlement).resume
       expect((yield* settled(claim.runId)).status).toBe("succeeded")
       yield* (yield* AgentSettlement).idle
       expect(yield* stored).toEqual([])
+    }).pipe(Effect.scoped),
+  120_000
+)
+
+plane.live(
+  "on a full disk a result is not taken, and is once there is space",
+  () =>
+    Effect.gen(function* () {
+      const agent = yield* (yield* world).enrolled()
+      // No pages that happen to be free hold it.
+      const long = {
+        ...JSON.parse(new TextDecoder().decode(stateFile(1))),
+        padding: randomBytes(200_000).toString("hex")
+      }
+      const { claim, files, named, stored, take } = yield* resultOf(agent, "full", text(JSON.stringify(long)))
+      const sql = yield* SqlClient.SqlClient
+      yield* sql.unsafe("PRAGMA max_page_count=1")
+      const refused = yield* Effect.flip(take({ ...named, files })).pipe(
+        Effect.ensuring(Effect.orDie(sql.unsafe("PRAGMA max_page_count=1073741823")))
+      )
+      expect(refused).toMatchObject({ _tag: "Busy", message: storageFull.message })
+      expect(yield* stored).toEqual([])
+      yield* agent.as(agent.client.Result({ ...named, files }))
+      expect((yield* settled(claim.runId)).status).toBe("succeeded")
     }),
+  120_000
+)
+
+plane.live(
+  "a restored backup settles an apply from the result in it, and makes no plan of one reviewable",
+  () =>
+    Effect.gen(function* () {
+      const agent = yield* (yield* world).enrolled()
+      const apply = yield* resultOf(agent, "restored")
+      yield* apply.take({ ...apply.named, files: apply.files })
+      const { offer } = yield* Effect.andThen(begun("unreviewed"), offerTo(agent))
+      yield* agent.as(agent.client.Accept(offer))
+      const sql = yield* SqlClient.SqlClient
+      const { bytes, digest } = apply.state
+      yield* sql`INSERT INTO agent_carried_files ${sql.insert({ run_id: offer.runId, fence: offer.fence, kind: "outcome", digest, bytes })}`
+      const folder = yield* temporaryFolder
+      yield* (yield* DatabaseFile).backup(`${folder}/copy.sqlite`)
+      yield* restoreFrom(`${folder}/copy.sqlite`, `${folder}/restored`, { keys: noKeys, acceptUnauthenticated: true })
+      const restored = yield* Effect.gen(function* () {
+        const there = yield* SqlClient.SqlClient
+        const rows = yield* there<{ run_id: string; kind: string; status: string }>`SELECT c.run_id, c.kind, r.status
+          FROM agent_carried_files c JOIN runs r ON r.id = c.run_id
+          WHERE c.run_id IN (${apply.claim.runId}, ${offer.runId}) ORDER BY c.kind`
+        return rows
+      }).pipe(Effect.provide(Layer.fresh(layerWriter(`${folder}/restored/${databaseName}`))))
+      const { runId } = apply.claim
+      expect(restored).toEqual([
+        { run_id: runId, kind: "outcome", status: "running" },
+        { run_id: runId, kind: "state", status: "running" }
+      ])
+      yield* (yield* AgentSettlement).resume
+      expect((yield* settled(runId)).status).toBe("succeeded")
+    }).pipe(Effect.scoped),
   120_000
 )
 

@@ -181,12 +181,16 @@ plane.live("what was sealed for keys that the server took can be opened before t
     const agent = yield* enrolledFolder
     const identity = yield* agent.folder.identity
     if (identity._tag === "None") return yield* Effect.die(new Error("not enrolled"))
-    const { opening } = yield* agentParty(identity.value, agent.folder)
+    const { open, opening } = yield* agentParty(identity.value, agent.folder)
     const purpose = { from: "server:it", to: agent.agentId, runId: "run", fence: 1, kind: "job" }
     const words = new TextEncoder().encode("for the next keys")
+    const before = yield* sealFor(yield* sealingKey(agent.keys.public.seal), purpose, words)
+    expect((yield* open(purpose, before)).bytes).toEqual(words)
     const next = yield* agent.folder.prepareKeys
     const sealed = yield* sealFor(yield* sealingKey(next.public.seal), purpose, words)
     expect(yield* openSealed(yield* opening, purpose, sealed)).toEqual(words)
+    // The keys that opened the last message are older.
+    expect((yield* open(purpose, sealed)).bytes).toEqual(words)
     const own = yield* sealFor(yield* sealingKey(agent.keys.public.seal), purpose, words)
     expect(yield* openSealed(yield* opening, purpose, own)).toEqual(words)
   })

@@ -9,6 +9,7 @@ import { AgentMonitor } from "../../../../actors/agent/AgentMonitor.ts"
 import { AgentOffers } from "../../../../actors/agent/AgentOffers.ts"
 import { AgentReports } from "../../../../actors/agent/AgentReports.ts"
 import { AgentSettlement } from "../../../../actors/agent/AgentSettlement.ts"
+import { CarriedBlobs } from "../../../../actors/agent/CarriedBlobs.ts"
 import { AgentSessions } from "../../../../actors/pool/AgentSessions.ts"
 import { Pools } from "../../../../actors/pool/Pools.ts"
 import { RunLedger } from "../../../../actors/run/RunLedger.ts"
@@ -242,6 +243,7 @@ const agents = Layer.mergeAll(
   Layer.succeed(AgentReleases, { holder: () => Effect.succeed(undefined), release: refuse }),
   Layer.mock(AgentBlobs)({}),
   Layer.mock(AgentClaims)({}),
+  Layer.mock(CarriedBlobs)({}),
   Layer.mock(AgentEvidence)({}),
   Layer.mock(AgentFiles)({}),
   Layer.mock(AgentMonitor)({}),

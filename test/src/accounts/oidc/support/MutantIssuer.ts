@@ -1,4 +1,6 @@
-import { Effect, FileSystem, Path } from "effect"
+import { readdir, readFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import { Effect, FileSystem } from "effect"
 import type { oidcRoutes } from "../../../../../src/accounts/oidc/OidcRoutes.ts"
 import type { oidcServices } from "../../../../../src/accounts/oidc/OidcServices.ts"
 
@@ -18,72 +20,76 @@ const root = new URL("../../../../../", import.meta.url).pathname
 const folders = ["actors/identity", "src/accounts/oidc"] as const
 
 const entries = ["src/accounts/oidc/OidcRoutes.ts", "src/accounts/oidc/OidcServices.ts"] as const
-const relativeImport = /from "(\.\.?\/[^"]+)"/g
 
-/** The sources of the issuer by their path from the repository's root. */
-const sources = Effect.gen(function* () {
-  const files = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const texts = new Map<string, string>()
-  for (const folder of folders) {
-    for (const name of yield* files.readDirectory(path.join(root, folder))) {
-      const file = path.join(folder, name)
-      texts.set(file, yield* files.readFileString(path.join(root, file)))
-    }
-  }
-  return texts
-})
+const importing = /from "(\.\.?\/[^"]+)"/g
 
-/** This file and all that load it, directly or through others: these see its fault, and the others are the same without a copy. */
-const loadersOf = (file: string, texts: ReadonlyMap<string, string>, path: Path.Path): ReadonlySet<string> => {
-  const imports = new Map(
-    [...texts].map(([each, text]) => [
-      each,
-      new Set([...text.matchAll(relativeImport)].map(([, target = ""]) => path.join(path.dirname(each), target)))
+/** The text of every file of the issuer, by its path from the repository's root. */
+const sources = Effect.runSync(
+  Effect.cached(
+    Effect.promise(async () => {
+      const names = await Promise.all(
+        folders.map(async (folder) => (await readdir(`${root}${folder}`)).map((name) => `${folder}/${name}`))
+      )
+      const texts = names.flat().map(async (file) => [file, await readFile(`${root}${file}`, "utf8")] as const)
+      return new Map(await Promise.all(texts))
+    })
+  )
+)
+
+/** The files of the issuer that a change of one file reaches: itself, and whatever imports it directly or indirectly. */
+const reachedBy = (changed: string, texts: ReadonlyMap<string, string>): ReadonlySet<string> => {
+  const importsOf = new Map(
+    [...texts].map(([file, text]) => [
+      file,
+      new Set([...text.matchAll(importing)].map(([, path = ""]) => join(dirname(file), path)))
     ])
   )
-  const found = new Set([file])
-  for (const each of found) {
-    for (const [other, targets] of imports) if (targets.has(each)) found.add(other)
+  const reached = new Set([changed])
+  // Files that are added here are visited by the same loop.
+  for (const target of reached) {
+    for (const [file, imports] of importsOf) if (imports.has(target)) reached.add(file)
   }
-  return found
+  return reached
 }
 
 /** Imports of files that are not copied resolve to the real tree. */
-const rewired = (text: string, file: string, copied: ReadonlySet<string>, path: Path.Path): string =>
-  text.replaceAll(relativeImport, (all, target: string) => {
-    const real = path.join(path.dirname(file), target)
-    return copied.has(real) ? all : `from "${path.join(root, real)}"`
+const rewired = (text: string, file: string, copied: ReadonlySet<string>): string =>
+  text.replaceAll(importing, (all, path: string) => {
+    const target = join(dirname(file), path)
+    return copied.has(target) ? all : `from "${root}${target}"`
   })
 
 /**
- * The issuer's source with a fault, or a whole copy without one, loaded next to the real one. The copy is placed under
- * node_modules, where packages resolve and no tool treats it as source; it is deleted with the Scope.
+ * The issuer with a fault in one file, loaded next to the real one; `undefined` is no fault. What the file reaches is a
+ * copy, placed under node_modules, where packages resolve and no tool treats it as source; it is deleted with the Scope.
  */
-export const loadIssuer = Effect.fnUntraced(function* (mutant: Mutant | undefined) {
+export const loadIssuer = Effect.fnUntraced(function* (file: string, fault: Mutant | undefined) {
   const files = yield* FileSystem.FileSystem
-  const path = yield* Path.Path
-  const cache = path.join(root, "node_modules/.cache")
+  const texts = yield* sources
+  if (fault !== undefined) {
+    const applied = (texts.get(file) ?? "").split(fault.find).length - 1
+    if (applied !== 1) {
+      return yield* Effect.die(new Error(`The fault "${fault.name}" applies ${applied} times to ${file}`))
+    }
+  }
+  const copied = reachedBy(file, texts)
+  if (!entries.some((entry) => copied.has(entry))) {
+    return yield* Effect.die(new Error(`${file} reaches nothing that is loaded`))
+  }
+  const cache = `${root}node_modules/.cache`
   yield* files.makeDirectory(cache, { recursive: true })
   const copy = yield* files.makeTempDirectoryScoped({ directory: cache, prefix: "issuer-" })
-  const texts = yield* sources
-  if (mutant !== undefined) {
-    const parts = (texts.get(mutant.file) ?? "").split(mutant.find)
-    if (parts.length !== 2) {
-      const times = parts.length - 1
-      return yield* Effect.die(new Error(`The fault "${mutant.name}" applies ${times} times to ${mutant.file}`))
-    }
-    texts.set(mutant.file, parts.join(mutant.replace))
+  for (const folder of folders) yield* files.makeDirectory(`${copy}/${folder}`, { recursive: true })
+  for (const [name, text] of texts) {
+    if (!copied.has(name)) continue
+    const faulty = name === file && fault !== undefined ? text.replace(fault.find, () => fault.replace) : text
+    yield* files.writeFileString(`${copy}/${name}`, rewired(faulty, name, copied))
   }
-  const copied = mutant === undefined ? new Set(texts.keys()) : loadersOf(mutant.file, texts, path)
-  for (const folder of folders) yield* files.makeDirectory(path.join(copy, folder), { recursive: true })
-  for (const file of copied) {
-    yield* files.writeFileString(path.join(copy, file), rewired(texts.get(file) ?? "", file, copied, path))
-  }
-  const [routesFile, servicesFile] = entries.map((file) => path.join(copied.has(file) ? copy : root, file))
-  const routes: { readonly oidcRoutes: typeof oidcRoutes } = yield* Effect.promise(() => import(`${routesFile}`))
+  const [routesFile, servicesFile] = entries
+  const placed = (entry: string) => `${copied.has(entry) ? `${copy}/` : root}${entry}`
+  const routes: { readonly oidcRoutes: typeof oidcRoutes } = yield* Effect.promise(() => import(placed(routesFile)))
   const services: { readonly oidcServices: typeof oidcServices } = yield* Effect.promise(
-    () => import(`${servicesFile}`)
+    () => import(placed(servicesFile))
   )
   return { oidcRoutes: routes.oidcRoutes, oidcServices: services.oidcServices }
 })
