@@ -125,6 +125,13 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     test: liesTest
   },
   {
+    name: "agent: a message that is not answered in time is sent without its files",
+    file: "src/agent/HttpLine.ts",
+    text: "isSlow = true",
+    broken: "isSlow = false",
+    test: "test/src/agent/HttpLine.test.ts"
+  },
+  {
     name: "agent: processes under an offer are dead before it goes to another",
     file: "runner/agent/Beginning.ts",
     text: "lease.secondsUntilKill() > leastOfOffer",

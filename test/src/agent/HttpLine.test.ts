@@ -1,7 +1,16 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect } from "bun:test"
-import { Effect } from "effect"
+import { Context, Effect, Fiber, identity, Layer } from "effect"
+import { HttpClient, HttpClientResponse } from "effect/http"
+import { TestClock } from "effect/testing"
+import { AgentParty } from "../../../runner/agent/AgentParty.ts"
+import { ServerLine } from "../../../runner/agent/ServerLine.ts"
+import { agentCalls, AgentSession } from "../../../src/agent/AgentSession.ts"
+import { Answered } from "../../../src/agent/Answered.ts"
+import { httpLine } from "../../../src/agent/HttpLine.ts"
+import { platform } from "../../../src/composition/Platform.ts"
+import { applyClaim, sealingParty } from "../../runner/agent/support/OfferedApply.ts"
 import { it } from "../../support/Effect.ts"
 import { eventually } from "../../support/Eventually.ts"
 import { addApply, empty, heard, over, planned, staged } from "./support/AgentStage.ts"
@@ -78,5 +87,64 @@ describe("the connection of an agent to its server", () => {
         expect(server.said).toContain("PUT state")
       }),
     120_000
+  )
+
+  it.effect("sends the files of a message on their own once it was not answered in time", () =>
+    Effect.gen(function* () {
+      const asked: Array<string> = []
+      const client = HttpClient.make((request) =>
+        Effect.gen(function* () {
+          const answer = (body: string) => HttpClientResponse.fromWeb(request, new Response(body))
+          const body = request.body._tag === "Uint8Array" ? new TextDecoder().decode(request.body.body) : ""
+          if (request.method === "PUT") {
+            asked.push(`PUT ${request.url.includes("/outcome/") ? "outcome" : "state"}`)
+            return answer(JSON.stringify({ storedBytes: 3, complete: true }))
+          }
+          const carries = body.includes('"bytes"')
+          asked.push(carries ? "Result with files" : "Result")
+          // The line takes longer for such a message than the agent waits.
+          if (carries) return yield* asked.length === 1 ? Effect.never : Effect.die(new Error("It is sent again"))
+          const exit = { _tag: "Exit", requestId: JSON.parse(body).id, exit: { _tag: "Success", value: null } }
+          return answer(`${JSON.stringify(exit)}\n`)
+        })
+      )
+      const http = Layer.succeed(HttpClient.HttpClient, client)
+      const session = Layer.effect(
+        AgentSession,
+        Effect.map(agentCalls("http://server.example.test", identity), (calls) => ({
+          calls,
+          authorised: identity,
+          generation: () => 1,
+          takesFiles: () => true,
+          begin: () => Effect.void,
+          renewSeconds: () => 1,
+          isDue: Effect.succeed(false)
+        }))
+      )
+      const line = yield* Layer.build(
+        httpLine.pipe(
+          Layer.provide(session),
+          Layer.provide(Layer.mock(Answered)({ until: Effect.orDie })),
+          Layer.provide(Layer.effect(AgentParty, sealingParty)),
+          Layer.provideMerge(http),
+          Layer.provideMerge(platform)
+        )
+      ).pipe(Effect.map(Context.get(ServerLine)))
+      const bytes = new Uint8Array([1, 2, 3])
+      const files = (["outcome", "state"] as const).map((kind) => ({
+        kind,
+        bytes,
+        path: "",
+        sizeBytes: bytes.length,
+        digest: `sha256:${"0".repeat(64)}`
+      }))
+      const sent = yield* Effect.forkChild(line.result(applyClaim, { lastBatch: 0, files }))
+      yield* TestClock.adjust("29 seconds")
+      expect(asked).toEqual(["Result with files"])
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(sent)
+      expect(asked.slice(1).toSorted()).toEqual(["PUT outcome", "PUT state", "Result"])
+      expect(asked.at(-1)).toBe("Result")
+    })
   )
 })
