@@ -7,6 +7,13 @@ const keyringFile = "runner/toolchain/openpgp/OpenPgpKeyring.ts"
 /** Which releases of a tool are executed. */
 export const toolchainMutants: ReadonlyArray<Mutant> = [
   {
+    name: "known tools: a file that changed unnoticeably",
+    file: "runner/toolchain/KnownTools.ts",
+    text: "mtimeNs, ctimeNs].join",
+    broken: "mtimeNs, String(ctimeNs).length].join",
+    test: "test/runner/toolchain/Toolchain.test.ts"
+  },
+  {
     name: "release signature: expiry of the signature",
     file: signatureFile,
     text: "signature.created + signature.lifetime <= now",
