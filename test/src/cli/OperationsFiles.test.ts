@@ -81,6 +81,9 @@ describe("the files in docs/operations", () => {
       const [, entry = ""] = /ENTRYPOINT (.*)/.exec(image) ?? []
       const flags = [...`${directives.get("ExecStart")} ${entry}`.matchAll(/(--[a-z-]+)/g)].map(([flag]) => flag)
       expect(flags).toContain("--token-file")
+      expect(directives.get("RestartPreventExitStatus")).toBe("2")
+      // An upgrade replaces one instance by another; both enabled, they would compete for the folder after a reboot.
+      expect(unit).toMatch(/systemctl disable .*svc-agent@a && systemctl enable .*svc-agent@b$/m)
       for (const flag of flags) expect(out).toContain(flag)
     })
   )
