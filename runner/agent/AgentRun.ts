@@ -136,7 +136,13 @@ const whileOwn = <E, R>(handle: RunHandle, work: Effect.Effect<void, E, R>) =>
     Effect.andThen(removed(handle))
   )
 
-/** Sends a result while it is brought to the disk, for when the line is cut. What the server has need not be kept. */
+/** Most answers arrive earlier. */
+const keptAfter = "20 millis"
+
+/**
+ * Sends a result, and brings it to the disk if the answer does not arrive at once: the line may be cut. What the server has need not be kept, and the
+ * run folder has the state of an apply until then.
+ */
 const ended = Effect.fnUntraced(function* (handle: RunHandle, fresh: FreshResult) {
   const { room, spool } = handle
   handle.stage = "ended"
@@ -145,7 +151,7 @@ const ended = Effect.fnUntraced(function* (handle: RunHandle, fresh: FreshResult
     // Its folder must not be removed under a write.
     Effect.uninterruptible
   )
-  const keeping = yield* Effect.forkChild(untilDiskTakesIt(kept))
+  const keeping = yield* Effect.forkChild(Effect.andThen(Effect.sleep(keptAfter), untilDiskTakesIt(kept)))
   yield* Effect.ensuring(deliver(handle, fresh), Fiber.interrupt(keeping))
 })
 
