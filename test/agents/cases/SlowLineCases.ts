@@ -98,5 +98,6 @@ const slowLine = (name: string, module: "wide" | "half-wide", rate: number): Wor
 
 export const slowLineCases: ReadonlyArray<WorldCase> = [
   slowLine("a 50 MB state of 200 resources over 1 MB/s", "wide", megabyte),
-  slowLine("a 10 MB state of 40 resources over 0.2 MB/s", "half-wide", megabyte / 5)
+  // Over a slower line the second state would arrive after its tool has ended.
+  slowLine("a 10 MB state of 40 resources over 0.5 MB/s", "half-wide", megabyte / 2)
 ]
