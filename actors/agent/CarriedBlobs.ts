@@ -17,7 +17,7 @@ type Named = Readonly<Partial<Record<Kind, string | undefined>>>
 
 /** What unpacks to more is opened where it is needed. */
 const mostHeldBytes = 1024 * 1024
-/** The files of so many claims are held; those of older ones are read from the database. */
+/** The files of this many claims are held in memory; those of older claims are read from the database. */
 const mostClaims = 16
 
 /** A file that came within a message, with its contents where they are small. */

@@ -117,16 +117,15 @@ export class JobFiles extends Context.Service<
         accepted: Effect.Effect<void>
       ) {
         const carried = offer.files?.find((file) => file.kind === kind && file.digest === digest)
-        const plain = yield* carried === undefined
-          ? heldContents(
-              fetchedAndOpened(
+        const packed =
+          carried === undefined
+            ? fetchedAndOpened(
                 room.claim,
                 kind,
                 passingChunks(files, yield* Effect.andThen(accepted, fetched(room, kind, digest)))
-              ),
-              longestState
-            )
-          : heldContents(openBlob(keys, party.received(room.claim, kind), Stream.make(carried.bytes)), longestState)
+              )
+            : openBlob(keys, party.received(room.claim, kind), Stream.make(carried.bytes))
+        const plain = yield* heldContents(packed, longestState)
         yield* refuseOther(sha256(plain), digest, kind === "state" ? "state" : "plan file")
         return plain
       }, Effect.scoped)

@@ -1,21 +1,26 @@
 import { stat } from "node:fs/promises"
 import { Context, Effect, Option } from "effect"
+import { hasProperty } from "effect/Predicate"
 import type { ToolIdentity } from "../../schema/records/Run.ts"
 
 const most = 32
 
-/** Each change of a file gives it another one, also a change that keeps its date and its size. */
-const versionOf = (path: string) =>
-  Effect.tryPromise(() => stat(path, { bigint: true })).pipe(
-    Effect.map(({ ctimeNs, dev, ino, mtimeNs, size }) => [path, dev, ino, size, mtimeNs, ctimeNs].join(":"))
-  )
+/**
+ * Each change of a file gives it another one, even a change that keeps its date and its size. Fails with the system's name of the
+ * error, such as `ENOENT`.
+ */
+export const fileVersion = (path: string): Effect.Effect<string, string> =>
+  Effect.tryPromise({
+    try: () => stat(path, { bigint: true }),
+    catch: (error) => (hasProperty(error, "code") ? String(error.code) : "unknown")
+  }).pipe(Effect.map(({ ctimeNs, dev, ino, mtimeNs, size }) => [path, dev, ino, size, mtimeNs, ctimeNs].join(":")))
 
 const makeKnownTools = () => {
   const known = new Map<string, ToolIdentity>()
   return {
     /** What the executable said about itself, or what `ask` finds out now. A failure is not remembered. */
     identityOf: Effect.fnUntraced(function* <E, R>(path: string, ask: Effect.Effect<ToolIdentity, E, R>) {
-      const version = yield* Effect.option(versionOf(path))
+      const version = yield* Effect.option(fileVersion(path))
       if (Option.isNone(version)) return yield* ask
       const found = known.get(version.value) ?? (yield* ask)
       // The newest are kept, in the order of their last use.

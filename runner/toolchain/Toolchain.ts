@@ -1,18 +1,7 @@
-import {
-  Cache,
-  Context,
-  Data,
-  Duration,
-  Effect,
-  Exit,
-  FileSystem,
-  Layer,
-  Option,
-  Path,
-  Semaphore,
-  SemVer
-} from "effect"
+import type { FileSystem } from "effect"
+import { Cache, Context, Data, Duration, Effect, Exit, Layer, Option, Path, Semaphore, SemVer } from "effect"
 import type { ChildProcessSpawner } from "effect/process"
+import { fileVersion } from "./KnownTools.ts"
 import { currentPlatform, type ManagedTool, managedTools, type Platform } from "./ManagedTools.ts"
 import { ReleaseMirror } from "./ReleaseMirror.ts"
 import { type Tool, type ToolCandidate, toolExecutables, type ToolName, toolTitles } from "./Tool.ts"
@@ -31,9 +20,7 @@ export interface ToolRequirement {
 // A tool replaced on disk while the service runs is probed again.
 class FileIdentity extends Data.Class<{
   readonly candidate: ToolCandidate
-  readonly size: string
-  readonly modified: number
-  readonly inode: string
+  readonly version: string
 }> {}
 
 const titleOf = (require: ToolRequirement | undefined): string => {
@@ -70,7 +57,6 @@ export class Toolchain extends Context.Service<
 }
 
 const make = Effect.fnUntraced(function* (settings: ToolchainSettings, tools: string) {
-  const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const services = yield* Effect.context<
     FileSystem.FileSystem | Path.Path | ChildProcessSpawner.ChildProcessSpawner | ReleaseMirror
@@ -85,23 +71,17 @@ const make = Effect.fnUntraced(function* (settings: ToolchainSettings, tools: st
 
   const probe = Effect.fnUntraced(function* (candidate: ToolCandidate) {
     const { path: file } = candidate
-    const info = yield* fileSystem.stat(file).pipe(
+    const version = yield* fileVersion(file).pipe(
       Effect.mapError(
-        (error) =>
+        (code) =>
           new ToolBroken({
             path: file,
-            message: `${file} cannot be looked at (${error.reason._tag}).`,
+            message: `${file} cannot be looked at (${code}).`,
             remedy: candidate.origin === "configured" ? "Correct SVC_TOOL." : "Check the permissions of its folder."
           })
       )
     )
-    const identity = new FileIdentity({
-      candidate,
-      size: String(info.size),
-      modified: Option.match(info.mtime, { onNone: () => 0, onSome: (date) => date.getTime() }),
-      inode: String(Option.getOrElse(info.ino, () => 0n))
-    })
-    return yield* Cache.get(probes, identity)
+    return yield* Cache.get(probes, new FileIdentity({ candidate, version }))
   })
 
   const configured = Effect.fnUntraced(function* (setting: string, require: ToolRequirement | undefined) {

@@ -1,4 +1,5 @@
 import { accessMutants } from "./AccessMutants.ts"
+import { agentKeyMutants } from "./AgentKeyMutants.ts"
 import { agentMutants } from "./AgentMutants.ts"
 import { adoptionMutants } from "./AdoptionMutants.ts"
 import { accountMutants } from "./AccountMutants.ts"
@@ -53,6 +54,7 @@ const lists: ReadonlyArray<ReadonlyArray<Mutant>> = [
   stateIndexMutants,
   embeddingMutants,
   reviewMutants,
+  agentKeyMutants,
   agentMutants,
   poolMutants
 ]

@@ -35,6 +35,17 @@ const folder = Effect.fnUntraced(function* (files: Readonly<Record<string, strin
 const tofu = toolScript("OpenTofu", "1.9.0")
 const terraform = toolScript("Terraform", "1.11.4")
 
+/** A search path for a tool that notes in `calls` how often it was started. */
+const counted = Effect.gen(function* () {
+  const fileSystem = yield* FileSystem.FileSystem
+  const searchPath = yield* folder({ calls: "" })
+  const calls = Effect.map(
+    fileSystem.readFileString(`${searchPath}/calls`),
+    (content) => content.split("\n").length - 1
+  )
+  return { calls, file: `${searchPath}/tofu`, fileSystem, searchPath }
+})
+
 describe("Toolchain", () => {
   const real = Bun.which("terraform")
   if (real !== null) {
@@ -138,13 +149,7 @@ describe("Toolchain", () => {
 
   tests.live("starts a tool once, and again after its file was replaced or it failed", () =>
     Effect.gen(function* () {
-      const fileSystem = yield* FileSystem.FileSystem
-      const searchPath = yield* folder({ calls: "" })
-      const file = `${searchPath}/tofu`
-      const calls = Effect.map(
-        fileSystem.readFileString(`${searchPath}/calls`),
-        (content) => content.split("\n").length - 1
-      )
+      const { calls, file, fileSystem, searchPath } = yield* counted
       const install = (script: string) => fileSystem.writeFileString(file, script, { mode: 0o755 })
       const resolve = yield* resolver({ searchPath })
       yield* install("#!/bin/sh\nexit 1\n")
@@ -162,13 +167,7 @@ describe("Toolchain", () => {
 
   tests.live("starts a tool once for all services of a process, and again after its file changed unnoticeably", () =>
     Effect.gen(function* () {
-      const fileSystem = yield* FileSystem.FileSystem
-      const searchPath = yield* folder({ calls: "" })
-      const file = `${searchPath}/tofu`
-      const calls = Effect.map(
-        fileSystem.readFileString(`${searchPath}/calls`),
-        (content) => content.split("\n").length - 1
-      )
+      const { calls, file, fileSystem, searchPath } = yield* counted
       // The same file, as large and as old as before.
       const install = Effect.fnUntraced(function* (version: string) {
         yield* fileSystem.writeFileString(file, toolScript("OpenTofu", version, `${searchPath}/calls`), { mode: 0o755 })
@@ -179,7 +178,10 @@ describe("Toolchain", () => {
       })
       yield* install("1.9.0")
       expect([yield* versionAtStart, yield* versionAtStart, yield* calls]).toEqual(["1.9.0", "1.9.0", 2])
+      const running = yield* resolver({ searchPath })
+      expect((yield* running()).version).toBe("1.9.0")
       yield* install("1.9.1")
+      expect((yield* running()).version).toBe("1.9.1")
       expect([yield* versionAtStart, yield* versionAtStart, yield* calls]).toEqual(["1.9.1", "1.9.1", 4])
     })
   )
