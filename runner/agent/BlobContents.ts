@@ -166,11 +166,11 @@ export const unpackedInMemory = Effect.fnUntraced(function* (
   maxBytes: number
 ): Effect.fn.Return<Uint8Array, NotSealedForThis> {
   const stated = yield* statedLength(packed)
-  if (Option.isNone(stated) || stated.value > mostAtOnce) return yield* heldContents(Stream.make(packed), maxBytes)
-  const length = stated.value
+  const length = Option.getOrElse(stated, () => 0)
+  if (length === 0 || length > mostAtOnce) return yield* heldContents(Stream.make(packed), maxBytes)
   if (length > maxBytes) return yield* damaged()
   const plain = yield* Effect.try({
-    try: () => zstdDecompressSync(packed, { maxOutputLength: Math.max(1, length) }),
+    try: () => zstdDecompressSync(packed, { maxOutputLength: length }),
     catch: damaged
   })
   return plain.length === length ? new Uint8Array(plain) : yield* damaged()
