@@ -76,8 +76,15 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   {
     name: "agent: a state that was only printed is kept before the tool counts as stopped",
     file: "runner/agent/JobExecution.ts",
-    text: "[files, Effect.uninterruptible(checkpoint)]",
+    text: "[files, isKept(state)]",
     broken: "[files, Effect.void]",
+    test: "test/runner/agent/AgentRun.test.ts"
+  },
+  {
+    name: "agent: the state that an apply left goes to the disk at once",
+    file: "runner/agent/JobExecution.ts",
+    text: "stateFound: keeper.begin",
+    broken: "stateFound: () => Effect.void",
     test: "test/runner/agent/AgentRun.test.ts"
   },
   {
