@@ -4,6 +4,7 @@ import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Config, Effect, FileSystem, Option, Runtime, Schema } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { folderInMemory } from "./MemoryDisk.ts"
+import { patientPath } from "./PatientTools.ts"
 
 // A test runs most code a few times: compiling it to the last stage costs a sixth of the processor time without a benefit.
 const withoutLastCompiler = { BUN_JSC_useFTLJIT: "0" }
@@ -21,11 +22,19 @@ const program = Effect.gen(function* () {
   const chosen = yield* Config.option(Config.String("TMPDIR"))
   const folder = Option.isSome(chosen) ? chosen : yield* folderInMemory
   const files = yield* FileSystem.FileSystem
+  const searchPath = yield* Config.String("PATH")
+  const tools = yield* files.makeTempDirectoryScoped({
+    prefix: "svc-tools-",
+    ...Option.match(folder, { onNone: () => ({}), onSome: (directory) => ({ directory }) })
+  })
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const handle = yield* spawner.spawn(
     ChildProcess.make(process.execPath, process.argv.slice(2), {
       env: {
         ...withoutLastCompiler,
+        PATH: yield* patientPath(searchPath, tools),
+        // For the tests that look at the settings of the collector.
+        SVC_TEST_PATH: searchPath,
         // Where the test processes share what they build once, see `test/support/BuiltOnce.ts`.
         SVC_TEST_BUILDS: yield* files.makeTempDirectoryScoped({ prefix: "svc-builds-" }),
         ...Option.match(folder, { onNone: () => ({}), onSome: (path) => ({ ...keepMemory, TMPDIR: path }) })

@@ -11,6 +11,7 @@ import { DataFolder } from "../../src/database/DataFolder.ts"
 import { newKeyring } from "../src/database/support/Keyrings.ts"
 import { it } from "../support/Effect.ts"
 import { svcProgram } from "../support/SvcProgram.ts"
+import { placeMigratedDatabase } from "../support/MigratedDatabase.ts"
 
 const live = (
   name: string,
@@ -65,6 +66,7 @@ live("a backup alongside a server that writes continuously ends, is complete, an
     const files = yield* FileSystem.FileSystem
     const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
     const root = yield* files.makeTempDirectoryScoped({ prefix: "svc-backup-" })
+    yield* placeMigratedDatabase(`${root}/data`)
     const key = `${root}/data/master.key`
     const original = yield* Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs"
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Layer } from "effect"
@@ -18,15 +18,24 @@ const migrated = Effect.runSync(
 )
 
 /**
- * Puts a migrated database, of an installation of its own, into a new or empty data folder. The migrations run once per
- * process: most tests are about something else.
+ * Puts a migrated database, of an installation of its own, into a new or empty data folder; any other is left to the
+ * service. The migrations run once per process: most tests are about something else.
  */
 export const placeMigratedDatabase = Effect.fnUntraced(function* (folder: string) {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  if (readdirSync(folder).length > 0) return
   const bytes = yield* migrated
   const file = `${folder}/${databaseName}`
-  mkdirSync(folder, { recursive: true, mode: 0o700 })
   writeFileSync(file, bytes, { mode: 0o600 })
   const database = new DatabaseSync(file)
   database.exec("UPDATE installation SET installation_id = 'inst_' || lower(hex(randomblob(12)))")
   database.close()
+})
+
+/** A data folder with a migrated database, removed with the Scope. */
+export const migratedFolder = Effect.gen(function* () {
+  const files = yield* FileSystem.FileSystem
+  const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-data-" })
+  yield* placeMigratedDatabase(folder)
+  return folder
 })

@@ -117,6 +117,7 @@ export interface Surroundings {
 export const planeAt = ({ dataDir, mirror, origins }: Surroundings, options: TestPlaneOptions = {}) =>
   Layer.unwrap(
     Effect.gen(function* () {
+      yield* placeMigratedDatabase(dataDir)
       const settings = yield* testSettings({
         dataDir,
         gitAllowOrigins: origins,
@@ -172,7 +173,6 @@ export const testPlane = (options: TestPlaneOptions = {}) =>
       const empty = yield* servedRepository(`${folder}/empty.git`, true)
       const mirror = yield* providerMirror
       const dataDir = `${folder}/data`
-      yield* placeMigratedDatabase(dataDir)
       const owner = Layer.effect(
         TestPlane,
         Effect.map(newOwner("owner"), ({ context, workspaceId }) =>

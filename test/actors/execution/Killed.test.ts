@@ -12,6 +12,7 @@ import { temporaryFolder } from "../../support/ControlPlane.ts"
 import { it } from "../../support/Effect.ts"
 import { applied, demoModule, eventOf, note, replanned, settled } from "../../support/Journey.ts"
 import { countCreations, providerMirror } from "../../support/ProviderMirror.ts"
+import { placeMigratedDatabase } from "../../support/MigratedDatabase.ts"
 import { planeAt, servedRepository, TestPlane } from "../../support/TestPlane.ts"
 
 const script = fileURLToPath(new URL("../support/ApplyUntilKilled.ts", import.meta.url))
@@ -58,6 +59,7 @@ it.live(
       yield* commit("killed", { "main.tf": demoModule(note("quick") + slow) })
       yield* commit("building", { "main.tf": `resource "terraform_data" "a" { input = "a" }` })
       const dataDir = `${folder}/data`
+      yield* placeMigratedDatabase(dataDir)
       const told = yield* killedAt({ dataDir, mirror, origin, url, token })
       const { applyId, buildingId, capsuleId, context, workspaceId } = told
       const plane = Layer.succeed(

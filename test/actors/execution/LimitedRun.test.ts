@@ -8,16 +8,16 @@ import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import { defaultSandboxSettings } from "../../../runner/sandbox/SandboxSettings.ts"
 import { suite } from "../../support/Effect.ts"
 import { active, applied, install, planned, replanned, settled } from "../../support/Journey.ts"
+import { plainTerraform } from "../../support/PlainTerraform.ts"
 import { testPlane } from "../../support/TestPlane.ts"
 
-const terraform = Bun.which("terraform") ?? "/usr/local/bin/terraform"
 const folder = mkdtempSync(join(tmpdir(), "svc-hungry-"))
 const tool = join(folder, "terraform")
 // For a module that names a command in `hungry`, a simulated provider takes all memory while that command runs, and the
 // command fails.
 writeFileSync(
   tool,
-  `#!/bin/sh\nif [ -e hungry ] && [ "$1" = "$(cat hungry)" ]; then ${terraform} version; tail /dev/zero; exit 1; fi\nexec ${terraform} "$@"\n`
+  `#!/bin/sh\nif [ -e hungry ] && [ "$1" = "$(cat hungry)" ]; then ${plainTerraform} version; tail /dev/zero; exit 1; fi\nexec ${plainTerraform} "$@"\n`
 )
 chmodSync(tool, 0o755)
 

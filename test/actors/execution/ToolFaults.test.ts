@@ -18,8 +18,8 @@ import {
   replanned
 } from "../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
+import { plainTerraform } from "../../support/PlainTerraform.ts"
 
-const terraform = Bun.which("terraform") ?? "/usr/local/bin/terraform"
 const folder = mkdtempSync(join(tmpdir(), "svc-tool-"))
 const tool = join(folder, "terraform")
 
@@ -28,14 +28,14 @@ const faults = {
   none: "",
   garbage: `printf '\\377\\000{"type":"planned_change"}}}\\n[[[[\\nnot json at all\\n'; exit 0`,
   hang: "sleep 600",
-  failsAfterwards: `${terraform} "$@"; exit 1`,
+  failsAfterwards: `${plainTerraform} "$@"; exit 1`,
   // As the first process of its namespace it could not kill itself.
   dies: "exit 137"
 }
 const behave = (command: string, fault: keyof typeof faults) => {
   writeFileSync(
     tool,
-    `#!/bin/sh\nif [ "$1" = "${command}" ]; then\n${faults[fault] || ":"}\nfi\nexec ${terraform} "$@"\n`
+    `#!/bin/sh\nif [ "$1" = "${command}" ]; then\n${faults[fault] || ":"}\nfi\nexec ${plainTerraform} "$@"\n`
   )
   chmodSync(tool, 0o755)
 }

@@ -1,5 +1,5 @@
 import { expect } from "bun:test"
-import { Deferred, Effect, Exit, Fiber, FileSystem, Latch, Layer } from "effect"
+import { Deferred, Effect, Exit, Fiber, Latch, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { Audit } from "../../../actors/audit/Audit.ts"
 import { serviceContext } from "../../../actors/Command.ts"
@@ -13,6 +13,7 @@ import * as Database from "../../../src/database/Database.ts"
 import { DataFolder } from "../../../src/database/DataFolder.ts"
 import { platform } from "../../../src/composition/Platform.ts"
 import { it } from "../../support/Effect.ts"
+import { migratedFolder } from "../../support/MigratedDatabase.ts"
 
 const storage = (folder: string) =>
   Audit.layer.pipe(
@@ -31,9 +32,7 @@ const life = <A, E, R>(folder: string, use: Effect.Effect<A, E, R>, generation: 
     Effect.provide(use, SigningKeys.layer.pipe(Layer.provide(generation), Layer.provideMerge(storage(folder))))
   )
 
-const temporaryFolder = Effect.flatMap(FileSystem.FileSystem, (files) =>
-  files.makeTempDirectoryScoped({ prefix: "svc-signing-keys-" })
-).pipe(Effect.provide(platform))
+const temporaryFolder = migratedFolder.pipe(Effect.provide(platform))
 
 const keyIds = Effect.flatMap(SigningKeys, ({ keySet }) =>
   Effect.map(keySet, (keys) => keys.map(({ kid }) => kid ?? "").toSorted())

@@ -9,7 +9,7 @@ import { RunLifecycle } from "../../../actors/run/RunLifecycle.ts"
 import { RunQueue } from "../../../actors/queue/RunQueue.ts"
 import * as Database from "../../../src/database/Database.ts"
 import { DataFolder } from "../../../src/database/DataFolder.ts"
-import { temporaryFolder } from "../../support/ControlPlane.ts"
+import { migratedFolder } from "../../support/MigratedDatabase.ts"
 import { it } from "../../support/Effect.ts"
 import { namedRun, namedWorkspace } from "../../support/NamedIds.ts"
 import { type RunId, type WorkspaceId } from "../../../schema/records/Ids.ts"
@@ -48,7 +48,7 @@ it.live(
   "turns survive a restart: those already served wait behind the others, and a requeued Run keeps its place",
   () =>
     Effect.gen(function* () {
-      const folder = yield* temporaryFolder
+      const folder = yield* migratedFolder
       yield* Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const at = "2026-01-01T00:00:00.000Z"

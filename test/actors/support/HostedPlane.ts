@@ -22,6 +22,7 @@ import { storage } from "../../../src/composition/Storage.ts"
 import { cleanupByHand, temporaryFolder, testSettings } from "../../support/ControlPlane.ts"
 import { settled, stepped } from "../../support/Journey.ts"
 import { hostedModules } from "./HostedModules.ts"
+import { placeMigratedDatabase } from "../../support/MigratedDatabase.ts"
 
 export const issuer = "https://svc.example.test"
 export const siteOrigin = "https://site.example.test"
@@ -74,7 +75,9 @@ export const hostedPlane = Layer.unwrap(
     yield* createRepository({ gitdir })
     yield* commitFiles({ gitdir, files: { ...hostedModules } })
     const repository = yield* serveRepository({ gitdir })
-    const settings = yield* testSettings({ dataDir: `${folder}/data`, gitAllowOrigins: [repository.origin] })
+    const dataDir = `${folder}/data`
+    yield* placeMigratedDatabase(dataDir)
+    const settings = yield* testSettings({ dataDir, gitAllowOrigins: [repository.origin] })
     const people = Layer.effect(
       Bench,
       Effect.gen(function* () {

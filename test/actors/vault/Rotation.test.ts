@@ -8,8 +8,8 @@ import { type MasterKeySource, VaultSettings } from "../../../actors/vault/Vault
 import * as Database from "../../../src/database/Database.ts"
 import { DataFolder } from "../../../src/database/DataFolder.ts"
 import { it } from "../../support/Effect.ts"
+import { migratedFolder } from "../../support/MigratedDatabase.ts"
 
-const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "svc-test-" }))
 const platform = Effect.provide(NodeServices.layer)
 
 /** A vault over the data folder, reopened: equivalent to a restart. */
@@ -57,7 +57,7 @@ const keyC = Buffer.from("fb".repeat(32), "hex").toString("base64url")
 
 it.live("the file is created once, and its values can be decrypted after a restart", () =>
   Effect.gen(function* () {
-    const folder = yield* temporary
+    const folder = yield* migratedFolder
     const envelopes = yield* sealSome(10).pipe(Effect.provide(vaultIn(folder, file(folder))))
     yield* expectReadable(envelopes).pipe(Effect.provide(vaultIn(folder, file(folder))))
   }).pipe(platform)
@@ -66,7 +66,7 @@ it.live("the file is created once, and its values can be decrypted after a resta
 it.live("a lost master key is never replaced while sealed values exist: start is refused, naming the key", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
-    const folder = yield* temporary
+    const folder = yield* migratedFolder
     const { active } = yield* Effect.flatMap(Vault, (vault) => vault.keyIds).pipe(
       Effect.provide(vaultIn(folder, file(folder)))
     )
@@ -82,7 +82,7 @@ it.live("a lost master key is never replaced while sealed values exist: start is
 
 it.live("rotation changes the key of every data key, but no value and no digest", () =>
   Effect.gen(function* () {
-    const folder = yield* temporary
+    const folder = yield* migratedFolder
     const [envelopes, digest] = yield* Effect.gen(function* () {
       const vault = yield* Vault
       const sealed = yield* sealSome(40)
@@ -111,7 +111,7 @@ it.live("rotation changes the key of every data key, but no value and no digest"
 
 it.live("a rotation that stopped at any step leaves everything readable, and the next one finishes it", () =>
   Effect.gen(function* () {
-    const folder = yield* temporary
+    const folder = yield* migratedFolder
     const envelopes = yield* sealSome(35).pipe(Effect.provide(vaultIn(folder, file(folder))))
     // Each number of successful statements stands for a crash at another step.
     for (let allowed = 0; allowed < 3; allowed++) {
@@ -139,7 +139,7 @@ it.live("a rotation that stopped at any step leaves everything readable, and the
 
 it.live("values sealed and opened while keys rotate all remain readable", () =>
   Effect.gen(function* () {
-    const folder = yield* temporary
+    const folder = yield* migratedFolder
     const early = yield* sealSome(40).pipe(Effect.provide(vaultIn(folder, file(folder))))
     const envelopes = yield* Effect.gen(function* () {
       const vault = yield* Vault
@@ -183,7 +183,7 @@ it.live(
   "keys from the environment: the first one seals, the others open, and after a rotation they are dispensable",
   () =>
     Effect.gen(function* () {
-      const folder = yield* temporary
+      const folder = yield* migratedFolder
       const envelopes = yield* sealSome(8).pipe(Effect.provide(vaultIn(folder, value(keyA))))
       const refused = yield* Effect.flatMap(Vault, (vault) => Effect.flip(vault.rotateMasterKey())).pipe(
         Effect.provide(vaultIn(folder, value(keyA)))
@@ -202,7 +202,7 @@ it.live(
 
 it.live("keys from a command", () =>
   Effect.gen(function* () {
-    const folder = yield* temporary
+    const folder = yield* migratedFolder
     const command = (text: string): MasterKeySource => ({ kind: "command", command: text })
     const envelopes = yield* sealSome(2).pipe(Effect.provide(vaultIn(folder, command(`echo '${keyC}'`))))
     yield* expectReadable(envelopes).pipe(Effect.provide(vaultIn(folder, value(keyC))))
@@ -213,7 +213,7 @@ it.live("keys from a command", () =>
 
 it.live("refuses what is not a key, and never quotes it", () =>
   Effect.gen(function* () {
-    const folder = yield* temporary
+    const folder = yield* migratedFolder
     const secretish = "correct-horse-battery-staple"
     for (const text of [
       "",
@@ -233,7 +233,7 @@ it.live("refuses what is not a key, and never quotes it", () =>
 it.live("a key file readable by others is refused", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
-    const folder = yield* temporary
+    const folder = yield* migratedFolder
     yield* start(folder, file(folder))
     yield* fs.chmod(`${folder}/master.key`, 0o640)
     const error = yield* Effect.flip(start(folder, file(folder)))

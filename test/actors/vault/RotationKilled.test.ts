@@ -1,6 +1,6 @@
 import { expect } from "bun:test"
 import { NodeCrypto, NodeServices } from "@effect/platform-node"
-import { Effect, FileSystem, Layer, Redacted } from "effect"
+import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import type { SealContext } from "../../../actors/vault/Sealing.ts"
 import { Vault } from "../../../actors/vault/Vault.ts"
@@ -9,6 +9,7 @@ import * as Database from "../../../src/database/Database.ts"
 import { DataFolder } from "../../../src/database/DataFolder.ts"
 import { bundledProgram } from "../../support/BundledProgram.ts"
 import { it } from "../../support/Effect.ts"
+import { migratedFolder } from "../../support/MigratedDatabase.ts"
 
 // More than two batches of a rotation.
 const kinds = 410
@@ -58,8 +59,7 @@ it.live(
   "a rotation killed at any step leaves every value readable, and the next one finishes it",
   () =>
     Effect.gen(function* () {
-      const files = yield* FileSystem.FileSystem
-      const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-test-" })
+      const folder = yield* migratedFolder
       const envelopes = yield* sealAll.pipe(Effect.provide(vaultIn(folder)))
       const resumed: Array<boolean> = []
       for (let step = 1; !(yield* rotatedWithFuse(folder, step)); step++) {

@@ -11,6 +11,7 @@ import { storage } from "../../../src/composition/Storage.ts"
 import { temporaryFolder, testSettings } from "../../support/ControlPlane.ts"
 import { providerMirror } from "../../support/ProviderMirror.ts"
 import { svcProgram } from "../../support/SvcProgram.ts"
+import { placeMigratedDatabase } from "../../support/MigratedDatabase.ts"
 
 const provider = "example.test/acme/demo"
 
@@ -57,6 +58,7 @@ export const heldApply = Effect.fn("heldApply")(function* (options: {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const folder = yield* temporaryFolder
   const dataDir = `${folder}/data`
+  yield* placeMigratedDatabase(dataDir)
   const mirror = yield* providerMirror
   const gitdir = `${folder}/repository.git`
   yield* createRepository({ gitdir })

@@ -18,6 +18,7 @@ import { serviceContext } from "../../../actors/Command.ts"
 import { HttpListener } from "../../../src/http/HttpListener.ts"
 import { loadSettings } from "../../../src/settings/Settings.ts"
 import { providerMirror } from "../../support/ProviderMirror.ts"
+import { placeMigratedDatabase } from "../../support/MigratedDatabase.ts"
 
 /** Where people reach the server; its links use this origin, and tests reach it on loopback. */
 export const publicOrigin = "https://svc.example.test"
@@ -44,10 +45,12 @@ export const hostedServer = Effect.fnUntraced(function* (
   const mirror = yield* providerMirror
   const policyFile = `${folder}/policy.json`
   yield* files.writeFileString(policyFile, JSON.stringify(policy))
+  const dataDir = `${folder}/data`
+  yield* placeMigratedDatabase(dataDir)
   const settings = yield* loadSettings(
     new Map(
       Object.entries({
-        dataDir: `${folder}/data`,
+        dataDir,
         listen: "127.0.0.1:0",
         baseUrl: publicOrigin,
         log: "error",

@@ -2,6 +2,7 @@ import { afterAll, describe, expect } from "bun:test"
 import { Effect, Redacted } from "effect"
 import type { PlanJob } from "../../../runner/execution/RunJob.ts"
 import { it, suite } from "../../support/Effect.ts"
+import { plainTerraform } from "../../support/PlainTerraform.ts"
 import {
   type Placed,
   type Recorded,
@@ -10,6 +11,7 @@ import {
   planJob,
   recorder,
   temporaryFolder,
+  terraform,
   variable
 } from "./support/RunnerHarness.ts"
 import { runnerWith, TestRunner } from "./support/TestRunner.ts"
@@ -34,7 +36,7 @@ const { live, dispose } = suite(runnerWith())
 afterAll(dispose)
 
 const alone = (folder: string, files: Tree, more: Partial<Placed<PlanJob>> = {}) =>
-  planJob(folder, files, { selfContained: true, ...more })
+  planJob(folder, files, { selfContained: true, tool: { ...terraform, path: plainTerraform }, ...more })
 
 describe("A module with nothing to install", () => {
   live("is planned, applied, planned again and destroyed without an installation", () =>
@@ -134,7 +136,7 @@ describe("A module with nothing to install", () => {
       Effect.gen(function* () {
         const runner = yield* TestRunner
         const text = `${required}${note("a", tellCollector)}`
-        const first = job({ "main.tf": text })
+        const first = job({ "main.tf": text }, { tool: { ...terraform, path: plainTerraform } })
         const plan = yield* runner.plan(first, recorder().sink)
         const seen = recorder()
         const applied = yield* runner.apply(applyJob(folder, first, plan), seen.sink)

@@ -1,5 +1,5 @@
 import { describe, expect } from "bun:test"
-import { Context, Effect, FileSystem, Layer, Option, Redacted, type Scope } from "effect"
+import { Context, Effect, Layer, Option, Redacted, type Scope } from "effect"
 import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
 import { ApiError, makeClient } from "../../../src/client/index.ts"
 import { controlPlane } from "../../../src/Composition.ts"
@@ -12,6 +12,7 @@ import { logging } from "../../../src/observability/Logging.ts"
 import { OperatorListener } from "../../../src/observability/OperatorListener.ts"
 import { it } from "../../support/Effect.ts"
 import { collector } from "../observability/support/Collector.ts"
+import { migratedFolder } from "../../support/MigratedDatabase.ts"
 
 const live = (
   name: string,
@@ -20,8 +21,7 @@ const live = (
 
 /** A separate control plane with one account, and the typed client with that account's token. */
 const start = Effect.fn("start")(function* (settings: Readonly<Record<string, string>> = {}) {
-  const files = yield* FileSystem.FileSystem
-  const dataDir = yield* files.makeTempDirectoryScoped({ prefix: "svc-control-plane-" })
+  const dataDir = yield* migratedFolder
   const loaded = yield* loadSettings(
     new Map(Object.entries({ dataDir, listen: "127.0.0.1:0", log: "error", ...settings })),
     Option.none()

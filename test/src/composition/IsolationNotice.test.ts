@@ -1,5 +1,5 @@
 import { describe, expect } from "bun:test"
-import { Context, Effect, FileSystem, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
 import { defaultSandboxSettings, SandboxSettings } from "../../../runner/sandbox/SandboxSettings.ts"
 import { makeClient } from "../../../src/client/index.ts"
@@ -11,12 +11,12 @@ import { HttpListener } from "../../../src/http/HttpListener.ts"
 import { loadSettings } from "../../../src/settings/Settings.ts"
 import { logging } from "../../../src/observability/Logging.ts"
 import { it } from "../../support/Effect.ts"
+import { migratedFolder } from "../../support/MigratedDatabase.ts"
 
 /** What the first request of every page returns on a machine with these levels. */
 const noticesOf = (isolation: "auto" | "off", levels: typeof defaultSandboxSettings.levels) =>
   Effect.gen(function* () {
-    const files = yield* FileSystem.FileSystem
-    const dataDir = yield* files.makeTempDirectoryScoped({ prefix: "svc-isolation-notice-" })
+    const dataDir = yield* migratedFolder
     const settings = yield* loadSettings(
       new Map(Object.entries({ dataDir, listen: "127.0.0.1:0", log: "error", runnerIsolation: isolation })),
       Option.none()

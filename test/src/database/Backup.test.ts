@@ -10,8 +10,12 @@ import { DataFolder } from "../../../src/database/DataFolder.ts"
 import { restoreFrom } from "../../../src/database/Restore.ts"
 import { it } from "../../support/Effect.ts"
 import { newKeyring, noKeys } from "./support/Keyrings.ts"
+import { placeMigratedDatabase } from "../../support/MigratedDatabase.ts"
 
-const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "svc-test-" }))
+/** A folder with a data folder `a`. */
+const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) =>
+  Effect.tap(fs.makeTempDirectoryScoped({ prefix: "svc-test-" }), (root) => placeMigratedDatabase(`${root}/a`))
+)
 const databaseIn = (folder: string) => Layer.fresh(Database.layer.pipe(Layer.provideMerge(DataFolder.layer(folder))))
 
 const insertUser = Effect.flatMap(

@@ -15,7 +15,8 @@ import {
 } from "../../../src/index.ts"
 import { platform } from "../../../src/composition/Platform.ts"
 import { suite } from "../../support/Effect.ts"
-import { newMember, quiet, servedPlane, Surroundings, temporaryFolder } from "./support/Plane.ts"
+import { newMember, quiet, servedPlane, Surroundings } from "./support/Plane.ts"
+import { migratedFolder } from "../../support/MigratedDatabase.ts"
 
 const plane = suite(servedPlane)
 afterAll(plane.dispose)
@@ -124,7 +125,7 @@ describe("who acts in process", () => {
       const { user } = yield* Surroundings
       const here = yield* ControlPlane
       const services = yield* Layer.build(
-        layer({ dataDir: yield* Effect.provide(temporaryFolder, platform), baseUrl: "https://svc.example.com" }).pipe(
+        layer({ dataDir: yield* Effect.provide(migratedFolder, platform), baseUrl: "https://svc.example.com" }).pipe(
           Layer.provide(quiet),
           Layer.provide(platform)
         )

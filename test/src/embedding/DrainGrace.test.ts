@@ -18,6 +18,7 @@ import {
 import { it } from "../../support/Effect.ts"
 import { eventually } from "../../support/Eventually.ts"
 import { providerMirror } from "../../support/ProviderMirror.ts"
+import { placeMigratedDatabase } from "../../support/MigratedDatabase.ts"
 import { quiet, temporaryFolder } from "./support/Plane.ts"
 
 const baseUrl = "https://svc.example.com"
@@ -77,6 +78,7 @@ const stoppedAtWork = Effect.fnUntraced(function* (
   yield* createRepository({ gitdir })
   yield* commitFiles({ gitdir, files: { "main.tf": module(mirror.notesDir) } })
   const { origin, url } = yield* serveRepository({ gitdir })
+  yield* placeMigratedDatabase(`${folder}/data`)
   const plane = layer({
     dataDir: `${folder}/data`,
     baseUrl,

@@ -22,6 +22,7 @@ import {
 import { makeClient } from "../../../src/client/index.ts"
 import { it } from "../../support/Effect.ts"
 import { quiet, temporaryFolder as folder } from "./support/Plane.ts"
+import { migratedFolder } from "../../support/MigratedDatabase.ts"
 
 const live = (
   name: string,
@@ -47,8 +48,8 @@ describe("embedding", () => {
       const scope = yield* Scope.Scope
       const build = (dataDir: string) =>
         Layer.buildWithMemoMap(layerServer({ dataDir, listen: "127.0.0.1:0", settings }), memo, scope)
-      const first = yield* build(yield* folder)
-      const second = yield* build(yield* folder)
+      const first = yield* build(yield* migratedFolder)
+      const second = yield* build(yield* migratedFolder)
       expect(Context.get(first, ControlPlane).baseUrl).not.toBe(Context.get(second, ControlPlane).baseUrl)
       const [ofFirst, ofSecond] = yield* Effect.all([
         Context.get(first, Administration).createAccount(ada),
@@ -141,10 +142,12 @@ describe("embedding", () => {
           seen = { concurrency, drainGrace }
         })
       )
-      const options = { dataDir: yield* folder, baseUrl, settings: { ...settings, runConcurrency: "3" } }
+      const options = { dataDir: yield* migratedFolder, baseUrl, settings: { ...settings, runConcurrency: "3" } }
       yield* Layer.build(layer({ ...options, runner: (shipped) => Layer.provideMerge(observed, shipped) }))
       expect(seen).toEqual({ concurrency: 3, drainGrace: "30 seconds" })
-      const graced = yield* Layer.build(layer({ ...options, dataDir: yield* folder, drain: { grace: "2 seconds" } }))
+      const graced = yield* Layer.build(
+        layer({ ...options, dataDir: yield* migratedFolder, drain: { grace: "2 seconds" } })
+      )
       expect(Context.getOrUndefined(graced, RunSettings)?.drainGrace).toBe("2 seconds")
     })
   )
@@ -153,7 +156,9 @@ describe("embedding", () => {
     Effect.gen(function* () {
       const once = Effect.scoped(
         Effect.gen(function* () {
-          const services = yield* Layer.build(layerServer({ dataDir: yield* folder, listen: "127.0.0.1:0", settings }))
+          const services = yield* Layer.build(
+            layerServer({ dataDir: yield* migratedFolder, listen: "127.0.0.1:0", settings })
+          )
           const client = yield* makeClient({ baseUrl: Context.get(services, ControlPlane).baseUrl })
           yield* client.discovery.capabilities()
           yield* Context.get(services, SvcClient).discovery.capabilities()
@@ -176,7 +181,7 @@ live("a process that embedded it exits on its own: no timer, fiber or handle kee
     const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
     const program = fileURLToPath(new URL("support/EmbedAndLeave.ts", import.meta.url))
     const child = yield* spawner.spawn(
-      ChildProcess.make(process.execPath, [program, yield* folder], { extendEnv: true, stderr: "inherit" })
+      ChildProcess.make(process.execPath, [program, yield* migratedFolder], { extendEnv: true, stderr: "inherit" })
     )
     const printed = yield* Stream.mkString(Stream.decodeText(child.stdout))
     expect(printed).toBe("disposed\nactive fibers: 0\n")

@@ -9,7 +9,8 @@ import { platform } from "../../../src/composition/Platform.ts"
 import { fetchServer } from "../../support/FetchServer.ts"
 import { suite } from "../../support/Effect.ts"
 import { eventually } from "../../support/Eventually.ts"
-import { openSession, quiet, temporaryFolder } from "./support/Plane.ts"
+import { openSession, quiet } from "./support/Plane.ts"
+import { migratedFolder } from "../../support/MigratedDatabase.ts"
 
 /** A host's application with its own routes, and the API below a prefix. */
 class Host extends Context.Service<Host, { readonly url: string }>()("test/embedding/Host") {
@@ -33,7 +34,7 @@ class Host extends Context.Service<Host, { readonly url: string }>()("test/embed
 const host = suite(
   Host.layer.pipe(
     Layer.provideMerge(
-      Layer.unwrap(Effect.map(temporaryFolder, (dataDir) => layer({ dataDir, baseUrl: "https://svc.example.com" })))
+      Layer.unwrap(Effect.map(migratedFolder, (dataDir) => layer({ dataDir, baseUrl: "https://svc.example.com" })))
     ),
     Layer.provideMerge(FetchHttpClient.layer),
     Layer.provide(platform),

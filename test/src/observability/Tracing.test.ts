@@ -1,5 +1,5 @@
 import { describe, expect } from "bun:test"
-import { ConfigProvider, Context, Effect, FileSystem, Layer, Option } from "effect"
+import { ConfigProvider, Context, Effect, Layer, Option } from "effect"
 import { TestConsole } from "effect/testing"
 import { run } from "../../../src/cli/Run.ts"
 import { controlPlane } from "../../../src/Composition.ts"
@@ -8,6 +8,7 @@ import { HttpListener } from "../../../src/http/HttpListener.ts"
 import { loadSettings } from "../../../src/settings/Settings.ts"
 import { it } from "../../support/Effect.ts"
 import { collector } from "./support/Collector.ts"
+import { migratedFolder } from "../../support/MigratedDatabase.ts"
 
 const tool = Bun.which("tofu") ?? Bun.which("terraform")
 
@@ -59,8 +60,7 @@ describe.skipIf(tool === null)("telemetry of the main job", () => {
 it.live("a trace shows neither code nor state of an authorization response", () =>
   Effect.gen(function* () {
     const { everything, origin, ...collected } = yield* collector
-    const files = yield* FileSystem.FileSystem
-    const dataDir = yield* files.makeTempDirectoryScoped({ prefix: "svc-traced-" })
+    const dataDir = yield* migratedFolder
     const settings = yield* loadSettings(
       new Map(Object.entries({ dataDir, listen: "127.0.0.1:0", log: "error", toolDownload: "off", otlpUrl: origin })),
       Option.none()

@@ -1,4 +1,4 @@
-import { Context, Effect, FileSystem, Layer, Option, Redacted } from "effect"
+import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { Sessions } from "../../../actors/account/Sessions.ts"
 import { controlPlane } from "../../../src/Composition.ts"
 import { Users } from "../../../actors/account/Users.ts"
@@ -6,11 +6,11 @@ import { serviceContext } from "../../../actors/Command.ts"
 import { HttpListener } from "../../../src/http/HttpListener.ts"
 import { loadSettings } from "../../../src/settings/Settings.ts"
 import { logging } from "../../../src/observability/Logging.ts"
+import { migratedFolder } from "../../support/MigratedDatabase.ts"
 
 /** The real server on its own data folder, in this process, with one person signed in. */
 export const servedPerson = Effect.gen(function* () {
-  const files = yield* FileSystem.FileSystem
-  const dataDir = yield* files.makeTempDirectoryScoped({ prefix: "svc-served-" })
+  const dataDir = yield* migratedFolder
   const settings = yield* loadSettings(
     new Map(Object.entries({ dataDir, listen: "127.0.0.1:0", log: "error" })),
     Option.none()

@@ -15,6 +15,7 @@ import {
   type SandboxSettingsShape
 } from "../../../../runner/sandbox/SandboxSettings.ts"
 import type { SandboxLevel } from "../../../../schema/records/Run.ts"
+import { bundledConfinement } from "../../../support/BundledConfinement.ts"
 import { it } from "../../../support/Effect.ts"
 
 const mebibyte = 1024 ** 2
@@ -30,6 +31,7 @@ const small: SandboxLimits = {
 const sandboxWith = (settings: Partial<SandboxSettingsShape>) =>
   Sandbox.layer.pipe(
     Layer.provide(Layer.succeed(SandboxSettings, { ...defaultSandboxSettings, limits: small, ...settings })),
+    Layer.provide(bundledConfinement),
     Layer.provide(NodeServices.layer)
   )
 
@@ -68,8 +70,8 @@ const ended = Effect.fnUntraced(function* (
   return { end, stdout, exceeded: yield* child.exceeded }
 }, Effect.scoped)
 
-/** Allocates as much memory as it can, and never ends. */
-const hungry = "tail /dev/zero"
+/** Fills more memory than it may once, holds it, and never ends. */
+const hungry = "dd if=/dev/zero bs=160M count=1 | sleep 1000"
 const breeding = "(for n in $(seq 100); do sleep 1000 & done); exec sleep 1000"
 const waiting = "; trap 'exit 0' INT; while :; do sleep 0.1; done"
 

@@ -5,6 +5,7 @@ import { storage } from "../../../../src/composition/Storage.ts"
 import { testSettings } from "../../../support/ControlPlane.ts"
 import { svcProgram } from "../../../support/SvcProgram.ts"
 import { folder } from "./CommandLine.ts"
+import { placeMigratedDatabase } from "../../../support/MigratedDatabase.ts"
 
 export const isRoot = process.getuid?.() === 0
 /** Root may open every file, unless it gives up that capability. The tree itself stays readable for its owner. */
@@ -26,6 +27,7 @@ export const environmentOf = (environment: Environment): Environment => ({
 
 /** Lets a server use a folder. */
 export const use = Effect.fnUntraced(function* (dataDir: string) {
+  yield* placeMigratedDatabase(dataDir)
   yield* Effect.scoped(Layer.build(Layer.fresh(storage(yield* testSettings({ dataDir })))))
 })
 

@@ -13,6 +13,7 @@ import {
 import type { Role, Workspace } from "../../../../schema/records/Workspace.ts"
 import type { User } from "../../../../actors/account/Users.ts"
 import { demoRepository } from "../../../../src/cli/demo/DemoRepository.ts"
+import { migratedFolder } from "../../../support/MigratedDatabase.ts"
 
 /** The owner of a control plane, and what can be installed. */
 export class Surroundings extends Context.Service<
@@ -29,7 +30,7 @@ export const temporaryFolder = Effect.flatMap(FileSystem.FileSystem, (files) =>
 /** A control plane with a listener, one account, and a repository with one module. */
 export const servedPlane: Layer.Layer<Embedded | Surroundings> = Layer.unwrap(
   Effect.gen(function* () {
-    const dataDir = yield* temporaryFolder
+    const dataDir = yield* migratedFolder
     const { origin, url } = yield* demoRepository
     const plane = layerServer({
       dataDir,

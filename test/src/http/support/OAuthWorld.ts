@@ -10,6 +10,7 @@ import { loadSettings } from "../../../../src/settings/Settings.ts"
 import { logging } from "../../../../src/observability/Logging.ts"
 import { loopback } from "../../../support/LoopbackServer.ts"
 import { type PliantServer, pliantServer } from "../../../support/PliantAuthorizationServer.ts"
+import { migratedFolder } from "../../../support/MigratedDatabase.ts"
 
 export const origin = "https://svc.example.com"
 export const callbackOf = (helperId: string) => `/api/v1/connections/oauth/${helperId}/callback`
@@ -42,8 +43,7 @@ const referenceServer = Effect.gen(function* () {
 })
 
 const serve = Effect.fnUntraced(function* (settings: Readonly<Record<string, string>>) {
-  const files = yield* FileSystem.FileSystem
-  const dataDir = yield* files.makeTempDirectoryScoped({ prefix: "svc-oauth-" })
+  const dataDir = yield* migratedFolder
   const loaded = yield* loadSettings(
     new Map(Object.entries({ dataDir, listen: "127.0.0.1:0", toolDownload: "off", log: "error", ...settings })),
     Option.none()

@@ -5,12 +5,14 @@ import { HttpListener } from "../../../../src/http/HttpListener.ts"
 import { logging } from "../../../../src/observability/Logging.ts"
 import type { SettingName } from "../../../../src/settings/SettingDefinitions.ts"
 import { loadSettings } from "../../../../src/settings/Settings.ts"
+import { placeMigratedDatabase } from "../../../support/MigratedDatabase.ts"
 
 /** The real server on a data folder, in this process: everything in it, its address, and its log so far. */
 export const serve = Effect.fn("serve")(function* (
   dataDir: string,
   more: ReadonlyMap<SettingName, string> = new Map()
 ) {
+  yield* placeMigratedDatabase(dataDir)
   const settings = yield* loadSettings(
     new Map([["dataDir", dataDir], ["listen", "127.0.0.1:0"], ["toolDownload", "off"], ...more]),
     Option.none()

@@ -1,0 +1,14 @@
+import { Effect, Layer } from "effect"
+import { ConfinementCommand } from "../../runner/sandbox/confinement/ConfinementCommand.ts"
+import { bundledProgram } from "./BundledProgram.ts"
+
+const source = new URL("../../runner/sandbox/confinement/ConfineMain.ts", import.meta.url)
+
+/** The program that becomes a program of a sandbox as one file: at some levels every command starts it. */
+export const bundledConfinement = Layer.effect(
+  ConfinementCommand,
+  Effect.map(
+    Effect.promise(() => bundledProgram(source)),
+    (program) => ({ program: process.execPath, args: [program] })
+  )
+)
