@@ -22,6 +22,7 @@ import { AgentRow, AgentSessionRow, EnrolmentTokenRow, FactsJson, KeysJson, Pool
 import { ProvidedMarks } from "./ProvidedMarks.ts"
 import { isAgentHeld } from "./RestoredAgents.ts"
 import { ServerKeys } from "./ServerKeys.ts"
+import { standingAgent } from "./StandingAgent.ts"
 
 export const sessionSeconds = 600
 /** How long a nonce is valid. */
@@ -72,6 +73,8 @@ export class AgentSessions extends Context.Service<
     readonly mayTakeRuns: (session: Pick<AgentSession, "facts">) => Effect.Effect<void, UpgradeRequired>
     /** The session of a bearer token. */
     readonly of: (secret: string | undefined) => Effect.Effect<AgentSession, Unauthorised>
+    /** Whether the agent of a session was neither revoked nor given new keys since the session began. */
+    readonly stands: (session: AgentSession) => Effect.Effect<boolean>
     /** How the agent describes itself in a renewal; written when it changed, otherwise twice a minute. */
     readonly described: (session: AgentSession, said: Pick<AgentFacts, "disk" | "draining">) => Effect.Effect<void>
   }
@@ -317,7 +320,10 @@ export class AgentSessions extends Context.Service<
         }).pipe(transaction(sql))
       })
 
-      return AgentSessions.of({ challenge, enrol, begin, mayTakeRuns, of, described })
+      const stands = ({ agent }: AgentSession) =>
+        Effect.map(standingAgent(sql, agent), (present) => present !== undefined)
+
+      return AgentSessions.of({ challenge, enrol, begin, mayTakeRuns, of, stands, described })
     })
   )
 }

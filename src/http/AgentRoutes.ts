@@ -1,4 +1,4 @@
-import { ByteSize, Effect, Layer, Option, Schema } from "effect"
+import { ByteSize, Effect, Layer, Option, Schema, Stream } from "effect"
 import { type Headers, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { RpcSerialization, RpcServer } from "effect/rpc"
 import { AgentBlobs, type BlobRefused } from "../../actors/agent/AgentBlobs.ts"
@@ -20,6 +20,7 @@ import { AgentProtocol } from "../../schema/agent/AgentProtocol.ts"
 import { BlobKind, Digest } from "../../schema/agent/Blob.ts"
 import { carriesFiles } from "../../schema/agent/CarriedFile.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
+import { AuthorityChanges, untilRefused } from "../streams/AuthorityChanges.ts"
 import { AgentApi } from "./AgentApi.ts"
 import { routeOf } from "./DeclaredRoute.ts"
 import { Exchange } from "./Exchange.ts"
@@ -112,6 +113,8 @@ const refusals: Readonly<Record<BlobRefused["reason"], number>> = {
   storage: 503
 }
 
+const sessionOver = new ApiError({ code: "unauthenticated", message: "The session is over. Begin another." })
+
 const said = (status: number, message: string) => HttpServerResponse.jsonUnsafe({ message }, { status })
 
 const Address = Schema.Struct({
@@ -140,6 +143,15 @@ const blobRoutes = HttpRouter.use(
     const files = yield* AgentFiles
     const blobs = yield* AgentBlobs
     const carried = yield* CarriedBlobs
+    const authority = yield* AuthorityChanges
+
+    /** A transfer may take long: it ends with the session. */
+    const untilOver = (session: AgentSession) =>
+      untilRefused(
+        authority,
+        Effect.flatMap(sessions.stands(session), (stands) => (stands ? Effect.void : sessionOver))
+      )
+
     const asked = Effect.gen(function* () {
       if (!(yield* pools.exist)) return yield* noSuchRoute
       const request = yield* HttpServerRequest.HttpServerRequest
@@ -163,7 +175,7 @@ const blobRoutes = HttpRouter.use(
         const [, text] = /^bytes=(\d{1,15})-$/.exec(request.headers["range"] ?? "") ?? []
         const from = text === undefined ? 0 : Number(text)
         if (from > totalBytes) return said(416, "The range begins after the end.")
-        return HttpServerResponse.stream(bytes(from), {
+        return HttpServerResponse.stream(Stream.haltWhen(bytes(from), untilOver(session)), {
           status: text === undefined ? 200 : 206,
           contentType: "application/octet-stream",
           contentLength: totalBytes - from,
@@ -198,6 +210,7 @@ const blobRoutes = HttpRouter.use(
         if (!isOpen) return said(410, "The Run is not this agent's any more.")
         const exchange = yield* Exchange
         return yield* blobs.put(claim, kind, digest, { ...range, bytes: request.stream }).pipe(
+          Effect.raceFirst(untilOver(session)),
           Effect.tap(() => Effect.sync(exchange.bodyReceived)),
           Effect.map((stored) => HttpServerResponse.jsonUnsafe(stored)),
           Effect.catchTag("BlobRefused", ({ message, reason }) => Effect.succeed(said(refusals[reason], message))),

@@ -8,8 +8,8 @@ import { formatBytes } from "../../../runner/sandbox/limits/LimitExceeded.ts"
 import { Toolchain } from "../../../runner/toolchain/Toolchain.ts"
 import { toolTitles } from "../../../runner/toolchain/Tool.ts"
 import { ownCredentials } from "../../agent/OwnCredentials.ts"
+import { limitsFinding, networkFinding } from "../doctor/ConfinementFindings.ts"
 import type { AnyFinding } from "../doctor/DoctorReport.ts"
-import { limitsFinding, networkFinding } from "../doctor/MachineFindings.ts"
 
 const enoughDisk = 2 * 1024 ** 3
 const hardlyAnyDisk = 1024 ** 3
