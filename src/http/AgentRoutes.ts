@@ -85,10 +85,12 @@ const handlers = AgentProtocol.toLayer(
       Accept: (claim, options) => written(options, (session) => offers.accept(session, claim)),
       Decline: ({ reason, ...claim }, options) => written(options, (session) => offers.decline(session, claim, reason)),
       Start: (claim, options) => written(options, (session) => offers.start(session, claim)),
-      Renew: Effect.fnUntraced(function* ({ held, ...said }, options) {
+      Renew: Effect.fnUntraced(function* ({ held, leaving = false, ...said }, options) {
         const session = yield* sessionOf(options)
         yield* sessions.described(session, said)
-        return { ...(yield* reports.renew(session, held)), drain: session.agent.drain_requested_at !== null }
+        const renewed = yield* reports.renew(session, held)
+        if (leaving) yield* sessions.leave(session)
+        return { ...renewed, drain: session.agent.drain_requested_at !== null }
       }),
       Report: ({ batch, ...claim }, options) => written(options, (session) => reports.report(session, claim, batch)),
       Checkpoint: (checkpoint, options) => written(options, (session) => reports.checkpoint(session, checkpoint)),
