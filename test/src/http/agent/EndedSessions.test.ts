@@ -84,9 +84,9 @@ plane.live("an agent is not connected any more once its last process says that i
     const draining = yield* begin(keys, { incarnation: incarnations.one, draining: true })
     const present = yield* begin(keys, { incarnation: incarnations.two })
     yield* draining.left
+    expect(yield* status).toBe("connected")
     expect(yield* Effect.flip(draining.renewed)).toMatchObject(over)
     yield* present.renewed
-    expect(yield* status).toBe("connected")
     yield* present.left
     expect(yield* status).toBe("silent")
     expect(yield* Effect.flip(present.renewed)).toMatchObject(over)
