@@ -193,6 +193,22 @@ describe.skipIf(tool === "")("the demo provider under the real tool", () => {
     })
   )
 
+  tests.live("takes and returns more than the windows of its connection, in both directions at once", () =>
+    Effect.gen(function* () {
+      const content = (name: string) => Array.from({ length: 30_000 }, (_, at) => `${name}${100_000_000 + at}`).join("")
+      const names = ["a", "b", "c"]
+      const long = names.map(
+        (name) => `resource "demo_note" "${name}" {\n  name = "${name}"\n  content = "${content(name)}"\n}`
+      )
+      const { run, succeed, state } = yield* workspace(requirement() + long.join("\n"))
+      yield* succeed("init", "-no-color")
+      yield* succeed("apply", "-auto-approve", "-no-color")
+      const { resources } = yield* state
+      expect(resources.map(({ instances: [one] }) => one?.attributes.content)).toEqual(names.map(content))
+      expect((yield* run("plan", "-detailed-exitcode", "-no-color")).exitCode).toBe(0)
+    })
+  )
+
   tests.live("is refused when changed after init, and offers a newer version", () =>
     Effect.gen(function* () {
       const fileSystem = yield* FileSystem.FileSystem

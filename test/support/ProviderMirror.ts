@@ -13,7 +13,7 @@ const build = Effect.fnUntraced(function* (version: string) {
   const result = yield* Effect.promise(() =>
     Bun.build({
       entrypoints: [entrypoint],
-      target: "node",
+      target: "bun",
       minify: true,
       define: { DEMO_VERSION: JSON.stringify(version) }
     })

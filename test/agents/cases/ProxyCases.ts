@@ -18,10 +18,10 @@ const behindProxies: WorldCase = {
   run: Effect.fnUntraced(function* (options) {
     const world = yield* agentWorld(options)
     const line = yield* world.line
-    const { key, pem } = selfSignedCertificate(new Date())
+    const { key, pem } = yield* Effect.promise(() => selfSignedCertificate(new Date()))
     const authority = `${options.folder}/authority.pem`
     writeFileSync(authority, pem)
-    const front = yield* bufferingProxy(line.url, { cert: pem, key: String(key) })
+    const front = yield* bufferingProxy(line.url, { cert: pem, key })
     const proxy = yield* connectProxy(front.port ?? 0)
     const env = { HTTPS_PROXY: `http://127.0.0.1:${proxy.port}`, NODE_EXTRA_CA_CERTS: authority }
     const agent = yield* keptAgent(yield* world.agent("one", { line, server: `https://${destination}`, env }))

@@ -19,10 +19,10 @@ describe("an agent behind proxies", () => {
       Effect.gen(function* () {
         const server = yield* scriptedServer
         const folder = yield* temporaryFolder
-        const { key, pem } = selfSignedCertificate(new Date())
+        const { key, pem } = yield* Effect.promise(() => selfSignedCertificate(new Date()))
         const authority = join(folder, "authority.pem")
         writeFileSync(authority, pem)
-        const front = yield* bufferingProxy(server.url, { cert: pem, key: String(key) })
+        const front = yield* bufferingProxy(server.url, { cert: pem, key })
         const proxy = yield* connectProxy(front.port ?? 0)
         const snapshot = yield* snapshotOf(server, slowModule(1))
         const plan = yield* addPlan(server, snapshot)

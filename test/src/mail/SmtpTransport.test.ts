@@ -22,7 +22,7 @@ const through = <A, E>(settings: Partial<SmtpSettings> & { url: string }, work: 
 const sending = Effect.flatMap(MailTransport, (transport) => transport.send(mail))
 
 const certificate = Effect.gen(function* () {
-  const { key, pem: cert } = selfSignedCertificate(new Date())
+  const { key, pem: cert } = yield* Effect.promise(() => selfSignedCertificate(new Date()))
   const files = yield* FileSystem.FileSystem
   const caFile = `${yield* temporaryFolder}/ca.pem`
   yield* files.writeFileString(caFile, cert)
