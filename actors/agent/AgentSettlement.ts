@@ -30,6 +30,7 @@ import { checkedLeft, leftOf, stateAlone } from "./LeftOfResult.ts"
 import type { Rejected } from "../../schema/agent/AgentRefusal.ts"
 
 type Claim = typeof RunClaim.Type
+type Opened = Redacted.Redacted<Uint8Array>
 
 const settleAgain = Schedule.spaced("5 seconds")
 
@@ -45,7 +46,7 @@ const ended = {
 const unread = {
   code: "apply_interrupted",
   message:
-    "What the agent reported about the end of this apply is lost, as after a restore from a backup. The state that it sent was imported; check what may have been created, then plan again."
+    "Of what the agent reported about the end of this apply something is lost, as after a restore from a backup. The newest state that the server has is the Capsule's; check what may have been created, then plan again."
 }
 
 const untouched = {
@@ -149,16 +150,21 @@ export class AgentSettlement extends Context.Service<
 
       type Read = Effect.Success<ReturnType<typeof read>>
 
-      /** The state that belongs to a result, which may be there although the result is not. */
-      const sentAlone = ({ agent_id: agentId, fence, result, run_id: runId }: AgentRunRow) => {
-        const digest = result === null ? undefined : ResultJson.read(result).state
-        return digest === undefined
-          ? Effect.succeedNone
-          : carried.open(agentId, { runId, fence }, "state", digest).pipe(
-              Effect.asSome,
-              Effect.catchIf(isFinal, () => Effect.succeedNone)
-            )
-      }
+      /** Outcome and state of a result of which not everything is there. */
+      const readAlone = Effect.fnUntraced(function* ({ agent_id: agentId, fence, result, run_id: runId }: AgentRunRow) {
+        const stored: Partial<StoredResult> = result === null ? {} : ResultJson.read(result)
+        const found = <A>(kind: "outcome" | "state", use: (file: Opened) => Effect.Effect<A, Rejected>) => {
+          const digest = stored[kind]
+          if (digest === undefined) return Effect.succeedNone
+          return carried.open(agentId, { runId, fence }, kind, digest).pipe(
+            Effect.flatMap(use),
+            Effect.asSome,
+            Effect.catchTag("Rejected", () => Effect.succeedNone),
+            Effect.catchIf(isFinal, () => Effect.succeedNone)
+          )
+        }
+        return { result: yield* found("outcome", resultOf), state: yield* found("state", Effect.succeed) }
+      })
 
       /** The archive of a source build moves to the other builds, under the digest that its plan names. */
       const keepBuild = Effect.fnUntraced(function* (row: AgentRunRow, stored: StoredResult, digest: string) {
@@ -252,9 +258,15 @@ export class AgentSettlement extends Context.Service<
           const left = yield* checkedLeft(leftOf(found.result, found.state), base)
           return yield* applies.settle(run, left, { untouched: defect, interrupted: defect })
         }
-        const left = yield* checkedLeft(stateAlone(yield* sentAlone(row)), base)
-        const error = left.kind === "left" && left.left.state !== undefined ? unread : defect
-        yield* applies.settle(run, left, { untouched: error, interrupted: error })
+        const { result, state } = yield* readAlone(row)
+        const left = yield* checkedLeft(
+          Option.match(result, {
+            onNone: () => stateAlone(state),
+            onSome: (said) => leftOf(said, Option.getOrUndefined(state))
+          }),
+          base
+        )
+        yield* applies.settle(run, left, { untouched: unread, interrupted: unread })
       })
 
       const settle = Effect.fn("AgentSettlement.settle")(function* (claim: Claim) {

@@ -158,8 +158,8 @@ export const unpackedContents = <E, R>(
   )
 
 /**
- * Unpacks contents in memory: at once where they are small and say how long they are. A frame that is damaged, or that another one follows, does not unpack
- * to that length.
+ * Unpacks contents in memory: at once where they are small and say how long they are. A frame that is damaged, or that one with contents follows, does
+ * not unpack to that length. Other bytes after it are not noticed.
  */
 export const unpackedInMemory = Effect.fnUntraced(function* (
   packed: Uint8Array,

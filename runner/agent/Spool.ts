@@ -210,6 +210,7 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
         closedBytes -= size
         rmSync(pathOf(number), { force: true })
       }
+      if (newest !== undefined && newest.number <= stored) newest = undefined
       if (nextNumber <= stored) nextNumber = stored + 1
     })
 

@@ -193,9 +193,8 @@ export class AgentWork extends Context.Service<
 
         const leave = Effect.gen(function* () {
           if (session.generation() === 0) return
-          const said = { held: [], disk: yield* machine.disk, draining: true, leaving: true }
-          yield* Effect.ignoreCause(Effect.timeout(calls.Renew(said), longestFarewell))
-        })
+          yield* calls.Renew({ held: [], disk: yield* machine.disk, draining: true, leaving: true })
+        }).pipe(Effect.timeout(longestFarewell), Effect.ignoreCause)
 
         return AgentWork.of({ adopt, takeJobs, renew, over, leave })
       })

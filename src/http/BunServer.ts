@@ -9,8 +9,13 @@ interface SocketData {
 
 const mebibyte = 1024 * 1024
 
-const withHeader = async (answered: ReturnType<ServerOptions["answer"]>, name: string, value: string) => {
-  const response = await answered
+const withHeader = async (
+  answered: ReturnType<ServerOptions["answer"]>,
+  failed: ServerOptions["failed"],
+  name: string,
+  value: string
+) => {
+  const response = await Promise.resolve(answered).catch(failed)
   response?.headers.set(name, value)
   return response
 }
@@ -42,10 +47,10 @@ export const startBunServer: StartServer = async ({
       switch (request.method) {
         case "CONNECT":
           // What follows on its connection is not a request, so the connection ends with the response.
-          return withHeader(answered, "connection", "close")
+          return withHeader(answered, failed, "connection", "close")
         case "HEAD":
           // Bun says the time in every other response.
-          return withHeader(answered, "date", new Date().toUTCString())
+          return withHeader(answered, failed, "date", new Date().toUTCString())
         default:
           return answered
       }

@@ -217,7 +217,38 @@ plane.live(
       yield* (yield* AgentSettlement).resume
       expect(yield* settled(claim.runId)).toMatchObject({
         status: "failed",
-        error: { code: "apply_interrupted", message: expect.stringContaining("was imported") }
+        error: { code: "apply_interrupted", message: expect.stringContaining("something is lost") }
+      })
+      expect(yield* (yield* Capsules).read(capsuleId)).toMatchObject({
+        status: "error",
+        runtimeSafety: "unknown",
+        currentStateGeneration: 1
+      })
+    }),
+  120_000
+)
+
+plane.live(
+  "an apply whose state was a file that no backup has is settled from its last checkpoint, and from its outcome",
+  () =>
+    Effect.gen(function* () {
+      const agent = yield* (yield* world).enrolled()
+      const { capsuleId, claim, named, stored, take } = yield* resultOf(agent, "state-lost")
+      const created = { ...succeeded.outcome, possiblyCreated: ["terraform_data.lost"] }
+      const outcome = yield* agent.carried(claim, "outcome", yield* agent.outcomeOf({ ...succeeded, outcome: created }))
+      const saved = yield* agent.carried(claim, "state", stateFile(1))
+      yield* agent.as(
+        agent.client.Checkpoint({ ...claim, serial: 1, resourceCount: 1, blob: saved.digest, files: [saved] })
+      )
+      const state = yield* agent.put(claim, "state", stateFile(1))
+      yield* take({ ...named, outcome: outcome.digest, state, files: [outcome] })
+      expect(yield* stored).toEqual(["outcome"])
+      yield* (yield* AgentBlobs).remove(claim, "state", state)
+      yield* (yield* AgentSettlement).resume
+      expect(yield* settled(claim.runId)).toMatchObject({
+        status: "failed",
+        error: { code: "apply_interrupted", message: expect.stringContaining("something is lost") },
+        possiblyCreated: ["terraform_data.lost"]
       })
       expect(yield* (yield* Capsules).read(capsuleId)).toMatchObject({
         status: "error",
