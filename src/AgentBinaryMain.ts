@@ -7,6 +7,7 @@ import { confineArgument, guardArgument } from "./BinaryArguments.ts"
 import { agentSvc } from "./cli/agent/AgentRoot.ts"
 import { commandLine, teardown } from "./cli/CommandLine.ts"
 import { platform } from "./composition/Platform.ts"
+import { lasting } from "./LastingProcess.ts"
 
 const args = process.argv.slice(2)
 const binary = Layer.mergeAll(
@@ -14,7 +15,7 @@ const binary = Layer.mergeAll(
   Layer.succeed(GuardCommand, { program: process.execPath, args: [guardArgument] })
 )
 
-NodeRuntime.runMain(commandLine(agentSvc)(args).pipe(Effect.provide(Layer.merge(platform, binary))), {
+NodeRuntime.runMain(lasting(commandLine(agentSvc)(args)).pipe(Effect.provide(Layer.merge(platform, binary))), {
   disableErrorReporting: true,
   teardown: teardown(args)
 })

@@ -30,7 +30,7 @@ const bunPorts = [
 const ofBunAlone = [
   "runner/scan/EmbeddedHclWorker.ts",
   "src/BinaryMain.ts",
-  "src/BinaryService.ts",
+  "src/LastingProcess.ts",
   "src/dashboard/Build.ts",
   "src/dashboard/Typefaces.ts",
   "src/licenses/BundledPackages.ts",

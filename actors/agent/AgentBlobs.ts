@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto"
 import { Context, Effect, FileSystem, Layer, Option, Path, Redacted, Schema, Semaphore, Stream } from "effect"
-import { heldContents, unpackedContents } from "../../runner/agent/BlobContents.ts"
+import { heldContents, unpackedContents, unpackedInMemory } from "../../runner/agent/BlobContents.ts"
 import { passingChunks } from "../../runner/agent/PassingChunks.ts"
-import { openBlob } from "../../runner/agent/SealedBlob.ts"
+import { openBlob, openedInMemory } from "../../runner/agent/SealedBlob.ts"
 import type { NotSealedForThis } from "../../runner/agent/SealedMessage.ts"
 import type { RunClaim } from "../../schema/agent/AgentJob.ts"
 import type { BlobKind, StoredBytes } from "../../schema/agent/Blob.ts"
@@ -209,34 +209,67 @@ export class AgentBlobs extends Context.Service<
       const isComplete = (claim: Claim, kind: Kind, digest: string) =>
         Effect.orElseSucceed(files.exists(fileOf(claim, kind, digest)), () => false)
 
+      const refusedAs = (error: BlobRefused | NotSealedForThis) =>
+        error._tag === "NotSealedForThis" ? refused("damaged", error.message) : error
+
+      const sealedBy = (agentId: AgentSession["agent"]["id"], claim: Claim, kind: Kind) =>
+        Effect.map(server.own, ({ installationId, open: keys }) => ({
+          keys,
+          purpose: fromAgent({ installationId, agentId }, claim, kind)
+        }))
+
+      const openedCarried = Effect.fnUntraced(function* (
+        agentId: AgentSession["agent"]["id"],
+        claim: Claim,
+        kind: Kind,
+        { bytes }: BlobInMemory
+      ) {
+        const { keys, purpose } = yield* sealedBy(agentId, claim, kind)
+        return yield* Effect.mapError(openedInMemory(keys, purpose, bytes), refusedAs)
+      })
+
       const opened = Effect.fnUntraced(function* (
+        agentId: AgentSession["agent"]["id"],
+        claim: Claim,
+        kind: Kind,
+        digest: string
+      ) {
+        const file = fileOf(claim, kind, digest)
+        if (!(yield* Effect.mapError(files.exists(file), unread)))
+          return yield* refused("missing", `The ${kind} was not put.`)
+        const { keys, purpose } = yield* sealedBy(agentId, claim, kind)
+        return openBlob(keys, purpose, passingChunks(files, file)).pipe(
+          Stream.mapError((error) => (error._tag === "NotSealedForThis" ? refused("damaged", error.message) : unread()))
+        )
+      })
+
+      const check = Effect.fn("AgentBlobs.check")(function* (
         agentId: AgentSession["agent"]["id"],
         claim: Claim,
         kind: Kind,
         digest: string,
         inMemory?: BlobInMemory
       ) {
-        const file = fileOf(claim, kind, digest)
-        if (inMemory === undefined && !(yield* Effect.mapError(files.exists(file), unread)))
-          return yield* refused("missing", `The ${kind} was not put.`)
-        const { installationId, open } = yield* server.own
-        const purpose = fromAgent({ installationId, agentId }, claim, kind)
-        const sealed = inMemory === undefined ? passingChunks(files, file) : Stream.make(inMemory.bytes)
-        return openBlob(open, purpose, sealed).pipe(
-          Stream.mapError((error) => (error._tag === "NotSealedForThis" ? refused("damaged", error.message) : unread()))
-        )
-      })
-
-      const refusedAs = (error: BlobRefused | NotSealedForThis) =>
-        error._tag === "NotSealedForThis" ? refused("damaged", error.message) : error
-
-      const check = Effect.fn("AgentBlobs.check")(function* (...blob: Parameters<typeof opened>) {
-        const contents = unpackedContents(yield* opened(...blob), blob[4]?.mostUnpackedBytes ?? mostUnpackedBytes)
+        const packed =
+          inMemory === undefined
+            ? yield* opened(agentId, claim, kind, digest)
+            : Stream.fromEffect(openedCarried(agentId, claim, kind, inMemory))
+        const contents = unpackedContents(packed, inMemory?.mostUnpackedBytes ?? mostUnpackedBytes)
         yield* Effect.mapError(Stream.runDrain(contents), refusedAs)
       })
 
-      const open = Effect.fn("AgentBlobs.open")(function* (...blob: Parameters<typeof opened>) {
-        const contents = heldContents(yield* opened(...blob), blob[4]?.mostUnpackedBytes ?? mostUnpackedBytes)
+      const open = Effect.fn("AgentBlobs.open")(function* (
+        agentId: AgentSession["agent"]["id"],
+        claim: Claim,
+        kind: Kind,
+        digest: string,
+        inMemory?: BlobInMemory
+      ) {
+        const most = inMemory?.mostUnpackedBytes ?? mostUnpackedBytes
+        const contents =
+          inMemory === undefined
+            ? heldContents(yield* opened(agentId, claim, kind, digest), most)
+            : Effect.flatMap(openedCarried(agentId, claim, kind, inMemory), (packed) => unpackedInMemory(packed, most))
         return Redacted.make(yield* Effect.mapError(contents, refusedAs))
       })
 

@@ -13,8 +13,9 @@ import { lackOf } from "../pool/AgentFit.ts"
 import { AgentNeeds } from "../pool/AgentNeeds.ts"
 import { DeclinedRuns } from "../pool/DeclinedRuns.ts"
 import type { AgentSession } from "../pool/AgentSessions.ts"
-import { AgentRow, PoolRow } from "../pool/PoolRows.ts"
+import { PoolRow } from "../pool/PoolRows.ts"
 import { ServerKeys } from "../pool/ServerKeys.ts"
+import { standingAgent } from "../pool/StandingAgent.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { type HoldLost, holdOf } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
@@ -86,14 +87,7 @@ export class AgentOffers extends Context.Service<
       const waiting = new Map<RunId, Waiting>()
       let claiming = 0
 
-      /** The agent as it is now; `undefined` if the session has ended, by a revocation or by new keys. */
-      const standing = Effect.fnUntraced(function* ({ agent }: AgentSession) {
-        const [present] = yield* Effect.orDie(
-          AgentRow.some(sql, "drain_requested_at")`SELECT drain_requested_at FROM agents
-            WHERE id = ${agent.id} AND sign_key = ${agent.sign_key} AND revoked_at IS NULL`
-        )
-        return present
-      })
+      const standing = ({ agent }: AgentSession) => standingAgent(sql, agent)
 
       const fits = (session: AgentSession) =>
         Effect.fnUntraced(function* (runId: RunId) {

@@ -2,8 +2,7 @@ import { Cause, Context, Effect, Fiber, FiberMap, Layer, Option, Redacted, Resul
 import { SqlClient } from "effect/sql"
 import type { JobResult } from "../../runner/agent/JobResult.ts"
 import { BuildStore } from "../../runner/execution/BuildStore.ts"
-import type { FoundLeftOver } from "../../runner/execution/RunFolders.ts"
-import type { ApplyOutcome, LeftOver } from "../../runner/execution/RunOutcome.ts"
+import type { ApplyOutcome } from "../../runner/execution/RunOutcome.ts"
 import { type RunnerFailure, runnerFailure } from "../../runner/execution/RunnerFailure.ts"
 import type { RunClaim } from "../../schema/agent/AgentJob.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -27,6 +26,7 @@ import { resultOf } from "./AgentReports.ts"
 import { CarriedBlobs } from "./CarriedBlobs.ts"
 import { AgentRunRow, ResultJson, type StoredResult } from "./AgentRunRow.ts"
 import { digestOf } from "./JobSecrets.ts"
+import { checkedLeft, leftOf, stateAlone } from "./LeftOfResult.ts"
 import type { Rejected } from "../../schema/agent/AgentRefusal.ts"
 
 type Claim = typeof RunClaim.Type
@@ -40,6 +40,12 @@ const ended = {
   code: "apply_interrupted",
   message:
     "The agent ended while this apply was running. What it had written of the state was imported; check what may have been created, then plan again."
+}
+
+const unread = {
+  code: "apply_interrupted",
+  message:
+    "What the agent reported about the end of this apply is lost, as after a restore from a backup. The state that it sent was imported; check what may have been created, then plan again."
 }
 
 const untouched = {
@@ -77,34 +83,6 @@ const notThePlan = runnerFailure(
   "plan",
   "The plan file that the agent sent is not the one that it describes."
 )
-
-/** An apply's outcome, in the form of what is left of one whose settlement failed. */
-const leftOf = (result: JobResult, state: Redacted.Redacted<Uint8Array> | undefined): FoundLeftOver => {
-  if (result.kind !== "apply" || result.status === "failed") return { kind: "nothing" }
-  if (result.status === "left") return result.left === null ? { kind: "nothing" } : { kind: "left", left: result.left }
-  const { changedAnything, lineage, possiblyCreated, resourceCount, serial } = result.outcome
-  const left: LeftOver = {
-    started: [],
-    completed: [],
-    possiblyCreated,
-    changedAnything,
-    ...(state === undefined ? {} : { state }),
-    ...(lineage === undefined ? {} : { lineage }),
-    ...(serial === undefined ? {} : { serial }),
-    ...(resourceCount === undefined ? {} : { resourceCount })
-  }
-  return { kind: "left", left }
-}
-
-/** What was left, with the state read from the bytes instead of the agent's description. */
-const checkedLeft = Effect.fnUntraced(function* (
-  found: FoundLeftOver,
-  base: Parameters<typeof sentState>[1]
-): Effect.fn.Return<FoundLeftOver> {
-  if (found.kind !== "left") return found
-  const { lineage: _lineage, resourceCount: _count, serial: _serial, state, ...said } = found.left
-  return { kind: "left", left: { ...said, ...(yield* sentState(state, base)) } }
-})
 
 /**
  * How an apply ended, judged by the state it left and not by its agent's word: without a state that continues the base
@@ -170,6 +148,17 @@ export class AgentSettlement extends Context.Service<
       })
 
       type Read = Effect.Success<ReturnType<typeof read>>
+
+      /** The state that belongs to a result, which may be there although the result is not. */
+      const sentAlone = ({ agent_id: agentId, fence, result, run_id: runId }: AgentRunRow) => {
+        const digest = result === null ? undefined : ResultJson.read(result).state
+        return digest === undefined
+          ? Effect.succeedNone
+          : carried.open(agentId, { runId, fence }, "state", digest).pipe(
+              Effect.asSome,
+              Effect.catchIf(isFinal, () => Effect.succeedNone)
+            )
+      }
 
       /** The archive of a source build moves to the other builds, under the digest that its plan names. */
       const keepBuild = Effect.fnUntraced(function* (row: AgentRunRow, stored: StoredResult, digest: string) {
@@ -256,14 +245,16 @@ export class AgentSettlement extends Context.Service<
       }, Effect.scoped)
 
       /** A result that cannot be settled must not leave a Run without an owner, nor an apply without its state. */
-      const byForce = Effect.fnUntraced(function* (run: RunRow, found: Read | undefined) {
+      const byForce = Effect.fnUntraced(function* (run: RunRow, row: AgentRunRow, found: Read | undefined) {
         if (!isApply(run.type)) return yield* controls.failed(run, defect)
         const base = yield* states.find(run.base_state_version_id)
-        const left =
-          found === undefined
-            ? { kind: "unreadable" as const }
-            : yield* checkedLeft(leftOf(found.result, found.state), base)
-        yield* applies.settle(run, left, { untouched: defect, interrupted: defect })
+        if (found !== undefined) {
+          const left = yield* checkedLeft(leftOf(found.result, found.state), base)
+          return yield* applies.settle(run, left, { untouched: defect, interrupted: defect })
+        }
+        const left = yield* checkedLeft(stateAlone(yield* sentAlone(row)), base)
+        const error = left.kind === "left" && left.left.state !== undefined ? unread : defect
+        yield* applies.settle(run, left, { untouched: error, interrupted: error })
       })
 
       const settle = Effect.fn("AgentSettlement.settle")(function* (claim: Claim) {
@@ -283,19 +274,19 @@ export class AgentSettlement extends Context.Service<
           )
           isRead = Option.isSome(found)
           const attempt: Effect.Effect<void, HoldLost | BlobRefused> = Option.isNone(found)
-            ? byForce(run, undefined)
+            ? byForce(run, row, undefined)
             : byRead(hold, run, row, stored, found.value)
           yield* attempt.pipe(
             Effect.catchIf(
               (error) => error._tag === "BlobRefused" && isFinal(error),
-              () => byForce(run, undefined)
+              () => byForce(run, row, undefined)
             ),
             Effect.catchCauseIf(
               (cause) => Cause.hasDies(cause) && !Cause.hasInterruptsOnly(cause) && !hasStorageFull(cause),
               (cause) =>
                 Effect.andThen(
                   Effect.logError("The result of an agent could not be settled", cause),
-                  byForce(run, Option.getOrUndefined(found))
+                  byForce(run, row, Option.getOrUndefined(found))
                 )
             ),
             Effect.catchTag("HoldLost", (error) => Effect.logWarning("A Run was settled already", error))

@@ -35,9 +35,12 @@ export const sealedOffer = Effect.fnUntraced(function* (
   const key = yield* sealingKey(agent.seal_key)
   const purpose = toAgent(names, claim, "job")
   const text = new TextEncoder().encode(Redacted.value(job.text))
-  const sealedJob = yield* sealFor(key, purpose, text)
+  const small = facts.capabilities.includes(carriesFiles) ? job.small : []
+  const { files, sealedJob } = yield* Effect.all(
+    { sealedJob: sealFor(key, purpose, text), files: carriedFiles(key, names, claim, small) },
+    { concurrency: "unbounded" }
+  )
   const offer = { ...claim, kind: row.kind, leaseSeconds: row.lease_seconds, ...job.blobs }
   const signature = yield* sign(offerText(purpose, offer, digestOf(new TextEncoder().encode(sealedJob))))
-  const files = facts.capabilities.includes(carriesFiles) ? yield* carriedFiles(key, names, claim, job.small) : []
   return { ...offer, sealedJob, signature, ...(files.length === 0 ? {} : { files }) }
 })

@@ -22,6 +22,7 @@ import { AgentRow, AgentSessionRow, EnrolmentTokenRow, FactsJson, KeysJson, Pool
 import { ProvidedMarks } from "./ProvidedMarks.ts"
 import { isAgentHeld } from "./RestoredAgents.ts"
 import { ServerKeys } from "./ServerKeys.ts"
+import { standingAgent } from "./StandingAgent.ts"
 
 export const sessionSeconds = 600
 /** How long a nonce is valid. */
@@ -72,8 +73,12 @@ export class AgentSessions extends Context.Service<
     readonly mayTakeRuns: (session: Pick<AgentSession, "facts">) => Effect.Effect<void, UpgradeRequired>
     /** The session of a bearer token. */
     readonly of: (secret: string | undefined) => Effect.Effect<AgentSession, Unauthorised>
+    /** Whether the agent of a session was neither revoked nor given new keys since the session began. */
+    readonly stands: (session: AgentSession) => Effect.Effect<boolean>
     /** How the agent describes itself in a renewal; written when it changed, otherwise twice a minute. */
     readonly described: (session: AgentSession, said: Pick<AgentFacts, "disk" | "draining">) => Effect.Effect<void>
+    /** The process of this session ends. Unless another one of its agent is there, the agent is not connected any more. */
+    readonly leave: (session: AgentSession) => Effect.Effect<void>
   }
 >()("svc/actors/pool/AgentSessions") {
   static readonly layer = Layer.effect(
@@ -317,7 +322,17 @@ export class AgentSessions extends Context.Service<
         }).pipe(transaction(sql))
       })
 
-      return AgentSessions.of({ challenge, enrol, begin, mayTakeRuns, of, described })
+      const leave = Effect.fn("AgentSessions.leave")(function* ({ agent: { id }, incarnation }: AgentSession) {
+        yield* sql`DELETE FROM agent_sessions WHERE agent_id = ${id} AND incarnation = ${incarnation}`
+        const [other] = yield* AgentSessionRow.some(sql, "incarnation")`SELECT incarnation FROM agent_sessions
+          WHERE agent_id = ${id} AND expires_at > ${yield* now} LIMIT 1`
+        if (other === undefined) yield* sql.afterCommit(presence.left(id))
+      }, transaction(sql))
+
+      const stands = ({ agent }: AgentSession) =>
+        Effect.map(standingAgent(sql, agent), (present) => present !== undefined)
+
+      return AgentSessions.of({ challenge, enrol, begin, mayTakeRuns, of, stands, described, leave })
     })
   )
 }

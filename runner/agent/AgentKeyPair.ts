@@ -69,16 +69,20 @@ export const openingKeys = ({ former = [], seal }: StoredKeys): Effect.Effect<Re
     )
   )
 
-/** Whether the holder of an Ed25519 key, given as its raw bytes in base64url, signed this text. */
+const fromBase64Url = (encoded: string) => new Uint8Array(Buffer.from(encoded, "base64url"))
+
+/** A public Ed25519 key to verify with, from its raw bytes in base64url. */
+export const verifyingKey = (raw: string): Effect.Effect<CryptoKey> =>
+  Effect.promise(() => crypto.subtle.importKey("raw", fromBase64Url(raw), "Ed25519", false, ["verify"]))
+
+/** Whether the holder of an Ed25519 key signed this text. */
+export const isSignedWith = (key: CryptoKey, text: string, signature: string): Effect.Effect<boolean> =>
+  Effect.promise(() => crypto.subtle.verify("Ed25519", key, fromBase64Url(signature), new TextEncoder().encode(text)))
+
+/** The same for a key that is given as its raw bytes in base64url. */
 export const isSignedBy = (raw: string, text: string, signature: string): Effect.Effect<boolean> =>
-  Effect.promise(async () => {
-    const bytes = (encoded: string) => new Uint8Array(Buffer.from(encoded, "base64url"))
-    const key = await crypto.subtle.importKey("raw", bytes(raw), "Ed25519", false, ["verify"])
-    return crypto.subtle.verify("Ed25519", key, bytes(signature), new TextEncoder().encode(text))
-  })
+  Effect.flatMap(verifyingKey(raw), (key) => isSignedWith(key, text, signature))
 
 /** A public X25519 key to seal for, from its raw bytes in base64url. */
 export const sealingKey = (raw: string): Effect.Effect<CryptoKey> =>
-  Effect.promise(() =>
-    crypto.subtle.importKey("raw", new Uint8Array(Buffer.from(raw, "base64url")), "X25519", false, [])
-  )
+  Effect.promise(() => crypto.subtle.importKey("raw", fromBase64Url(raw), "X25519", false, []))

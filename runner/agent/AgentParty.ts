@@ -2,7 +2,7 @@ import { Context, Effect, Option } from "effect"
 import { type JobOffer, offerText, type RunClaim } from "../../schema/agent/AgentJob.ts"
 import { sha256 } from "../execution/Digest.ts"
 import type { AgentFolder, AgentFolderUnusable, AgentIdentity } from "./AgentFolder.ts"
-import { isSignedBy, openingKeys, sealingKey } from "./AgentKeyPair.ts"
+import { isSignedWith, openingKeys, sealingKey, verifyingKey } from "./AgentKeyPair.ts"
 import { sealedFor, serverParty } from "./BlobContents.ts"
 import { type NotSealedForThis, openSealed, type SealedFor } from "./SealedMessage.ts"
 
@@ -46,6 +46,7 @@ export const agentParty = Effect.fnUntraced(function* (identity: AgentIdentity, 
     // yet.
     return Option.isNone(next) ? present : [...present, ...(yield* openingKeys(next.value))]
   })
+  const offering = yield* verifyingKey(identity.serverKeys.sign)
   let last: ReadonlyArray<CryptoKey> = []
   const openedBy = (keys: ReadonlyArray<CryptoKey>, purpose: SealedFor, sealed: string) =>
     Effect.map(openSealed(keys, purpose, sealed), (bytes) => {
@@ -61,8 +62,8 @@ export const agentParty = Effect.fnUntraced(function* (identity: AgentIdentity, 
       ),
     serverKey: yield* sealingKey(identity.serverKeys.seal),
     isOffered: (offer) =>
-      isSignedBy(
-        identity.serverKeys.sign,
+      isSignedWith(
+        offering,
         offerText({ from: server, to: agentId }, offer, sha256(new TextEncoder().encode(offer.sealedJob))),
         offer.signature
       ),

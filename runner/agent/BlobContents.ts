@@ -1,7 +1,8 @@
 import { promisify } from "node:util"
-import { constants, createZstdDecompress, zstdCompress } from "node:zlib"
+import { constants, createZstdDecompress, zstdCompress, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 import { Cause, Effect, Option, Stream } from "effect"
 import type { BlobKind } from "../../schema/agent/Blob.ts"
+import { mostCarriedBytes } from "../../schema/agent/CarriedFile.ts"
 import { collectedGarbage } from "../execution/CollectedGarbage.ts"
 import { NotSealedForThis, type SealedFor } from "./SealedMessage.ts"
 
@@ -14,11 +15,18 @@ const compress = promisify(zstdCompress)
 
 const level = 3
 
+/** What is not longer takes less time than handing it to a thread. */
+const mostAtOnce = mostCarriedBytes
+
 /** Compresses contents that are sealed as a whole. */
-export const packContents = (plain: Uint8Array): Effect.Effect<Uint8Array> =>
-  Effect.promise(() =>
-    compress(plain, { pledgedSrcSize: plain.length, params: { [constants.ZSTD_c_compressionLevel]: level } })
-  ).pipe(Effect.map(({ buffer, byteOffset, length }) => new Uint8Array(buffer, byteOffset, length)))
+export const packContents = (plain: Uint8Array): Effect.Effect<Uint8Array> => {
+  const options = { pledgedSrcSize: plain.length, params: { [constants.ZSTD_c_compressionLevel]: level } }
+  const packed =
+    plain.length > mostAtOnce
+      ? Effect.promise(() => compress(plain, options))
+      : Effect.sync(() => zstdCompressSync(plain, options))
+  return Effect.map(packed, ({ buffer, byteOffset, length }) => new Uint8Array(buffer, byteOffset, length))
+}
 
 const unpackedAtOnce = 1024 * 1024
 
@@ -148,6 +156,25 @@ export const unpackedContents = <E, R>(
       )
     })
   )
+
+/**
+ * Unpacks contents in memory: at once where they are small and say how long they are. A frame that is damaged, or that another one follows, does not unpack
+ * to that length.
+ */
+export const unpackedInMemory = Effect.fnUntraced(function* (
+  packed: Uint8Array,
+  maxBytes: number
+): Effect.fn.Return<Uint8Array, NotSealedForThis> {
+  const stated = yield* statedLength(packed)
+  const length = Option.getOrElse(stated, () => 0)
+  if (length === 0 || length > mostAtOnce) return yield* heldContents(Stream.make(packed), maxBytes)
+  if (length > maxBytes) return yield* damaged()
+  const plain = yield* Effect.try({
+    try: () => zstdDecompressSync(packed, { maxOutputLength: length }),
+    catch: damaged
+  })
+  return plain.length === length ? new Uint8Array(plain) : yield* damaged()
+})
 
 /** Unpacks contents into one array. Where they say how long they are, there is never a second copy of them. */
 export const heldContents = Effect.fnUntraced(function* <E, R>(

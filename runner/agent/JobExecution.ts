@@ -1,7 +1,7 @@
-import { Effect, FileSystem, Redacted, Result, Schedule, Schema } from "effect"
+import { Effect, Fiber, FileSystem, Redacted, Result, Schedule, Schema } from "effect"
 import type { JobOffer } from "../../schema/agent/AgentJob.ts"
 import { ModuleRunner } from "../execution/ModuleRunner.ts"
-import { replaceDurably } from "../execution/RunFiles.ts"
+import { replaceDurably, type RunFileFailed } from "../execution/RunFiles.ts"
 import { runFolderPaths } from "../execution/RunFolder.ts"
 import { ApplyJob, DriftJob, PlanJob } from "../execution/RunJob.ts"
 import { type RunnerFailure, runnerFailure } from "../execution/RunnerFailure.ts"
@@ -111,8 +111,37 @@ type Executed = Effect.Success<ReturnType<typeof executed>>
 
 const nothing = Redacted.make(new Uint8Array(0))
 
-/** Seals the tool's results for the server. */
-const sealedOutcome = Effect.fnUntraced(function* (room: RunRoom, done: Executed) {
+type State = Redacted.Redacted<Uint8Array>
+
+/**
+ * Brings the state of an apply to the disk from the moment at which it is known: one that the tool could only print exists nowhere else. From then on
+ * it can be handed in, whatever happens to the Run.
+ */
+const stateKeeper = Effect.fnUntraced(function* (room: RunRoom) {
+  const scope = yield* Effect.scope
+  const write = (state: State) =>
+    Effect.uninterruptible(
+      replaceDurably(runFolderPaths(room.runFolder).checkpoint, Redacted.value(state), "keep the state")
+    )
+  let keeping: Fiber.Fiber<void, RunFileFailed> | undefined
+  return {
+    begin: (state: State) =>
+      Effect.map(Effect.forkIn(write(state), scope, { startImmediately: true }), (fiber) => {
+        keeping = fiber
+      }),
+    done: (state: State) =>
+      Effect.suspend(() =>
+        keeping === undefined ? write(state) : Effect.catch(Fiber.join(keeping), () => write(state))
+      )
+  }
+})
+
+/** Seals the tool's results for the server. When this ends, and the tool counts as stopped, the disk has the state. */
+const sealedOutcome = Effect.fnUntraced(function* (
+  room: RunRoom,
+  done: Executed,
+  isKept: (state: State) => Effect.Effect<void, RunFileFailed>
+) {
   if (done.kind === "drift_check") {
     return yield* sealedResult(room, { kind: "drift_check", status: "ended", outcome: done.outcome })
   }
@@ -134,12 +163,11 @@ const sealedOutcome = Effect.fnUntraced(function* (room: RunRoom, done: Executed
   const outcome: ApplyOutcome = rest
   const text = sealedText(room, { kind: "apply", status: "ended", outcome })
   if (state === undefined) return freshResult({ outcome: yield* text })
-  const bytes = Redacted.value(state)
-  // A state that the tool could only print exists nowhere else. From now on it can be handed in, whatever happens to the Run; so this ends before
-  // the tool counts as stopped.
-  const checkpoint = replaceDurably(runFolderPaths(room.runFolder).checkpoint, bytes, "keep the state")
-  const files = Effect.all({ outcome: text, state: sealedContents(room, "state", bytes) }, { concurrency: "unbounded" })
-  const [sealed] = yield* Effect.all([files, Effect.uninterruptible(checkpoint)], { concurrency: "unbounded" })
+  const files = Effect.all(
+    { outcome: text, state: sealedContents(room, "state", Redacted.value(state)) },
+    { concurrency: "unbounded" }
+  )
+  const [sealed] = yield* Effect.all([files, isKept(state)], { concurrency: "unbounded" })
   return freshResult(sealed)
 })
 
@@ -184,13 +212,14 @@ export const executeJob = Effect.fn("JobExecution.execute")(function* (
   control: RunControl,
   { accepted, leaseWasOver }: { readonly accepted: Effect.Effect<void>; readonly leaseWasOver: () => boolean }
 ) {
+  const keeper = yield* stateKeeper(room)
   yield* control.sink.event("run.phase", { phase: "fetch" })
   const done = yield* withFiles(room, offer, opened, accepted).pipe(
     Effect.mapError(fetchFailed),
-    Effect.flatMap((job) => executed(job, control)),
+    Effect.flatMap((job) => executed(job, { ...control, stateFound: keeper.begin })),
     Effect.result
   )
-  if (Result.isSuccess(done)) return yield* untilDiskTakesIt(sealedOutcome(room, done.success))
+  if (Result.isSuccess(done)) return yield* untilDiskTakesIt(sealedOutcome(room, done.success, keeper.done))
   if (offer.kind !== "apply" && leaseWasOver()) {
     return yield* untilDiskTakesIt(sealedResult(room, { kind: offer.kind, status: "left" }))
   }

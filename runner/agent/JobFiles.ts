@@ -9,10 +9,10 @@ import type { BuildReference } from "../execution/RunJob.ts"
 import { longestState } from "../execution/StateWatch.ts"
 import { SnapshotStore } from "../snapshot/SnapshotStore.ts"
 import { AgentParty } from "./AgentParty.ts"
-import { heldContents } from "./BlobContents.ts"
+import { heldContents, unpackedInMemory } from "./BlobContents.ts"
 import { passingChunks } from "./PassingChunks.ts"
 import type { RunRoom } from "./RunRoom.ts"
-import { openBlob } from "./SealedBlob.ts"
+import { openBlob, openedInMemory } from "./SealedBlob.ts"
 import { ServerLine } from "./ServerLine.ts"
 
 /** A file of a job is missing, or is not the one that the job names. */
@@ -117,15 +117,20 @@ export class JobFiles extends Context.Service<
         accepted: Effect.Effect<void>
       ) {
         const carried = offer.files?.find((file) => file.kind === kind && file.digest === digest)
-        const packed =
+        const contents =
           carried === undefined
-            ? fetchedAndOpened(
-                room.claim,
-                kind,
-                passingChunks(files, yield* Effect.andThen(accepted, fetched(room, kind, digest)))
+            ? heldContents(
+                fetchedAndOpened(
+                  room.claim,
+                  kind,
+                  passingChunks(files, yield* Effect.andThen(accepted, fetched(room, kind, digest)))
+                ),
+                longestState
               )
-            : openBlob(keys, party.received(room.claim, kind), Stream.make(carried.bytes))
-        const plain = yield* heldContents(packed, longestState)
+            : Effect.flatMap(openedInMemory(keys, party.received(room.claim, kind), carried.bytes), (bytes) =>
+                unpackedInMemory(bytes, longestState)
+              )
+        const plain = yield* contents
         yield* refuseOther(sha256(plain), digest, kind === "state" ? "state" : "plan file")
         return plain
       }, Effect.scoped)

@@ -1,8 +1,14 @@
-import { mkdir, writeFile } from "node:fs/promises"
+import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, Option, Schema, type Scope } from "effect"
 import { JobKind, RunClaim } from "../../schema/agent/AgentJob.ts"
-import { fileOperation, readOptional, removeTree, replaceDurably, type RunFileFailed } from "../execution/RunFiles.ts"
+import {
+  promptFileOperation,
+  readOptional,
+  removeTree,
+  replaceDurably,
+  type RunFileFailed
+} from "../execution/RunFiles.ts"
 import { runFolderPaths } from "../execution/RunFolder.ts"
 import { takeFileLock } from "./FileLock.ts"
 import { SealedFile } from "./SealedFile.ts"
@@ -64,7 +70,7 @@ const roomOf = (folder: string, { at, fence, kind, runId }: RunRecord): RunRoom 
     spool: join(folder, "spool"),
     sealed: (name) => join(folder, "sealed", name),
     found: at,
-    accept: fileOperation(doing, () => writeFile(record, text({ stage: "accepted" }), { mode: 0o600 })),
+    accept: promptFileOperation(doing, () => writeFileSync(record, text({ stage: "accepted" }), { mode: 0o600 })),
     keep: replaceDurably(record, text({ stage: "accepted" }), doing),
     end: (result) => replaceDurably(record, text({ stage: "ended", result }), doing),
     remove: removeTree(folder, "remove the folder of a Run")
@@ -91,7 +97,7 @@ export const makeRoom = Effect.fnUntraced(function* (
   kind: JobKind
 ): Effect.fn.Return<RunRoom | undefined, RunFileFailed, Scope.Scope> {
   const folder = join(runs, roomName(claim))
-  yield* fileOperation("make the folder of a Run", () => mkdir(folder, { recursive: true, mode: 0o700 }))
+  yield* promptFileOperation("make the folder of a Run", () => mkdirSync(folder, { recursive: true, mode: 0o700 }))
   if (!(yield* lockIn(folder))) return undefined
   return roomOf(folder, { version: 1, ...claim, kind, at: { stage: "accepted" } })
 })

@@ -99,6 +99,19 @@ const inParts = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>, size: number): St
     )
   )
 
+const headerLine = (header: string) => new TextEncoder().encode(`${header}\n`)
+
+const sealedPart = (cipher: CryptoKey, bytes: Uint8Array<ArrayBuffer>, number: number, isLast: boolean) =>
+  Effect.promise(() => crypto.subtle.encrypt({ name: "AES-GCM", iv: nonce(number, isLast) }, cipher, bytes)).pipe(
+    Effect.map((sealed) => new Uint8Array(sealed))
+  )
+
+const openedPart = (cipher: CryptoKey, bytes: Uint8Array<ArrayBuffer>, number: number, isLast: boolean) =>
+  Effect.tryPromise({
+    try: () => crypto.subtle.decrypt({ name: "AES-GCM", iv: nonce(number, isLast) }, cipher, bytes),
+    catch: damaged
+  }).pipe(Effect.map((plain) => new Uint8Array(plain)))
+
 /** How many bytes follow the header of a sealed blob whose contents have this many bytes. */
 export const sealedBodyBytes = (contentBytes: number): number =>
   contentBytes + tagBytes * Math.max(1, Math.ceil(contentBytes / partBytes))
@@ -118,21 +131,29 @@ export const sealBlob = <E, R>(
       const header = yield* sealFor(key, purpose, dataKey)
       const cipher = yield* importKey(dataKey, "encrypt")
       const parts = inParts(contents, partBytes).pipe(
-        Stream.mapEffect(({ bytes, isLast, number }) =>
-          Effect.promise(() => crypto.subtle.encrypt({ name: "AES-GCM", iv: nonce(number, isLast) }, cipher, bytes))
-        ),
-        Stream.map((sealed) => new Uint8Array(sealed))
+        Stream.mapEffect(({ bytes, isLast, number }) => sealedPart(cipher, bytes, number, isLast))
       )
-      return Stream.concat(Stream.make(new TextEncoder().encode(`${header}\n`)), parts)
+      return Stream.concat(Stream.make(headerLine(header)), parts)
     })
   )
 
-/** The same for contents that are small: all of it at once. */
-export const sealedInMemory = (key: CryptoKey, purpose: SealedFor, contents: Uint8Array): Effect.Effect<Uint8Array> =>
-  Effect.map(
-    Stream.runCollect(sealBlob(key, purpose, Stream.make(contents))),
-    (chunks) => new Uint8Array(Buffer.concat(chunks))
+/** The same for contents in memory. One part is sealed without a stream, which would take longer than the cipher. */
+export const sealedInMemory = Effect.fnUntraced(function* (
+  key: CryptoKey,
+  purpose: SealedFor,
+  contents: Uint8Array
+): Effect.fn.Return<Uint8Array> {
+  if (contents.length > partBytes) {
+    const chunks = yield* Stream.runCollect(sealBlob(key, purpose, Stream.make(contents)))
+    return new Uint8Array(Buffer.concat(chunks))
+  }
+  const dataKey = crypto.getRandomValues(new Uint8Array(32))
+  const part = Effect.flatMap(importKey(dataKey, "encrypt"), (cipher) =>
+    sealedPart(cipher, new Uint8Array(contents), 0, true)
   )
+  const [header, body] = yield* Effect.all([sealFor(key, purpose, dataKey), part], { concurrency: "unbounded" })
+  return joined(headerLine(header), body)
+})
 
 /**
  * Opens what `sealBlob` made for one of these keys and exactly this purpose. It fails at the first part that was changed.
@@ -161,13 +182,24 @@ export const openBlob = <E, R>(
     return inParts(bodies, partBytes + tagBytes).pipe(
       Stream.mapEffect(({ bytes, isLast, number }) => {
         const opened = cipher
-        return opened === undefined
-          ? Effect.fail(damaged())
-          : Effect.tryPromise({
-              try: () => crypto.subtle.decrypt({ name: "AES-GCM", iv: nonce(number, isLast) }, opened, bytes),
-              catch: damaged
-            })
-      }),
-      Stream.map((plain) => new Uint8Array(plain))
+        return opened === undefined ? Effect.fail(damaged()) : openedPart(opened, bytes, number, isLast)
+      })
     )
   })
+
+/** The same for a blob in memory. One part is opened without a stream. */
+export const openedInMemory = Effect.fnUntraced(function* (
+  keys: OpeningKeys,
+  purpose: SealedFor,
+  sealed: Uint8Array
+): Effect.fn.Return<Uint8Array, NotSealedForThis> {
+  const end = sealed.subarray(0, longestHeader + 1).indexOf(newline)
+  const body = sealed.subarray(end + 1)
+  if (end === -1 || body.length > partBytes + tagBytes) {
+    const chunks = yield* Stream.runCollect(openBlob(keys, purpose, Stream.make(sealed)))
+    return new Uint8Array(Buffer.concat(chunks))
+  }
+  const dataKey = yield* openSealed(keys, purpose, new TextDecoder().decode(sealed.subarray(0, end)))
+  const cipher = yield* importKey(dataKey, "decrypt")
+  return yield* openedPart(cipher, new Uint8Array(body), 0, true)
+})

@@ -101,6 +101,8 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
   }
   let nextNumber = Math.max(storedBatch, ...found.filter((number) => closed.has(number))) + 1
   let open: { readonly number: number; readonly file: OpenSpoolFile } | undefined
+  /** The entries of the newest batch, as long as it is the only one: it is sent next, and need not be read. */
+  let newest: { readonly number: number; readonly entries: Array<ReportedEntry> } | undefined
   /** Entries that could not be written yet, in order. */
   const pending: Array<EncodedEntry> = []
   let omitted: Omitted | undefined
@@ -119,13 +121,15 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
   const isFull = (file: OpenSpoolFile, line: Buffer) =>
     file.count() >= limits.batchEntries || (file.count() > 0 && file.bytes() + line.length > limits.batchBytes)
 
-  const write = ({ line }: EncodedEntry) => {
+  const write = ({ entry, line }: EncodedEntry) => {
     if (open !== undefined && isFull(open.file, line)) shut(open)
     if (open === undefined) {
       open = { number: nextNumber, file: openSpoolFile(pathOf(nextNumber)) }
+      newest = closed.size === 0 ? { number: nextNumber, entries: [] } : undefined
       nextNumber += 1
     }
     open.file.append(line)
+    newest?.entries.push(entry)
   }
 
   /** Stops at the first that cannot be written. */
@@ -175,7 +179,8 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
       arrived.closeUnsafe()
       return Option.none<ReportBatch>()
     }
-    return Option.some<ReportBatch>({ number, entries: readEntries(pathOf(number)).entries })
+    const entries = newest?.number === number ? newest.entries : readEntries(pathOf(number)).entries
+    return Option.some<ReportBatch>({ number, entries })
   })
 
   const flushed = (upTo: number) =>

@@ -59,12 +59,14 @@ export const cutTorn = (path: string): ReadEntries => {
 
 /** An entry as it will be written. */
 export interface EncodedEntry {
+  readonly entry: ReportedEntry
   readonly line: Buffer
   /** Events are never left out. */
   readonly isLine: boolean
 }
 
 export const encoded = (entry: ReportedEntry): EncodedEntry => ({
+  entry,
   line: lineOf(encodeEntry(entry)),
   isLine: entry.kind === "line"
 })

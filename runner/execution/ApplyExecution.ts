@@ -220,6 +220,7 @@ export const executeApply = Effect.fnUntraced(function* (
     printed
   })
   const state = Option.getOrUndefined(left.found)
+  if (state !== undefined && control.stateFound !== undefined) yield* control.stateFound(state.bytes)
   const exit = exitOf(end, left)
   return {
     exit,

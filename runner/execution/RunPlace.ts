@@ -1,4 +1,4 @@
-import { Context, type Effect, type Option, Schema } from "effect"
+import { Context, type Effect, type Option, type Redacted, Schema } from "effect"
 import type { ToolIdentity } from "../../schema/records/Run.ts"
 import type { NotProvided, ProvidedSet } from "./ProvidedCredentials.ts"
 import type { BuildReference } from "./RunJob.ts"
@@ -57,11 +57,13 @@ export class RunPlace extends Context.Service<
  * - `cancelRequested`: completes when somebody asks the run to stop
  * - `mayStart`: completes when processes of the Run may start; absent where they may from the beginning
  * - `recordStart`: for an apply. The tool starts only after it has succeeded; absent where the claim itself records the start
+ * - `stateFound`: for an apply. Receives the state that the tool left, while the rest of the outcome is still being read
  */
 export interface RunControl {
   readonly runFolder: string
   readonly cancelRequested: Effect.Effect<void>
   readonly mayStart?: Effect.Effect<void>
   readonly recordStart?: Effect.Effect<void, RunnerFailure>
+  readonly stateFound?: (state: Redacted.Redacted<Uint8Array>) => Effect.Effect<void>
   readonly sink: RunSink
 }

@@ -101,7 +101,7 @@ export const Start = Rpc.make("Start", { payload: RunClaim, error: AgentRefusal 
 
 /**
  * Renews the leases of what the agent holds, as often as the session says. The answer carries cancels; a cancel may be
- * repeated.
+ * repeated. `leaving` is said once, by a process that holds nothing and ends: its session is over with the answer.
  */
 export const Renew = Rpc.make("Renew", {
   payload: {
@@ -109,7 +109,8 @@ export const Renew = Rpc.make("Renew", {
       Schema.Struct({ ...RunClaim.fields, newestSerial: Schema.optionalKey(Schema.Int), spoolBytes: Schema.Finite })
     ).check(Schema.isMaxLength(256)),
     disk: AgentFacts.fields.disk,
-    draining: Schema.Boolean
+    draining: Schema.Boolean,
+    leaving: Schema.optionalKey(Schema.Boolean)
   },
   success: Schema.Struct({
     leases: Schema.Array(Schema.Struct({ ...RunClaim.fields, leaseSeconds: Schema.Int, cancel: Schema.Boolean })),

@@ -29,3 +29,9 @@ export const authorityTables: ReadonlyArray<string> = [
   trigger("workspaces", "UPDATE OF archived_at", "changed"),
   trigger("workspaces", "DELETE", "deleted")
 ]
+
+/** Those that may end the transfer of a file of an agent. */
+export const agentAuthorityTriggers: ReadonlyArray<string> = [
+  trigger("agents", "UPDATE OF sign_key, revoked_at", "changed"),
+  trigger("agents", "DELETE", "deleted")
+]

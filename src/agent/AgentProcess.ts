@@ -1,4 +1,4 @@
-import { Effect, Exit, Layer, Schema, Scope } from "effect"
+import { Effect, Exit, Fiber, Layer, Schema, Scope } from "effect"
 import { AgentFolder } from "../../runner/agent/AgentFolder.ts"
 import { AgentParty } from "../../runner/agent/AgentParty.ts"
 import { Guard } from "../../runner/agent/guard/Guard.ts"
@@ -68,13 +68,16 @@ export const agentProcess = Effect.fn("agentProcess")(function* (start: AgentSta
       const { identity } = yield* AgentParty
       yield* Effect.logInfo(`${identity.agentId} takes Runs of the pool ${identity.pool} from ${identity.server}.`)
       yield* work.adopt
-      yield* Effect.forkScoped(work.renew)
+      const renewing = yield* Effect.forkScoped(work.renew)
       yield* Effect.forkScoped(Effect.andThen(start.stop, runs.stopTools))
       yield* Effect.raceFirst(work.takeJobs, start.drain)
       yield* machine.drain
       // From now on another process may take jobs, while this one finishes its Runs.
       yield* Scope.close(taking, Exit.void)
       yield* work.over
+      // It would begin another session once it is told that this one is over.
+      yield* Fiber.interrupt(renewing)
+      yield* work.leave
     }).pipe(Effect.provide(working(start)))
   }).pipe(Effect.scoped, Effect.provide(base))
 })

@@ -22,6 +22,8 @@ import { MachineFacts } from "./MachineFacts.ts"
 const longestPoll = Duration.seconds(40)
 const longestRenewal = Duration.seconds(10)
 const longestDecline = Duration.seconds(30)
+/** A server that cannot be told finds out by itself. */
+const longestFarewell = Duration.seconds(3)
 const betweenLooks = Duration.millis(500)
 const longestReason = 500
 
@@ -58,6 +60,7 @@ const requireAbility = Effect.fnUntraced(function* (offer: JobOffer, disk: Agent
  * - `takeJobs`: polls while there is a free place
  * - `renew`: renews leases and the session
  * - `over`: completes when nothing is held
+ * - `leave`: tells the server that this process ends; after everything else
  */
 export class AgentWork extends Context.Service<
   AgentWork,
@@ -66,6 +69,7 @@ export class AgentWork extends Context.Service<
     readonly takeJobs: Effect.Effect<void>
     readonly renew: Effect.Effect<void>
     readonly over: Effect.Effect<void>
+    readonly leave: Effect.Effect<void>
   }
 >()("svc/agent/AgentWork") {
   static readonly layer = (places: number) =>
@@ -187,7 +191,13 @@ export class AgentWork extends Context.Service<
           Effect.asVoid
         )
 
-        return AgentWork.of({ adopt, takeJobs, renew, over })
+        const leave = Effect.gen(function* () {
+          if (session.generation() === 0) return
+          const said = { held: [], disk: yield* machine.disk, draining: true, leaving: true }
+          yield* Effect.ignoreCause(Effect.timeout(calls.Renew(said), longestFarewell))
+        })
+
+        return AgentWork.of({ adopt, takeJobs, renew, over, leave })
       })
     )
 }

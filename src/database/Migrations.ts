@@ -9,7 +9,7 @@ import {
 } from "../../schema/tables/AgentTables.ts"
 import { approvalTables } from "../../schema/tables/ApprovalTables.ts"
 import { auditChainTables, auditFilterIndexes, auditTables } from "../../schema/tables/AuditTables.ts"
-import { authorityTables } from "../../schema/tables/AuthorityTables.ts"
+import { agentAuthorityTriggers, authorityTables } from "../../schema/tables/AuthorityTables.ts"
 import { autoUpdateTables } from "../../schema/tables/AutoUpdateTables.ts"
 import { automationMemberColumns } from "../../schema/tables/AutomationTables.ts"
 import { buildTables } from "../../schema/tables/BuildTables.ts"
@@ -139,7 +139,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0051_pool_credentials": agentProvisionTables,
   "0052_provided_marks": providedMarkTables,
   "0053_sealed_parts": sealedPartTables,
-  "0054_carried_files": carriedFileTables
+  "0054_carried_files": carriedFileTables,
+  "0055_agent_authority": agentAuthorityTriggers
 }
 
 /** The database was written by a newer release than this one. */

@@ -1,4 +1,4 @@
-import { ByteSize, Effect, Layer, Option, Schema } from "effect"
+import { ByteSize, Effect, Layer, Option, Schema, Stream } from "effect"
 import { type Headers, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { RpcSerialization, RpcServer } from "effect/rpc"
 import { AgentBlobs, type BlobRefused } from "../../actors/agent/AgentBlobs.ts"
@@ -20,6 +20,7 @@ import { AgentProtocol } from "../../schema/agent/AgentProtocol.ts"
 import { BlobKind, Digest } from "../../schema/agent/Blob.ts"
 import { carriesFiles } from "../../schema/agent/CarriedFile.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
+import { AuthorityChanges, untilRefused } from "../streams/AuthorityChanges.ts"
 import { AgentApi } from "./AgentApi.ts"
 import { routeOf } from "./DeclaredRoute.ts"
 import { Exchange } from "./Exchange.ts"
@@ -84,10 +85,12 @@ const handlers = AgentProtocol.toLayer(
       Accept: (claim, options) => written(options, (session) => offers.accept(session, claim)),
       Decline: ({ reason, ...claim }, options) => written(options, (session) => offers.decline(session, claim, reason)),
       Start: (claim, options) => written(options, (session) => offers.start(session, claim)),
-      Renew: Effect.fnUntraced(function* ({ held, ...said }, options) {
+      Renew: Effect.fnUntraced(function* ({ held, leaving = false, ...said }, options) {
         const session = yield* sessionOf(options)
         yield* sessions.described(session, said)
-        return { ...(yield* reports.renew(session, held)), drain: session.agent.drain_requested_at !== null }
+        const renewed = yield* reports.renew(session, held)
+        if (leaving) yield* sessions.leave(session)
+        return { ...renewed, drain: session.agent.drain_requested_at !== null }
       }),
       Report: ({ batch, ...claim }, options) => written(options, (session) => reports.report(session, claim, batch)),
       Checkpoint: (checkpoint, options) => written(options, (session) => reports.checkpoint(session, checkpoint)),
@@ -111,6 +114,8 @@ const refusals: Readonly<Record<BlobRefused["reason"], number>> = {
   missing: 404,
   storage: 503
 }
+
+const sessionOver = new ApiError({ code: "unauthenticated", message: "The session is over. Begin another." })
 
 const said = (status: number, message: string) => HttpServerResponse.jsonUnsafe({ message }, { status })
 
@@ -140,6 +145,15 @@ const blobRoutes = HttpRouter.use(
     const files = yield* AgentFiles
     const blobs = yield* AgentBlobs
     const carried = yield* CarriedBlobs
+    const authority = yield* AuthorityChanges
+
+    /** A transfer may take long: it ends with the session. */
+    const untilOver = (session: AgentSession) =>
+      untilRefused(
+        authority,
+        Effect.flatMap(sessions.stands(session), (stands) => (stands ? Effect.void : sessionOver))
+      )
+
     const asked = Effect.gen(function* () {
       if (!(yield* pools.exist)) return yield* noSuchRoute
       const request = yield* HttpServerRequest.HttpServerRequest
@@ -163,7 +177,7 @@ const blobRoutes = HttpRouter.use(
         const [, text] = /^bytes=(\d{1,15})-$/.exec(request.headers["range"] ?? "") ?? []
         const from = text === undefined ? 0 : Number(text)
         if (from > totalBytes) return said(416, "The range begins after the end.")
-        return HttpServerResponse.stream(bytes(from), {
+        return HttpServerResponse.stream(Stream.haltWhen(bytes(from), untilOver(session)), {
           status: text === undefined ? 200 : 206,
           contentType: "application/octet-stream",
           contentLength: totalBytes - from,
@@ -198,6 +212,7 @@ const blobRoutes = HttpRouter.use(
         if (!isOpen) return said(410, "The Run is not this agent's any more.")
         const exchange = yield* Exchange
         return yield* blobs.put(claim, kind, digest, { ...range, bytes: request.stream }).pipe(
+          Effect.raceFirst(untilOver(session)),
           Effect.tap(() => Effect.sync(exchange.bodyReceived)),
           Effect.map((stored) => HttpServerResponse.jsonUnsafe(stored)),
           Effect.catchTag("BlobRefused", ({ message, reason }) => Effect.succeed(said(refusals[reason], message))),

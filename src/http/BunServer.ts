@@ -9,10 +9,9 @@ interface SocketData {
 
 const mebibyte = 1024 * 1024
 
-/** What follows a CONNECT on its connection is not a request, so the connection ends with the response. */
-const last = async (answered: ReturnType<ServerOptions["answer"]>) => {
+const withHeader = async (answered: ReturnType<ServerOptions["answer"]>, name: string, value: string) => {
   const response = await answered
-  response?.headers.set("connection", "close")
+  response?.headers.set(name, value)
   return response
 }
 
@@ -40,7 +39,16 @@ export const startBunServer: StartServer = async ({
         idleAfter: (seconds) => self.timeout(request, seconds),
         upgrade: (frames, headers) => self.upgrade(request, { data: { frames }, headers })
       })
-      return request.method === "CONNECT" ? last(answered) : answered
+      switch (request.method) {
+        case "CONNECT":
+          // What follows on its connection is not a request, so the connection ends with the response.
+          return withHeader(answered, "connection", "close")
+        case "HEAD":
+          // Bun says the time in every other response.
+          return withHeader(answered, "date", new Date().toUTCString())
+        default:
+          return answered
+      }
     },
     error: failed,
     websocket: {

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Queue, type Scope } from "effect"
+import { Context, type Duration, Effect, Layer, Queue, type Scope } from "effect"
 import { Commits } from "../../actors/database/Commits.ts"
 import { ReadSql } from "../../actors/database/ReadSql.ts"
 import { AuthorityChangeRow } from "./AuthorityChangeRow.ts"
@@ -12,7 +12,7 @@ export interface AuthorityWatch {
 }
 
 /**
- * Signals that some authority may have ended: after a commit that touched an account, session, token, grant or membership. The
+ * Signals that some authority may have ended: after a commit that touched an account, session, token, grant, membership or agent. The
  * follower finds out which. Other commits wake nobody, and without followers nothing is read.
  */
 export class AuthorityChanges extends Context.Service<
@@ -87,3 +87,21 @@ export class AuthorityChanges extends Context.Service<
     })
   )
 }
+
+/**
+ * Fails as soon as the authority that `check` requires has ended. It is checked at once, for what ended before it was followed, then after
+ * each change and, for one that expires, at this interval.
+ */
+export const untilRefused = <E, R>(
+  { follow }: AuthorityChanges["Service"],
+  check: Effect.Effect<void, E, R>,
+  every: Duration.Input = "Infinity"
+): Effect.Effect<never, E, R> =>
+  Effect.scoped(
+    Effect.flatMap(follow, ({ changedSince, seen }) =>
+      Effect.suspend(() => {
+        const moment = seen()
+        return Effect.andThen(check, Effect.timeoutOption(changedSince(moment), every))
+      }).pipe(Effect.forever)
+    )
+  )

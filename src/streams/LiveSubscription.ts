@@ -1,7 +1,7 @@
 import { Context, type Duration, Effect, Stream } from "effect"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { RunId } from "../../schema/records/Ids.ts"
-import { AuthorityChanges } from "./AuthorityChanges.ts"
+import { AuthorityChanges, untilRefused } from "./AuthorityChanges.ts"
 import { RunFeeds } from "./RunFeeds.ts"
 import type { RunFrames, RunSequence } from "./RunFrames.ts"
 
@@ -22,15 +22,7 @@ export const subscribe = Effect.fn("subscribe")(function* (options: {
   const feeds = yield* RunFeeds
   const authority = yield* AuthorityChanges
   const recheckEvery = yield* RecheckInterval
-  const watch = Effect.scoped(
-    Effect.flatMap(authority.follow, ({ changedSince, seen }) =>
-      // The first check is for revocations between the request's admission and this moment.
-      Effect.suspend(() => {
-        const moment = seen()
-        return Effect.andThen(options.recheck, Effect.timeoutOption(changedSince(moment), recheckEvery))
-      }).pipe(Effect.forever)
-    )
-  )
+  const watch = untilRefused(authority, options.recheck, recheckEvery)
   const subscription: RunFrames = {
     subject: options.subject,
     requestId: options.requestId,

@@ -6,6 +6,7 @@ const claimsTest = "test/src/http/agent/AgentClaims.test.ts"
 const guardsTest = "test/src/http/agent/AgentGuards.test.ts"
 const liesTest = "test/src/http/agent/AgentLies.test.ts"
 const poolsTest = "test/src/http/agent/AgentPools.test.ts"
+const transfersTest = "test/src/http/agent/RevokedTransfers.test.ts"
 const agentTest = "test/src/agent/AgentProcess.test.ts"
 
 /** What prevents an agent from running two tools on one Capsule, and from losing results. */
@@ -76,8 +77,15 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   {
     name: "agent: a state that was only printed is kept before the tool counts as stopped",
     file: "runner/agent/JobExecution.ts",
-    text: "[files, Effect.uninterruptible(checkpoint)]",
+    text: "[files, isKept(state)]",
     broken: "[files, Effect.void]",
+    test: "test/runner/agent/AgentRun.test.ts"
+  },
+  {
+    name: "agent: the state that an apply left goes to the disk at once",
+    file: "runner/agent/JobExecution.ts",
+    text: "stateFound: keeper.begin",
+    broken: "stateFound: () => Effect.void",
     test: "test/runner/agent/AgentRun.test.ts"
   },
   {
@@ -187,10 +195,24 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "agent: who was revoked meanwhile is given nothing",
-    file: "actors/agent/AgentOffers.ts",
+    file: "actors/pool/StandingAgent.ts",
     text: "AND sign_key = ${agent.sign_key} AND revoked_at IS NULL",
     broken: "AND sign_key = ${agent.sign_key}",
     test: guardsTest
+  },
+  {
+    name: "agent: a download ends with the session",
+    file: "src/http/AgentRoutes.ts",
+    text: "Stream.haltWhen(bytes(from), untilOver(session))",
+    broken: "bytes(from)",
+    test: transfersTest
+  },
+  {
+    name: "agent: an upload ends with the session",
+    file: "src/http/AgentRoutes.ts",
+    text: "Effect.raceFirst(untilOver(session)),",
+    broken: "",
+    test: transfersTest
   },
   {
     name: "agent: a message is carried out as a whole",

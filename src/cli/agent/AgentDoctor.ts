@@ -37,7 +37,7 @@ export const agentDoctorCommand = Command.make(
   }, Effect.scoped)
 ).pipe(
   Command.withDescription(
-    "Check address, proxy, certificate authority, key, clock, disk, tool and sandbox of an agent, without changing anything; 1 when something is wrong"
+    "Check address, proxy, certificate authority, key, clock, disk, tool, sandbox, limits and network of an agent, without changing anything; 1 when something is wrong"
   ),
   Command.withExamples([
     {

@@ -1,5 +1,6 @@
 import { Config, Effect, FileSystem, Option, Redacted } from "effect"
 import { Flag } from "effect/cli"
+import { givenToken } from "../GivenToken.ts"
 import { CommandFailed } from "../Output.ts"
 import { agentEnv } from "../../settings/AgentVariables.ts"
 
@@ -65,10 +66,14 @@ export const serverOf = Effect.fnUntraced(function* (flag: Option.Option<string>
 export const tokenOf = Effect.fnUntraced(function* (file: Option.Option<string>) {
   const files = yield* FileSystem.FileSystem
   const given = yield* Config.option(Config.Redacted(agentEnv.token))
-  if (Option.isNone(file)) return Effect.succeed(given)
+  if (Option.isNone(file)) {
+    return Option.isNone(given)
+      ? Effect.succeedNone
+      : Effect.asSome(givenToken(agentEnv.token, Redacted.value(given.value)))
+  }
   return files.readFileString(file.value).pipe(
-    Effect.map((content) => Option.some(Redacted.make(content.trim()))),
-    Effect.mapError(({ message }) => new CommandFailed({ message: `The token cannot be read. ${message}` }))
+    Effect.mapError(({ message }) => new CommandFailed({ message: `The token cannot be read. ${message}` })),
+    Effect.flatMap((content) => Effect.asSome(givenToken(file.value, content)))
   )
 })
 

@@ -8,6 +8,7 @@ import { formatBytes } from "../../../runner/sandbox/limits/LimitExceeded.ts"
 import { Toolchain } from "../../../runner/toolchain/Toolchain.ts"
 import { toolTitles } from "../../../runner/toolchain/Tool.ts"
 import { ownCredentials } from "../../agent/OwnCredentials.ts"
+import { limitsFinding, networkFinding } from "../doctor/ConfinementFindings.ts"
 import type { AnyFinding } from "../doctor/DoctorReport.ts"
 
 const enoughDisk = 2 * 1024 ** 3
@@ -89,4 +90,11 @@ const credentialsFinding = (folder: string) =>
   )
 
 export const machineFindings = (folder: string) =>
-  Effect.all([diskFinding(folder), toolFinding, sandboxFinding, credentialsFinding(folder)])
+  Effect.all([
+    diskFinding(folder),
+    toolFinding,
+    sandboxFinding,
+    limitsFinding,
+    networkFinding,
+    credentialsFinding(folder)
+  ])

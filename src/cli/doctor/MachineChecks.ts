@@ -4,16 +4,9 @@ import type { Toolchain } from "../../../runner/toolchain/Toolchain.ts"
 import type { Settings } from "../../settings/Settings.ts"
 import { backupFindings, keyFindings } from "./BackupFindings.ts"
 import type { CheckFacts, Face } from "./Check.ts"
+import { limitsFinding, networkFinding } from "./ConfinementFindings.ts"
 import { failedLook, type Finding } from "./DoctorReport.ts"
-import {
-  limitsFinding,
-  networkFinding,
-  queueFinding,
-  sandboxFinding,
-  settingsFinding,
-  toolFinding,
-  transportFinding
-} from "./MachineFindings.ts"
+import { queueFinding, sandboxFinding, settingsFinding, toolFinding, transportFinding } from "./MachineFindings.ts"
 import { mailFindings } from "./MailFindings.ts"
 
 interface MachineCheck extends CheckFacts {

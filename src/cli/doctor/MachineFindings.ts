@@ -1,7 +1,5 @@
 import { Effect, Option } from "effect"
-import { formatBytes } from "../../../runner/sandbox/limits/LimitExceeded.ts"
 import { type LevelFinding, Sandbox } from "../../../runner/sandbox/Sandbox.ts"
-import type { NetworkStatus, SandboxStatus } from "../../../runner/sandbox/SandboxStatus.ts"
 import { type Tool, type ToolOrigin, toolTitles } from "../../../runner/toolchain/Tool.ts"
 import { Toolchain } from "../../../runner/toolchain/Toolchain.ts"
 import { pinnedVersion } from "../../../runner/toolchain/ToolchainSettings.ts"
@@ -59,48 +57,6 @@ export const sandboxFinding = Effect.fn("sandboxFinding")(function* (face: Face)
   }
   return finding
 })
-
-/** Levels at which a Run has in-memory file systems; elsewhere it has a folder of its own instead of `/tmp`. */
-const hasPrivateMemory = (level: SandboxStatus["level"]) => level === "bubblewrap" || level === "namespaces"
-
-/** The limits of one Run, and how they are enforced. */
-export const describeLimits = ({ level, limits }: Pick<SandboxStatus, "level" | "limits">) =>
-  [
-    `a Run has ${formatBytes(limits.memoryBytes)} of memory and ${limits.processes} processes (kept by ${limits.keeper})`,
-    ...(hasPrivateMemory(level)
-      ? [`/tmp ${formatBytes(limits.tmpBytes)}`, `/dev/shm ${formatBytes(limits.shmBytes)}`]
-      : []),
-    `run folder ${formatBytes(limits.folderBytes)}`,
-    `disk kept free ${formatBytes(limits.freeBytes)}`
-  ].join(", ")
-
-export const limitsFinding = Effect.map(
-  Sandbox,
-  ({ status }): Finding => ({
-    check: "limits",
-    status: "ok",
-    message: describeLimits(status),
-    ...(status.limits.keeper === "watching"
-      ? {
-          remedy:
-            "The kernel keeps memory and processes more exactly where a control group is delegated to the service: see Limits in docs/operations.md."
-        }
-      : {})
-  })
-)
-
-const describeNetwork = ({ forbidden, reach, reason }: NetworkStatus) =>
-  `${reach}: ${reason}${forbidden.length === 0 ? "" : ` Forbidden: ${forbidden.join(", ")}.`}`
-
-export const networkFinding = Effect.map(
-  Effect.flatMap(Sandbox, ({ network }) => network),
-  (network): Finding => ({
-    check: "network",
-    status: network.accepted ? (network.reach === "isolated" ? "ok" : "warning") : "error",
-    message: describeNetwork(network),
-    remedy: network.remedy
-  })
-)
 
 /** Variables that look like settings but are not. */
 export const settingsFinding: Effect.Effect<Finding> = Effect.map(misspeltSettings, (misspelt) =>

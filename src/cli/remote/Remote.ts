@@ -1,7 +1,8 @@
-import { Config, Context, Effect, Layer, Option, type Redacted } from "effect"
+import { Config, Context, Effect, Layer, Option, Redacted } from "effect"
 import { clientEnv } from "../../settings/ClientSettings.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { type StoredContext, StoredContexts } from "../context/StoredContexts.ts"
+import { givenToken } from "../GivenToken.ts"
 import { currentToken, serverOrigin } from "../login/DeviceLogin.ts"
 import { StoredLogins } from "../login/StoredLogins.ts"
 import { CommandFailed } from "../Output.ts"
@@ -64,7 +65,9 @@ const chosen = Effect.fn("Remote.chosen")(function* ({ context, server }: Pick<N
   const workspace = yield* Config.option(Config.String(clientEnv.workspace))
   return Remote.of({
     origin,
-    token: Option.isSome(token) ? token.value : yield* currentToken(origin),
+    token: Option.isSome(token)
+      ? yield* givenToken(clientEnv.token, Redacted.value(token.value))
+      : yield* currentToken(origin),
     // The Workspace of a context belongs to its server.
     workspace: Option.orElse(workspace, () =>
       Option.flatMap(stored, (value) =>

@@ -10,7 +10,7 @@ export const agentPoolsProse: GroupProse<typeof AgentPoolsApi> = {
     ),
     agents: route(
       "List the agents of a Workspace's pools, by pool and name",
-      "What each last said of its machine: version, platform, tools, isolation, labels, places, disk. `status`: `connected`, `draining` (it takes no new Run), or `silent`, when it was not heard of for 45 seconds. `pool` lists those of one pool. Agents that were revoked are not listed."
+      "What each last said of its machine: version, platform, tools, isolation, labels, places, disk. `status`: `connected`, `draining` (it takes no new Run), or `silent`, when it was not heard of for 45 seconds or said that it ends. `pool` lists those of one pool. Agents that were revoked are not listed."
     ),
     release: route(
       "Release a Capsule from an agent that is gone for good",

@@ -67,6 +67,8 @@ await served(
       const text = await raw(port, `${line} HTTP/1.1\r\nhost: a.test\r\nconnection: close\r\n\r\n`)
       say(line, [head(text), field(text, "content-length"), text.split("\r\n\r\n")[1]])
     }
+    const asked = await raw(port, "HEAD / HTTP/1.1\r\nhost: a.test\r\nconnection: close\r\n\r\n")
+    say("HEAD says the time", field(asked, "date") !== undefined)
     const two = await raw(
       port,
       "GET /one HTTP/1.1\r\nhost: a.test\r\n\r\nGET /two HTTP/1.1\r\nhost: a.test\r\nconnection: close\r\n\r\n"

@@ -5,6 +5,7 @@ import { Deferred, Effect, Fiber, Redacted } from "effect"
 import { writeApplyRecord } from "../../../runner/execution/ApplyRecord.ts"
 import { runFolderPaths } from "../../../runner/execution/RunFolder.ts"
 import type { RunControl } from "../../../runner/execution/RunPlace.ts"
+import { runnerFailure } from "../../../runner/execution/RunnerFailure.ts"
 import { it } from "../../support/Effect.ts"
 import { offeredApply, printedState } from "./support/OfferedApply.ts"
 
@@ -34,6 +35,28 @@ describe("an apply on an agent", () => {
       yield* run
       expect(isStarted).toBe(false)
       expect(sent).toEqual(["accept", "start", "result"])
+    })
+  )
+
+  it.live("its state is on the disk before the rest of its outcome is known", () =>
+    Effect.gen(function* () {
+      const isFound = yield* Deferred.make<void>()
+      const { end, recovered, run } = yield* offeredApply((_, control) =>
+        Effect.gen(function* () {
+          yield* begun(control)
+          yield* control.stateFound?.(Redacted.make(state)) ?? Effect.void
+          yield* Deferred.succeed(isFound, undefined)
+          yield* control.cancelRequested
+          return yield* runnerFailure("output_unreadable", "outputs", "Its outputs were never read.")
+        })
+      )
+      const running = yield* Effect.forkChild(run)
+      yield* Deferred.await(isFound)
+      yield* end
+      yield* Fiber.join(running)
+      expect(recovered.map((left) => left.state && new TextDecoder().decode(Redacted.value(left.state)))).toEqual([
+        text
+      ])
     })
   )
 

@@ -3,7 +3,7 @@ import { createCipheriv } from "node:crypto"
 import { Readable } from "node:stream"
 import { createZstdCompress } from "node:zlib"
 import { Effect, Exit, Stream } from "effect"
-import { heldContents, packContents, unpackedContents } from "../../../runner/agent/BlobContents.ts"
+import { heldContents, packContents, unpackedContents, unpackedInMemory } from "../../../runner/agent/BlobContents.ts"
 
 const mebibyte = 1024 * 1024
 
@@ -26,11 +26,12 @@ const most = 64 * mebibyte
 
 describe("packed contents", () => {
   test("come out as they went in, whatever their length", async () => {
-    for (const length of [0, 1, 70, 1000, mebibyte, 5 * mebibyte + 3]) {
+    for (const length of [0, 1, 70, 1000, 256 * 1024, 256 * 1024 + 1, mebibyte, 5 * mebibyte + 3]) {
       const plain = text(length)
       const packed = await Effect.runPromise(packContents(plain))
       const held = await Effect.runPromise(heldContents(inPieces(packed), most))
       expect(Buffer.compare(held, plain)).toBe(0)
+      expect(Buffer.compare(await Effect.runPromise(unpackedInMemory(packed, most)), plain)).toBe(0)
     }
   })
 
@@ -83,11 +84,13 @@ describe("packed contents", () => {
     changed[0] = (packed[0] ?? 0) ^ 1
     const wrong: ReadonlyArray<readonly [Uint8Array, number]> = [
       [changed, most],
-      [packed, plain.length - 1]
+      [packed, plain.length - 1],
+      [await Effect.runPromise(packContents(text(1000))), 999]
     ]
     for (const [bytes, maxBytes] of wrong) {
       const exit = await Effect.runPromiseExit(Stream.runDrain(unpackedContents(inPieces(bytes), maxBytes)))
-      expect(Exit.isFailure(exit)).toBe(true)
+      const atOnce = await Effect.runPromiseExit(unpackedInMemory(bytes, maxBytes))
+      expect([Exit.isFailure(exit), Exit.isFailure(atOnce)]).toEqual([true, true])
     }
     await Effect.runPromise(Stream.runDrain(unpackedContents(inPieces(packed), plain.length)))
   })
@@ -119,7 +122,9 @@ describe("packed contents", () => {
       const held = await Effect.runPromiseExit(heldContents(inPieces(bytes), most))
       // Whoever only checks them comes to the same result.
       const checked = await Effect.runPromiseExit(Stream.runDrain(unpackedContents(inPieces(bytes), most)))
-      expect([bytes.length, Exit.isFailure(held), Exit.isFailure(checked)]).toEqual([bytes.length, true, true])
+      const atOnce = await Effect.runPromiseExit(unpackedInMemory(bytes, most))
+      const failed = [Exit.isFailure(held), Exit.isFailure(checked), Exit.isFailure(atOnce)]
+      expect([bytes.length, ...failed]).toEqual([bytes.length, true, true, true])
     }
   })
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { Effect, Exit, Stream } from "effect"
-import { openBlob, sealBlob } from "../../../runner/agent/SealedBlob.ts"
+import { openBlob, openedInMemory, sealBlob, sealedInMemory } from "../../../runner/agent/SealedBlob.ts"
 import { openSealed, type SealedFor, sealFor } from "../../../runner/agent/SealedMessage.ts"
 
 const purpose: SealedFor = { from: "server:one", to: "agt_a", runId: "run_a", fence: 3, kind: "state" }
@@ -54,6 +54,13 @@ describe("SealedBlob", () => {
         const opened = await Effect.runPromise(collected(openBlob(keys.privateKey, purpose, inChunks(sealed, size))))
         expect(Buffer.compare(opened, contents)).toBe(0)
       }
+      const atOnce = await Effect.runPromise(sealedInMemory(keys.publicKey, purpose, contents))
+      const back = [
+        await Effect.runPromise(collected(openBlob(keys.privateKey, purpose, inChunks(atOnce, 70_001)))),
+        await Effect.runPromise(openedInMemory(keys.privateKey, purpose, atOnce)),
+        await Effect.runPromise(openedInMemory(keys.privateKey, purpose, sealed))
+      ]
+      expect(back.map((opened) => Buffer.compare(opened, contents))).toEqual([0, 0, 0])
     }
   })
 
@@ -80,6 +87,23 @@ describe("SealedBlob", () => {
     for (const other of others) {
       const opened = collected(openBlob(keys.privateKey, other, inChunks(sealed, 500_000)))
       expect(Exit.isFailure(await Effect.runPromiseExit(opened))).toBe(true)
+    }
+  })
+
+  test("refuses the same of a blob in memory", async () => {
+    const keys = await pairOfKeys()
+    const { privateKey } = keys
+    for (const length of [0, 1000, mebibyte, 2 * mebibyte + 5]) {
+      const sealed = await Effect.runPromise(sealedInMemory(keys.publicKey, purpose, bytes(length)))
+      const header = sealed.indexOf(0x0a) + 1
+      const changed = sealed.slice()
+      changed[sealed.length - 1] = (sealed.at(-1) ?? 0) ^ 1
+      const longer = Buffer.concat([sealed, bytes(1)])
+      const cut = [0, header - 1, header, sealed.length - 1].map((end) => sealed.subarray(0, end))
+      const wrong = [changed, longer, ...cut].map((blob) => openedInMemory(privateKey, purpose, blob))
+      for (const opened of [...wrong, ...others.map((other) => openedInMemory(privateKey, other, sealed))]) {
+        expect(Exit.isFailure(await Effect.runPromiseExit(opened))).toBe(true)
+      }
     }
   })
 })

@@ -33,35 +33,40 @@ const withAgent = Effect.fnUntraced(function* (seconds: number) {
 })
 
 describe("an agent", () => {
-  it.live("begins a session as soon as its own credentials are replaced, and says that they are others", () =>
-    Effect.gen(function* () {
-      const { server, start } = yield* staged(1)
-      const kept = yield* temporaryFolder
-      mkdirSync(kept, { recursive: true })
-      writeFileSync(join(kept, "token"), "own-credential-canary")
-      const described = {
-        cloud: { env: { DEMO_TOKEN: { file: join(kept, "token") } }, withoutIsolation: true }
-      }
-      writeFileSync(join(kept, "credentials.json"), JSON.stringify(described))
-      const env = { ...process.env, SVC_AGENT_CREDENTIALS: join(kept, "credentials.json") }
-      const agent = yield* start.pipe(
-        Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
-      )
-      const told = (sessions: number) =>
-        eventually(
-          Effect.sync(() => server.marks.length),
-          (count) => count >= sessions
+  it.live(
+    "begins a session as soon as its own credentials are replaced, says that they are others, and in the end that it leaves",
+    () =>
+      Effect.gen(function* () {
+        const { server, start } = yield* staged(1)
+        const kept = yield* temporaryFolder
+        mkdirSync(kept, { recursive: true })
+        writeFileSync(join(kept, "token"), "own-credential-canary")
+        const described = {
+          cloud: { env: { DEMO_TOKEN: { file: join(kept, "token") } }, withoutIsolation: true }
+        }
+        writeFileSync(join(kept, "credentials.json"), JSON.stringify(described))
+        const env = { ...process.env, SVC_AGENT_CREDENTIALS: join(kept, "credentials.json") }
+        const agent = yield* start.pipe(
+          Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
         )
-      yield* told(1)
-      writeFileSync(join(kept, "token"), "replaced-credential-canary")
-      yield* told(2)
-      const [first = [], second = []] = server.marks
-      expect(first.map(({ name }) => name)).toEqual(["cloud"])
-      expect(second.map(({ name }) => name)).toEqual(["cloud"])
-      expect(second).not.toEqual(first)
-      expect(Buffer.concat(server.captured).includes("credential-canary")).toBe(false)
-      yield* agent.drained
-    })
+        const told = (sessions: number) =>
+          eventually(
+            Effect.sync(() => server.marks.length),
+            (count) => count >= sessions
+          )
+        yield* told(1)
+        writeFileSync(join(kept, "token"), "replaced-credential-canary")
+        yield* told(2)
+        const [first = [], second = []] = server.marks
+        expect(first.map(({ name }) => name)).toEqual(["cloud"])
+        expect(second.map(({ name }) => name)).toEqual(["cloud"])
+        expect(second).not.toEqual(first)
+        expect(Buffer.concat(server.captured).includes("credential-canary")).toBe(false)
+        yield* agent.drained
+        // Nothing follows it, which would begin another session.
+        expect(server.left).toEqual([[]])
+        expect(server.said.at(-1)).toBe("Renew")
+      })
   )
 
   it.live(

@@ -13,7 +13,7 @@ import { platform } from "../../../src/composition/Platform.ts"
 import { applyClaim, sealingParty } from "../../runner/agent/support/OfferedApply.ts"
 import { it } from "../../support/Effect.ts"
 import { eventually } from "../../support/Eventually.ts"
-import { addApply, empty, heard, over, planned, staged } from "./support/AgentStage.ts"
+import { addApply, empty, heard, over, planned, released, staged } from "./support/AgentStage.ts"
 
 describe("the connection of an agent to its server", () => {
   for (const { name, takesFiles } of [
@@ -24,7 +24,7 @@ describe("the connection of an agent to its server", () => {
       `delivers everything once even if the request or the answer of ${name}`,
       () =>
         Effect.gen(function* () {
-          const { folder, server, snapshot, start } = yield* staged(12)
+          const { folder, server, snapshot, start } = yield* staged("held")
           server.takeFiles(takesFiles)
           for (const message of [
             "Challenge",
@@ -44,6 +44,13 @@ describe("the connection of an agent to its server", () => {
           const agent = yield* start
           const plan = yield* planned(server, snapshot)
           const apply = yield* addApply(server, snapshot, plan)
+          // A state is sent only while the tool works.
+          const lostStates = server.faults.filter(({ message }) => ["Checkpoint", "PUT state"].includes(message))
+          yield* eventually(
+            Effect.sync(() => lostStates.filter(({ times }) => times > 0)),
+            (left) => left.length === 0
+          )
+          yield* released(folder, apply)
           yield* over(apply)
           yield* empty(folder)
           yield* agent.drained

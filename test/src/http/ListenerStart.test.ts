@@ -25,6 +25,32 @@ it.live("before the service is up, the process is live but not ready, and says w
   )
 )
 
+it.live("every response says the time once, whatever was asked, so that a client can compare its clock", () =>
+  Effect.gen(function* () {
+    const listener = yield* HttpListener
+    yield* Effect.scoped(
+      Effect.gen(function* () {
+        yield* listener.mount(({ method, url }) => {
+          const status = Number(new URL(url).pathname.slice(1))
+          return Promise.resolve(new Response(status === 200 && method !== "HEAD" ? "body" : null, { status }))
+        })
+        for (const method of ["HEAD", "GET", "POST"]) {
+          for (const status of [200, 204, 302, 304, 404]) {
+            const { headers } = yield* ask(`${listener.url}/${status}`, method)
+            expect([method, status, headers.get("date")]).toEqual([
+              method,
+              status,
+              expect.stringMatching(/^\w{3}, [^,]* GMT$/)
+            ])
+          }
+        }
+      })
+    )
+  }).pipe(
+    Effect.provide(HttpListener.layer(address).pipe(Layer.provide(WebSockets.layer), Layer.provide(Draining.layer)))
+  )
+)
+
 it.live("a page of a named origin can read that the server is starting or stopping, and when to retry", () =>
   Effect.gen(function* () {
     const page = "https://app.example.com"

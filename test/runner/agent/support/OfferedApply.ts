@@ -63,7 +63,7 @@ export const takingLine = (say: (what: string) => Effect.Effect<void>) =>
     fetch: () => unused
   })
 
-const job: ApplyJob = {
+export const job: ApplyJob = {
   runId: applyClaim.runId,
   module: { snapshotDigest: `sha256:${"0".repeat(64)}`, path: "." },
   localModules: [],
@@ -74,7 +74,7 @@ const job: ApplyJob = {
   secrets: { inputs: [], credentials: [], marked: [] }
 }
 
-const offer: JobOffer = {
+export const offer: JobOffer = {
   ...applyClaim,
   kind: "apply",
   leaseSeconds,

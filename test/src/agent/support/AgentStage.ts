@@ -1,7 +1,8 @@
-import { readdirSync } from "node:fs"
+import { readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { NodeServices } from "@effect/platform-node"
 import { Deferred, Effect, Fiber, Layer, Redacted, Schema } from "effect"
+import { moduleFolder, runFolderPaths } from "../../../../runner/execution/RunFolder.ts"
 import { ApplyJob, PlanJob } from "../../../../runner/execution/RunJob.ts"
 import type { PlanOutcome } from "../../../../runner/execution/RunOutcome.ts"
 import { makeArchiveWriter } from "../../../../runner/snapshot/ArchiveWriter.ts"
@@ -61,8 +62,8 @@ const common = (runId: RunId, snapshot: string) => ({
   network: false
 })
 
-/** A module whose inputs contain the canary, and whose apply takes a while. */
-export const slowModule = (seconds: number) => ({
+/** A module whose inputs contain the canary, and whose apply is in the middle of its changes for as long as this command takes. */
+const moduleWith = (command: string) => ({
   "main.tf": `
 variable "password" {
   type      = string
@@ -71,11 +72,26 @@ variable "password" {
 resource "terraform_data" "first" { input = var.password }
 resource "terraform_data" "slow" {
   depends_on = [terraform_data.first]
-  provisioner "local-exec" { command = "for i in $(seq ${seconds * 10}); do echo working on $i; sleep 0.1; done" }
+  provisioner "local-exec" { command = "${command}" }
 }
 resource "terraform_data" "last" { depends_on = [terraform_data.slow] }
 `
 })
+
+export const slowModule = (seconds: number) =>
+  moduleWith(`for i in $(seq ${seconds * 10}); do echo working on $i; sleep 0.1; done`)
+
+const release = "continue"
+
+/** Its apply ends only after `released`. */
+const heldModule = moduleWith(`until [ -e ${release} ]; do sleep 0.1; done`)
+
+/** Lets the apply of a held module go on. */
+export const released = (folder: string, { fence, runId }: ScriptedRun) =>
+  Effect.sync(() => {
+    const { sandbox } = runFolderPaths(join(folder, "runs", `${runId}-${fence}`, "run"))
+    writeFileSync(join(sandbox, moduleFolder("."), release), "")
+  })
 
 interface PlanOptions {
   /** A script that builds the module before it is planned. */
@@ -184,10 +200,10 @@ export const empty = (folder: string) =>
     (rooms) => rooms.length === 0
   )
 
-/** A server with a module whose apply takes this long, and an agent that has not been started. */
-export const staged = Effect.fnUntraced(function* (seconds: number) {
+/** A server with a module whose apply takes this many seconds, or is held, and an agent that has not been started. */
+export const staged = Effect.fnUntraced(function* (lasting: number | "held") {
   const server = yield* scriptedServer
   const folder = join(yield* temporaryFolder, "agent")
-  const snapshot = yield* snapshotOf(server, slowModule(seconds))
+  const snapshot = yield* snapshotOf(server, lasting === "held" ? heldModule : slowModule(lasting))
   return { server, folder, snapshot, start: startAgent(server, folder) }
 })

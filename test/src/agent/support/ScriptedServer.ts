@@ -47,6 +47,7 @@ export const scriptedServer = Effect.gen(function* () {
   const said: Array<string> = []
   const held: Array<ReadonlyArray<HeldRun>> = []
   const draining: Array<unknown> = []
+  const left: Array<unknown> = []
   const marks: Array<ReadonlyArray<ProvidedMark>> = []
   const parts = new Map<string, Buffer>()
   const sealedAnswers = new Map<string, Uint8Array>()
@@ -184,9 +185,10 @@ export const scriptedServer = Effect.gen(function* () {
     Accept: (claim, { headers }) => Effect.asVoid(own("Accept", claim, headers)),
     Decline: ({ reason, ...claim }, { headers }) => Effect.asVoid(own(`Decline ${reason}`, claim, headers)),
     Start: (claim, { headers }) => Effect.asVoid(own("Start", claim, headers)),
-    Renew: ({ draining: isDraining, held: named }, { headers }) =>
+    Renew: ({ draining: isDraining, held: named, leaving = false }, { headers }) =>
       Effect.gen(function* () {
         yield* signedIn(headers)
+        if (leaving) left.push(named)
         if (isDraining) draining.push(named)
         const mine = named.flatMap((claim) => runOf(claim) ?? [])
         return {
@@ -323,6 +325,7 @@ export const scriptedServer = Effect.gen(function* () {
     said,
     held,
     draining,
+    left,
     marks,
     /** Cuts the connection, or restores it. */
     cut: (isCut: boolean) => {

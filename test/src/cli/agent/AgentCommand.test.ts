@@ -1,10 +1,14 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect } from "bun:test"
-import { ConfigProvider, Effect, Schema } from "effect"
+import { ConfigProvider, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { AgentFolder, type AgentIdentity } from "../../../../runner/agent/AgentFolder.ts"
 import { AgentId } from "../../../../schema/records/Ids.ts"
 import { PoolName } from "../../../../schema/agent/PoolName.ts"
+import { tokenOf } from "../../../../src/cli/agent/AgentFlags.ts"
+import { HttpListener } from "../../../../src/http/HttpListener.ts"
+import { Draining } from "../../../../src/streams/Draining.ts"
+import { WebSockets } from "../../../../src/streams/WebSockets.ts"
 import { fetchServer } from "../../../support/FetchServer.ts"
 import { temporaryFolder } from "../../../support/TemporaryFolder.ts"
 import { live, svc as commandLine } from "../support/CommandLine.ts"
@@ -70,6 +74,32 @@ describe("svc agent", () => {
     })
   )
 
+  live(
+    "reads its token without the line break behind it, and refuses a text that cannot be one without showing it",
+    () =>
+      Effect.gen(function* () {
+        const folder = yield* temporaryFolder
+        const file = join(folder, "token")
+        mkdirSync(folder, { recursive: true })
+        writeFileSync(file, "first\nsecond-canary\n")
+        const read = (given: Option.Option<string>, env: Readonly<Record<string, string>>) =>
+          Effect.flatten(tokenOf(given)).pipe(
+            Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(env))),
+            Effect.map(Option.map(Redacted.value))
+          )
+        expect(yield* read(Option.none(), {})).toEqual(Option.none())
+        expect(yield* read(Option.none(), { SVC_AGENT_TOKEN: " given\n" })).toEqual(Option.some("given"))
+        const refusals = [
+          [file, yield* Effect.flip(read(Option.some(file), { SVC_AGENT_TOKEN: "given" }))],
+          ["SVC_AGENT_TOKEN", yield* Effect.flip(read(Option.none(), { SVC_AGENT_TOKEN: "given second-canary" }))]
+        ] as const
+        for (const [place, { message }] of refusals) {
+          expect(message).toContain(`${place} holds no token`)
+          expect(message).not.toContain("canary")
+        }
+      })
+  )
+
   live("rotates keys early, and says what to do if somebody has read them", () =>
     Effect.gen(function* () {
       const { code, out } = yield* svc(["rotate", "--help"])
@@ -98,6 +128,8 @@ describe("svc agent", () => {
         "disk",
         "tool",
         "sandbox",
+        "limits",
+        "network",
         "credentials"
       ])
       expect({ code, healthy }).toEqual({ code: 1, healthy: false })
@@ -107,6 +139,23 @@ describe("svc agent", () => {
       expect(of("clock")?.message).toContain("server")
       expect(existsSync(folder)).toBe(false)
     })
+  )
+
+  live("compares its clock in the doctor with a server that it reaches directly", () =>
+    Effect.gen(function* () {
+      const { url } = yield* HttpListener
+      const folder = join(yield* temporaryFolder, "agent")
+      const { out } = yield* svc(["doctor", "--server", url, "--dir", folder, "--json"])
+      const { findings } = yield* Schema.decodeEffect(Report)(out)
+      expect(findings.find(({ check }) => check === "clock")?.message).toMatch(/^\d+ s (ahead of|behind) the server\.$/)
+    }).pipe(
+      Effect.provide(
+        HttpListener.layer({ host: "127.0.0.1", port: 0 }).pipe(
+          Layer.provide(WebSockets.layer),
+          Layer.provide(Draining.layer)
+        )
+      )
+    )
   )
 
   live("reports in the doctor a wrong clock, an invalid proxy, and a file without a certificate", () =>

@@ -4,6 +4,7 @@ import { expect } from "bun:test"
 import { ConfigProvider, Effect, Layer } from "effect"
 import { Toolchain } from "../../../../runner/toolchain/Toolchain.ts"
 import { ToolMissing } from "../../../../runner/toolchain/ToolErrors.ts"
+import { defaultSandboxSettings } from "../../../../runner/sandbox/SandboxSettings.ts"
 import type { SandboxLevel } from "../../../../schema/records/Run.ts"
 import { machineFindings } from "../../../../src/cli/agent/AgentMachineFindings.ts"
 import { it } from "../../../support/Effect.ts"
@@ -12,7 +13,25 @@ import { sandboxAt } from "../../agent/support/SandboxAt.ts"
 
 const noTool = Layer.mock(Toolchain)({ resolve: () => Effect.fail(new ToolMissing({ message: "None.", remedy: "" })) })
 
-/** The findings about an agent's own credentials at this isolation level. */
+it.live("an agent's doctor says the limits of a Run and what it reaches, as that of the control plane does", () =>
+  Effect.gen(function* () {
+    const findings = yield* machineFindings(yield* temporaryFolder).pipe(
+      Effect.provide(Layer.merge(sandboxAt("landlock"), noTool)),
+      Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env: {} }))
+    )
+    expect(findings.find(({ check }) => check === "limits")).toMatchObject({
+      status: "ok",
+      message: expect.stringContaining(`${defaultSandboxSettings.limits.processes} processes (kept by watching)`),
+      remedy: expect.stringContaining("control group")
+    })
+    expect(findings.find(({ check }) => check === "network")).toMatchObject({
+      status: "warning",
+      message: "host: As the test says. Forbidden: 10.0.0.0/8."
+    })
+  })
+)
+
+/** The finding about an agent's own credentials at this isolation level. */
 const found = Effect.fnUntraced(function* (
   level: SandboxLevel,
   set: { readonly withoutIsolation?: boolean; readonly label?: string }

@@ -71,6 +71,17 @@ describe("the server of a command", () => {
     })
   )
 
+  live("gets the token of the environment without a line break, and no other text in its place", () =>
+    Effect.gen(function* () {
+      const { folder } = yield* home
+      const at = { server: flagged ?? "" }
+      expect(yield* chosen(folder, { SVC_TOKEN: "given\n" }, at)).toEqual([flagged, undefined, "given"])
+      const refused = yield* Effect.flip(chosen(folder, { SVC_TOKEN: "given\nanother-canary" }, at))
+      expect(refused.message).toContain("SVC_TOKEN holds no token")
+      expect(refused.message).not.toContain("canary")
+    })
+  )
+
   live("is the only one that `svc api` sends the token to", () =>
     Effect.gen(function* () {
       for (const path of ["//elsewhere.example.com/api/v1/workspaces", "/\\elsewhere.example.com/x"]) {

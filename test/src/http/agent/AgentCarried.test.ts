@@ -2,9 +2,11 @@ import { createHash, randomBytes } from "node:crypto"
 import { afterAll, expect } from "bun:test"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
+import { AgentBlobs } from "../../../../actors/agent/AgentBlobs.ts"
 import { AgentReports } from "../../../../actors/agent/AgentReports.ts"
 import { AgentSettlement } from "../../../../actors/agent/AgentSettlement.ts"
 import { CarriedBlobs } from "../../../../actors/agent/CarriedBlobs.ts"
+import { Capsules } from "../../../../actors/capsule/Capsules.ts"
 import { DatabaseFile } from "../../../../actors/database/DatabaseFile.ts"
 import { storageFull } from "../../../../actors/database/StorageFull.ts"
 import { AgentSessions } from "../../../../actors/pool/AgentSessions.ts"
@@ -199,6 +201,30 @@ plane.live(
       yield* (yield* AgentSettlement).resume
       expect((yield* settled(runId)).status).toBe("succeeded")
     }).pipe(Effect.scoped),
+  120_000
+)
+
+plane.live(
+  "an apply whose outcome was a file that no backup has is settled from the state in the database",
+  () =>
+    Effect.gen(function* () {
+      const agent = yield* (yield* world).enrolled()
+      const { capsuleId, claim, files, named, stored, take } = yield* resultOf(agent, "outcome-lost")
+      const outcome = yield* agent.put(claim, "outcome", yield* agent.outcomeOf(succeeded))
+      yield* take({ ...named, outcome, files: files.filter(({ kind }) => kind === "state") })
+      expect(yield* stored).toEqual(["state"])
+      yield* (yield* AgentBlobs).remove(claim, "outcome", outcome)
+      yield* (yield* AgentSettlement).resume
+      expect(yield* settled(claim.runId)).toMatchObject({
+        status: "failed",
+        error: { code: "apply_interrupted", message: expect.stringContaining("was imported") }
+      })
+      expect(yield* (yield* Capsules).read(capsuleId)).toMatchObject({
+        status: "error",
+        runtimeSafety: "unknown",
+        currentStateGeneration: 1
+      })
+    }),
   120_000
 )
 

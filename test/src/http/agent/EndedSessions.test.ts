@@ -35,6 +35,7 @@ const enrolledAgent = Effect.gen(function* () {
     const as = RpcClient.withHeaders({ authorization: `Bearer ${Redacted.value(session)}` })
     return {
       renewed: as(client.Renew({ held: [], disk: facts.disk, draining: facts.draining })),
+      left: as(client.Renew({ held: [], disk: facts.disk, draining: true, leaving: true })),
       next: as(client.Next({ claim: incarnation, freePlaces: 1 }))
     }
   })
@@ -70,6 +71,28 @@ plane.live("with its new keys an agent ends every session that the former ones b
     const again = yield* begin(next, { incarnation: incarnations.one, draining: true })
     yield* again.renewed
     yield* present.renewed
+  })
+)
+
+plane.live("an agent is not connected any more once its last process says that it ends", () =>
+  Effect.gen(function* () {
+    const { agentId, begin, keys } = yield* enrolledAgent
+    const status = Effect.map(
+      Effect.flatMap(Agents, ({ list }) => list()),
+      (agents) => agents.find(({ id }) => id === agentId)?.status
+    )
+    const draining = yield* begin(keys, { incarnation: incarnations.one, draining: true })
+    const present = yield* begin(keys, { incarnation: incarnations.two })
+    yield* draining.left
+    expect(yield* status).toBe("connected")
+    expect(yield* Effect.flip(draining.renewed)).toMatchObject(over)
+    yield* present.renewed
+    yield* present.left
+    expect(yield* status).toBe("silent")
+    expect(yield* Effect.flip(present.renewed)).toMatchObject(over)
+    expect(yield* status).toBe("silent")
+    yield* begin(keys, { incarnation: incarnations.two })
+    expect(yield* status).toBe("connected")
   })
 )
 

@@ -9,6 +9,7 @@ import type { JobResult } from "../../../../runner/agent/JobResult.ts"
 import type { PlanSecrets } from "../../../../runner/execution/RunJob.ts"
 import type { JobOffer } from "../../../../schema/agent/AgentJob.ts"
 import type { InstallPlanId } from "../../../../schema/records/Ids.ts"
+import { AuthorityChanges } from "../../../../src/streams/AuthorityChanges.ts"
 import { freshKey, requestOf, settled } from "../../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../../support/TestPlane.ts"
 import { pureModule, pureModules, pureRunner } from "../../../actors/support/PureRunner.ts"
@@ -25,6 +26,7 @@ const inForce: { -readonly [Field in keyof OperatorConfigsShape]: OperatorConfig
 
 /** A control plane whose Runs go to the agents of a pool. */
 export const farPlane = AgentServer.layer.pipe(
+  Layer.provide(AuthorityChanges.layer),
   Layer.provideMerge(testPlane({ runner: pureRunner(pureModules()) })),
   Layer.provide(Layer.succeed(OperatorConfigs, inForce))
 )

@@ -2,6 +2,7 @@ import { expect } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { AgentLeases } from "../../../../actors/agent/AgentLeases.ts"
+import { Agents } from "../../../../actors/pool/Agents.ts"
 import { carriedResults, carriedStates, failedPlan, malformedFiles } from "./CarriedLies.ts"
 import { stateFile, text } from "./FarPlane.ts"
 import { at, digest, lineOf, notOwn, ofOthers, refused, type Tag, type Told } from "./LieScene.ts"
@@ -40,7 +41,8 @@ export const runLies = {
         disk: liar.facts.disk,
         draining: false
       }),
-      () => ({ held: [], disk: { freeBytes: "all", totalBytes: 1, low: false }, draining: false })
+      () => ({ held: [], disk: { freeBytes: "all", totalBytes: 1, low: false }, draining: false }),
+      ({ liar }) => ({ held: [], disk: liar.facts.disk, draining: true, leaving: "yes" })
     ],
     lies: [
       {
@@ -55,6 +57,19 @@ export const runLies = {
           expect(answer.leases).toEqual([])
           expect(answer.gone).toHaveLength(said.length)
           expect(yield* heardAt).toBe(before)
+        })
+      },
+      {
+        name: "that it leaves although it holds a Run, which ends its own session, and no Run of anybody",
+        tell: Effect.fnUntraced(function* ({ held, honest, liar, own }) {
+          const leaving = [held, own].map((claim) => ({ ...claim, spoolBytes: 0 }))
+          const said = { held: leaving, disk: liar.facts.disk, draining: true, leaving: true }
+          expect((yield* liar.as(liar.client.Renew(said))).leases).toMatchObject([own])
+          yield* refused(liar.as(liar.client.Renew(said)), "Unauthorised")
+          const statuses = (yield* (yield* Agents).list()).map(({ id, status }) => ({ id, status }))
+          expect(statuses).toContainEqual({ id: honest.agentId, status: "connected" })
+          expect(statuses).toContainEqual({ id: liar.agentId, status: "silent" })
+          expect((yield* liar.hello([{ ...own, stage: "accepted" }])).orders).toMatchObject([{ order: "continue" }])
         })
       }
     ]

@@ -49,7 +49,9 @@ const serving = Effect.gen(function* () {
   const answer = yield* HttpRouter.toHttpEffect(application)
   const handler = HttpEffect.toWebHandler(Effect.catch(answer, failed))
   const server = yield* Effect.acquireRelease(
-    Effect.sync(() => Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: (request) => handler(request) })),
+    Effect.sync(() =>
+      Bun.serve({ port: 0, hostname: "127.0.0.1", development: false, fetch: (request) => handler(request) })
+    ),
     (running) => Effect.promise(() => running.stop(true))
   )
   return { origin: `http://127.0.0.1:${server.port}` }

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test"
-import { describeLimits } from "../../../src/cli/doctor/MachineFindings.ts"
+import { describeLimits } from "../../../src/cli/doctor/ConfinementFindings.ts"
 
 const limits = {
   keeper: "watching",

@@ -1,0 +1,46 @@
+import { Effect, Option, type Redacted } from "effect"
+import type { JobResult } from "../../runner/agent/JobResult.ts"
+import type { FoundLeftOver } from "../../runner/execution/RunFolders.ts"
+import type { LeftOver } from "../../runner/execution/RunOutcome.ts"
+import { sentState } from "../state/SentState.ts"
+
+/** An apply's outcome, in the form of what is left of one whose settlement failed. */
+export const leftOf = (result: JobResult, state: Redacted.Redacted<Uint8Array> | undefined): FoundLeftOver => {
+  if (result.kind !== "apply" || result.status === "failed") return { kind: "nothing" }
+  if (result.status === "left") return result.left === null ? { kind: "nothing" } : { kind: "left", left: result.left }
+  const { changedAnything, lineage, possiblyCreated, resourceCount, serial } = result.outcome
+  const left: LeftOver = {
+    started: [],
+    completed: [],
+    possiblyCreated,
+    changedAnything,
+    ...(state === undefined ? {} : { state }),
+    ...(lineage === undefined ? {} : { lineage }),
+    ...(serial === undefined ? {} : { serial }),
+    ...(resourceCount === undefined ? {} : { resourceCount })
+  }
+  return { kind: "left", left }
+}
+
+/**
+ * The same of an apply whose outcome is lost. A restore brings back what the database held, and the outcome may have been a file: the state alone
+ * says what exists, and something may have been created that is not in it.
+ */
+export const stateAlone = (state: Option.Option<Redacted.Redacted<Uint8Array>>): FoundLeftOver =>
+  Option.match(state, {
+    onNone: () => ({ kind: "unreadable" }),
+    onSome: (found) => ({
+      kind: "left",
+      left: { started: [], completed: [], possiblyCreated: [], changedAnything: true, state: found }
+    })
+  })
+
+/** What was left, with the state read from the bytes instead of the agent's description. */
+export const checkedLeft = Effect.fnUntraced(function* (
+  found: FoundLeftOver,
+  base: Parameters<typeof sentState>[1]
+): Effect.fn.Return<FoundLeftOver> {
+  if (found.kind !== "left") return found
+  const { lineage: _lineage, resourceCount: _count, serial: _serial, state, ...said } = found.left
+  return { kind: "left", left: { ...said, ...(yield* sentState(state, base)) } }
+})

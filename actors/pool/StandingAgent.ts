@@ -1,0 +1,13 @@
+import { Effect } from "effect"
+import type { SqlClient } from "effect/sql"
+import { AgentRow } from "./PoolRows.ts"
+
+/** The agent of a session as it is now; `undefined` if the session has ended, by a revocation or by new keys. */
+export const standingAgent = (sql: SqlClient.SqlClient, agent: Pick<AgentRow, "id" | "sign_key">) =>
+  Effect.map(
+    Effect.orDie(
+      AgentRow.some(sql, "drain_requested_at")`SELECT drain_requested_at FROM agents
+        WHERE id = ${agent.id} AND sign_key = ${agent.sign_key} AND revoked_at IS NULL`
+    ),
+    ([present]) => present
+  )

@@ -1,0 +1,18 @@
+import { expect } from "bun:test"
+import { Effect, Redacted } from "effect"
+import { givenToken } from "../../../src/cli/GivenToken.ts"
+import { it } from "../../support/Effect.ts"
+
+it.effect("a token is read without the white space around it, and a text that cannot be one is not shown", () =>
+  Effect.gen(function* () {
+    for (const given of ["token-canary", "token-canary\n", "token-canary\r\n", "\uFEFF token-canary\t\n"]) {
+      expect(Redacted.value(yield* givenToken("SVC_TOKEN", given))).toBe("token-canary")
+    }
+    for (const given of ["token canary", "token\ncanary", "token\u0000canary", "token-canary-é"]) {
+      const { message } = yield* Effect.flip(givenToken("SVC_TOKEN", given))
+      expect(message).toStartWith("SVC_TOKEN holds no token: ")
+      expect(message).not.toContain("canary")
+    }
+    expect((yield* Effect.flip(givenToken("SVC_TOKEN", " \n"))).message).toBe("SVC_TOKEN holds no token: it is empty.")
+  })
+)
