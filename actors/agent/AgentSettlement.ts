@@ -259,11 +259,9 @@ export class AgentSettlement extends Context.Service<
           return yield* applies.settle(run, left, { untouched: defect, interrupted: defect })
         }
         const { result, state } = yield* readAlone(row)
+        const said = Option.map(result, (whole) => leftOf(whole, Option.getOrUndefined(state)))
         const left = yield* checkedLeft(
-          Option.match(result, {
-            onNone: () => stateAlone(state),
-            onSome: (said) => leftOf(said, Option.getOrUndefined(state))
-          }),
+          Option.getOrElse(said, () => stateAlone(state)),
           base
         )
         yield* applies.settle(run, left, { untouched: unread, interrupted: unread })
