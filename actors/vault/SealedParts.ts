@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import { Aead, SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
-import { collectedGarbage } from "../../runner/execution/CollectedGarbage.ts"
+import { collectBefore, collectedGarbage } from "../../runner/execution/CollectedGarbage.ts"
 import { longValues } from "../../schema/tables/VaultTables.ts"
 import { rowShape } from "../database/Table.ts"
 import type { DataKey } from "./DataKeys.ts"
@@ -40,6 +40,7 @@ export const sealParts = Effect.fnUntraced(function* (key: DataKey, context: Sea
   const value = `v2.${key.id}.${encode(yield* random.randomBytes(nameBytes))}`
   const parts = Math.ceil(plain.length / partBytes)
   const passed = collectedGarbage()
+  collectBefore(plain.length)
   for (let part = 0; part < parts; part += 1) {
     const nonce = yield* random.randomBytes(Aead.aes256Gcm.nonceLength)
     const aad = partIdentity(key, context, value, part, part === parts - 1)

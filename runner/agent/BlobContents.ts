@@ -3,7 +3,7 @@ import { constants, createZstdDecompress, zstdCompress, zstdCompressSync, zstdDe
 import { Cause, Effect, Option, Stream } from "effect"
 import type { BlobKind } from "../../schema/agent/Blob.ts"
 import { mostCarriedBytes } from "../../schema/agent/CarriedFile.ts"
-import { collectedGarbage } from "../execution/CollectedGarbage.ts"
+import { collectBefore, collectedGarbage } from "../execution/CollectedGarbage.ts"
 import { NotSealedForThis, type SealedFor } from "./SealedMessage.ts"
 
 /*
@@ -185,6 +185,7 @@ export const heldContents = Effect.fnUntraced(function* <E, R>(
   let at = 0
   const chunks: Array<Uint8Array> = []
   const pieces = unpackedContents(packed, maxBytes, (length) => {
+    collectBefore(length)
     whole = new Uint8Array(length)
   })
   yield* Stream.runForEach(pieces, (piece) =>

@@ -6,7 +6,7 @@ import { type FarProduct, farProduct, promptly } from "./FarProduct.ts"
 
 /** Both processes have translated what they execute by then. */
 const warmUps = 5
-const pairs = 21
+const pairs = 41
 
 interface Round {
   readonly total: number
