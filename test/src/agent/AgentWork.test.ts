@@ -1,6 +1,6 @@
 import { describe, expect } from "bun:test"
 import { NodeServices } from "@effect/platform-node"
-import { Context, Deferred, Effect, identity, Layer, Schema } from "effect"
+import { Context, Deferred, Effect, Layer, Schema } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import { AgentFolder } from "../../../runner/agent/AgentFolder.ts"
 import { AgentParty } from "../../../runner/agent/AgentParty.ts"
@@ -13,13 +13,13 @@ import { ModuleRunner } from "../../../runner/execution/ModuleRunner.ts"
 import { RunPlace } from "../../../runner/execution/RunPlace.ts"
 import { ApplyJob } from "../../../runner/execution/RunJob.ts"
 import { AgentRuns } from "../../../src/agent/AgentRuns.ts"
-import { agentCalls, AgentSession } from "../../../src/agent/AgentSession.ts"
 import { AgentWork } from "../../../src/agent/AgentWork.ts"
 import { Answered } from "../../../src/agent/Answered.ts"
 import { MachineFacts } from "../../../src/agent/MachineFacts.ts"
 import { job, offer, sealingParty } from "../../runner/agent/support/OfferedApply.ts"
 import { it } from "../../support/Effect.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
+import { steadySession } from "./support/SteadySession.ts"
 
 const encodeJob = Schema.encodeEffect(Schema.fromJsonString(ApplyJob))
 
@@ -44,18 +44,6 @@ const polling = Effect.fnUntraced(function* (next: (claim: string) => Effect.Eff
       }
       return HttpClientResponse.fromWeb(request, new Response(`${JSON.stringify(exit)}\n`))
     })
-  )
-  const session = Layer.effect(
-    AgentSession,
-    Effect.map(agentCalls("http://server.example.test", identity), (calls) => ({
-      calls,
-      authorised: identity,
-      generation: () => 1,
-      takesFiles: () => true,
-      begin: () => Effect.void,
-      renewSeconds: () => 1,
-      isDue: Effect.succeed(false)
-    }))
   )
   const services = Layer.mergeAll(
     NodeServices.layer,
@@ -84,7 +72,7 @@ const polling = Effect.fnUntraced(function* (next: (claim: string) => Effect.Eff
   const work = yield* Layer.build(
     AgentWork.layer(1).pipe(
       Layer.provide(Answered.layer),
-      Layer.provide(session),
+      Layer.provide(steadySession),
       Layer.provide(services),
       Layer.provide(Layer.succeed(HttpClient.HttpClient, client))
     )

@@ -1,12 +1,11 @@
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect } from "bun:test"
-import { Context, Effect, Fiber, identity, Layer } from "effect"
+import { Context, Effect, Fiber, Layer } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { AgentParty } from "../../../runner/agent/AgentParty.ts"
 import { ServerLine } from "../../../runner/agent/ServerLine.ts"
-import { agentCalls, AgentSession } from "../../../src/agent/AgentSession.ts"
 import { Answered } from "../../../src/agent/Answered.ts"
 import { httpLine } from "../../../src/agent/HttpLine.ts"
 import { platform } from "../../../src/composition/Platform.ts"
@@ -14,6 +13,7 @@ import { applyClaim, sealingParty } from "../../runner/agent/support/OfferedAppl
 import { it } from "../../support/Effect.ts"
 import { eventually } from "../../support/Eventually.ts"
 import { addApply, empty, heard, over, planned, released, staged } from "./support/AgentStage.ts"
+import { steadySession } from "./support/SteadySession.ts"
 
 describe("the connection of an agent to its server", () => {
   for (const { name, takesFiles } of [
@@ -116,21 +116,9 @@ describe("the connection of an agent to its server", () => {
         })
       )
       const http = Layer.succeed(HttpClient.HttpClient, client)
-      const session = Layer.effect(
-        AgentSession,
-        Effect.map(agentCalls("http://server.example.test", identity), (calls) => ({
-          calls,
-          authorised: identity,
-          generation: () => 1,
-          takesFiles: () => true,
-          begin: () => Effect.void,
-          renewSeconds: () => 1,
-          isDue: Effect.succeed(false)
-        }))
-      )
       const line = yield* Layer.build(
         httpLine.pipe(
-          Layer.provide(session),
+          Layer.provide(steadySession),
           Layer.provide(Layer.mock(Answered)({ until: Effect.orDie })),
           Layer.provide(Layer.effect(AgentParty, sealingParty)),
           Layer.provideMerge(http),
