@@ -1,5 +1,6 @@
 import { Config, Effect, FileSystem, Option, Schema } from "effect"
 import { HttpClient } from "effect/http"
+import { agentRpcPath } from "../../../schema/agent/Blob.ts"
 import { AgentId } from "../../../schema/records/Ids.ts"
 import { agentCalls } from "../../agent/AgentSession.ts"
 import type { AnyFinding } from "../doctor/DoctorReport.ts"
@@ -76,6 +77,15 @@ const authorityFinding = Effect.gen(function* () {
 const anyAgent = Schema.decodeUnknownSync(AgentId)("agt_00000000000000000000000000")
 const longestAnswer = "10 seconds"
 
+const notFound = 404
+
+/** The HTTP status with which the server answers a message of an agent. */
+const statusOf = Effect.fnUntraced(function* (server: string) {
+  const client = yield* HttpClient.HttpClient
+  const { status } = yield* Effect.timeout(client.post(`${server}${agentRpcPath}`), longestAnswer)
+  return status
+})
+
 /** Whether the server answers as one with agents. Its own refusals count as answers. */
 const addressFinding = (server: string) =>
   Effect.gen(function* () {
@@ -83,13 +93,23 @@ const addressFinding = (server: string) =>
     const problem = yield* Effect.flip(Effect.timeout(calls.Challenge({ agentId: anyAgent }), longestAnswer)).pipe(
       Effect.option
     )
-    const isAnswer = Option.isNone(problem) || !["RpcClientError", "TimeoutError"].includes(problem.value._tag)
-    const finding: AnyFinding = isAnswer
-      ? { check: "address", status: "ok", message: `${server} answers to agents.` }
+    if (Option.isNone(problem) || !["RpcClientError", "TimeoutError"].includes(problem.value._tag)) {
+      const finding: AnyFinding = { check: "address", status: "ok", message: `${server} answers to agents.` }
+      return finding
+    }
+    // The client of commands cannot read an answer that is none of the protocol, and says so in its own words.
+    const status = yield* Effect.option(statusOf(server))
+    const finding: AnyFinding = Option.contains(status, notFound)
+      ? {
+          check: "address",
+          status: "error",
+          message: `${server} answers, but it has no agents: as svc it has no pool yet.`,
+          remedy: "Check the address and the proxy, and create a pool on the control plane: svc admin pool create NAME."
+        }
       : {
           check: "address",
           status: "error",
-          message: `${server} does not answer to agents. ${Option.match(problem, { onNone: () => "", onSome: ({ message }) => message })}`,
+          message: `${server} does not answer to agents. ${problem.value.message}`,
           remedy: "Check the address, the proxy, and whether this release of the server has agents."
         }
     return finding

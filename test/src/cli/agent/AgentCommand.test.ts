@@ -133,7 +133,7 @@ describe("svc agent", () => {
         "credentials"
       ])
       expect({ code, healthy }).toEqual({ code: 1, healthy: false })
-      expect(of("address")).toMatchObject({ status: "error" })
+      expect(of("address")).toMatchObject({ status: "error", message: expect.stringContaining("no pool yet") })
       expect(of("proxy")?.message).toBe("http://proxy.example.com:3128.")
       expect(of("ca")).toMatchObject({ status: "error" })
       expect(of("clock")?.message).toContain("server")
@@ -164,11 +164,15 @@ describe("svc agent", () => {
       const authority = join(folder, "authority.pem")
       writeFileSync(authority, "not a certificate")
       const hourAgo = new Date(Date.now() - 3_600_000).toUTCString()
-      const origin = yield* fetchServer(() => new Response("", { status: 404, headers: { date: hourAgo } }))
+      const origin = yield* fetchServer(() => new Response("", { status: 502, headers: { date: hourAgo } }))
       const env = { HTTPS_PROXY: "proxy-without-scheme", NO_PROXY: "127.0.0.1", NODE_EXTRA_CA_CERTS: authority }
       const { out } = yield* svc(["doctor", "--server", origin, "--dir", join(folder, "agent"), "--json"], env)
       const { findings } = yield* Schema.decodeEffect(Report)(out)
       const of = (check: string) => findings.find((finding) => finding.check === check)
+      expect(of("address")).toMatchObject({
+        status: "error",
+        message: expect.stringContaining("does not answer to agents")
+      })
       expect(of("clock")).toMatchObject({ status: "warning", message: expect.stringContaining("ahead of the server") })
       expect(of("proxy")).toMatchObject({ status: "error" })
       expect(of("proxy")?.message).not.toContain("proxy-without-scheme")
