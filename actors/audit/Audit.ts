@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Schema } from "effect"
-import type { SecureRandom } from "effect/crypto"
+import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import { AuditActor, AuditEvent } from "../../schema/records/AuditEvent.ts"
@@ -65,11 +65,18 @@ export class Audit extends Context.Service<
       const read = yield* ReadSql
       const cursors = yield* Cursors
       const key = yield* AuditKeys
-      const services = yield* Effect.context<SqlClient.SqlClient | SecureRandom.SecureRandom>()
+      const sql = yield* SqlClient.SqlClient
+      const random = yield* SecureRandom.SecureRandom
+      // A whole context would be copied for every entry.
+      const withServices = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient | SecureRandom.SecureRandom>) =>
+        effect.pipe(
+          Effect.provideService(SqlClient.SqlClient, sql),
+          Effect.provideService(SecureRandom.SecureRandom, random)
+        )
 
       yield* beginChains(key)
 
-      const append = (entry: AuditEntry) => Effect.provideContext(appendAudit(key, entry), services)
+      const append = (entry: AuditEntry) => withServices(appendAudit(key, entry))
 
       const list = Effect.fn("Audit.list")(function* (
         workspaceId: WorkspaceId,
@@ -103,17 +110,17 @@ export class Audit extends Context.Service<
         return { items, nextCursor: yield* cursors.encode(binding, [last.createdAt, last.id]) }
       })
 
-      const names: Audit["Service"]["names"] = Effect.fn("Audit.names")(
-        function* ({ action, capsuleId, since, value }) {
-          const sql = yield* SqlClient.SqlClient
-          const rows =
-            yield* sql`SELECT 1 AS one FROM audit_events WHERE capsule_id = ${capsuleId} AND created_at >= ${since}
+      const names: Audit["Service"]["names"] = Effect.fn("Audit.names")(function* ({
+        action,
+        capsuleId,
+        since,
+        value
+      }) {
+        const rows =
+          yield* sql`SELECT 1 AS one FROM audit_events WHERE capsule_id = ${capsuleId} AND created_at >= ${since}
           AND action = ${action} AND INSTR(data, ${value}) > 0 LIMIT 1`
-          return rows.length > 0
-        },
-        Effect.orDie,
-        Effect.provideContext(services)
-      )
+        return rows.length > 0
+      }, Effect.orDie)
 
       return Audit.of({ append, list, names })
     })

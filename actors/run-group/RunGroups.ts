@@ -17,6 +17,7 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { automationRefusal } from "../workspace/Automation.ts"
 import { type GroupMember, groupMembers } from "./GroupMembers.ts"
 import { isOver } from "./GroupProjection.ts"
+import { openUpdates } from "./OpenUpdates.ts"
 import { RunGroupRow, RunGroupMemberRow } from "./RunGroupRow.ts"
 import { updateMembers } from "./UpdateMembers.ts"
 import { nextSteps, wavesOf } from "./WaveDecision.ts"
@@ -93,6 +94,8 @@ const make = Effect.gen(function* () {
   const withSql = Effect.provideService(SqlClient.SqlClient, sql)
   // Two concurrent decisions about one group would plan a Capsule twice.
   const oneAtATime = yield* Semaphore.make(1)
+  const updates = openUpdates(read)
+  const opening = <A, E, R>(effect: Effect.Effect<A, E, R>) => updates.opening(transaction(sql)(effect))
 
   const find = Effect.fnUntraced(function* (id: RunGroupId) {
     const [row] = yield* Effect.orDie(RunGroupRow.rows(sql)`SELECT * FROM run_groups WHERE id = ${id}`)
@@ -246,7 +249,7 @@ const make = Effect.gen(function* () {
     const stop = commits.listen(() => Queue.offerUnsafe(signals, undefined))
     yield* Effect.addFinalizer(() => Effect.sync(stop))
     yield* advanceAll
-    return yield* Queue.take(signals).pipe(Effect.andThen(advanceDue), Effect.forever)
+    return yield* Queue.take(signals).pipe(Effect.andThen(Effect.when(advanceDue, updates.mayBeAny)), Effect.forever)
   }).pipe(Effect.scoped)
 
   const startCheck = Effect.fn("RunGroups.startCheck")(function* (workspaceId: WorkspaceId) {
@@ -264,7 +267,7 @@ const make = Effect.gen(function* () {
     )
     yield* Effect.orDie(sql`DELETE FROM run_group_members WHERE group_id = ${id}`)
     yield* Effect.orDie(sql`DELETE FROM run_groups WHERE id = ${id}`)
-  }, transaction(sql))
+  }, opening)
 
   const insertUpdate = Effect.fnUntraced(function* (
     context: CommandContext,
@@ -296,7 +299,7 @@ const make = Effect.gen(function* () {
     yield* Effect.orDie(sql`UPDATE run_groups SET ${RunGroupRow.changes(sql, older)}, moved = moved + 1 WHERE workspace_id = ${workspaceId}
       AND type = 'update' AND finished_at IS NULL AND cancelled_at IS NULL AND id <> ${id}`)
     return id
-  }, transaction(sql))
+  }, opening)
 
   const startUpdate = Effect.fn("RunGroups.startUpdate")(function* (
     context: CommandContext,

@@ -188,9 +188,10 @@ export class SourceLanes extends Context.Service<
           return before?.error_code !== code
         }),
         settleStatus: Effect.fn("SourceLanes.settleStatus")(function* (sourceId: SourceId) {
-          const failing = yield* sql`SELECT 1 AS one FROM ${sql.literal(lanesInUse)} u JOIN source_lanes l
-            ON l.source_id = u.source_id AND l.ref = u.ref AND l.path = u.path
-            WHERE u.source_id = ${sourceId} AND l.error_code IS NOT NULL LIMIT 1`
+          // Failing lanes are few, so they are found first: which lanes are in use is a longer question.
+          const failing = yield* sql`SELECT 1 AS one FROM source_lanes l
+            WHERE l.source_id = ${sourceId} AND l.error_code IS NOT NULL AND EXISTS (SELECT 1 FROM ${sql.literal(lanesInUse)} u
+              WHERE u.source_id = l.source_id AND u.ref = l.ref AND u.path = l.path) LIMIT 1`
           const status = failing.length > 0 ? "error" : "active"
           yield* sql`UPDATE sources SET status = ${status} WHERE id = ${sourceId} AND status NOT IN ('disabled', ${status})`
         }, Effect.orDie),

@@ -42,6 +42,8 @@ const nextChunk = <A>(iterator: Iterator<A>): ReadonlyArray<A> => {
 interface Prepared {
   readonly statement: StatementSync
   readonly returnsRows: boolean
+  /** Since the cache last looked for one to forget. */
+  wasUsed: boolean
   /** Its current mode: setting it again would cost a call into SQLite for each use. */
   asBigInts: boolean
   asArrays: boolean
@@ -57,7 +59,7 @@ export interface ConnectionHooks {
 
 /** One connection of node:sqlite. Its calls are synchronous, so a single statement never interleaves with another. */
 export class SqliteConnection implements Connection.Connection {
-  // Least recently used first: a Map keeps insertion order.
+  // Oldest first: a Map keeps insertion order. Those in use move to the end only when one has to be forgotten.
   private readonly cache = new Map<string, Prepared>()
   private readonly database: DatabaseSync
   private readonly hooks: ConnectionHooks
@@ -73,23 +75,29 @@ export class SqliteConnection implements Connection.Connection {
 
   private prepare(sql: string): Prepared {
     const statement = this.database.prepare(sql)
-    return { statement, returnsRows: statement.columns().length > 0, asBigInts: false, asArrays: false }
+    return { statement, returnsRows: statement.columns().length > 0, wasUsed: false, asBigInts: false, asArrays: false }
   }
 
   private prepareCached(sql: string): Prepared {
     const known = this.cache.get(sql)
     if (known !== undefined) {
-      this.cache.delete(sql)
-      this.cache.set(sql, known)
+      known.wasUsed = true
       return known
     }
     const prepared = this.prepare(sql)
+    if (this.cache.size >= statementCacheSize) this.forgetUnused()
     this.cache.set(sql, prepared)
-    if (this.cache.size > statementCacheSize) {
-      const [oldest] = this.cache.keys()
-      if (oldest !== undefined) this.cache.delete(oldest)
-    }
     return prepared
+  }
+
+  /** Forgets the oldest statement that was not used since the last time; ends because every statement it passes is marked unused. */
+  private forgetUnused() {
+    for (const [sql, prepared] of this.cache) {
+      this.cache.delete(sql)
+      if (!prepared.wasUsed) return
+      prepared.wasUsed = false
+      this.cache.set(sql, prepared)
+    }
   }
 
   private run<A>(
