@@ -1,14 +1,15 @@
 import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
+import { transaction } from "../database/Transaction.ts"
 
 /**
  * Whether any update may be open. To look after each commit which update is due costs every command of the service a twentieth
  * of its time, and is for nothing while none is open.
  *
- * - `opening`: a transaction that may open an update
+ * - `opening`: runs in a transaction what may open an update
  * - `mayBeAny`: `false` only if a read since the last `opening` found none
  */
-export const openUpdates = (read: SqlClient.SqlClient) => {
+export const openUpdates = (sql: SqlClient.SqlClient, read: SqlClient.SqlClient) => {
   let openings = 0
   let without: number | undefined
   const count = Effect.sync(() => {
@@ -16,7 +17,8 @@ export const openUpdates = (read: SqlClient.SqlClient) => {
   })
   return {
     // Counted before and after: a read in between may or may not have seen it.
-    opening: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.ensuring(Effect.andThen(count, effect), count),
+    opening: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+      Effect.ensuring(Effect.andThen(count, transaction(sql)(effect)), count),
     mayBeAny: Effect.suspend(() => {
       const since = openings
       if (since === without) return Effect.succeed(false)

@@ -94,8 +94,7 @@ const make = Effect.gen(function* () {
   const withSql = Effect.provideService(SqlClient.SqlClient, sql)
   // Two concurrent decisions about one group would plan a Capsule twice.
   const oneAtATime = yield* Semaphore.make(1)
-  const updates = openUpdates(read)
-  const opening = <A, E, R>(effect: Effect.Effect<A, E, R>) => updates.opening(transaction(sql)(effect))
+  const { mayBeAny, opening } = openUpdates(sql, read)
 
   const find = Effect.fnUntraced(function* (id: RunGroupId) {
     const [row] = yield* Effect.orDie(RunGroupRow.rows(sql)`SELECT * FROM run_groups WHERE id = ${id}`)
@@ -249,7 +248,7 @@ const make = Effect.gen(function* () {
     const stop = commits.listen(() => Queue.offerUnsafe(signals, undefined))
     yield* Effect.addFinalizer(() => Effect.sync(stop))
     yield* advanceAll
-    return yield* Queue.take(signals).pipe(Effect.andThen(Effect.when(advanceDue, updates.mayBeAny)), Effect.forever)
+    return yield* Queue.take(signals).pipe(Effect.andThen(Effect.when(advanceDue, mayBeAny)), Effect.forever)
   }).pipe(Effect.scoped)
 
   const startCheck = Effect.fn("RunGroups.startCheck")(function* (workspaceId: WorkspaceId) {
