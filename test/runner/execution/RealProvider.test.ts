@@ -1,9 +1,10 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect } from "bun:test"
 import { Deferred, Effect, Fiber, Option, Redacted } from "effect"
 import type { RunSink } from "../../../runner/execution/RunSink.ts"
 import { it } from "../../support/Effect.ts"
+import { eventually } from "../../support/Eventually.ts"
 import { countCreations } from "../../support/ProviderMirror.ts"
 import { type Recorded, applyJob, recorder } from "./support/RunnerHarness.ts"
 import { TestRunner } from "./support/TestRunner.ts"
@@ -206,19 +207,17 @@ describe("ModuleRunner with a real provider", () => {
       Effect.gen(function* () {
         const runner = yield* TestRunner
         const tree = {
-          "main.tf": `${required}${note("a")}${note("b", "delay_ms = 60000\n  depends_on = [demo_note.a]")}${note("c", "depends_on = [demo_note.b]")}`
+          "main.tf": `${required}${note("a")}${note("b", "depends_on = [demo_note.a]")}${note("c", "depends_on = [demo_note.b]")}`
         }
         const first = job(tree)
         const plan = yield* runner.plan(first, recorder().sink)
-        const cancel = yield* Deferred.make<void>()
-        const seen = recorder()
-        const sink = signalOn(
-          seen.sink,
-          cancel,
-          ({ events }) => events.filter(({ kind }) => kind === "resource.started").length === 2,
-          seen
-        )
-        const applied = yield* runner.apply(applyJob(folder, first, plan, { cancel: Deferred.await(cancel) }), sink)
+        // Not as soon as the tool says that it begins: stopped before it calls the provider, it would not say how that ended.
+        writeFileSync(join(notesDir, "hold-apply-b"), "")
+        const cancel = eventually(
+          Effect.sync(() => existsSync(join(notesDir, "held-apply-b"))),
+          (isHeld) => isHeld
+        ).pipe(Effect.asVoid)
+        const applied = yield* runner.apply(applyJob(folder, first, plan, { cancel }), recorder().sink)
         expect(applied).toMatchObject({ exit: "cancelled", sandboxKilled: false, changedAnything: true })
         expect(applied.possiblyCreated).toEqual([])
         expect(applied.resourceCount).toBe(notesOf(notesDir).length)
