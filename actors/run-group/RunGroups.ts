@@ -15,9 +15,9 @@ import { transaction } from "../database/Transaction.ts"
 import { newId, now } from "../Identity.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { automationRefusal } from "../workspace/Automation.ts"
+import { dueUpdates } from "./DueUpdates.ts"
 import { type GroupMember, groupMembers } from "./GroupMembers.ts"
 import { isOver } from "./GroupProjection.ts"
-import { openUpdates } from "./OpenUpdates.ts"
 import { RunGroupRow, RunGroupMemberRow } from "./RunGroupRow.ts"
 import { updateMembers } from "./UpdateMembers.ts"
 import { nextSteps, wavesOf } from "./WaveDecision.ts"
@@ -94,7 +94,7 @@ const make = Effect.gen(function* () {
   const withSql = Effect.provideService(SqlClient.SqlClient, sql)
   // Two concurrent decisions about one group would plan a Capsule twice.
   const oneAtATime = yield* Semaphore.make(1)
-  const { mayBeAny, opening } = openUpdates(sql, read)
+  const { due, opening } = dueUpdates(sql, read)
 
   const find = Effect.fnUntraced(function* (id: RunGroupId) {
     const [row] = yield* Effect.orDie(RunGroupRow.rows(sql)`SELECT * FROM run_groups WHERE id = ${id}`)
@@ -225,16 +225,6 @@ const make = Effect.gen(function* () {
         .withPermits(1)(advance(id, false))
         .pipe(Effect.catchCause((cause) => Effect.logError(`The update ${id} could not go on`, cause)))
     }
-    return groups.length
-  })
-
-  const advanceDue = Effect.gen(function* () {
-    const due = yield* Effect.orDie(RunGroupRow.some(read, "id")`SELECT g.id FROM run_groups g
-      JOIN workspaces w ON w.id = g.workspace_id
-      WHERE g.finished_at IS NULL AND g.type = 'update' AND (g.moved <> g.seen OR g.held_by_pause = 1)
-        AND (g.moved <> g.seen OR (w.automation_paused_at IS NULL AND w.archived_at IS NULL))
-      ORDER BY g.created_at, g.id`)
-    return yield* advanceEach(due)
   })
 
   const advanceAll = Effect.gen(function* () {
@@ -248,7 +238,7 @@ const make = Effect.gen(function* () {
     const stop = commits.listen(() => Queue.offerUnsafe(signals, undefined))
     yield* Effect.addFinalizer(() => Effect.sync(stop))
     yield* advanceAll
-    return yield* Queue.take(signals).pipe(Effect.andThen(Effect.when(advanceDue, mayBeAny)), Effect.forever)
+    return yield* Queue.take(signals).pipe(Effect.andThen(due), Effect.flatMap(advanceEach), Effect.forever)
   }).pipe(Effect.scoped)
 
   const startCheck = Effect.fn("RunGroups.startCheck")(function* (workspaceId: WorkspaceId) {

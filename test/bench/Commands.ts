@@ -62,7 +62,7 @@ const bareTransaction = Effect.fnUntraced(function* (
   }
 })
 
-/** A command through an actor and its transaction against the bare transaction, alternating. */
+/** A command through an actor and its transaction against the same rows by hand, alternating. */
 export const commandsFigure = Effect.gen(function* () {
   const { services, workspaceId } = yield* embedded
   const sources = Context.get(services, Sources)
@@ -94,7 +94,7 @@ export const commandsFigure = Effect.gen(function* () {
     ratios.push(ours / theirs)
   }
   const figure: Figure = {
-    name: "command through an actor against a bare transaction",
+    name: "command through an actor against the same rows by hand",
     figure: median(ratios),
     unit: "x",
     target: { atLeast: 0.35 },

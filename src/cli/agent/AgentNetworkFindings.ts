@@ -98,12 +98,12 @@ const addressFinding = (server: string) =>
       return finding
     }
     // The client of commands cannot read an answer that is none of the protocol, and says so in its own words.
-    const status = yield* Effect.option(statusOf(server))
+    const status = problem.value._tag === "RpcClientError" ? yield* Effect.option(statusOf(server)) : Option.none()
     const finding: AnyFinding = Option.contains(status, notFound)
       ? {
           check: "address",
           status: "error",
-          message: `${server} answers, but it has no agents: as svc it has no pool yet.`,
+          message: `${server} answers, but has no agents: if it is svc, it has no pool yet, or is of a release without agents.`,
           remedy: "Check the address and the proxy, and create a pool on the control plane: svc admin pool create NAME."
         }
       : {

@@ -1,6 +1,7 @@
-import { Clock, Effect, Schedule } from "effect"
+import { Clock, Duration, Effect, Schedule } from "effect"
 import type { RunId } from "../../../schema/records/Ids.ts"
 import { Broken, holds } from "../../crash/CrashClient.ts"
+import { wideCounts } from "../support/AgentModules.ts"
 import { agentWorld, type AgentWorld } from "../support/AgentWorld.ts"
 import { verdict } from "../support/Verdict.ts"
 import type { WorldCase } from "./AgentCase.ts"
@@ -9,7 +10,7 @@ import { eventually, keptAgent, type KeptAgent } from "./Journeys.ts"
 /** In a second. */
 const megabyte = 1_000_000
 
-const planned = Effect.fnUntraced(function* (world: AgentWorld, label: string, module: keyof typeof countOf) {
+const planned = Effect.fnUntraced(function* (world: AgentWorld, label: string, module: Wide) {
   const { planRunId } = yield* world.installed(label, module)
   const plan = yield* world.over(planRunId)
   yield* holds(plan.status === "waiting_approval", `${plan.status} ${plan.error?.message}`)
@@ -49,14 +50,15 @@ const cancelled = Effect.fnUntraced(function* (world: AgentWorld, agent: KeptAge
 
 const noSlower = 1.25
 
-const countOf = { wide: 200, "half-wide": 40 }
+type Wide = keyof typeof wideCounts
+const longestApply = Duration.minutes(8)
 const seldom = Schedule.spaced("500 millis")
 
 /**
  * Two agents on one machine apply the same at the same time, one of them over a slow line, so that whatever else the machine does slows both
  * tools. A tool writes its whole state after each object, so the large one takes as long as everything else together.
  */
-const slowLine = (name: string, module: keyof typeof countOf): WorldCase => ({
+const slowLine = (name: string, module: Wide): WorldCase => ({
   name: `${name}: the tool is not slowed, and a cancel arrives`,
   run: Effect.fnUntraced(function* (options) {
     const world = yield* agentWorld(options)
@@ -79,8 +81,21 @@ const slowLine = (name: string, module: keyof typeof countOf): WorldCase => ({
       return run === undefined ? yield* new Broken({ message: "One agent executed both" }) : run.id
     })
     const until = (runId: RunId, isSo: (work: Effect.Success<ReturnType<typeof worked>>) => boolean) =>
-      Effect.repeat(worked(world, runId), { until: isSo, schedule: seldom })
-    const isComplete = ({ completed }: { readonly completed: number }) => completed === countOf[module] - 1
+      world
+        .until(runId, () => true)
+        .pipe(
+          Effect.tap(({ error, finishedAt, status }) =>
+            holds(finishedAt === undefined, `${status} while an object is held. ${error?.code} ${error?.message}`)
+          ),
+          Effect.andThen(worked(world, runId)),
+          Effect.repeat({ until: isSo, schedule: seldom }),
+          Effect.timeoutOrElse({
+            duration: longestApply,
+            orElse: () =>
+              Effect.fail(new Broken({ message: `No second state was saved in ${Duration.format(longestApply)}` }))
+          })
+        )
+    const isComplete = ({ completed }: { readonly completed: number }) => completed === wideCounts[module] - 1
     const unhindered = yield* until(yield* ofAgent(fast), isComplete)
     const hindered = yield* until(yield* ofAgent(slow), (work) => isComplete(work) && work.saved.length > 1)
     yield* Effect.forEach(open, world.letGo)

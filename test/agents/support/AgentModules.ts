@@ -45,6 +45,9 @@ resource "demo_note" "c" {
 output "note" { value = demo_note.a.name }
 `
 
+/** How many objects the modules of large states have. */
+export const wideCounts = { wide: 200, "half-wide": 40 } as const
+
 /** Objects of a quarter of a megabyte each, in text that hardly compresses. */
 const wide = (count: number) => `
 resource "demo_note" "many" {
@@ -67,8 +70,8 @@ resource "terraform_data" "it" { input = var.label }
 export const modules = (notesDir: string): Readonly<Record<string, string>> => ({
   "notes/main.tf": `${head(notesDir)}${notes('"plain"')}`,
   "built/main.tf": `${head(notesDir)}${notes('file("${path.module}/out/made.txt")')}`,
-  "wide/main.tf": `${head(notesDir)}${wide(200)}`,
-  "half-wide/main.tf": `${head(notesDir)}${wide(40)}`,
+  "wide/main.tf": `${head(notesDir)}${wide(wideCounts.wide)}`,
+  "half-wide/main.tf": `${head(notesDir)}${wide(wideCounts["half-wide"])}`,
   "plain/main.tf": plain
 })
 
