@@ -10,7 +10,7 @@ type Undelivered =
 
 const isApiError = (error: ApiError | Undelivered): error is ApiError => error._tag === "ApiError"
 
-/** The answer of an actor as its clients know it: a full mailbox is a retryable 429, everything else undelivered is a defect. */
+/** An actor's reply as its clients see it: a full mailbox is a retryable 429, anything else undelivered is a defect. */
 export const answered = <A, R>(reply: Effect.Effect<A, ApiError | Undelivered, R>): Effect.Effect<A, ApiError, R> =>
   Effect.catch(reply, (error) => {
     if (isApiError(error)) return Effect.fail(error)
@@ -24,9 +24,9 @@ export const answered = <A, R>(reply: Effect.Effect<A, ApiError | Undelivered, R
     )
   })
 
-/** A hand-over inside the sender's transaction: the message takes effect with its commit. */
+/** A hand-over inside the sender's transaction: the message takes effect when the transaction commits. */
 export const handedOver = <A, R>(sent: Effect.Effect<A, Undelivered, R>): Effect.Effect<void, never, R> =>
   Effect.asVoid(Effect.orDie(sent))
 
-/** How every actor runs: a defect goes to the caller and the log, the actor stays (design, section 3). */
+/** How every actor runs: a defect goes to the caller and the log, and the actor survives (design, section 3). */
 export const actorOptions = { disableFatalDefects: true, maxIdleTime: "5 minutes", mailboxCapacity: 512 } as const

@@ -5,7 +5,7 @@ import type { Timestamp } from "../schema/records/Primitives.ts"
 
 const alphabet = "abcdefghijklmnopqrstuvwxyz234567"
 
-/** Five bits a character, without padding; bits that fill none are left out. */
+/** Five bits per character, without padding; leftover bits that do not fill a character are dropped. */
 export const base32 = (bytes: Uint8Array): string => {
   let text = ""
   let bits = 0
@@ -21,10 +21,10 @@ export const base32 = (bytes: Uint8Array): string => {
   return text
 }
 
-/** Bytes of an id: 120 bits, written as 24 characters of base32. */
+/** Length of an id, in bytes: 120 bits, written as 24 base32 characters. */
 const idBytes = 15
 
-/** What minting needs of a branded id schema. */
+/** What minting needs from a branded id schema. */
 interface IdKind<A> {
   readonly make: (text: string) => A
 }
@@ -37,14 +37,14 @@ export const newId = <A>(kind: IdKind<A>, prefix: string): Effect.Effect<A, neve
 
 /**
  * The id of a record created by a coordinator's step: always the same, so that a repeated step finds its own result instead of
- * creating another.
+ * creating another record.
  */
 export const derivedId = <A>(kind: IdKind<A>, prefix: string, coordinatorId: string, step: string): A =>
   kind.make(
     `${prefix}_${base32(createHash("sha256").update(`${coordinatorId}\u0000${step}`).digest().subarray(0, idBytes))}`
   )
 
-/** Text as an id of this kind. `null` where it cannot be one: a lookup then finds nothing. */
+/** Text as an id of this kind. `null` if it cannot be one: a lookup then finds nothing. */
 export const idOrNull = <A>(kind: Schema.Codec<A, string>, text: string): A | null =>
   Option.getOrNull(Schema.decodeOption(kind)(text))
 

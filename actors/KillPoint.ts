@@ -5,12 +5,12 @@ import type { RunType } from "../schema/records/Run.ts"
 /**
  * The points at which a crash leaves a different state behind.
  *
- * - `<type>.<event>`: that event of such a Run is written (of a resource: noted); for moves of the Run inside the transaction, just before its
- *   commit
+ * - `<type>.<event>`: that event of such a Run has been written (for a resource: noted); for moves of the Run, inside the
+ *   transaction, just before its commit
  * - `<type>.claimed`, `.settled`: the execution begins, and is over with its run folder still there
- * - `<type>.prepared`, `.executed`: between the three steps of an execution, around what works outside the database
- * - `<type>.checkpoint`: a state of a running apply was kept
- * - `<type>.committed`: the state of an apply is committed, and the checks after it have not begun
+ * - `<type>.prepared`, `.executed`: between the three steps of an execution, around the work outside the database
+ * - `<type>.checkpoint`: a state of a running apply has been kept
+ * - `<type>.committed`: the state of an apply has been committed, and the checks after it have not begun
  * - `install.created`, `approve.decided`, `apply.asked`, `cancel.decided`: committed and not yet answered
  * - `install.stepping`, `.stepped`: around each step of the coordinator, inside its transaction
  * - `restoring.*`: the steps in which a backup becomes the database of a folder
@@ -18,13 +18,16 @@ import type { RunType } from "../schema/records/Run.ts"
  * - `state_upload.storing`, `.stored`: inside the transaction of an upload, just before its commit, and after it
  * - `install.adopting`: inside the transaction of the initial commit, once the uploaded state is StateVersion 1
  * - `import.confirming`, `.confirmed`: inside the transaction that confirms an import, and after it
- * - `export.granting`, `.granted`: inside the transaction that records the link of an export, just before its commit, and after it
- * - `export.sending`: a download is recorded, and nothing of it is sent
+ * - `export.granting`, `.granted`: inside the transaction that records the link for an export, just before its commit, and after
+ *   it
+ * - `export.sending`: a download has been recorded, and none of it has been sent
  * - `restore.committing`: inside the transaction of a Capsule's restore, just before its commit
- * - `connection.renewed`: the authorization server has given new tokens, and nothing of them is written
- * - `log_removal.marked`, `.erased`: the Runs whose logs will be removed are marked, and some of their lines are deleted
- * - `audit_removal.deleted`, `.removed`: the oldest events of a chain are deleted and not committed, and a step is over
- * - `retention.removed`, `.passed`: a few records are removed and counted, and a pass over all kinds is over and not in the audit trail
+ * - `connection.renewed`: the authorization server has issued new tokens, and none of them have been written
+ * - `log_removal.marked`, `.erased`: the Runs whose logs will be removed have been marked, and some of their lines have been
+ *   deleted
+ * - `audit_removal.deleted`, `.removed`: the oldest events of a chain have been deleted but not committed, and a step is over
+ * - `retention.removed`, `.passed`: a few records have been removed and counted, and a pass over all kinds is over but not in the
+ *   audit trail
  * - `recovery.*`: before anything is settled, after each Run, and before left-over folders are swept
  */
 export type KillPointName =
@@ -58,7 +61,7 @@ export type KillPointName =
   | `restoring.${"copied" | "authenticated" | "prepared" | "cleared" | "placed"}`
 
 /**
- * Called at every kill point. It does nothing; the crash suite starts its own server in which one of the points ends the
+ * Called at every kill point. Does nothing here; the crash suite starts a server of its own in which one of the points ends the
  * process with SIGKILL.
  */
 export const KillPoint = Context.Reference<(name: KillPointName) => Effect.Effect<void>>("svc/actors/run/KillPoint", {

@@ -2,7 +2,7 @@ import { type Effect, Schema } from "effect"
 import { Timestamp } from "../schema/records/Primitives.ts"
 import { WorkspaceId } from "../schema/records/Ids.ts"
 
-/** Records that a restore may revive although they were ended after the backup was written. */
+/** Records that a restore may revive although they ended after the backup was written. */
 export const ReviewKind = Schema.Literals([
   "membership",
   "connection",
@@ -30,14 +30,14 @@ export const ReviewItem = Schema.Struct({
 })
 export type ReviewItem = typeof ReviewItem.Type
 
-/** A record whose authority was suspended, and the status that a confirmation restores. */
+/** A record whose authority is suspended, and the status that a confirmation restores. */
 export const HeldRecord = Schema.Struct({ id: Schema.String, previousStatus: Schema.String })
 export type HeldRecord = typeof HeldRecord.Type
 
 /**
  * Records of one kind, kept by the actor that owns them. Every method works in the caller's transaction. `unconfirmed` is a
- * status of the record itself, so every read of authority refuses it without knowing of restores. Agents are revoked instead, and what a pool was
- * allowed is removed until it is confirmed.
+ * status of the record itself, so every read of authority refuses it without knowing about restores. Agents are revoked instead,
+ * and a pool's permissions are removed until it is confirmed.
  */
 export interface RestoredRecords<R = never> {
   readonly kind: ReviewKind

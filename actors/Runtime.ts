@@ -187,7 +187,7 @@ const inspection = Layer.mergeAll(
   )
 ).pipe(Layer.provideMerge(CompatibilityCheck.layer), Layer.provideMerge(hosting))
 
-/** Services that end a Run from its rows and the result of its job. */
+/** Services that end a Run, given its rows and the result of its job. */
 const settlements = Layer.mergeAll(PlanSettlement.layer, ApplySettlement.layer, DriftSettlement.layer)
 
 const moduleSteps = Layer.effect(
@@ -243,7 +243,7 @@ const OpenCoordinator = rowShape({
   updated_at: Timestamp
 })
 
-/** Hand-overs are redelivered automatically; a coordinator whose hand-over was lost for any other reason is woken here. */
+/** Hand-overs are redelivered automatically; this wakes a coordinator whose hand-over was lost for any other reason. */
 const wakeCoordinators = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const installs = yield* InstallPlanActor.client
@@ -273,7 +273,7 @@ const work = Layer.effectDiscard(
     yield* Effect.forkScoped(executor.work)
     yield* Effect.forkScoped(groups.follow)
     yield* Effect.forkScoped(readWholeBacklog)
-    // Archives are kept for a day after their last record is gone: one may not be written yet.
+    // Archives are kept for a day after their last record is gone: a new record may not have been written yet.
     yield* Effect.forkScoped(Effect.repeat(cleanUpSnapshots, Schedule.spaced("1 day")))
     yield* Effect.addFinalizer(() => executor.drain)
   })
@@ -340,8 +340,8 @@ export const layer = Layer.mergeAll(
   Layer.provideMerge(stores),
   Layer.provide(
     SingleRunner.layer({
-      // Ownership of actors needs no leases in the database: only this process has the data folder, by a lock that ends with
-      // it.
+      // Actor ownership needs no leases in the database: only this process has the data folder, under a lock that ends with the
+      // process.
       runnerStorage: "memory",
       shardingConfig: { simulateRemoteSerialization: false, entityMessagePollInterval: "2 seconds" }
     })

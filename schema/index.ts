@@ -1,6 +1,6 @@
 /**
- * The records, events and errors of the API, and its description. Other modules in this folder are only for packages of
- * the same version.
+ * The API's records, events and errors, and its description. The other modules in this folder are only for packages of the same
+ * version.
  */
 export * from "./errors/ApiError.ts"
 export * from "./events/RunEvent.ts"

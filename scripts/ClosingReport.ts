@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util"
 
-/** What one suite of CI printed, and how it ended. */
+/** Output of one CI suite, and how it ended. */
 export interface SuiteLog {
   readonly name: string
   readonly exitCode: number
@@ -18,7 +18,7 @@ const mostErrorLines = 15
 const mostLastLines = 15
 const widestLine = 240
 
-// The formats of `bun test`, with or without GitHub's groups, of test:crash and of test:mutants.
+// Output formats of `bun test`, with or without GitHub's groups, test:crash and test:mutants.
 const fileHeader = /^(?:::group::)?(\S+\.test\.tsx?):$/
 const result = /^\((pass|fail|skip|todo)\) (.*?)(?: \[[\d.]+ms\])?$/
 const hookOrTimeout = /^ {2}\^ /
@@ -31,7 +31,7 @@ const repeatedFailures = /^\d+ tests? failed:$/
 
 const beginsError = (line: string) => /^(?:error|[A-Za-z]*Error)\b/.test(line)
 
-/** From the first error on, without the code excerpt that bun prints above it; without an error, the last lines. */
+/** Everything from the first error on, without the code excerpt that Bun prints above it; without an error, the last lines. */
 const errorOf = (printed: ReadonlyArray<string>) => {
   const said = printed.filter((line) => line.trim() !== "")
   const at = said.findIndex(beginsError)
@@ -73,8 +73,8 @@ const failuresIn = (lines: ReadonlyArray<string>): ReadonlyArray<Failure> => {
 const cut = (line: string) => (line.length > widestLine ? `${line.slice(0, widestLine)}…` : line)
 
 /**
- * The failures of all suites: suite, test and error, in at most 60 lines. Names come before error text: with many
- * failures each has few lines, and those after the twentieth are only counted. Empty when every suite exited with 0.
+ * The failures in all suites: suite, test and error, in at most 60 lines. Names come before error text: when there are many
+ * failures each gets few lines, and those after the twentieth are only counted. Empty when every suite exited with 0.
  */
 export const closingReport = (suites: ReadonlyArray<SuiteLog>): string => {
   const failed = suites
@@ -90,7 +90,7 @@ export const closingReport = (suites: ReadonlyArray<SuiteLog>): string => {
     })
   const count = failed.reduce((sum, { failures }) => sum + failures.length, 0)
   const shown = Math.min(count, mostNamed)
-  // A line for each suite, and one that counts the omitted ones.
+  // One line per suite, and one that counts the omitted failures.
   const room = mostLines - failed.length - shown - 1
   const each = Math.min(mostErrorLines, Math.floor(room / Math.max(1, shown)))
   let named = 0

@@ -18,13 +18,13 @@ const helpOf = (path: ReadonlyArray<string>) =>
   }).pipe(Effect.orDie)
 
 export interface CommandHelp {
-  /** Without the name of the program. */
+  /** Without the program name. */
   readonly path: ReadonlyArray<string>
   readonly group: string | undefined
   readonly help: HelpDoc.HelpDoc
 }
 
-/** The help of every command, in the order of the groups, a command before its subcommands. */
+/** Help for every command, in group order, each command before its subcommands. */
 export const commandHelps = Effect.gen(function* () {
   const below: (path: ReadonlyArray<string>, group: string | undefined) => Effect.Effect<ReadonlyArray<CommandHelp>> =
     Effect.fnUntraced(function* (path, group) {
@@ -46,7 +46,7 @@ const table = (head: string, rows: ReadonlyArray<readonly [string, string]>): Re
     ? []
     : ["", `| ${head} | |`, "|---|---|", ...rows.map(([name, description]) => `| \`${name}\` | ${cell(description)} |`)]
 
-/** What `--json` prints, where programs are meant to read it. */
+/** Output of `--json`, for commands whose output is meant for programs. */
 const shapeOf = (path: ReadonlyArray<string>): ReadonlyArray<string> =>
   table("key of `--json`", Object.entries(resultShapes[path.join(" ")] ?? {}))
 
@@ -81,7 +81,7 @@ const section = ({ help, path }: CommandHelp): string => {
   ].join("\n")
 }
 
-/** `docs/cli.md`: every command with its flags and examples, as the program itself knows them. */
+/** `docs/cli.md`: every command with its flags and examples, as the program itself defines them. */
 export const commandReference = Effect.map(commandHelps, (commands) => {
   const groups = [...new Set(commands.map(({ group }) => group ?? ""))]
   return [

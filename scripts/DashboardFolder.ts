@@ -5,7 +5,7 @@ import { DashboardList, dashboardList } from "../src/dashboard/PrebuiltDashboard
 const encodings = ["identity", "br", "gzip"] as const
 const encodeList = Schema.encodeEffect(DashboardList)
 
-/** Writes the files of the dashboard into an emptied folder, with their list. Each encoding is a path relative to it. */
+/** Writes the dashboard's files into an emptied folder, with a list of them. Each encoding is a path relative to the folder. */
 export const writeDashboard = Effect.fn("writeDashboard")(function* (folder: string, assets: AssetSet) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

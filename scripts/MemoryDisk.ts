@@ -16,14 +16,11 @@ export const startsPrograms = (mounts: string, place: string): boolean => {
   return words.includes("rw") && !words.includes("noexec")
 }
 
-/** The memory in bytes that is available to programs, from the text of /proc/meminfo. */
+/** Memory available to programs, in bytes, from the text of /proc/meminfo. */
 export const availableMemory = (meminfo: string): number =>
   Number(/^MemAvailable:\s+(\d+) kB$/m.exec(meminfo)?.[1] ?? 0) * 1024
 
-/**
- * A new folder in memory that is removed with the Scope; none where the machine has no such file system or too little
- * memory.
- */
+/** A new folder in memory that is removed with the Scope; none if the machine has no such file system or too little memory. */
 export const folderInMemory = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const mounts = yield* files.readFileString("/proc/mounts")
@@ -31,7 +28,7 @@ export const folderInMemory = Effect.gen(function* () {
   const { bavail, bsize } = yield* Effect.tryPromise(() => statfs(memoryDisk))
   if (!startsPrograms(mounts, memoryDisk) || Math.min(free, bavail * bsize) < roomNeeded) return Option.none<string>()
   const folder = yield* files.makeTempDirectoryScoped({ directory: memoryDisk, prefix: "svc-test-" })
-  // As /tmp: sandboxes that use other user ids have to pass through it.
+  // Same mode as /tmp: sandboxes that use other user ids have to traverse it.
   yield* files.chmod(folder, 0o1777)
   return Option.some(folder)
 }).pipe(Effect.orElseSucceed(() => Option.none<string>()))

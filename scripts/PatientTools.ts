@@ -3,13 +3,13 @@ import { patientCollector } from "../runner/toolchain/PatientCollector.ts"
 import { toolExecutables } from "../runner/toolchain/Tool.ts"
 import { findOnPath } from "../runner/toolchain/ToolSearch.ts"
 
-/** What every sandbox shows. */
+/** Visible in every sandbox. */
 const shown = "/usr/"
 
 /**
- * A PATH whose tools let their garbage collector wait: tests start them more than a thousand times on small states, and
- * collecting takes a fifth of each command. `folder` is for the scripts that start them. A tool outside `/usr` is left
- * as it is, because a sandbox would show its script without it.
+ * A PATH whose tools delay garbage collection: tests start them more than a thousand times on small states, and collecting takes
+ * a fifth of each command. `folder` holds the scripts that start them. A tool outside `/usr` is left as it is, because a sandbox
+ * would expose its script without the tool.
  */
 export const patientPath = Effect.fn("patientPath")(function* (searchPath: string, folder: string) {
   const files = yield* FileSystem.FileSystem

@@ -1,17 +1,17 @@
-// The runtime for a binary of another platform: Bun's own package for that platform, from npm's registry, in exactly
-// the version and with exactly the bytes pinned by package-lock.json.
+// The runtime for another platform's binary: Bun's own package for that platform, from npm's registry, with exactly the version
+// and bytes pinned by package-lock.json.
 import { Effect, FileSystem, Path, Runtime, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { extract } from "tar"
 
-/** The runtime of a platform is unavailable, or does not match the lockfile. */
+/** A platform's runtime is unavailable, or does not match the lockfile. */
 export class RuntimeUnavailable extends Schema.TaggedError<RuntimeUnavailable>()("RuntimeUnavailable", {
   message: Schema.String
 }) {
   override readonly [Runtime.errorExitCode] = 1
 }
 
-/** Every platform with a binary, with Bun's names for it. */
+/** Every platform for which a binary is built, with Bun's names for it. */
 export const targets = {
   "linux-x64": { compile: "bun-linux-x64", package: "@oven/bun-linux-x64" },
   "linux-arm64": { compile: "bun-linux-arm64", package: "@oven/bun-linux-aarch64" },
@@ -41,7 +41,7 @@ const decodeLockfile = Schema.decodeEffect(Lockfile)
 
 const executable = "package/bin/bun"
 
-/** Version and integrity (`sha512-...`) of a package, as pinned by package-lock.json. */
+/** A package's version and integrity (`sha512-...`), as pinned by package-lock.json. */
 const locked = Effect.fn("TargetRuntime.locked")(function* (root: string, name: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -50,7 +50,7 @@ const locked = Effect.fn("TargetRuntime.locked")(function* (root: string, name: 
   if (version === undefined || integrity?.startsWith("sha512-") !== true) {
     return yield* new RuntimeUnavailable({ message: `package-lock.json holds no version and sha512 of ${name}.` })
   }
-  // Only the version that wrote byte code can read it.
+  // Byte code can be read only by the version that wrote it.
   if (version !== Bun.version) {
     return yield* new RuntimeUnavailable({
       message: `This is Bun ${Bun.version}, and package-lock.json holds ${version}. Build with \`npm run build\` after \`npm ci\`.`
@@ -76,8 +76,8 @@ const npmPack = Effect.fn("TargetRuntime.npmPack")(
 )
 
 /**
- * The Bun executable of a platform, as a file in `folder`. An archive that is already there is used without a network.
- * Fails with `RuntimeUnavailable` when the package cannot be fetched or does not match the lock.
+ * A platform's Bun executable, as a file in `folder`. An archive that is already there is used without network access. Fails with
+ * `RuntimeUnavailable` if the package cannot be fetched or does not match the lock.
  */
 export const targetRuntime = Effect.fn("targetRuntime")(function* (root: string, folder: string, target: TargetName) {
   const files = yield* FileSystem.FileSystem

@@ -1,6 +1,6 @@
 /**
- * Effect reads its settings from `import.meta.env` as well as `process.env`. Bun makes both the same, and byte code
- * cannot contain the first.
+ * Effect reads its settings from both `import.meta.env` and `process.env`. Bun makes the two identical, but byte code cannot
+ * contain the first.
  */
 export const withoutImportMeta: Bun.BunPlugin = {
   name: "without-import-meta",

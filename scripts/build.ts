@@ -1,5 +1,5 @@
-// `bun run build`: the whole service as one file, dist/svc, for this machine. With `-- --all` one file per platform,
-// and their checksums; with `-- --target linux-arm64` one of them.
+// `bun run build`: the whole service as one file, dist/svc, for this machine. With `-- --all`, one file per platform with
+// checksums; with `-- --target linux-arm64`, one of them.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Clock, Console, Effect, FileSystem, Path, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -17,11 +17,11 @@ class BuildFailed extends Schema.TaggedError<BuildFailed>()("BuildFailed", { mes
   override readonly [Runtime.errorExitCode] = 1
 }
 
-// How many times more often than by default code has to run before it is compiled to machine code, until the program
-// resets it: code that runs once, at the start, costs more to compile than to run.
+// How many times more often than by default code must run before it is compiled to machine code, until the program resets this:
+// code that runs once, at startup, costs more to compile than to run.
 const startReluctance = 100
 
-// Replaces the service's own entry: it imports the files embedded in the binary.
+// Replaces the service's own entry point: it imports the files embedded in the binary.
 const service = "dist/build/Service.ts"
 const licenseJson = "dist/build/Licenses.json"
 
@@ -41,7 +41,7 @@ const writeLicenses = Effect.fn("build.writeLicenses")(function* (root: string, 
   yield* files.writeFileString(path.join(folder, thirdPartyFile), reportText(report))
 })
 
-/** Writes the files of the dashboard, and an entry that imports each of them so that the bundler embeds it. */
+/** Writes the dashboard's files, and an entry point that imports each of them so that the bundler embeds them. */
 const writeEntry = Effect.fn("build.writeEntry")(function* (root: string, assets: AssetSet) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -89,7 +89,7 @@ const compile = Effect.fn("build.compile")(function* (
         root,
         target: "bun",
         format: "esm",
-        // Code shared by two programs of the binary is stored once, and each loads only what it needs.
+        // Code shared by two programs in the binary is stored once, and each loads only what it needs.
         splitting: true,
         minify: true,
         bytecode: true,
@@ -102,7 +102,7 @@ const compile = Effect.fn("build.compile")(function* (
           outfile,
           jitPolicy: startReluctance,
           ...(target === undefined ? {} : { target: targets[target.name].compile, executablePath: target.runtime }),
-          // Files in the folder where the binary is started must not affect it.
+          // Files in the folder from which the binary is started must not affect it.
           autoloadDotenv: false,
           autoloadBunfig: false,
           autoloadTsconfig: false,
@@ -130,14 +130,14 @@ const build = Effect.fn("build")(function* (names: ReadonlyArray<TargetName>, ou
   const root = path.resolve(yield* path.fromFileUrl(new URL("..", import.meta.url)))
   const folder = path.resolve(root, out)
   const started = yield* Clock.currentTimeMillis
-  // Anything unavailable is found before the build starts.
+  // Detects anything unavailable before the build starts.
   const wanted = yield* Effect.forEach(names, (name) =>
     Effect.map(targetRuntime(root, path.join(root, "dist/runtimes"), name), (runtime) => ({ name, runtime }))
   )
   const assets = yield* buildDashboard("best")
   yield* writeLicenses(root, folder)
   yield* writeEntry(root, assets)
-  // Maps of shared code are named after their content: those of the previous build would remain forever.
+  // Source maps of shared code are named after their content, so those from the previous build would otherwise remain forever.
   yield* files.makeDirectory(folder, { recursive: true })
   for (const name of yield* files.readDirectory(folder)) {
     if (sharedMap.test(name)) yield* files.remove(path.join(folder, name))

@@ -1,4 +1,4 @@
-// `npm run check`: every check of the code that does not run it. Exits with 1 when one fails.
+// `npm run check`: every check that does not run the code. Exits with 1 if any fails.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Clock, Console, Effect, Runtime, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
@@ -18,12 +18,12 @@ const run = Effect.fnUntraced(function* (program: string, args: ReadonlyArray<st
   return { output: output.trim(), ok: Number(code) === 0 }
 }, Effect.scoped)
 
-/** The type checker with built-in Effect rules; it prints its path for this platform. */
+/** The type checker with built-in Effect rules; the command prints the checker's path for this platform. */
 const types = Effect.gen(function* () {
   const { ok, output } = yield* run("node_modules/.bin/effect-tsgo", ["get-exe-path"])
   if (!ok) return { ok, output }
   const checked = yield* run(output, ["--noEmit"])
-  // Suggestions are advice; warnings count.
+  // Suggestions are advice; warnings fail the check.
   const lines = checked.output.split("\n").filter((line) => !line.includes(": suggestion TS"))
   const counted = lines.filter((line) => / (?:error|warning) TS\d+/.test(line))
   return { ok: counted.length === 0, output: counted.length === 0 ? "" : lines.join("\n") }

@@ -3,7 +3,7 @@ import { Effect, FileSystem, Path } from "effect"
 import { platform } from "../src/composition/Platform.ts"
 import { commandReference } from "./CommandReference.ts"
 
-/** Writes `docs/cli.md`. Run it after a change of a command, a flag or an example. */
+/** Writes `docs/cli.md`. Run it after changing a command, a flag or an example. */
 const program = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

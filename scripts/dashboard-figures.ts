@@ -1,6 +1,6 @@
-// `npm run bench:dashboard`: every figure of the dashboard with its target and verdict, from the release binary's own
-// files in headless Chromium on the same machine as the server. Medians of several rounds. `SVC_TEST_BINARY` names an
-// existing binary. `-- --only size` runs one group and may be repeated: `size`, `loading`, `smoothness`, `plan`.
+// `npm run bench:dashboard`: every dashboard figure with its target and verdict, using the release binary's own files in headless
+// Chromium on the same machine as the server. Figures are medians of several rounds. `SVC_TEST_BINARY` names an existing binary.
+// `-- --only size` runs one group and may be repeated: `size`, `loading`, `smoothness`, `plan`.
 import { NodeRuntime } from "@effect/platform-node"
 import { availableParallelism, loadavg } from "node:os"
 import { parseArgs } from "node:util"

@@ -1,5 +1,5 @@
-// Before every `npm pack` of the root: dist/library, the whole product as one package for Node and Bun, with its dashboard, and
-// THIRD-PARTY-LICENSES.txt. With `--quick` without declarations and with less compression: for a look at what is packed.
+// Runs before every `npm pack` of the root: builds dist/library, the whole product as one package for Node and Bun, with its
+// dashboard, and THIRD-PARTY-LICENSES.txt. `--quick` omits declarations and compresses less, for a look at what is packed.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, FileSystem, Path, Schema } from "effect"
 import { buildDashboard } from "../src/dashboard/Build.ts"
@@ -22,7 +22,7 @@ const program = Effect.gen(function* () {
   const report = yield* collectLicenses(root)
   yield* files.writeFileString(path.join(library, licenseList), yield* encodeReport(report))
   yield* files.writeFileString(path.join(root, thirdPartyFile), reportText(report))
-  // Standard output belongs to the packer.
+  // Standard output is reserved for the packer.
   yield* Console.error(`dist/library, and ${thirdPartyFile}: ${report.components.length} components`)
 })
 

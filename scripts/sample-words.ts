@@ -1,6 +1,6 @@
-// Draws comments and test titles at random, to judge how they read: `node scripts/bun.mjs scripts/sample-words.ts
-// --seed 7 --count 100`. `--under actors/run` confines the draw to a folder, and may be repeated; `--all` prints all of
-// them; `--json` prints them as JSON.
+// Prints a random sample of comments and test titles, to judge how they read: `node scripts/bun.mjs scripts/sample-words.ts
+// --seed 7 --count 100`. `--under actors/run` limits the sample to a folder, and may be repeated; `--all` prints all of them;
+// `--json` prints them as JSON.
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
@@ -42,7 +42,7 @@ const plain = (text: string) =>
     .replaceAll(/\s+/g, " ")
     .trim()
 
-// Consecutive line comments are one passage.
+// Consecutive line comments form one passage.
 const comment = /^[ \t]*\/\*\*?[\s\S]*?\*\/|^(?:[ \t]*\/\/.*(?:\n|$))+|(?<=[;,{)\]\w] )\/\/ .*$/gm
 const title =
   /^\s*(?:await )?(?:\w+\.)?(?:test|it|tests|describe|live|effect|suite)(?:\.\w+)*(?:\([^"'`\n]*\))?\(\s*(["'`])((?:(?!\1)[^\\\n]|\\.)+)\1/gm
@@ -70,7 +70,7 @@ const passagesOf = (file: string): ReadonlyArray<Passage> => {
   return [...comments, ...titles].filter((passage) => passage.text.split(" ").length > 2)
 }
 
-/** The same seed draws the same passages of the same tree (mulberry32). */
+/** The same seed draws the same passages from the same tree (mulberry32). */
 const randomFrom = (seed: number) => {
   let state = seed
   return () => {

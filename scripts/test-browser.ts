@@ -1,10 +1,9 @@
-// `bun run test:browser`: builds the binary once and walks through it in a real browser: every document, script and style
-// is the binary's, except that the issuer of `IssuerPages` and `Onward` works in the process of the test. Arguments, in any order,
-// after `--`:
+// `bun run test:browser`: builds the binary once and tests it in a real browser: every document, script and style comes from the
+// binary, except that the issuer in `IssuerPages` and `Onward` runs in the test's process. Arguments, in any order, after `--`:
 // - names of suites, such as `Passkeys`: only these
-// - `--short`: the CI selection: the whole job, one pass over every screen, the issuer's pages, the tutorial for applications, and
-//   long lists
-// - `--source`: without a build, directly from the source; for quick development
+// - `--short`: the CI selection: the whole job, one pass over every screen, the issuer's pages, the tutorial for applications,
+//   and long lists
+// - `--source`: directly from source without a build, for quick development
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Path, Runtime, Schema } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
@@ -46,7 +45,7 @@ const step = Effect.fn("test-browser.step")(function* (
   if (code !== 0) return yield* new StepFailed({ message: `bun ${args.join(" ")} ended with ${code}.` })
 }, Effect.scoped)
 
-/** The binary, copied to where a later build cannot replace it during the tests. */
+/** The binary, copied to a place where a later build cannot replace it during the tests. */
 const builtBinary = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -1,16 +1,15 @@
-// Starts Bun for tests with the given arguments and, where the machine has room for it, with temporary folders in memory: a
-// test writes thousands of small files, and on a disk every commit of a database waits. A TMPDIR that is set is kept.
+// Starts Bun for tests with the given arguments and, if the machine has room for it, with temporary folders in memory: a test
+// writes thousands of small files, and on a disk every database commit has to wait. If TMPDIR is set, it is kept.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Config, Effect, FileSystem, Option, Runtime, Schema } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { folderInMemory } from "./MemoryDisk.ts"
 import { patientPath } from "./PatientTools.ts"
 
-// A test runs most code a few times: compiling it to the last stage costs a sixth of the processor time without a benefit.
+// A test runs most code only a few times: the last compilation stage costs a sixth of the CPU time without any benefit.
 const withoutLastCompiler = { BUN_JSC_useFTLJIT: "0" }
 
-// The next test requests memory again that was returned to the system: keeping it saves an eighth of the processor
-// time.
+// Memory returned to the system is requested again by the next test: keeping it saves an eighth of the CPU time.
 const keepMemory = { MIMALLOC_PURGE_DELAY: "-1" }
 
 /** The tests have reported what failed. */
@@ -33,7 +32,7 @@ const program = Effect.gen(function* () {
       env: {
         ...withoutLastCompiler,
         PATH: yield* patientPath(searchPath, tools),
-        // For the tests that look at the settings of the collector.
+        // For tests that inspect the collector's settings.
         SVC_TEST_PATH: searchPath,
         // Where the test processes share what they build once, see `test/support/BuiltOnce.ts`.
         SVC_TEST_BUILDS: yield* files.makeTempDirectoryScoped({ prefix: "svc-builds-" }),

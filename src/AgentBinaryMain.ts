@@ -1,4 +1,4 @@
-// What an agent of a compiled binary loads: the binary also runs its sandboxes and its guard.
+// Loaded by an agent that runs from a compiled binary: the binary also runs its sandboxes and its guard.
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect, Layer } from "effect"
 import { GuardCommand } from "../runner/agent/guard/GuardCommand.ts"

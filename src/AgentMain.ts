@@ -1,4 +1,4 @@
-// What an agent loads, see `cli/ClientCommandNames.ts`.
+// Loaded by an agent, see `cli/ClientCommandNames.ts`.
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect } from "effect"
 import { agentSvc } from "./cli/agent/AgentRoot.ts"

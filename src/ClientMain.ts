@@ -1,4 +1,4 @@
-// What a command loads that is a client of a server, see `cli/ClientCommandNames.ts`.
+// Loaded by commands that are clients of a server, see `cli/ClientCommandNames.ts`.
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect } from "effect"
 import { clientSvc } from "./cli/ClientRoot.ts"

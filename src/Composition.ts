@@ -28,7 +28,7 @@ import type { Settings } from "./settings/Settings.ts"
 import { retentionSettings } from "./settings/RetentionPeriods.ts"
 import { version } from "./Version.ts"
 
-/** What a host provides instead of the service's own. */
+/** What a host provides in place of the service's own parts. */
 export interface Parts<HttpA, HttpE, HttpR, DatabaseA, DatabaseE, DatabaseR, RunnerE, RunnerR> {
   readonly http: Layer.Layer<HttpListener | WebSockets | Draining | HttpA, HttpE, HttpR>
   readonly database: Layer.Layer<DatabaseServices | DatabaseA, DatabaseE, DatabaseR>
@@ -36,9 +36,9 @@ export interface Parts<HttpA, HttpE, HttpR, DatabaseA, DatabaseE, DatabaseR, Run
 }
 
 /**
- * The control plane over the given parts: storage, what executes, the actors, and the HTTP face. Closing the Scope
- * drains in the reverse order: no new Runs, no new requests, live streams notified where to resume, Runs given their
- * grace period, then the database, and last the operator's listener.
+ * The control plane over the given parts: storage, executors, actors and HTTP interface. Closing the Scope drains in reverse
+ * order: no new Runs, no new requests, live streams told where to resume, Runs given their grace period, then the database, and
+ * last the operator's listener.
  */
 export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseA, DatabaseE, DatabaseR, RunnerE, RunnerR>(
   settings: Settings,

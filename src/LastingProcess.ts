@@ -1,9 +1,11 @@
 import { Effect } from "effect"
 
-/** Binaries start with lazy compilation, see `scripts/build.ts`: once most of them have started, hot code is compiled. */
+/**
+ * Binaries start with lazy compilation, see `scripts/build.ts`: hot code is compiled once most of them have finished starting.
+ */
 const compiling = Effect.sync(() => Bun.unsafe.setJITPolicy(1)).pipe(Effect.delay("250 millis"))
 
-/** Garbage from the start, mostly loaded code, is collected once: an idle process would have no reason to. */
+/** Garbage from startup, mostly loaded code, is collected once: an idle process would have no reason to do so. */
 const settled = Effect.sync(() => Bun.gc(true)).pipe(Effect.delay("2 seconds"))
 
 /** For a compiled process that may run for years. Once it has started, it compiles hot code at the usual thresholds. */

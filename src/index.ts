@@ -1,6 +1,6 @@
 /**
- * The control plane as a library. `layer` is all of it in this process, with the services that `svc/client` has over HTTP;
- * `layerServer` listens as well. See docs/embedding.md.
+ * The control plane as a library. `layer` runs all of it in this process, with the services that `svc/client` offers over HTTP;
+ * `layerServer` also listens. See docs/embedding.md.
  */
 export { RunSettings, type RunSettingsShape } from "../actors/run/RunSettings.ts"
 export type { User } from "../actors/account/Users.ts"

@@ -6,7 +6,7 @@ import { actorFolders, actorsPage, folderImports, upwardImports } from "./suppor
 const root = dirname(import.meta.dir)
 const imports = folderImports(root)
 
-describe("the folders of actors/", () => {
+describe("the folders in actors/", () => {
   test("match the list", () => {
     const folders = readdirSync(join(root, "actors"), { withFileTypes: true }).filter((entry) => entry.isDirectory())
     expect(folders.map(({ name }) => name).toSorted()).toEqual(

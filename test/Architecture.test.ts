@@ -14,8 +14,8 @@ const forbiddenNames = new Set(["utils", "util", "helpers", "helper", "common", 
 const isDictionary = (path: string) => path.startsWith("src/dashboard/words/") || path.endsWith("/Words.ts")
 
 /**
- * Where the library meets Bun, each with its counterpart on Node; the system calls of the sandbox are made in a process of Bun that is
- * started for them. Everything else runs on both.
+ * Where the library meets Bun, each file with its counterpart for Node; the sandbox's system calls are made in a Bun process that
+ * is started for them. Everything else runs on both.
  */
 const bunPorts = [
   "actors/account/PasswordHashing.ts",
@@ -26,7 +26,7 @@ const bunPorts = [
   "src/http/BunServer.ts",
   "src/http/HttpListener.ts"
 ]
-/** What is not part of the library: the compiled binary, and what a checkout or a build does beforehand. */
+/** What is not part of the library: the compiled binary, and whatever a checkout or a build runs beforehand. */
 const ofBunAlone = [
   "runner/scan/EmbeddedHclWorker.ts",
   "src/BinaryMain.ts",
@@ -80,7 +80,7 @@ describe("the house", () => {
     expect(wrong.map(({ file, specifier }) => `${file.path} -> ${specifier}`)).toEqual([])
   })
 
-  /** The files that an entry point loads, directly or not. */
+  /** The files that an entry point loads, directly or indirectly. */
   const loadedBy = (entry: string): ReadonlySet<string> => {
     const reached = new Set<string>()
     const visit = (path: string): void => {
@@ -94,7 +94,7 @@ describe("the house", () => {
     return reached
   }
 
-  test("commands of people and scripts load the client and nothing of the service", () => {
+  test("commands for people and scripts load the client and nothing from the service", () => {
     const reached = loadedBy("src/ClientMain.ts")
     expect(reached.size).toBeGreaterThan(100)
     const pureViews = /^src\/dashboard\/(?:value-difference\/|screens\/run\/PlanDiff\.ts|api\/Types\.ts)/
@@ -106,7 +106,7 @@ describe("the house", () => {
     expect(service).toEqual([])
   })
 
-  test("knows Bun only in the named ports, so that the library runs on Node as well", () => {
+  test("knows Bun only in the named ports, so that the library also runs on Node", () => {
     const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "")
     const foreign = files.filter(
       ({ text }) =>
@@ -122,7 +122,7 @@ describe("the house", () => {
     expect(all.map(({ file }) => file.path)).toEqual([])
   })
 
-  test("an agent loads the runner, and nothing of the database, the actors or the HTTP server", () => {
+  test("an agent loads the runner, and nothing from the database, the actors or the HTTP server", () => {
     for (const entry of ["src/AgentMain.ts", "src/AgentBinaryMain.ts"]) {
       const reached = loadedBy(entry)
       expect([...reached].filter((path) => path.startsWith("runner/")).length).toBeGreaterThan(50)
@@ -148,7 +148,7 @@ describe("the house", () => {
     expect(impure.map(({ file, specifier }) => `${file.path} -> ${specifier}`)).toEqual([])
   })
 
-  test("keeps the client fit for browsers: it imports only schema and effect", () => {
+  test("keeps the client safe for browsers: it imports only schema and effect", () => {
     const foreign = imports.filter(
       ({ file, specifier, target }) =>
         file.path.startsWith("src/client/") &&
@@ -171,7 +171,7 @@ describe("the house", () => {
     expect(wrong.map(({ file, specifier }) => `${file.path} -> ${specifier}`)).toEqual([])
   })
 
-  test("has no import cycles, not even of types", () => {
+  test("has no import cycles, not even among types", () => {
     const within = imports.flatMap(({ file, target }) => (target === undefined ? [] : [{ file: file.path, target }]))
     expect(importCircles(within)).toEqual([])
   })
@@ -191,7 +191,7 @@ describe("the house", () => {
     expect(bare.map(({ file, specifier }) => `${file.path} -> ${specifier}`)).toEqual([])
   })
 
-  test("has no folder or file for odds and ends", () => {
+  test("has no folder or file for miscellany", () => {
     const drawers = files.filter(
       ({ path }) =>
         !isDictionary(path) &&
@@ -208,7 +208,7 @@ describe("the house", () => {
     expect(long).toEqual([])
   })
 
-  test("writes folders in kebab-case and files after what they export", () => {
+  test("names folders in kebab-case and files after what they export", () => {
     const odd = files
       .map(({ path }) => relative(root, join(root, path)).split("/"))
       .filter((parts) => {

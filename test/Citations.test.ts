@@ -68,11 +68,11 @@ const design = headingsOf("docs/design.md")
 const decisions = files.flatMap((path) => /^docs\/decisions\/(\d{4})-[a-z0-9-]+\.md$/.exec(path)?.[1] ?? [])
 const attacks = new Set([...read("docs/attack-walk.md").matchAll(/^\| ([A-Z]{1,2}\d{0,2}) \|/gm)].map(([, id]) => id))
 
-/** The rules of a section: from its numbered list, or from its text: `(1) ... (2) ...`. */
+/** The rules in a section, from its numbered list or from its text: `(1) ... (2) ...`. */
 const hasRule = (body: string, rule: string) =>
   new RegExp(`^${rule}\\. `, "m").test(body) || body.includes(`(${rule}) `)
 
-/** Why a citation of the specification does not resolve. */
+/** Why a citation does not resolve in the specification. */
 const specificationProblem = (cited: string): string | undefined => {
   const ruling = /^ruling (\d+)$/.exec(cited)?.[1]
   if (ruling !== undefined) {
@@ -107,7 +107,7 @@ const citationsIn = (path: string): ReadonlyArray<Citation> => {
 const unresolvable =
   /\(spec: (?!Sandbox)[A-Z]|\bgaps(?:\.md)?,? section|(?<!")\b[Dd]esign section \d|\bdesign card\b|\bspec\.md\b/
 
-/** Attacks named by a title, a comment or a table of tests: `(R2)`, `(G5, G6)`, `["J1", ...]`, `"H3 two bearers"`. */
+/** Attacks cited in a title, a comment or a test table: `(R2)`, `(G5, G6)`, `["J1", ...]`, `"H3 two bearers"`. */
 const attackIds = (path: string) => {
   const text = read(path)
   const listed = all(text, /\(([A-Z]{1,2}\d{1,2}(?:, [A-Z]{1,2}\d{1,2})*)\)/g).flatMap((ids) => ids.split(", "))
@@ -122,16 +122,16 @@ const unresolved = (citations: ReadonlyArray<Citation>) =>
 describe("every citation resolves", () => {
   const citations = [...code, ...pages].flatMap(citationsIn)
 
-  test("of a section, a rule or a ruling of the specification, of the design, or of a decision", () => {
+  test("to a section, rule or ruling in the specification or the design, or to a decision", () => {
     expect(citations.length).toBeGreaterThan(40)
     expect(unresolved(citations)).toEqual([])
   })
 
-  test("and none cites a document that is not in the tree", () => {
+  test("and none cites a document missing from the tree", () => {
     expect([...code, ...pages].filter((path) => unresolvable.test(joined(read(path))))).toEqual([])
   })
 
-  test("of an attack, to a row of the attack walk", () => {
+  test("to an attack, to a row of the attack walk", () => {
     const ids = files
       .filter((path) => (path.startsWith("test/") && isCode(path)) || isCorpus(path))
       .filter((path) => path !== "test/Citations.test.ts")
@@ -141,7 +141,7 @@ describe("every citation resolves", () => {
   })
 })
 
-describe("every link of a page resolves", () => {
+describe("every link on a page resolves", () => {
   const anchors = new Map(pages.map((path) => [path, new Set(headingsOf(path).map(({ anchor }) => anchor))]))
 
   const problem = (path: string, target: string): string | undefined => {
@@ -161,8 +161,8 @@ describe("every link of a page resolves", () => {
 })
 
 /**
- * Pages for builders name files of the tree, so moving a file breaks the page. Other pages in `docs/` name files of the
- * user's machine.
+ * Pages for builders name files in the tree, so moving a file breaks the page. Other pages in `docs/` name files on the user's
+ * machine.
  */
 const builderPages = pages.filter(
   (path) =>

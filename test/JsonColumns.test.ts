@@ -4,7 +4,7 @@ import { dirname, join } from "node:path"
 
 const root = dirname(import.meta.dir)
 
-/** Files of `actors/` that make JSON for something other than a column, and what for. */
+/** Files in `actors/` that produce JSON for something other than a column, and for what. */
 const otherJson: Readonly<Record<string, string>> = {
   "actors/agent/JobSecrets.ts": "a job, sealed",
   "actors/audit/AuditLink.ts": "what a digest is made of",
@@ -46,12 +46,12 @@ const callsIn = (method: "parse" | "stringify"): ReadonlyArray<string> =>
     .filter((file) => readFileSync(join(root, file), "utf8").includes(`JSON.${method}(`))
     .toSorted()
 
-test("JSON columns are written by the codec of their model", () => {
-  // A new column: `jsonText` in the model of its table, and its `write`.
+test("JSON columns are written by their model's codec", () => {
+  // For a new column: `jsonText` in its table's model, and the model's `write`.
   expect(callsIn("stringify")).toEqual(Object.keys(otherJson).toSorted())
 })
 
 test("no JSON is read without a schema", () => {
-  // The reader that is made of a schema.
+  // The reader derived from a schema.
   expect(callsIn("parse")).toEqual(["actors/database/StoredRecord.ts"])
 })

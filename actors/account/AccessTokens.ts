@@ -30,7 +30,7 @@ export interface NewAccessToken {
   readonly workspaceId?: WorkspaceId | undefined
   /** ISO 8601; 90 days from now when absent, 366 at most. */
   readonly expiresAt?: string | undefined
-  /** The creator, for an automation's token; absent for one's own. */
+  /** The creator, for an automation's token; absent for a person's own. */
   readonly createdBy?: string | undefined
 }
 
@@ -97,7 +97,7 @@ const make = Effect.gen(function* () {
       : yield* invalidRequest("expires_at: give a time in the future, at most 366 days from now.")
   })
 
-  /** A limit to a Project of another Workspace would admit nothing, with no visible reason. */
+  /** A limit to a Project in another Workspace would admit nothing, for no visible reason. */
   const requireProjects = Effect.fnUntraced(function* ({ scopes, workspaceId }: NewAccessToken) {
     const named = limitsOf(scopes)?.projectIds ?? []
     if (named.length === 0) return

@@ -3,16 +3,16 @@ import { SqlClient } from "effect/sql"
 import { retention } from "../../schema/records/Retention.ts"
 import { transaction } from "../database/Transaction.ts"
 
-/** Soon after a start, so that a server that restarts often cleans up as well. */
+/** Soon after startup, so that a server that restarts often also cleans up. */
 const first = Duration.minutes(1)
 const every = Duration.hours(6)
 const keepEnded = retention.endedSession.after
 
-/** Deletes sessions, links and challenges some time after their end. Tokens stay, as their inventory counts revoked ones. */
+/** Deletes sessions, links and challenges some time after they end. Tokens stay, since their inventory includes revoked ones. */
 export class AccountCleanup extends Context.Service<
   AccountCleanup,
   {
-    /** Runs automatically a minute after the start, and every six hours. */
+    /** Runs automatically a minute after startup, and every six hours. */
     readonly purge: Effect.Effect<void>
   }
 >()("svc/account/AccountCleanup") {

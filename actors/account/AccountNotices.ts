@@ -9,7 +9,7 @@ import type { AccountChange } from "../mail/MailTexts.ts"
 import { AccountNoticeRow, NoticeKind } from "./ProfileRows.ts"
 import { verifiedAddress } from "./VerifiedAddress.ts"
 
-/** A change of the account, as its owner sees it. */
+/** A change to the account, as its owner sees it. */
 export const AccountNotice = Schema.Struct({
   id: Schema.String,
   kind: NoticeKind,
@@ -42,20 +42,20 @@ export const hasUnseenNotices = (sql: SqlClient.SqlClient, subject: string) =>
   )
 
 /**
- * Notifies the owner of an account that its address or a sign-in method has changed, until they dismiss the notice: somebody
- * else may have done it.
+ * Notifies the owner of an account that its address or a sign-in method has changed, until they dismiss the notice: somebody else
+ * may have made the change.
  */
 export class AccountNotices extends Context.Service<
   AccountNotices,
   {
     /**
-     * Written in the transaction of the change. Where the server sends mails, a verified address gets one. A change of the
-     * address is written before it takes effect: an attacker may read the new one.
+     * Written in the transaction of the change. If the server sends mails, a verified address gets one. A change of address is
+     * written before it takes effect: an attacker may be able to read mail at the new one.
      */
     readonly write: (subject: string, kind: NoticeKind, detail?: string) => Effect.Effect<void>
     /** What the person has not seen yet, newest first. */
     readonly unseen: (subject: string) => Effect.Effect<ReadonlyArray<AccountNotice>>
-    /** The person has seen everything up to this notice. */
+    /** Marks everything up to this notice as seen by the person. */
     readonly see: (subject: string, noticeId: string) => Effect.Effect<void>
   }
 >()("svc/account/AccountNotices") {

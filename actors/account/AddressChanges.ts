@@ -33,23 +33,23 @@ export class AddressChanges extends Context.Service<
   AddressChanges,
   {
     /**
-     * A single-use link; earlier ones of the account end. Fails with `invalid_request` for the address, `not_found` for the
+     * A single-use link; the account's earlier links end. Fails with `invalid_request` for the address, `not_found` for the
      * account. Only a person who opens the link learns whether another account has the address.
      */
     readonly issue: (subject: string, email: string, proof: AddressProof) => Effect.Effect<AddressLink, ApiError>
     /**
-     * Mails a link to that address only: opening it proves the address. Fails as `issue` does, with
-     * `capability_not_available` where no mail is sent, and with `rate_limited` when the address got too many.
+     * Mails a link to that address only: opening it proves the address. Fails as `issue` does, with `capability_not_available` if
+     * no mail is sent, and with `rate_limited` if the address has received too many.
      */
     readonly mail: (subject: string, email: string) => Effect.Effect<{ readonly expiresAt: string }, ApiError>
     /**
-     * What the link changes and whether it still works, without using it. Fails with `not_found` for anybody but the person of
-     * its account.
+     * What the link changes and whether it still works, without using it. Fails with `not_found` for anybody but the person the
+     * account belongs to.
      */
     readonly inspect: (subject: string, secret: Redacted.Redacted) => Effect.Effect<AddressLinkState, ApiError>
     /**
-     * Changes the address. Fails with `not_found` for anybody but the person of its account and where it no longer works, and with
-     * `failed_precondition` for an address that is taken.
+     * Changes the address. Fails with `not_found` for anybody but the person the account belongs to and if the link no longer
+     * works, and with `failed_precondition` if the address is taken.
      */
     readonly redeem: (
       context: CommandContext,

@@ -5,9 +5,7 @@ import { newId, now } from "../Identity.ts"
 import { TokenRow } from "./TokenRow.ts"
 import { StoredUser } from "./UserRow.ts"
 
-/**
- * Creates a subject that never signs in, in the caller's transaction. It has no address: its own subject takes that place.
- */
+/** Creates a subject that never signs in, in the caller's transaction. It has no address: its own subject is used instead. */
 export const makeAutomation = Effect.fn("makeAutomation")(function* (displayName: string) {
   const sql = yield* SqlClient.SqlClient
   const at = yield* now

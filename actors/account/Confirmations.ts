@@ -22,15 +22,15 @@ export interface ConfirmedSession {
 /** How a person can confirm their identity. */
 export interface ConfirmationWays {
   readonly password: boolean
-  /** Whether the password needs the code of a second factor. */
+  /** Whether the password also requires the code of a second factor. */
   readonly code: boolean
   readonly passkeys: boolean
   readonly upstream: boolean
 }
 
 /**
- * Confirmation of identity by a signed-in person: a sensitive action needs one within the last five minutes of its session.
- * A sign-in counts as one, except through the upstream provider, which may remember people for days.
+ * Confirmation of identity by a signed-in person: a sensitive action requires one within the last five minutes, in the same
+ * session. Signing in also confirms the identity, except through the upstream provider, which may remember people for days.
  */
 export class Confirmations extends Context.Service<
   Confirmations,
@@ -47,7 +47,7 @@ export class Confirmations extends Context.Service<
       party: RelyingParty,
       subject: string
     ) => Effect.Effect<PublicKeyCredentialRequestOptionsJSON>
-    /** Fails with `permission_denied` for an answer that does not verify, or of somebody else's passkey. */
+    /** Fails with `permission_denied` for a response that does not verify, or that comes from somebody else's passkey. */
     readonly byPasskey: (
       session: ConfirmedSession,
       party: RelyingParty,

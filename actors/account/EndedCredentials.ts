@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { now } from "../Identity.ts"
 
-/** How many credentials a restore ended. */
+/** How many credentials a restore has ended. */
 export interface EndedCredentials {
   readonly sessions: number
   readonly tokens: number
@@ -18,9 +18,9 @@ export const endCredentials = Effect.gen(function* () {
   const tokens = yield* sql`UPDATE access_tokens SET revoked_at = ${at} WHERE revoked_at IS NULL RETURNING token_id`
   const links = yield* sql`DELETE FROM setup_links WHERE used_at IS NULL RETURNING id`
   yield* sql`DELETE FROM address_changes WHERE used_at IS NULL`
-  // A person revoked since then must not return; `svc admin operators` grants it again.
+  // An operator revoked since the backup must not return; `svc admin operators` grants it again.
   yield* sql`UPDATE users SET is_operator = 0 WHERE is_operator = 1`
-  // One that was used since the backup would be valid again.
+  // One that has been used since the backup would become valid again.
   yield* sql`DELETE FROM recovery_codes`
   yield* sql`DELETE FROM passkey_challenges`
   yield* sql`DELETE FROM upstream_sign_ins`

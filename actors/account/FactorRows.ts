@@ -3,7 +3,7 @@ import { Subject } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** Second factors by time-based codes; `secret` is sealed. Not required until it is activated. */
+/** Second factors using time-based codes; `secret` is sealed. Not required until activated. */
 export const TotpRow = table("totp_factors", {
   subject: Subject,
   secret: Schema.String,

@@ -11,12 +11,12 @@ import { Vault } from "../vault/Vault.ts"
 import type { PasskeyRegistration } from "./PasskeyResponse.ts"
 import { PasskeyRow, TransportsJson } from "./PasskeyRow.ts"
 
-// Most of a megabyte with its dependencies, so it is loaded on first use of a passkey.
+// Most of a megabyte with its dependencies, so it is loaded when a passkey is first used.
 export const webauthn = Effect.promise(() => import("@simplewebauthn/server"))
 
 /** The site that passkeys belong to. */
 export interface RelyingParty {
-  /** Host name of the public origin; passkeys do not work with addresses. */
+  /** Host name of the public origin; passkeys do not work with IP addresses. */
   readonly id: string
   readonly origin: string
   readonly name: string
@@ -40,7 +40,7 @@ export interface PasskeyHolder {
   readonly known: ReadonlyArray<{ readonly credentialId: string; readonly transports: Array<string> }>
 }
 
-/** A passkey whose ceremony was verified, with its key sealed, before it is stored. */
+/** A passkey whose ceremony has been verified, with its key sealed, before it is stored. */
 export interface VerifiedPasskey {
   readonly passkey: Passkey
   readonly credentialId: string
@@ -76,18 +76,18 @@ export const creationOptions = (
     )
   )
 
-/** The only writer of new passkeys. The caller knows whose a passkey is, and that its challenge was theirs. */
+/** The only writer of new passkeys. The caller knows whose passkey it is, and that the challenge was theirs. */
 export class NewPasskeys extends Context.Service<
   NewPasskeys,
   {
-    /** Fails with `invalid_request` when the answer does not verify. Writes nothing. */
+    /** Fails with `invalid_request` if the response does not verify. Writes nothing. */
     readonly verify: (
       party: RelyingParty,
       name: string,
       challenge: string,
       answer: PasskeyRegistration
     ) => Effect.Effect<VerifiedPasskey, ApiError>
-    /** Only within a transaction of the caller. Fails with `failed_precondition` when the passkey is known. */
+    /** Must run in a transaction of the caller. Fails with `failed_precondition` if the passkey is already known. */
     readonly insert: (
       context: CommandContext,
       subject: string,

@@ -10,18 +10,18 @@ const shown = StoredUser.only("subject", "email", "display_name", "status")
 export type OperatorRow = RowOf<typeof shown.columns>
 
 /**
- * Who operates the installation: people whom `svc admin` made operators. Says nothing about any Workspace, and what an operator may do
- * over HTTP is one table of routes.
+ * Who operates the installation: people whom `svc admin` has made operators. Grants nothing in any Workspace; what an operator
+ * may do over HTTP is defined in a single table of routes.
  */
 export class Operators extends Context.Service<
   Operators,
   {
     readonly list: Effect.Effect<ReadonlyArray<OperatorRow>>
-    /** Read at every request: a revoked operator is refused at the next one. */
+    /** Read on every request: a revoked operator is refused at the next one. */
     readonly isOperator: (subject: string) => Effect.Effect<boolean>
-    /** In the caller's transaction. Repeating it changes nothing. Fails with `not_found`. */
+    /** Runs in the caller's transaction. Repeating it changes nothing. Fails with `not_found`. */
     readonly grant: (subject: Subject) => Effect.Effect<void, ApiError>
-    /** In the caller's transaction. Repeating it changes nothing. Fails with `not_found`. */
+    /** Runs in the caller's transaction. Repeating it changes nothing. Fails with `not_found`. */
     readonly revoke: (subject: Subject) => Effect.Effect<void, ApiError>
   }
 >()("svc/account/Operators") {

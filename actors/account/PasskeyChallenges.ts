@@ -12,7 +12,7 @@ const challengeBytes = 32
 /** The purpose of a challenge; for a setup, its link. */
 export type ChallengePurpose = "registration" | "sign_in" | "confirmation" | `setup:${string}`
 
-/** A new challenge, valid for five minutes and one answer. `subject` is who may answer it, where known. */
+/** A new challenge, valid for five minutes and one response. `subject` is who may respond to it, if known. */
 export const issueChallenge = Effect.fn("issueChallenge")(function* (
   purpose: ChallengePurpose,
   subject: string | null
@@ -32,7 +32,10 @@ export const issueChallenge = Effect.fn("issueChallenge")(function* (
   return bytes
 }, Effect.orDie)
 
-/** Consumes the challenge of a setup link: whom it was issued to, or `undefined` where {@link spendChallenge} is false. */
+/**
+ * Consumes the challenge of a setup link: returns whom it was issued to, or `undefined` where {@link spendChallenge} would be
+ * false.
+ */
 export const spendSetupChallenge = Effect.fn("spendSetupChallenge")(function* (challenge: string, linkId: string) {
   const sql = yield* SqlClient.SqlClient
   const purpose: ChallengePurpose = `setup:${linkId}`
@@ -54,8 +57,8 @@ export const spendChallenge = Effect.fn("spendChallenge")(function* (
   return spent.length === 1
 }, Effect.orDie)
 
-// Our pages are never framed (WebAuthn Level 3, 7.1 step 11 and 7.2 step 14), and the library lets such answers through
-// where the browser does not name the page around the frame.
+// Our pages are never framed (WebAuthn Level 3, 7.1 step 11 and 7.2 step 14), and the library accepts responses from a frame if
+// the browser does not name the page around it.
 const ClientData = Schema.Struct({
   challenge: Schema.String,
   crossOrigin: Schema.optionalKey(Schema.Literal(false)),
@@ -63,7 +66,7 @@ const ClientData = Schema.Struct({
 })
 const decodeClientData = Schema.decodeUnknownOption(Schema.fromJsonString(ClientData))
 
-/** The challenge that an answer names; empty when it names none, or was given inside a frame of another site. */
+/** The challenge named in a response; empty if it names none, or was given inside a frame on another site. */
 export const claimedChallenge = (clientDataJSON: string): string => {
   const text = Base64Url.decodeString(clientDataJSON)
   const data = Result.isSuccess(text) ? decodeClientData(text.success) : undefined

@@ -12,7 +12,7 @@ const envelope = {
   authenticatorAttachment: Schema.optionalKey(Schema.Literals(["platform", "cross-platform"]))
 }
 
-/** A browser's answer after creating a passkey. Unneeded members are dropped, extensions included. */
+/** A browser's response after creating a passkey. Unneeded members are dropped, extensions included. */
 export const PasskeyRegistration = Schema.Struct({
   ...envelope,
   response: Schema.Struct({
@@ -25,7 +25,7 @@ export const PasskeyRegistration = Schema.Struct({
 })
 export type PasskeyRegistration = typeof PasskeyRegistration.Type
 
-/** A browser's answer after using a passkey. */
+/** A browser's response after using a passkey. */
 export const PasskeyAssertion = Schema.Struct({
   ...envelope,
   response: Schema.Struct({

@@ -22,7 +22,7 @@ export const PasskeyRow = table("passkeys", {
 })
 export type PasskeyRow = RowOf<typeof PasskeyRow.columns>
 
-/** Challenges that wait for a passkey's response. */
+/** Challenges that are waiting for a passkey's response. */
 export const PasskeyChallengeRow = table("passkey_challenges", {
   id: Schema.String,
   challenge: Schema.String,

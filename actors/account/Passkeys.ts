@@ -31,7 +31,7 @@ import { type OfferedWays, requireWayIn } from "./WaysIn.ts"
 
 export interface PasskeySignInOptions {
   readonly userAgent?: string | undefined
-  /** The browser's previous session; it ends. */
+  /** The browser's previous session; it is ended. */
   readonly replaces?: Redacted.Redacted | undefined
   readonly requestId?: string | undefined
 }
@@ -50,7 +50,7 @@ const Stored = Schema.Struct({
 const refused = () =>
   new ApiError({ code: "unauthenticated", message: "The passkey was not accepted. Try again, or sign in another way." })
 
-/** Passkeys of people: registration by the signed-in person, sign-in by the holder. User verification is required. */
+/** People's passkeys: registered by the signed-in person, used by the holder to sign in. User verification is required. */
 export class Passkeys extends Context.Service<
   Passkeys,
   {
@@ -58,7 +58,7 @@ export class Passkeys extends Context.Service<
       party: RelyingParty,
       subject: string
     ) => Effect.Effect<PublicKeyCredentialCreationOptionsJSON, ApiError>
-    /** Fails with `invalid_request` when the answer does not verify, `failed_precondition` when the passkey is known. */
+    /** Fails with `invalid_request` if the response does not verify, `failed_precondition` if the passkey is already known. */
     readonly register: (
       context: CommandContext,
       party: RelyingParty,
@@ -67,7 +67,7 @@ export class Passkeys extends Context.Service<
       answer: PasskeyRegistration
     ) => Effect.Effect<Passkey, ApiError>
     readonly signInOptions: (party: RelyingParty) => Effect.Effect<PublicKeyCredentialRequestOptionsJSON>
-    /** Fails with `unauthenticated` for every answer that does not verify, whatever is wrong with it. */
+    /** Fails with `unauthenticated` for every response that does not verify, whatever is wrong with it. */
     readonly signIn: (
       party: RelyingParty,
       answer: PasskeyAssertion,
@@ -78,10 +78,10 @@ export class Passkeys extends Context.Service<
       party: RelyingParty,
       subject: string
     ) => Effect.Effect<PublicKeyCredentialRequestOptionsJSON>
-    /** Fails with `unauthenticated` unless the answer is of one of the person's own passkeys. */
+    /** Fails with `unauthenticated` unless the response comes from one of the person's own passkeys. */
     readonly prove: (party: RelyingParty, subject: string, answer: PasskeyAssertion) => Effect.Effect<void, ApiError>
     readonly list: (subject: string) => Effect.Effect<ReadonlyArray<Passkey>>
-    /** Fails with `not_found` for a passkey of anybody else, `failed_precondition` for the last way to sign in. */
+    /** Fails with `not_found` for somebody else's passkey, `failed_precondition` for the last way to sign in. */
     readonly remove: (
       context: CommandContext,
       subject: string,
@@ -140,7 +140,7 @@ const make = Effect.gen(function* () {
     return yield* transaction(sql)(added)
   }, Effect.provideContext(services))
 
-  /** `asked` is the subject that the challenge was issued to: anybody at a sign-in. */
+  /** `asked` is the subject that the challenge was issued to: anybody, during a sign-in. */
   const verify = Effect.fnUntraced(function* (party: RelyingParty, answer: PasskeyAssertion, asked: string | null) {
     const challenge = claimedChallenge(answer.response.clientDataJSON)
     const purpose = asked === null ? "sign_in" : "confirmation"
@@ -172,7 +172,7 @@ const make = Effect.gen(function* () {
   })
 
   const noteUse = Effect.fnUntraced(function* ({ info, stored }: Effect.Success<ReturnType<typeof verify>>) {
-    // The counter is compared again when it is written: if two answers race, a copied authenticator loses.
+    // The counter is compared again when it is written: if two responses race, a copied authenticator loses.
     const used = yield* sql`UPDATE passkeys
       SET counter = ${info.newCounter}, backed_up = ${info.credentialBackedUp ? 1 : 0}, last_used_at = ${yield* now}
       WHERE id = ${stored.id} AND counter = ${stored.counter} RETURNING id`

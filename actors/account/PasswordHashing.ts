@@ -1,17 +1,17 @@
-/** Argon2id as PHC text. Each implementation verifies the hashes of the other. */
+/** Argon2id in PHC format. Each implementation verifies the hashes of the other. */
 export interface PasswordHashing {
   readonly hash: (text: string) => Promise<string>
   readonly verify: (text: string, hash: string) => Promise<boolean>
 }
 
-// OWASP's minimum for argon2id: 19 MiB per hash bounds the memory of a storm of sign-ins.
+// OWASP's minimum for argon2id: 19 MiB per hash limits the memory used when many people sign in at once.
 const memoryCost = 19_456
 const timeCost = 2
 
 /** The prefix of a hash at the current cost. */
 export const currentPrefix = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=1$`
 
-/** Inside Bun: nothing to install, and part of a compiled binary. */
+/** Built into Bun: nothing to install, and part of a compiled binary. */
 export const bunHashing: PasswordHashing = {
   hash: (text) => Bun.password.hash(text, { algorithm: "argon2id", memoryCost, timeCost }),
   verify: (text, hash) => Bun.password.verify(text, hash)

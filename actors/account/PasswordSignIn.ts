@@ -15,7 +15,7 @@ export interface SignInRequest {
   /** The code of the second factor, if the person has one. */
   readonly code?: Redacted.Redacted | undefined
   readonly userAgent?: string | undefined
-  /** The browser's previous session; it ends. */
+  /** The browser's previous session; it is ended. */
   readonly replaces?: Redacted.Redacted | undefined
   readonly requestId?: string | undefined
 }
@@ -28,7 +28,10 @@ export interface PasswordChange {
 
 const refused = () => new ApiError({ code: "unauthenticated", message: "The e-mail address or the password is wrong." })
 
-/** Sign-in by password. Unknown, locked and wrong look the same and take the same time; a second factor is asked for after them. */
+/**
+ * Sign-in by password. An unknown account, a locked account and a wrong password look the same and take the same time; a second
+ * factor is requested only after that check.
+ */
 export class PasswordSignIn extends Context.Service<
   PasswordSignIn,
   {
@@ -40,8 +43,8 @@ export class PasswordSignIn extends Context.Service<
       code: Redacted.Redacted | undefined
     ) => Effect.Effect<void, ApiError>
     /**
-     * Sets another password, or the first one. Every session ends, and a new one is returned. Fails with `invalid_request`
-     * when the password is refused.
+     * Sets a new password, or the first one. Every session ends, and a new one is returned. Fails with `invalid_request` if the
+     * password is refused.
      */
     readonly change: (context: CommandContext, request: PasswordChange) => Effect.Effect<OpenSession, ApiError>
   }
@@ -61,7 +64,7 @@ export class PasswordSignIn extends Context.Service<
         execute: (subject) => sql`SELECT password_hash AS hash FROM user_passwords WHERE subject = ${subject}`
       })
 
-      /** Rehashes at the current cost, unless the password was changed in the meantime. */
+      /** Rehashes at the current cost, unless the password has been changed in the meantime. */
       const rehash = Effect.fnUntraced(function* (subject: string, password: Redacted.Redacted, before: string) {
         const hash = yield* passwords.hash(password)
         yield* sql`UPDATE user_passwords SET password_hash = ${hash}, updated_at = ${yield* now}

@@ -6,7 +6,7 @@ import { currentPrefix, passwordHashing } from "./PasswordHashing.ts"
 
 // One core is left for other work: many wrong passwords must not slow down signed-in people.
 const concurrentHashes = Math.max(1, Math.min(2, availableParallelism() - 1))
-// Running and waiting together.
+// Limit on running and waiting hashes together.
 const mostPresent = 18
 const retryAfterSeconds = 5
 
@@ -40,7 +40,7 @@ const normalise = (password: Redacted.Redacted): Redacted.Redacted | undefined =
   return text.includes("\u0000") || Buffer.byteLength(text) > longestBytes ? undefined : Redacted.make(text)
 }
 
-/** What is wrong with a new password, or `undefined`. Never quotes it. */
+/** What is wrong with a new password, or `undefined` if nothing is. Never quotes it. */
 export const passwordRefusal = (password: Redacted.Redacted): ApiError | undefined => {
   const normal = normalise(password)
   if (normal === undefined) return invalidRequest(`password: at most ${longestBytes} bytes, without NUL.`)
@@ -51,18 +51,17 @@ export const passwordRefusal = (password: Redacted.Redacted): ApiError | undefin
   return denied.has(text.toLowerCase()) ? invalidRequest("password: too common; choose another one.") : undefined
 }
 
-/** Password hashing, bounded: two hashes at once (one on two cores or fewer), a short queue, and then a refusal. */
+/** Password hashing, bounded: two hashes at a time (one on two cores or fewer), a short queue, and beyond that a refusal. */
 export class Passwords extends Context.Service<
   Passwords,
   {
     /**
-     * The PHC hash of the password. Fails with `invalid_request` when it breaks the rules, `rate_limited` when too many
-     * wait.
+     * The PHC hash of the password. Fails with `invalid_request` if it breaks the rules, `rate_limited` if too many are waiting.
      */
     readonly hash: (password: Redacted.Redacted) => Effect.Effect<string, ApiError>
-    /** Compares in the same time with or without a hash. Fails with `rate_limited` when too many wait. */
+    /** Takes the same time with or without a hash. Fails with `rate_limited` if too many are waiting. */
     readonly verify: (password: Redacted.Redacted, hash: string | undefined) => Effect.Effect<boolean, ApiError>
-    /** Whether a hash has another cost than the current one. */
+    /** Whether a hash was made at a cost other than the current one. */
     readonly isOutdated: (hash: string) => boolean
   }
 >()("svc/account/Passwords") {
@@ -95,7 +94,7 @@ export class Passwords extends Context.Service<
         }),
         verify: Effect.fn("Passwords.verify")(function* (password, hash) {
           const normal = normalise(password)
-          // Longer than any accepted password: wrong, without computing a hash.
+          // Longer than any accepted password: rejected as wrong without computing a hash.
           if (normal === undefined || Redacted.value(normal) === "") return false
           const matches = yield* bounded(() => passwordHashing.verify(Redacted.value(normal), hash ?? dummyHash))
           return matches && hash !== undefined

@@ -9,12 +9,12 @@ const howMany = 10
 // 80 random bits: nobody guesses one, so its digest needs no salt.
 const codeBytes = 10
 
-/** As the person wrote it down, however grouped. */
+/** Accepts the code as the person wrote it down, however grouped. */
 const normal = (code: string): string => code.toLowerCase().replaceAll(/[^a-z2-7]/g, "")
 
 const digest = (code: string): string => hash("sha256", `recovery\u0000${normal(code)}`, "hex")
 
-/** New codes for the person, shown only now; the previous ones end. In the transaction of the caller. */
+/** New codes for the person, shown only now; the previous ones end. Runs in the caller's transaction. */
 export const issueRecoveryCodes = Effect.fn("issueRecoveryCodes")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient
   const random = yield* SecureRandom.SecureRandom

@@ -43,7 +43,7 @@ export interface ExtensionScope {
   readonly description: ScopeEntry["description"]
 }
 
-/** The extension scopes that a composition's routes declare; none by default. Administrative scopes never appear. */
+/** The extension scopes declared by a composition's routes; none by default. Administrative scopes never appear. */
 export const ExtensionScopes = Context.Reference<ReadonlyArray<ExtensionScope>>("svc/account/ExtensionScopes", {
   defaultValue: () => []
 })
@@ -64,7 +64,7 @@ export const scopeCatalog = (extensions: ReadonlyArray<ExtensionScope>): Readonl
     )
 ]
 
-/** What is wrong with the scopes of a new token, or `undefined`. */
+/** What is wrong with the scopes of a new token, or `undefined` if nothing is. */
 export const scopeRefusal = (
   catalog: ReadonlyArray<ScopeEntry>,
   scopes: ReadonlyArray<string>,

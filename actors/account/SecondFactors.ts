@@ -21,7 +21,7 @@ const failureWindow = Duration.toMillis(Duration.minutes(15))
 
 export interface SecondFactor {
   readonly active: boolean
-  /** Unused recovery codes. */
+  /** Number of unused recovery codes. */
   readonly recoveryCodes: number
 }
 
@@ -31,32 +31,35 @@ const required = (message: string) => new ApiError({ code: "second_factor_requir
 const missing = required("Give the code of your authenticator as well, or one of your recovery codes.")
 const wrong = required("The code is wrong, too old, or was used before.")
 
-/** How many seconds are left of the window after too many wrong codes. */
+/** Seconds left in the window that follows too many wrong codes. */
 const lockedFor = ({ failing_since, failures }: TotpRow, millis: number): number => {
   if (failing_since === null || failures < mostFailures) return 0
   return Math.ceil((Date.parse(failing_since) + failureWindow - millis) / 1000)
 }
 
 /**
- * The second factor of people who sign in by password: a time-based code (RFC 6238) of their authenticator, or in its place one of the
- * recovery codes that they wrote down. A code is accepted once.
+ * The second factor of people who sign in by password: a time-based code (RFC 6238) from their authenticator, or instead one of
+ * the recovery codes they wrote down. Each code is accepted once.
  */
 export class SecondFactors extends Context.Service<
   SecondFactors,
   {
     readonly read: (subject: string) => Effect.Effect<SecondFactor>
-    /** A new secret in base32, of no effect until its first code. Fails with `failed_precondition` while a factor is active. */
+    /**
+     * A new secret in base32, with no effect until its first code is entered. Fails with `failed_precondition` while a factor is
+     * active.
+     */
     readonly begin: (subject: string) => Effect.Effect<Redacted.Redacted, ApiError>
     /**
-     * Activates the factor with its first code, and returns the recovery codes. Fails with `failed_precondition` when no
-     * setup is pending or one is active, and as `require` does.
+     * Activates the factor with its first code, and returns the recovery codes. Fails with `failed_precondition` if no setup is
+     * pending or a factor is already active, and as `require` does.
      */
     readonly activate: (
       context: CommandContext,
       subject: string,
       code: Redacted.Redacted
     ) => Effect.Effect<ReadonlyArray<Redacted.Redacted>, ApiError>
-    /** New recovery codes; the previous ones end. Fails with `failed_precondition` without an active factor. */
+    /** New recovery codes; the previous ones end. Fails with `failed_precondition` if no factor is active. */
     readonly renewCodes: (
       context: CommandContext,
       subject: string
@@ -112,14 +115,14 @@ const make = Effect.gen(function* () {
   })
 
   const spendRecovery = Effect.fnUntraced(function* (row: TotpRow, code: string) {
-    // One that is not active yet has no codes.
+    // A factor that is not active yet has no codes.
     if (row.activated_at === null || !(yield* spendRecoveryCode(row.subject, code))) return false
     yield* change(row, { failures: 0, failing_since: null })
     yield* notices.write(row.subject, "recovery_code_used", String(yield* recoveryCodesLeft(row.subject)))
     return true
   })
 
-  /** The result of checking a code. It is counted and committed, so no failure may undo it. */
+  /** The result of checking a code. The attempt is counted and committed, so no failure may undo it. */
   const spend = Effect.fnUntraced(function* (row: TotpRow, given: Redacted.Redacted) {
     const millis = yield* Clock.currentTimeMillis
     const wait = lockedFor(row, millis)

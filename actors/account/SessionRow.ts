@@ -3,7 +3,7 @@ import { Subject, WorkspaceId } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** Sessions of signed-in persons. */
+/** Sessions of signed-in people. */
 export const SessionRow = table("account_sessions", {
   id: Schema.String,
   secret_hash: Schema.String,

@@ -18,7 +18,7 @@ import { SessionRow } from "./SessionRow.ts"
 
 /** How long a session lasts after its last use. */
 export const sessionLifetime = retention.session.after
-// Extending a session is a write: often enough for 30 days, but not at every request.
+// Extending a session is a write: done often enough to keep the 30 days, but not on every request.
 const slideEveryMillis = Duration.toMillis(Duration.hours(1))
 
 export const SessionMethod = Schema.Literals(["setup", "password", "passkey", "upstream"])
@@ -27,7 +27,7 @@ export type SessionMethod = typeof SessionMethod.Type
 /** The ways a person can confirm their identity. */
 export type ConfirmationMethod = Exclude<SessionMethod, "setup">
 
-/** A provider may sign somebody in who signed in there long ago; every other way needs the person's presence. */
+/** A provider may sign in somebody who signed in there long ago; every other way requires the person to be present. */
 const provesPresence = (method: SessionMethod): boolean => method !== "upstream"
 
 /** A session as its owner sees it. */
@@ -58,15 +58,15 @@ export interface OpenSession {
 }
 
 /**
- * Sessions of signed-in people. Beginning and end are in the operation history. The secret lives in the browser's cookie; the
+ * Sessions of signed-in people. Their start and end are in the operation history. The secret lives in the browser's cookie; the
  * database holds its digest. Grants to applications made in a session end with it, unless they were meant to outlive it.
  */
 export class Sessions extends Context.Service<
   Sessions,
   {
     /**
-     * Opens a session of 30 days that slides with use. `replaces` ends the browser's previous session; the same person's grants
-     * to applications move to the new one.
+     * Opens a session of 30 days, extended with each use. `replaces` ends the browser's previous session; if it was the same
+     * person's, its grants to applications move to the new one.
      */
     readonly open: (options: {
       readonly subject: string
@@ -77,7 +77,7 @@ export class Sessions extends Context.Service<
       readonly replaces?: Redacted.Redacted | undefined
       readonly requestId?: string | undefined
     }) => Effect.Effect<OpenSession>
-    /** Fails with `unauthenticated` unless the secret is an open session of a person with an active account. */
+    /** Fails with `unauthenticated` unless the secret belongs to an open session of a person with an active account. */
     readonly authenticate: (secret: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
     /**
      * Records that the session's person has just confirmed their identity in this way. Fails with `unauthenticated` when the
@@ -94,8 +94,8 @@ export class Sessions extends Context.Service<
     /** Ends one of the person's own sessions; `not_found` for any other. */
     readonly revoke: (subject: string, sessionId: string, requestId?: string) => Effect.Effect<void, ApiError>
     /**
-     * Ends all sessions of a person, except one when named. When none is kept, the person's grants to applications end as
-     * well, `offline_access` included.
+     * Ends all of a person's sessions except the one named, if any. If none is kept, the person's grants to applications also
+     * end, `offline_access` included.
      */
     readonly revokeAll: (subject: string, exceptId?: string, requestId?: string) => Effect.Effect<void>
   }
@@ -120,7 +120,7 @@ export class Sessions extends Context.Service<
             WHERE s.secret_hash = ${hash} AND s.revoked_at IS NULL AND u.status = 'active' AND u.kind = 'person'`
       })
       const memory = yield* ReadMemory
-      // Whether it has expired is checked at every use.
+      // Expiry is checked on every use.
       const openSession = memory.untilCommit((hash) =>
         Effect.map(
           Effect.orDie(findOpen(hash)),

@@ -51,14 +51,14 @@ export interface PasswordRedemption extends Redemption {
   readonly password: Redacted.Redacted
 }
 
-/** `name` is the person's name for the passkey, `answer` the browser's answer to {@link SetupLinks.passkeyOptions}. */
+/** `name` is the person's name for the passkey, `answer` the browser's response to {@link SetupLinks.passkeyOptions}. */
 export interface PasskeyRedemption extends Redemption {
   readonly party: RelyingParty
   readonly name: string
   readonly answer: PasskeyRegistration
 }
 
-/** How the person will sign in from now on; both take time to compute, so they are prepared before the transaction. */
+/** How the person will sign in from now on; both kinds take time to compute, so they are prepared before the transaction. */
 type WayIn =
   | { readonly kind: "password"; readonly hash: string }
   | { readonly kind: "passkey"; readonly subject: Subject; readonly verified: VerifiedPasskey }
@@ -76,15 +76,15 @@ const refused = () =>
       "The setup link is unknown, used or expired. `svc admin setup-link` makes a new one for the first account, `svc admin reset-password` for an existing one."
   })
 
-/** One-time links: for the first account of an installation, and for an account that lost its password. */
+/** One-time links: for the first account of an installation, and for an account whose password has been lost. */
 export class SetupLinks extends Context.Service<
   SetupLinks,
   {
     /** A link for the first account; `none` once an account exists. Earlier unused links of this kind end. */
     readonly issueFirst: Effect.Effect<Option.Option<SetupLink>>
     /**
-     * A link with which the account gets a new password. With `mail` a second one is mailed to its address: only the reader of
-     * the mail has it, so it proves the address. Using either ends both. Fails with `not_found`.
+     * A link that gives the account a new password. With `mail`, a second one is mailed to its address: only the reader of the
+     * mail has it, so it proves the address. Using either ends both. Fails with `not_found`.
      */
     readonly issueReset: (subject: string, mail?: boolean) => Effect.Effect<ResetLink, ApiError>
     /** What the link is for and whether it still works, without using it up. Fails with `not_found` for an unknown link. */
@@ -103,9 +103,9 @@ export class SetupLinks extends Context.Service<
       redemption: Redemption
     ) => Effect.Effect<PublicKeyCredentialCreationOptionsJSON, ApiError>
     /**
-     * Consumes the link, and signs its holder in with the new passkey: link, account, passkey and session are one
-     * transaction. An existing password no longer works. Fails as `redeem` does, and with `invalid_request` when the answer
-     * does not verify; the link then stays valid.
+     * Consumes the link, and signs its holder in with the new passkey: link, account, passkey and session are one transaction. An
+     * existing password no longer works. Fails as `redeem` does, and with `invalid_request` if the response does not verify; the
+     * link then stays valid.
      */
     readonly redeemWithPasskey: (
       redemption: PasskeyRedemption
@@ -163,7 +163,7 @@ export class SetupLinks extends Context.Service<
         return yield* mails.queue(email, { kind: "reset_link", link, expiresAt })
       })
 
-      /** Before anything costly, so that guesses are cheap. */
+      /** Done before anything costly, so that guesses are cheap to reject. */
       const goodLink = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
         const [good] = yield* Effect.orDie(findGood({ hash: secretHash(secret), at: yield* now }))
         return good === undefined ? yield* refused() : good
@@ -199,7 +199,7 @@ export class SetupLinks extends Context.Service<
         const user = yield* users.find(subject)
         if (Option.isNone(user)) return yield* refused()
         const { displayName, email } = user.value
-        // No device is excluded: one that already has a passkey of the account replaces it.
+        // No device is excluded: on one that already has a passkey for the account, the new one replaces it.
         return { subject, email, displayName: displayName ?? undefined, known: [] }
       })
 

@@ -27,11 +27,11 @@ export interface UsableToken {
   readonly principal: Principal
   /** Infinite when it never expires. */
   readonly expiresAt: number
-  /** From its row; 0 for never. */
+  /** Taken from its row; 0 for never. */
   readonly lastUsedAt: number
 }
 
-/** The token's authority, if exactly one store has it, its account is open, and it is not revoked. */
+/** The token's authority, provided that exactly one store has it, its account is open, and it has not been revoked. */
 export const usableToken = (row: StoredToken): Option.Option<UsableToken> => {
   const limits = limitsOf(row.scopes)
   return row.elsewhere === 0 && row.user_status === "active" && row.revoked_at === null

@@ -18,9 +18,9 @@ export class TokenAuthority extends Context.Service<
     /** For requests: fails with `invalid_token` unless the token is known, active and not expired. Records the use. */
     readonly authenticate: (token: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
     /**
-     * The current authority of the presented bearer. Changes nothing. Fails with `invalid_token` (unknown, not a personal
-     * token, known to more than one store, revoked, expired), with `workspace_membership_inactive` when the Workspace it is
-     * bound to has no active membership, and with `verification_unavailable` when that cannot be determined.
+     * The current authority of the presented bearer token. Changes nothing. Fails with `invalid_token` (unknown, not a personal
+     * token, known to more than one store, revoked, expired), with `workspace_membership_inactive` if the Workspace it is bound
+     * to has no active membership, and with `verification_unavailable` if that cannot be determined.
      */
     readonly current: (bearer: Redacted.Redacted) => Effect.Effect<AccountTokenAuthority, ApiError>
   }
@@ -62,7 +62,7 @@ export class TokenAuthority extends Context.Service<
 
       return TokenAuthority.of({
         authenticate: (token) =>
-          // The checksum keeps guesses away from the database.
+          // The checksum keeps guesses from reaching the database.
           isWellFormed("personalToken", Redacted.value(token))
             ? Effect.flatMap(known(token), ({ usable: { lastUsedAt, principal, tokenId }, millis }) =>
                 use.isNoted(tokenId, lastUsedAt, millis)

@@ -11,7 +11,7 @@ export interface TokenAnchor {
 }
 
 export interface TokenPage {
-  /** All tokens of the subject, active and revoked, counted before the cursor. */
+  /** All of the subject's tokens, active and revoked, counted before the cursor is applied. */
   readonly total: number
   readonly tokens: ReadonlyArray<AccessTokenRow>
   readonly more: boolean
@@ -22,8 +22,8 @@ const Counts = Schema.Struct({ total: Schema.Int, anchors: Schema.Int, token_id:
 const Counted = Schema.Struct({ total: Schema.Int, anchors: Schema.Int, ...AccessTokenRow.fields })
 
 /**
- * Count, cursor anchor and the page of `limit + 1` rows in one statement, so that they are consistent. Ascending by
- * `created_at`, then `token_id`. Fails with `invalid_request` when the anchor is no longer a token of the subject.
+ * Count, cursor anchor and the page of `limit + 1` rows in one statement, so that they are consistent. Ascending by `created_at`,
+ * then `token_id`. Fails with `invalid_request` if the anchor is no longer one of the subject's tokens.
  */
 export const readTokenPage = Effect.fn("readTokenPage")(function* (
   subject: string,

@@ -1,12 +1,14 @@
 import { createHmac, timingSafeEqual } from "node:crypto"
 
-/** Time-based one-time passwords (RFC 6238) as every authenticator knows them: SHA-1, six digits, a new one every 30 seconds. */
+/**
+ * Time-based one-time passwords (RFC 6238) as supported by every authenticator: SHA-1, six digits, a new one every 30 seconds.
+ */
 const stepMillis = 30_000
 const digits = 6
 // A phone's clock may be half a minute off, and a person takes time to type.
 const tolerance = 1
 
-/** The code of one time step (RFC 4226, 5.3). */
+/** The code for one time step (RFC 4226, 5.3). */
 export const codeOf = (secret: Uint8Array, step: number): string => {
   const counter = Buffer.alloc(8)
   counter.writeBigUInt64BE(BigInt(step))
@@ -19,7 +21,7 @@ export const codeOf = (secret: Uint8Array, step: number): string => {
 const isSame = (a: string, b: string): boolean =>
   a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b))
 
-/** The time step of the code, among those accepted now and after `last`; `undefined` for none. */
+/** The time step of the code, among those currently accepted and later than `last`; `undefined` if there is none. */
 export const stepOf = (secret: Uint8Array, code: string, millis: number, last: number | null): number | undefined => {
   const present = Math.floor(millis / stepMillis)
   for (let step = present - tolerance; step <= present + tolerance; step++) {

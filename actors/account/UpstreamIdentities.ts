@@ -18,7 +18,7 @@ import { UpstreamIdentityRow } from "./UpstreamRow.ts"
 export interface UpstreamIdentity {
   readonly issuer: string
   readonly subject: string
-  /** Only an address that the provider reports as verified. */
+  /** Only set if the provider reports the address as verified. */
   readonly verifiedEmail?: string | undefined
   /** The person's address according to the provider, verified or not; never used to identify anybody. */
   readonly claimedEmail?: string | undefined
@@ -59,22 +59,22 @@ const idOf = ({ issuer, upstreamSubject }: { readonly issuer: string; readonly u
 const Linked = Schema.Struct({ subject: Subject, status: Schema.String })
 
 /**
- * Identities of people at the upstream provider, identified by issuer and subject. An identity belongs to the account it was
- * linked to, at first to the one with its verified address, where that address was verified here too.
+ * People's identities at the upstream provider, identified by issuer and subject. An identity belongs to the account it has been
+ * linked to; initially, that is the account with its verified address, if that address has been verified here too.
  */
 export class UpstreamIdentities extends Context.Service<
   UpstreamIdentities,
   {
     /**
-     * The account that it belongs to, in the caller's transaction, after linking it where a person links it or its verified
-     * address belongs to an account; `none` when there is none. Fails when the account is locked, or the identity or the
-     * account is linked to another.
+     * The account that it belongs to, in the caller's transaction, after linking it if a person is linking it or its verified
+     * address belongs to an account; `none` if there is none. Fails if the account is locked, or if the identity or the account
+     * is linked to another.
      */
     readonly resolve: (
       identity: UpstreamIdentity,
       link: UpstreamLink
     ) => Effect.Effect<Option.Option<Subject>, UpstreamRefused>
-    /** Links it to the account, in the caller's transaction. Fails when the account has another identity of the provider. */
+    /** Links it to the account, in the caller's transaction. Fails if the account has another identity at the provider. */
     readonly link: (
       identity: UpstreamIdentity,
       subject: Subject,
@@ -120,7 +120,9 @@ export class UpstreamIdentities extends Context.Service<
           FROM upstream_identities WHERE subject = ${subject} ORDER BY created_at, issuer`
       })
 
-      /** In the form that accounts use. The issuer reports an account's address as verified while it is this one. */
+      /**
+       * The address in the form that accounts use. The issuer reports an account's address as verified as long as it is this one.
+       */
       const addressOf = ({ verifiedEmail }: UpstreamIdentity) =>
         verifiedEmail === undefined
           ? Effect.succeed(null)

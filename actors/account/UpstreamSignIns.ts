@@ -11,7 +11,7 @@ import { UpstreamSignInRow } from "./UpstreamRow.ts"
 
 const validFor = retention.upstreamSignIn.after
 
-/** What ties the provider's answer to the requesting browser. All of it derives from the browser's secret. */
+/** What ties the provider's response to the requesting browser. All of it is derived from the browser's secret. */
 export interface UpstreamProof {
   readonly state: string
   readonly nonce: string
@@ -35,9 +35,9 @@ const SignInRow = Schema.Struct({
 export interface ReturnedSignIn extends UpstreamProof {
   /** The signed-in person who links the identity; absent for a sign-in. */
   readonly linkSubject: Subject | null
-  /** The session whose person is to confirm their identity; absent for a sign-in. */
+  /** The session whose person has to confirm their identity; absent for a sign-in. */
   readonly confirmSession: string | null
-  /** The invitation with which somebody without an account gets one. */
+  /** The invitation through which somebody without an account gets one. */
   readonly invitationId: InvitationId | null
   /** What the invitation's link proved about its address. */
   readonly invitationProof: AddressProof | null
@@ -55,12 +55,12 @@ const proofOf = (secret: Redacted.Redacted): UpstreamProof => ({
 
 /**
  * Pending sign-ins at the upstream provider. Only the browser holds the secret; its digest is stored, so that neither the
- * database nor the provider could finish a sign-in of another browser.
+ * database nor the provider could complete another browser's sign-in.
  */
 export class UpstreamSignIns extends Context.Service<
   UpstreamSignIns,
   {
-    /** Valid for ten minutes and one answer. */
+    /** Valid for ten minutes and one response. */
     readonly begin: (options: {
       readonly linkSubject?: string | undefined
       readonly confirmSession?: string | undefined

@@ -18,10 +18,10 @@ import { PasswordRow, StoredUser } from "./UserRow.ts"
 export const User = Schema.Struct({
   subject: Subject,
   email: Schema.String,
-  /** `null` where neither the operator nor a mail has verified the address. */
+  /** `null` if neither the operator nor a mail has verified the address. */
   emailProof: Schema.NullOr(AddressProof),
   displayName: Schema.NullOr(Schema.String),
-  /** Operates the installation, which grants nothing in any Workspace. */
+  /** Operates the installation; this grants nothing in any Workspace. */
   isOperator: Schema.Boolean,
   /** `deleted` keeps the subject for the operation history, and no other personal data. */
   status: Schema.Literals(["active", "disabled", "deleted"]),
@@ -32,7 +32,7 @@ export type User = typeof User.Type
 const UserRow = Schema.Struct({ ...User.fields, isOperator: Schema.BooleanFromBit })
 
 export interface NewUser {
-  /** When it had to be known before the account exists: a passkey is made for it. */
+  /** Set if the subject had to be known before the account exists: a passkey is made for it. */
   readonly subject?: Subject | undefined
   readonly email: string
   readonly emailProof?: AddressProof | undefined
@@ -52,7 +52,9 @@ export class Users extends Context.Service<
     readonly parseEmail: (text: string) => Effect.Effect<string, ApiError>
     readonly find: (subject: string) => Effect.Effect<Option.Option<User>>
     readonly findByEmail: (email: string) => Effect.Effect<Option.Option<User>>
-    /** Records that the address was verified as the person's; an earlier proof, and any other address, stay as they are. */
+    /**
+     * Records that the address has been verified as the person's; an earlier proof, and any other address, are left unchanged.
+     */
     readonly proveAddress: (subject: string, email: string, proof: AddressProof) => Effect.Effect<void>
     /** Sets or, with `null`, removes the name that others see. Fails with `not_found`. */
     readonly rename: (
@@ -61,8 +63,8 @@ export class Users extends Context.Service<
       displayName: string | null
     ) => Effect.Effect<void, ApiError>
     /**
-     * Changes the account's address, in lookup form, with the proof that it is the person's. Links to a new password that
-     * were sent to the previous address end. Only within a transaction of the caller, who made sure that nobody else has it.
+     * Changes the account's address, in lookup form, with the proof that it is the person's. Password reset links sent to the
+     * previous address end. Must run in a transaction of the caller, who has made sure that nobody else has the address.
      */
     readonly setAddress: (
       context: CommandContext,
@@ -73,7 +75,7 @@ export class Users extends Context.Service<
     /** Whether any account exists yet. */
     readonly exist: Effect.Effect<boolean>
     /**
-     * Sets the password by its hash. All sessions and grants of the person end in the same transaction: somebody who knew the
+     * Sets the password by its hash. All of the person's sessions and grants end in the same transaction: somebody who knew the
      * old password may have used it. Personal tokens stay.
      */
     readonly setPassword: (
@@ -229,7 +231,7 @@ export class Users extends Context.Service<
             "account.address",
             Effect.fnUntraced(function* (present) {
               const at = yield* now
-              // First, so that its mail goes to the address that the account still has.
+              // Done first, so that the mail goes to the address that the account still has.
               yield* notices.write(subject, "address", present.email)
               yield* sql`UPDATE users SET ${StoredUser.changes(sql, { email, email_proof: proof, updated_at: at })}
                 WHERE subject = ${subject}`

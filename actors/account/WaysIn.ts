@@ -14,7 +14,7 @@ export interface OfferedWays {
 /** Issuers appear with and without a trailing slash, and operators do not always use the provider's form. */
 const bare = (issuer: string) => issuer.replace(/\/$/, "")
 
-/** A way that an account has to sign in; `issuer` for an identity at a provider. */
+/** A way in which an account can sign in; `issuer` for an identity at a provider. */
 const WayIn = rowShape({ kind: Schema.Literals(["password", "passkey", "upstream"]), issuer: Schema.String })
 export type WayIn = RowOf<typeof WayIn.columns>
 
@@ -30,7 +30,7 @@ export const isOffered = ({ issuer, kind }: WayIn, offered: OfferedWays): boolea
   }
 }
 
-/** The ways that an account has and the installation offers now. */
+/** The account's ways of signing in that the installation currently offers. */
 export const offeredWaysIn = Effect.fn("offeredWaysIn")(function* (subject: string, offered: OfferedWays) {
   const sql = yield* SqlClient.SqlClient
   const ways = yield* WayIn.rows(sql)`
@@ -40,7 +40,10 @@ export const offeredWaysIn = Effect.fn("offeredWaysIn")(function* (subject: stri
   return ways.filter((way) => isOffered(way, offered))
 })
 
-/** After a change, in its transaction: refuses to leave an account without a way to sign in. Fails with `failed_precondition`. */
+/**
+ * Called after a change, in its transaction: refuses to leave an account without a way to sign in. Fails with
+ * `failed_precondition`.
+ */
 export const requireWayIn = Effect.fn("requireWayIn")(function* (subject: string, offered: OfferedWays) {
   if ((yield* offeredWaysIn(subject, offered)).length === 0) {
     return yield* failedPrecondition(

@@ -2,7 +2,7 @@ import { Option, Result } from "effect"
 import { parseState, type StateFile } from "../../runner/execution/StateFile.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 
-/** A complete state in clear text. */
+/** A complete state in plain text. */
 export type ReadableState = StateFile & {
   readonly managed: NonNullable<StateFile["managed"]>
   readonly outputs: NonNullable<StateFile["outputs"]>
@@ -20,13 +20,13 @@ const encrypted = new ApiError({
     "The state is encrypted by the tool, so nothing of it can be checked. Decrypt it first: `tofu state pull` writes it in the clear."
 })
 
-/** No tool writes longer ones; they are stored and compared in the clear. */
+/** No tool writes longer values; they are stored and compared in plain text. */
 const longest = { lineage: 256, toolVersion: 64 }
 
 const isPlausible = ({ lineage, serial, toolVersion = "" }: StateFile): boolean =>
   serial >= 0 && lineage.length <= longest.lineage && toolVersion.length <= longest.toolVersion
 
-/** The state that the bytes hold, or why it cannot be taken over. */
+/** The state that the bytes contain, or why it cannot be taken over. */
 export const readableState = (bytes: Uint8Array): Result.Result<ReadableState, ApiError> => {
   const state = Option.getOrUndefined(parseState(bytes))
   if (state === undefined || !isPlausible(state)) return Result.fail(unreadable)

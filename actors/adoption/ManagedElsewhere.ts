@@ -8,13 +8,13 @@ import { StateIndex } from "../state/StateIndex.ts"
 import { StateVersionRow } from "../state/StateVersionRow.ts"
 import { StateVersions } from "../state/StateVersions.ts"
 
-/** A resource of a state, and the Capsule that already manages it. */
+/** A resource in a state, and the Capsule that already manages it. */
 export interface ManagedTwice {
   readonly address: string
   readonly capsule: { readonly id: CapsuleId; readonly name: string }
 }
 
-/** The keys that one statement looks for. */
+/** How many keys one statement looks up. */
 const keysAtOnce = 500
 
 const Owner = rowShape({ id: CapsuleId, name: Schema.String, object_key: Schema.String })
@@ -24,7 +24,7 @@ const Unread = rowShape({ id: CapsuleId, name: Schema.String, current_state_vers
 export class ManagedElsewhere extends Context.Service<
   ManagedElsewhere,
   {
-    /** Those of the objects that a Capsule of the Workspace has in its current state, in their order. */
+    /** Those of the given objects that are in the current state of a Capsule in the Workspace, in the order given. */
     readonly find: (
       workspaceId: WorkspaceId,
       objects: ReadonlyArray<ManagedObject>
@@ -53,7 +53,7 @@ export class ManagedElsewhere extends Context.Service<
             ORDER BY c.created_at, c.id`
           for (const { id, name, object_key } of rows) owners.set(object_key, { id, name })
         }
-        // States that are not indexed yet, or cannot be, are opened: nothing may be managed twice.
+        // States that have not been indexed yet, or cannot be, are opened: nothing may be managed twice.
         const unread =
           keys.length === 0
             ? []

@@ -16,7 +16,7 @@ import type { SealContext } from "../vault/Sealing.ts"
 import { Vault } from "../vault/Vault.ts"
 import { addressList } from "./AddressList.ts"
 
-/** The Capsule of a backup that is imported, opened. */
+/** The Capsule from a backup that is being imported, opened. */
 export interface OpenedBackup {
   readonly state: Redacted.Redacted<Uint8Array>
   readonly from: ImportedFrom
@@ -47,7 +47,7 @@ const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unkno
 const decodeFormat = Schema.decodeUnknownOption(Schema.Struct({ format: Schema.String }))
 const decodeFile = Schema.decodeUnknownOption(SealedBackup)
 
-/** The format of a document; `undefined` for what names none. */
+/** The format of a document; `undefined` if it names none. */
 const formatOf = (document: unknown) => Option.getOrUndefined(decodeFormat(document))?.format
 
 const sealedBackup = Effect.fnUntraced(function* (bytes: Uint8Array) {
@@ -61,7 +61,7 @@ const sealedBackup = Effect.fnUntraced(function* (bytes: Uint8Array) {
 const unzipped = (archive: Uint8Array) =>
   Effect.tryPromise({ try: () => promisify(gunzip)(archive, { maxOutputLength: mostArchiveBytes }), catch: damaged })
 
-/** The Capsules of the archive. The digest of the record and the format inside have to fit. */
+/** The Capsules in the archive. The digest in the record and the format inside must match. */
 const capsulesOf = Effect.fnUntraced(function* (archive: Uint8Array, digest: string) {
   if (digestOf(archive) !== digest) return yield* damaged()
   const text = new TextDecoder().decode(yield* unzipped(archive))
@@ -85,7 +85,7 @@ const chosen = Effect.fnUntraced(function* (capsules: ReadonlyArray<CapsuleInBac
 })
 
 /**
- * Opens a backup of another installation with the master keys of this one. Everything that leaves here was sealed by an
+ * Opens another installation's backup with the master keys of this one. Everything returned from here was sealed by an
  * installation that has one of these keys; the readable part of the file is not trusted.
  */
 export const openSealedBackup = Effect.fn("openSealedBackup")(function* (
@@ -114,7 +114,7 @@ export const openSealedBackup = Effect.fn("openSealedBackup")(function* (
       `The Capsule ${capsule.name} had no state when the backup was made, so there is nothing to import. Install it as a new Capsule.`
     )
   const original = Redacted.value(yield* open(statePlace(version), version.state))
-  // Both installations know the state of the backup: only a higher serial is newer than either.
+  // Both installations know the state in the backup: only a higher serial is newer than both.
   const state = Option.getOrElse(withSerial(original, version.serial + 1), () => original)
   const secrets =
     version.sealed_secrets === null

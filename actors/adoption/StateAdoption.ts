@@ -21,15 +21,15 @@ import { ManagedElsewhere } from "./ManagedElsewhere.ts"
 import { moduleMismatch } from "./ModuleMismatch.ts"
 import { stateConflicts } from "./StateConflicts.ts"
 
-/** A state that may become the first one of a Capsule. */
+/** A state that may become a Capsule's first one. */
 export interface AdoptedState {
   readonly upload: StateUploadRow
   readonly bytes: Redacted.Redacted<Uint8Array>
   readonly state: ReadableState
-  /** What the Capsule's row refers to from the beginning. */
+  /** What the Capsule's row points to from the start. */
   readonly pointers: { readonly stateVersionId: ReturnType<typeof stateVersionIdOf>; readonly generation: number }
   readonly confirmed: ReadonlyArray<string>
-  /** For a state from the backup of another installation: what else the backup contains. */
+  /** For a state from another installation's backup: what else the backup contains. */
   readonly secrets: ImportedSecrets | undefined
 }
 
@@ -38,7 +38,7 @@ interface Install {
   readonly workspace_id: WorkspaceId
 }
 
-/** How many of the addresses that an owner gave up are in the audit event; the plan shows what happens to all of them. */
+/** How many of the addresses that an owner gave up are listed in the audit event; the plan shows what happens to all of them. */
 const namedInAudit = 50
 
 const decodeScan = Schema.decodeUnknownEffect(Schema.toCodecJson(ScannedModule))
@@ -53,11 +53,11 @@ const problem = ({ code, message }: { readonly code: string; readonly message: s
 export class StateAdoption extends Context.Service<
   StateAdoption,
   {
-    /** Fails with `permission_denied` for everybody but owners of the Workspace. */
+    /** Fails with `permission_denied` for anyone but an owner of the Workspace. */
     readonly requireOwner: (workspaceId: WorkspaceId, context: CommandContext) => Effect.Effect<void, ApiError>
     /**
-     * The state that the install holds, or every reason against it, now that the module is known; `undefined` for an install
-     * that takes over none.
+     * The state that the install holds, or every reason against it now that the module is known; `undefined` for an install that
+     * takes over no state.
      */
     readonly adoptable: (
       install: Install,
@@ -65,7 +65,7 @@ export class StateAdoption extends Context.Service<
       moduleScan: Schema.Json,
       context: CommandContext
     ) => Effect.Effect<Result.Result<AdoptedState | undefined, ReadonlyArray<Finding>>>
-    /** Writes StateVersion 1 and erases the upload. Outputs come with the first apply: nothing is published on trust. */
+    /** Writes StateVersion 1 and erases the upload. Outputs follow with the first apply: nothing is published on trust. */
     readonly commit: (
       install: Install,
       adopted: AdoptedState,

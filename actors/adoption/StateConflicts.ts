@@ -23,14 +23,14 @@ const managedWords = (twice: ReadonlyArray<ManagedTwice>): string => {
   return `Other Capsules of the Workspace manage resources of this state already: ${named}. Two states over one resource destroy each other's work: release that Capsule, or remove the resources from one of the states.`
 }
 
-/** A Capsule of another Workspace is not named. */
+/** A Capsule in another Workspace is not named. */
 const lineageWords = (
   workspaceId: WorkspaceId,
   capsule: { readonly name: string; readonly workspace_id: WorkspaceId }
 ) =>
   `This state's lineage is already managed ${capsule.workspace_id === workspaceId ? `by the Capsule ${capsule.name}` : "in this installation"}. To move it, release the Capsule that has it first.`
 
-/** Capsules that manage the same state, or the same resources. A destroyed or released one manages nothing any more. */
+/** Capsules that manage the same state or the same resources. A destroyed or released Capsule no longer manages anything. */
 export const stateConflicts = Effect.fn("stateConflicts")(function* (
   workspaceId: WorkspaceId,
   state: { readonly lineage: string; readonly managed: ReadonlyArray<ManagedObject> }

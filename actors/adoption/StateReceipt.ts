@@ -24,18 +24,18 @@ interface Given {
   readonly imported?: Omit<OpenedBackup, "state">
 }
 
-/** Receives states of infrastructure that exists already. */
+/** Receives states of infrastructure that already exists. */
 export class StateReceipt extends Context.Service<
   StateReceipt,
   {
-    /** Checks what can be known before there is a module, and seals the state at once. */
+    /** Checks what can be known before there is a module, and seals the state immediately. */
     readonly receive: (
       context: CommandContext,
       workspaceId: WorkspaceId,
       state: Redacted.Redacted<Uint8Array>,
       idempotency: IdempotentRequest
     ) => Effect.Effect<Replayable<StateUpload>, ApiError>
-    /** The same for the state of a Capsule in the backup of another installation. */
+    /** The same for a Capsule's state from another installation's backup. */
     readonly receiveBackup: (
       context: CommandContext,
       workspaceId: WorkspaceId,
@@ -55,7 +55,7 @@ export class StateReceipt extends Context.Service<
       const killPoint = yield* KillPoint
       const services = yield* Effect.context<SqlClient.SqlClient | ManagedElsewhere | Vault>()
 
-      /** Where a profile chooses the tool, the plan compares with that one. */
+      /** If a profile chooses the tool, the plan compares the state with that one. */
       const toolProblem = Effect.fnUntraced(function* (toolVersion: string | undefined) {
         if (Object.values(operator.profiles).some(({ tool }) => tool?.version !== undefined)) return
         const tool = yield* Effect.option(toolchain.resolve())

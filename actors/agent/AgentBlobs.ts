@@ -17,7 +17,7 @@ type Claim = typeof RunClaim.Type
 /** What agents upload: a snapshot is only ever fetched. */
 type Kind = Exclude<typeof BlobKind.Type, "snapshot">
 
-/** A blob from an agent is refused: too large, different from its digest, or missing. */
+/** A blob from an agent is refused: it is too large, differs from its digest, or is missing. */
 export class BlobRefused extends Schema.TaggedError<BlobRefused>()("BlobRefused", {
   reason: Schema.Literals(["too_large", "wrong_digest", "missing", "damaged", "storage"]),
   message: Schema.String
@@ -30,18 +30,18 @@ export const mostBytes: Readonly<Record<Kind, number>> = {
   build: 2048 * mebibyte,
   state: 512 * mebibyte,
   plan_file: 512 * mebibyte,
-  // Includes the state of an apply that an earlier process left.
+  // Includes the state of an apply left behind by an earlier process.
   outcome: 1024 * mebibyte,
   left_over: 1024 * mebibyte
 }
 
-/** Nothing is unpacked beyond this. */
+/** Nothing larger than this is unpacked. */
 const mostUnpackedBytes = 1024 * mebibyte
 
 /** How many files of a kind are kept per claim: an earlier state is kept until a newer one is complete. */
 const mostKept = (kind: Kind) => (kind === "state" ? 2 : 1)
 
-/** The sealed bytes of a blob that is in memory, and is no file. */
+/** The sealed bytes of a blob that is in memory rather than in a file. */
 export interface BlobInMemory {
   readonly bytes: Uint8Array
   /** Refused if it unpacks to more. */
@@ -71,7 +71,7 @@ export class AgentBlobs extends Context.Service<
       part: BlobPart<E>
     ) => Effect.Effect<StoredBytes, BlobRefused | E>
     readonly isComplete: (claim: Claim, kind: Kind, digest: string) => Effect.Effect<boolean>
-    /** Whether a complete blob opens, to its end. Nothing of it is held. */
+    /** Whether a complete blob can be opened, to its end. None of it is kept in memory. */
     readonly check: (
       agentId: AgentSession["agent"]["id"],
       claim: Claim,
@@ -98,7 +98,7 @@ export class AgentBlobs extends Context.Service<
     ) => Effect.Effect<{ readonly path: string; readonly digest: string; readonly sizeBytes: number }, BlobRefused>
     /** The claims that have files. */
     readonly claims: Effect.Effect<ReadonlyArray<Claim>>
-    /** When something of the claim was last received, in milliseconds; 0 for never. */
+    /** When anything for the claim was last received, in milliseconds; 0 for never. */
     readonly receivedAt: (claim: Claim) => Effect.Effect<number>
     /** Removes the files of every claim outside `kept`. */
     readonly sweep: (kept: ReadonlyArray<Claim>) => Effect.Effect<void>
@@ -147,7 +147,7 @@ export class AgentBlobs extends Context.Service<
         return `sha256:${hash.digest("hex")}`
       })
 
-      /** Appends what is missing; nothing is acknowledged before it is flushed. */
+      /** Appends what is missing; nothing is acknowledged before it has been flushed. */
       const append = Effect.fnUntraced(function* <E>(file: string, has: number, { bytes, from, total }: BlobPart<E>) {
         const handle = yield* onDisk(files.open(file, { flag: "a", mode: 0o600 }))
         let skip = has - from

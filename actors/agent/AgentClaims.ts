@@ -30,8 +30,7 @@ export const orGone = <A, R>(effect: Effect.Effect<A, HoldLost, R>): Effect.Effe
   Effect.mapError(effect, () => gone)
 
 /**
- * The Runs that an agent holds: compared with the rows for every message, so an old fence, another agent or a lie
- * matches nothing.
+ * The Runs that an agent holds. Every message is compared with the rows, so an old fence, another agent or a lie matches nothing.
  */
 export class AgentClaims extends Context.Service<
   AgentClaims,
@@ -72,7 +71,7 @@ export class AgentClaims extends Context.Service<
         return run
       })
 
-      /** It reported again: the mark that readers see is removed. */
+      /** The agent has reported again: the mark that readers see is removed. */
       const renew = Effect.fnUntraced(function* (hold: RunHold) {
         const lease = yield* leases.heard(hold)
         if (lease?.isUnreachable !== true) return
@@ -124,8 +123,8 @@ export class AgentClaims extends Context.Service<
             cancel: run.cancel_requested_at !== null
           }
         }
-        // Only an apply changes anything, and only one without a result has not reported it. Its agent knows whether
-        // its tool was started.
+        // Only an apply changes anything, and only an apply without a result has yet to report what it changed. Its agent knows
+        // whether its tool was started.
         const owes = row.kind === "apply" && row.result === null
         return { ...none, order: owes ? ("hand_in" as const) : ("discard" as const) }
       })

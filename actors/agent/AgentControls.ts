@@ -29,7 +29,7 @@ export class AgentControls extends Context.Service<
     readonly quiet: (run: RunRow) => RunControl
     /** For the settlement: its lines follow the agent's, and end the log. */
     readonly settling: (run: RunRow) => Effect.Effect<RunControl, never, Scope.Scope>
-    /** A log with this one line, for a Run that no agent received. */
+    /** Logs this one line for a Run that no agent received. */
     readonly logged: (run: RunRow, message: string) => Effect.Effect<void>
     /** Ends the log of a hold, after its last batch, and counts the Run if it has ended under it. */
     readonly endLog: (hold: RunHold) => Effect.Effect<void>
@@ -43,11 +43,11 @@ export class AgentControls extends Context.Service<
       options: { readonly counts: boolean }
     ) => Effect.Effect<void, HoldLost>
     /**
-     * Nothing was changed: the Run is executed again under a new fence, or ended if this was the second time or
-     * somebody asked it to stop.
+     * Nothing has been changed: the Run is executed again under a new fence, or ended if this was the second time or somebody has
+     * asked to stop it.
      */
     readonly again: (run: RunRow, reason: string, error: RunError) => Effect.Effect<void, HoldLost>
-    /** Ends a Run that changed nothing. Fails where its tool may have been started, which is compared in the same transaction. */
+    /** Ends a Run that has changed nothing. Fails if its tool may have been started, which is checked in the same transaction. */
     readonly failed: (run: RunRow, error: RunError) => Effect.Effect<void, HoldLost>
   }
 >()("svc/actors/agent/AgentControls") {

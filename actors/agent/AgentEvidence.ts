@@ -24,8 +24,8 @@ const decodeLeftOver = Schema.decodeUnknownEffect(Schema.fromJsonString(LeftOver
 const Worked = rowShape({ worked: Schema.Int })
 
 /**
- * Whether the server knows that the tool worked: the agent sent a state of it, or said that it began. Then nobody may
- * say that it never did.
+ * Whether the server knows that the tool did some work: the agent sent a state from it, or said that it had begun. Nobody may
+ * then claim that it never did any.
  */
 const isKnownToHaveWorked = (sql: SqlClient.SqlClient, claim: Pick<AgentRunRow, "checkpoint_serial" | "run_id">) =>
   claim.checkpoint_serial !== null
@@ -42,12 +42,12 @@ const saysNothing = ({ completed, possiblyCreated, rejectedState, started, state
   state === undefined &&
   rejectedState === undefined
 
-/** Where the settlement of the Run left its Capsule. */
+/** The state in which settling the Run left its Capsule. */
 const Settled = rowShape({ state_version_id: Schema.NullOr(StateVersionId), generation: Schema.Int })
 
 /**
- * Accepts what an agent kept of an apply that was settled without it: the state becomes a left-over state, listed and
- * adopted like any other; the journal shows what the apply had begun.
+ * Accepts what an agent kept from an apply that was settled without it: the state becomes a left-over state, listed and adopted
+ * like any other; the journal shows what the apply had begun.
  */
 export class AgentEvidence extends Context.Service<
   AgentEvidence,

@@ -11,14 +11,14 @@ import { CarriedBlobs } from "./CarriedBlobs.ts"
 const rest = Duration.toMillis("1 hour")
 
 /**
- * An agent may hand in late, over a connection on which one file takes hours: its parts are kept while more of them
+ * An agent may hand in late, over a connection on which a single file takes hours: its parts are kept as long as more of them
  * arrive.
  */
 const underWay = Duration.toMillis("1 day")
 
 /**
- * Removes the files that agents sent of abandoned applies, once their retention period is over. They are evidence: a
- * left-over state made from them is kept separately.
+ * Removes the files that agents sent for abandoned applies, once their retention period is over. They are evidence: a left-over
+ * state made from them is kept separately.
  */
 export class AgentFileRemoval extends Context.Service<
   AgentFileRemoval,
@@ -41,7 +41,7 @@ export class AgentFileRemoval extends Context.Service<
             AgentRunRow.some(sql, "ended_at")`SELECT ended_at FROM agent_runs
               WHERE run_id = ${claim.runId} AND fence = ${claim.fence}`
           )
-          // The Run of an unknown claim was removed when its own retention period was over.
+          // The Run of an unknown claim was removed when its own retention period ended.
           const isOver = row === undefined || (row.ended_at !== null && row.ended_at < before)
           if (isOver) yield* blobs.removeAll(claim)
         }

@@ -20,7 +20,7 @@ import { blobUse, digestOf, toAgent } from "./JobSecrets.ts"
 type Claim = typeof RunClaim.Type
 type Kind = typeof BlobKind.Type
 
-/** A response that can be continued from any byte. */
+/** A response that can be resumed from any byte. */
 export interface SentFile {
   readonly totalBytes: number
   readonly bytes: (from: number) => Stream.Stream<Uint8Array>
@@ -51,8 +51,7 @@ const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> =>
   )
 
 /**
- * The files that an agent's job names by digest: only for the Run that it holds, and all but the snapshot sealed for
- * it.
+ * The files that an agent's job names by digest: only for the Run that it holds, and all sealed for that Run except the snapshot.
  */
 export class AgentFiles extends Context.Service<
   AgentFiles,
@@ -104,7 +103,7 @@ export class AgentFiles extends Context.Service<
         const key = yield* sealingKey(agent.seal_key)
         const purpose = toAgent({ installationId, agentId: agent.id }, claim, kind)
         const dataKey = derived(blobUse(purpose, digest, contentDigest))
-        // The header differs each time, and always has this length.
+        // The header is different each time, but always has this length.
         const header = yield* sealFor(key, purpose, dataKey)
         return Option.some<SentFile>({
           totalBytes: header.length + 1 + sealedBodyBytes(size),

@@ -32,7 +32,7 @@ export const agents = Layer.mergeAll(AgentReleases.layer, RunAgents.layer).pipe(
   Layer.provideMerge(AgentLeases.layer)
 )
 
-/** Renews the leases of the Runs that agents hold, settles what they sent earlier, and watches them from now on. */
+/** Renews the leases of the Runs that agents hold, settles what they sent earlier, and from then on watches them. */
 export const workForAgents = Effect.gen(function* () {
   const monitor = yield* AgentMonitor
   yield* monitor.resume

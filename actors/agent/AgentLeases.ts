@@ -13,13 +13,13 @@ export interface Lease extends Pick<typeof RunClaim.Type, "runId" | "fence"> {
   /** Granted when the server started: `heardAt` is that time, and the agent has not been heard from since. */
   readonly isResumed: boolean
   readonly heardAt: bigint
-  /** Of the newest state that the agent reported. */
+  /** Serial of the newest state that the agent has reported. */
   readonly newestSerial?: number | undefined
 }
 
 /**
- * The leases of the Runs that agents hold, counted from when the server last heard from each, by a monotonic clock.
- * Kept in memory: a server that starts renews every lease in full, since it could not be reached before.
+ * The leases of the Runs that agents hold, counted by a monotonic clock from when the server last heard from each agent. Kept in
+ * memory: a server that starts renews every lease in full, since agents could not reach it before.
  */
 export class AgentLeases extends Context.Service<
   AgentLeases,
@@ -28,17 +28,17 @@ export class AgentLeases extends Context.Service<
       lease: Omit<Lease, "heardAt" | "isUnreachable" | "isResumed" | "newestSerial">,
       isResumed?: boolean
     ) => Effect.Effect<void>
-    /** The lease of this claim, as it is now. */
+    /** The current lease of this claim. */
     readonly of: (claim: typeof RunClaim.Type) => Effect.Effect<Lease | undefined>
     /** Renews the lease; returns the previous one. */
     readonly heard: (claim: typeof RunClaim.Type) => Effect.Effect<Lease | undefined>
     readonly accepted: (claim: typeof RunClaim.Type) => Effect.Effect<void>
-    /** The agent has a state of this serial. */
+    /** The agent has a state with this serial. */
     readonly reached: (claim: typeof RunClaim.Type, newestSerial: number) => Effect.Effect<void>
     readonly unreachable: (claim: typeof RunClaim.Type) => Effect.Effect<void>
     readonly end: (claim: typeof RunClaim.Type) => Effect.Effect<void>
     readonly all: Effect.Effect<ReadonlyArray<Lease>>
-    /** Runs one at a time: both giving up a Run and accepting its result are decided in here. */
+    /** Runs one at a time: giving up a Run and accepting its result are both decided inside it. */
     readonly decided: <A, E, R>(decision: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
 >()("svc/actors/agent/AgentLeases") {

@@ -26,7 +26,7 @@ const lost = (agentId: string) => ({
   message: `The agent ${agentId} was not heard of until its lease was over. What it had saved of the state was imported; check what may have been created, then plan again. What the agent hands in later is kept beside the Run.`
 })
 
-/** Somebody knew before the lease expired. */
+/** Somebody knew that the agent was lost before the lease expired. */
 const released = (agentId: string) => ({
   code: "agent_lost",
   message: `The Capsule was released from the agent ${agentId} before its lease was over, by a person who states that its tool is dead. What it had saved of the state was imported; check what may have been created, then plan again. What the agent hands in later is kept beside the Run.`
@@ -37,7 +37,7 @@ const untouched = (agentId: string) => ({
   message: `The agent ${agentId} was lost before the tool was started; nothing was changed. Start it again.`
 })
 
-/** The second agent was lost, and the tool of what changes nothing may have been started. */
+/** The second agent was lost too, and the tool of a Run that changes nothing may have been started. */
 const lostAgain = (agentId: string) => ({
   code: "agent_lost",
   message: `The agent ${agentId} was lost too, and the Run is not started a third time; nothing was changed. Start it again.`
@@ -47,7 +47,7 @@ const silent = (agentId: string) => `The agent ${agentId} was not heard of for a
 const died = (agentId: string) => `The agent ${agentId} ended while it worked on the Run.`
 const takenAway = (agentId: string) => `The Run was released from the agent ${agentId}.`
 
-/** Watches the leases of agents: reports who is silent, and settles the Runs of those that stay silent. */
+/** Watches the leases of agents: reports which agents are silent, and settles the Runs of those that remain silent. */
 export class AgentMonitor extends Context.Service<
   AgentMonitor,
   {
@@ -56,7 +56,7 @@ export class AgentMonitor extends Context.Service<
     /** Gives every claim of an earlier process a full new lease. */
     readonly resume: Effect.Effect<void>
     readonly work: Effect.Effect<never>
-    /** The agent's process of a plan or drift check died: nothing was changed, so it starts over immediately. */
+    /** The agent's process for a plan or drift check died: nothing has been changed, so it starts over immediately. */
     readonly abandoned: (session: AgentSession, claim: typeof RunClaim.Type) => Effect.Effect<void>
     /**
      * Settles an agent's Run now, as if its lease had expired. `false` when no agent holds it. `permitted` sees the
@@ -83,7 +83,7 @@ export class AgentMonitor extends Context.Service<
       const queue = yield* RunQueue
       const presence = yield* AgentPresence
 
-      /** What an agent sent of an apply stays: the Run was not settled from it. */
+      /** What an agent sent for an apply is kept: the Run was not settled from it. */
       const over = Effect.fnUntraced(function* (hold: RunHold, kind: Lease["kind"]) {
         yield* controls.endLog(hold)
         yield* leases.end(hold)
@@ -134,13 +134,13 @@ export class AgentMonitor extends Context.Service<
       })
 
       const act = Effect.fnUntraced(function* (lease: Lease): Effect.fn.Return<void, HoldLost> {
-        // Heard from since that check: a result may have arrived in the meantime.
+        // The agent has been heard from since that check: a result may have arrived in the meantime.
         const current = yield* leases.of(lease)
         if (current === undefined) return
         const verdict = verdictOn(current, yield* monotonicNow)
         if (verdict === "nothing") return
         const hold = { runId: lease.runId, fence: lease.fence, owner: lease.agentId }
-        // It is being settled.
+        // The Run is being settled.
         if (yield* hasResult(hold)) return yield* leases.end(hold)
         const run = yield* ledger.held(hold)
         if (run === undefined) return yield* over(hold, current.kind)
@@ -182,7 +182,7 @@ export class AgentMonitor extends Context.Service<
       }).pipe(leases.decided)
 
       const look = Effect.gen(function* () {
-        // A claim of an earlier process got its lease at the start; others are made only by agents that talk to this
+        // A claim from an earlier process was given its lease at startup; others are made only by agents that talk to this
         // process.
         if (yield* presence.wasAnyHeard) yield* adopt
         const all = yield* leases.all
@@ -253,10 +253,10 @@ export class AgentMonitor extends Context.Service<
             continue
           }
           yield* leases.grant(leaseOf(row), true)
-          // It was reported unreachable before, and stays so until it is heard from.
+          // The agent was reported unreachable before, and remains so until it is heard from.
           if (run.agent_unreachable_since !== null) yield* leases.unreachable(claim)
         }
-        // An apply's files are removed only once its Run was settled from them.
+        // An apply's files are removed only once its Run has been settled from them.
         const applies = yield* Effect.orDie(
           AgentRunRow.some(sql, "run_id", "fence")`SELECT run_id, fence FROM agent_runs WHERE kind = 'apply'`
         )

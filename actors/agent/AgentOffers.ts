@@ -30,13 +30,13 @@ import { type OfferedJob, offeredJob, sealedOffer } from "./SealedOffer.ts"
 type Claim = typeof RunClaim.Type
 type Offer = typeof JobOffer.Type
 
-/** How long an agent waits for an offer before it asks again. */
+/** How long an agent waits for an offer before asking again. */
 const pollSeconds = 25
-/** A plan or drift check is abandoned after this; an apply has the lease of its pool. */
+/** A plan or drift check is abandoned after this; an apply has its pool's lease. */
 export const shortLeaseSeconds = 60
 /**
- * An agent has at most this many times its places in Runs without a result, whatever it reports as free: results may be
- * in transit.
+ * An agent may hold at most this many times its number of places in Runs without a result, whatever it reports as free: results
+ * may be in transit.
  */
 const mostOfPlaces = 2
 const isUnfinishedOf =
@@ -44,14 +44,14 @@ const isUnfinishedOf =
   (row: Pick<AgentRunRow, "incarnation" | "result">): boolean =>
     row.incarnation === incarnation && row.result === null
 
-/** A job waits here, with its secrets, from its preparation until it is accepted. */
+/** A job waits here with its secrets, from when it is prepared until it is accepted. */
 interface Waiting {
   readonly row: AgentRunRow
   readonly prepared: Deferred.Deferred<Option.Option<OfferedJob>>
 }
 
 /**
- * Gives Runs of a pool to its agents: claimed in turn, prepared as for the control plane itself, and sealed for the
+ * Gives Runs of a pool to its agents: claimed in turn, prepared as they would be for the control plane itself, and sealed for the
  * agent that asked.
  */
 export class AgentOffers extends Context.Service<
@@ -64,7 +64,7 @@ export class AgentOffers extends Context.Service<
     readonly accept: (session: AgentSession, claim: Claim) => Effect.Effect<void, Gone>
     readonly decline: (session: AgentSession, claim: Claim, reason: string) => Effect.Effect<void>
     readonly start: (session: AgentSession, claim: Claim) => Effect.Effect<void, Gone>
-    /** Forgets the job of an offer that was not accepted. */
+    /** Forgets the job of an offer that has not been accepted. */
     readonly forget: (runId: RunId) => Effect.Effect<void>
     /** Whether the Run's job may still be in preparation: it has no lease yet. */
     readonly isPreparing: (runId: RunId) => Effect.Effect<boolean>
@@ -195,7 +195,7 @@ export class AgentOffers extends Context.Service<
                 yield* queue.wake
               })
             ),
-            // Whatever its outcome, nothing waits for it now.
+            // Whatever the outcome, nothing is waiting for it any more.
             Effect.ensuring(
               Effect.map(Deferred.succeed(whole.prepared, Option.none()), (wasOpen) => {
                 if (wasOpen && waiting.get(run.id) === whole) waiting.delete(run.id)
@@ -210,12 +210,13 @@ export class AgentOffers extends Context.Service<
       const offered = Effect.fnUntraced(function* (session: AgentSession, { prepared, row }: Waiting) {
         const job = yield* Deferred.await(prepared)
         if (Option.isNone(job)) return Option.none<Offer>()
-        // The preparation takes time; an agent that was revoked or has new keys meanwhile must not receive the secrets.
+        // The preparation takes time; an agent that has been revoked or has new keys in the meantime must not receive the
+        // secrets.
         if ((yield* standing(session)) === undefined) return Option.none<Offer>()
         return Option.some(yield* sealedOffer(yield* server.own, session, row, job.value))
       })
 
-      /** The job of an offer of a previous process is lost: the Run returns to the queue, and its fence ends. */
+      /** The job of an offer from a previous process is lost: the Run returns to the queue, and its fence ends. */
       const released = (row: AgentRunRow) =>
         Effect.gen(function* () {
           const hold = { runId: row.run_id, fence: row.fence, owner: row.agent_id }

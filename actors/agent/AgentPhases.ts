@@ -17,8 +17,7 @@ interface ReportedPhase {
 }
 
 /**
- * When an agent's execution began and ended, by the server's clock. Without a result, the end of its last phase is
- * unknown.
+ * When an agent's execution began and ended, by the server's clock. If there is no result, the end of its last phase is unknown.
  */
 export interface ExecutionSpan {
   readonly acceptedAt: number
@@ -27,9 +26,8 @@ export interface ExecutionSpan {
 }
 
 /**
- * How long each phase took. An agent dates its phases by its own clock, which may differ from the server's: only
- * differences between its times are used, and the last phase ends with the result. The checks after an apply are the
- * server's own.
+ * How long each phase took. An agent timestamps its phases by its own clock, which may differ from the server's: only differences
+ * between its times are used, and the last phase ends with the result. The checks after an apply are the server's own.
  */
 export const phaseDurations = (
   reported: ReadonlyArray<ReportedPhase>,
@@ -42,7 +40,7 @@ export const phaseDurations = (
     const next = own[index + 1]?.at
     if (next === undefined && resultAt === undefined) return []
     const millis = next === undefined ? whole - (at - began) : next - at
-    // If the clock was set meanwhile, a duration may be negative or too long.
+    // If the clock was set in the meantime, a duration may be negative or too long.
     return [{ phase, millis: Math.min(Math.max(0, millis), whole) }]
   })
   const check = reported.find(({ phase }) => phase === "check")
@@ -66,7 +64,7 @@ export const measurePhases = Effect.fn("measurePhases")(function* (
     {
       acceptedAt: Date.parse(claim.accepted_at),
       resultAt: claim.result_at === null ? undefined : Date.parse(claim.result_at),
-      // A plan that waits for its approval has not finished.
+      // A plan that is waiting for approval has not finished.
       finishedAt: finished_at === null ? yield* Clock.currentTimeMillis : Date.parse(finished_at)
     }
   )

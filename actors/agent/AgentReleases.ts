@@ -17,15 +17,15 @@ export interface ReleaseRequest {
   /** The fence of the claim that the person saw. */
   readonly fence: number
   readonly reason?: string | undefined
-  /** For an operator, who acts for no Workspace. */
+  /** For an operator, who does not act for any Workspace. */
   readonly command?: string | undefined
 }
 
-/** Releases Capsules from agents that are permanently lost, before the leases of their applies end. */
+/** Releases Capsules from agents that are permanently lost, before the leases of their applies expire. */
 export class AgentReleases extends Context.Service<
   AgentReleases,
   {
-    /** Who executes the Run now. */
+    /** Who is currently executing the Run. */
     readonly holder: (id: RunId) => Effect.Effect<Pick<Lease, "agentId" | "fence" | "isUnreachable"> | undefined>
     /**
      * Settles the Run as if its agent's lease had expired, provided that the agent is silent and its claim has this
@@ -52,7 +52,7 @@ export class AgentReleases extends Context.Service<
             "The agent of the Run is heard of, so nothing is lost. Cancel the Run instead: its tool is asked to stop, and saves its state."
           )
         }
-        // The mark survives a restart of the server, after which it has heard from no agent.
+        // The mark survives a server restart, after which the server has not heard from any agent.
         if ((yield* monotonicNow) - lease.heardAt <= unreachableAfter) {
           return yield* failedPrecondition(
             "The server has listened for the agent of the Run for less than 30 seconds. Try again in half a minute."
@@ -92,7 +92,7 @@ export class AgentReleases extends Context.Service<
             const hold = { runId: id, fence, owner: lease.agentId }
             const data = { agentId: lease.agentId, by, ...present({ reason }) }
             yield* Effect.catchTag(journal.report(hold, "agent.released", data), "HoldLost", () => Effect.void)
-            // It may have been heard from while that was written.
+            // The agent may have been heard from while that was being written.
             yield* silent(yield* leases.of(lease))
           }, transaction(sql))
         )

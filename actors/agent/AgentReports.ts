@@ -29,7 +29,7 @@ type Claim = typeof RunClaim.Type
 type Line = Omit<RunLogEntry, "seq">
 type Batch = typeof ReportBatch.Type
 
-/** A Run that the agent names in its renewal, and the newest state it has of that Run. */
+/** A Run that the agent names in its renewal, and the newest state it has for that Run. */
 interface HeldClaim extends Claim {
   readonly newestSerial?: number
 }
@@ -49,7 +49,7 @@ const busyWhenFull = <A, R>(write: Effect.Effect<A, AgentRefusal, R>): Effect.Ef
     Effect.fail(new Busy({ message: storageFull.message, retryAfterSeconds: 10 }))
   )
 
-/** Why a state is not saved, as the answer says it. */
+/** Why a state is not saved, as worded in the response. */
 const notSaved: Readonly<Record<StateProblem, string>> = {
   unreadable: "What was sent is not a complete state file. It was not saved.",
   lineage_changed: "The state has another lineage than the one that the Run began with. It was not saved.",
@@ -69,7 +69,7 @@ interface SentCheckpoint extends Claim {
   readonly files?: ReadonlyArray<CarriedFile>
 }
 
-/** Accepts what agents report, once each: events, lines, states and results. An answer means that it is durable. */
+/** Accepts what agents report, once each: events, lines, states and results. A response means that it is durable. */
 export class AgentReports extends Context.Service<
   AgentReports,
   {
@@ -106,8 +106,8 @@ export class AgentReports extends Context.Service<
       const reading = new Set<string>()
 
       /**
-       * Whoever waited too long for an answer asks again while the large file is still being read. Reading it twice at a
-       * time would take twice the memory, and save it twice.
+       * An agent that has waited too long for a response asks again while the large file is still being read. Reading it twice at
+       * the same time would take twice the memory, and save it twice.
        */
       const onceAtATime = <A>(what: string, read: Effect.Effect<A, AgentRefusal>): Effect.Effect<A, AgentRefusal> =>
         Effect.suspend(() => {
@@ -256,7 +256,7 @@ export class AgentReports extends Context.Service<
         const { kind } = yield* resultOf(opened)
         if (kind !== row.kind)
           return yield* new Rejected({ message: `The Run is a ${row.kind}, and the outcome of a ${kind}.` })
-        // The Run may have been given up meanwhile: then its agent keeps what it has, and hands it in.
+        // The Run may have been given up in the meantime: its agent then keeps what it has, and hands it in.
         yield* Effect.gen(function* () {
           if (lastReport !== undefined) yield* report(session, claim, lastReport)
           const { run } = yield* claims.held(session, claim)

@@ -28,7 +28,7 @@ export const AgentRunRow = table("agent_runs", {
   claim: Schema.String,
   incarnation: Schema.String,
   kind: JobKind,
-  /** The agent's platform when it took the Run: a plan is applied on the platform it was made on. */
+  /** The agent's platform when it took the Run: a plan is applied on the platform on which it was made. */
   platform: Platform,
   lease_seconds: Schema.Int,
   offered_at: Timestamp,
@@ -41,7 +41,7 @@ export const AgentRunRow = table("agent_runs", {
 })
 export type AgentRunRow = RowOf<typeof AgentRunRow.columns>
 
-/** What an apply had changed, as its agent recorded it. */
+/** What an apply had changed, as recorded by its agent. */
 export const JournalJson = jsonText(
   Schema.Struct({
     started: Schema.Array(JournalResource),

@@ -34,7 +34,7 @@ type Opened = Redacted.Redacted<Uint8Array>
 
 const settleAgain = Schedule.spaced("5 seconds")
 
-/** How long the answer to a result waits for the end of its Run. */
+/** How long the response to a result waits for its Run to end. */
 const longestWait = "100 millis"
 
 const ended = {
@@ -55,15 +55,15 @@ const untouched = {
 }
 
 /**
- * The tool of a plan or a drift check was killed, as its agent or its lease ended; this is the message when that
- * happened for the second time.
+ * The tool of a plan or drift check was killed because its agent or its lease ended; this is the message when it happens for the
+ * second time.
  */
 const unfinished = (agentId: string) => ({
   code: "agent_lost",
   message: `The agent ${agentId} could not keep its lease, and ended its tool; nothing was changed. Start it again.`
 })
 
-/** The agent stopped by itself, before its lease ended or because it was asked to end. */
+/** The agent stopped by itself, before its lease expired or because it was asked to stop. */
 const isUnasked = (run: RunRow, result: JobResult) =>
   result.status === "failed" && result.failure.reason === "cancelled" && run.cancel_requested_at === null
 
@@ -98,19 +98,16 @@ const checkedOutcome = (said: ApplyOutcome, sent: SentState): ApplyOutcome => {
     : { ...outcome, exit: "failed", stateProblem: outcome.stateProblem ?? "unreadable" }
 }
 
-/** A disk that cannot be read now may be readable later; waiting helps with nothing else. */
+/** A disk that cannot be read now may be readable later; for any other error, waiting does not help. */
 const isFinal = (error: BlobRefused | Rejected) => error._tag === "Rejected" || error.reason !== "storage"
 
-/**
- * Ends Runs by the results that their agents sent, using only rows and files: a server that was restarted does the
- * same.
- */
+/** Ends Runs with the results that their agents sent, using only rows and files: a restarted server does the same. */
 export class AgentSettlement extends Context.Service<
   AgentSettlement,
   {
     /**
-     * Settles a stored result in the background. Completes when that is done, or after a moment: people wait for the end of
-     * the Run, and nobody for the answer to its agent.
+     * Settles a stored result in the background. Completes when that is done, or after a moment: people wait for the Run to end,
+     * and nobody waits for the response to its agent.
      */
     readonly begin: (claim: Claim) => Effect.Effect<void>
     /** Settles what an earlier process stored and did not settle. */
@@ -150,7 +147,7 @@ export class AgentSettlement extends Context.Service<
 
       type Read = Effect.Success<ReturnType<typeof read>>
 
-      /** Outcome and state of a result of which not everything is there. */
+      /** Outcome and state of an incomplete result. */
       const readAlone = Effect.fnUntraced(function* ({ agent_id: agentId, fence, result, run_id: runId }: AgentRunRow) {
         const stored: Partial<StoredResult> = result === null ? {} : ResultJson.read(result)
         const found = <A>(kind: "outcome" | "state", use: (file: Opened) => Effect.Effect<A, Rejected>) => {
@@ -166,7 +163,7 @@ export class AgentSettlement extends Context.Service<
         return { result: yield* found("outcome", resultOf), state: yield* found("state", Effect.succeed) }
       })
 
-      /** The archive of a source build moves to the other builds, under the digest that its plan names. */
+      /** Moves the archive of a source build to the other builds, under the digest that its plan names. */
       const keepBuild = Effect.fnUntraced(function* (row: AgentRunRow, stored: StoredResult, digest: string) {
         if (stored.build === undefined) return false
         const claim = { runId: row.run_id, fence: row.fence }
@@ -204,7 +201,7 @@ export class AgentSettlement extends Context.Service<
         control: RunControl
       ): Effect.fn.Return<void, HoldLost> {
         if (result.kind !== "apply") return
-        // Its state was committed by a process that ended: only its checks were in progress.
+        // Its state was committed by a process that has ended: only its checks were still in progress.
         if (result.status === "left" || run.provider_apply_succeeded === 1) {
           const left = yield* checkedLeft(leftOf(result, state), yield* states.find(run.base_state_version_id))
           return yield* applies.settle(run, left, { untouched, interrupted: ended })

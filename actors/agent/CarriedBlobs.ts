@@ -12,33 +12,33 @@ type Claim = typeof RunClaim.Type
 type Kind = CarriedFile["kind"]
 type AgentId = AgentSession["agent"]["id"]
 
-/** What a message says of its files, by kind. */
+/** The files that a message names, by kind. */
 type Named = Readonly<Partial<Record<Kind, string | undefined>>>
 
-/** What unpacks to more is opened where it is needed. */
+/** Anything that unpacks to more is opened where it is needed. */
 const mostHeldBytes = 1024 * 1024
 /** The files of this many claims are held in memory; those of older claims are read from the database. */
 const mostClaims = 16
 
-/** A file that came within a message, with its contents where they are small. */
+/** A file that came within a message, with its contents if they are small. */
 interface Taken extends CarriedFile {
   readonly contents?: Redacted.Redacted<Uint8Array>
 }
 
-/** The files that a message names: those that it carries, and those that were transferred on their own. */
+/** The files that a message names: those it carries, and those transferred separately. */
 export interface MessageFiles {
   readonly open: (kind: Kind, digest: string) => Effect.Effect<Redacted.Redacted<Uint8Array>, BlobRefused>
-  /** Whether a file opens, to its end. */
+  /** Whether a file can be opened, to its end. */
   readonly check: (kind: Kind, digest: string) => Effect.Effect<void, BlobRefused>
-  /** Stores what the message carries; within the transaction of what names it. */
+  /** Stores what the message carries, within the transaction that writes what names it. */
   readonly store: Effect.Effect<void>
 }
 
-/** What an agent sent and cannot be taken, as it is answered. */
+/** The response when something an agent sent cannot be accepted. */
 export const refusalOf = ({ message, reason }: BlobRefused): AgentRefusal =>
   reason === "storage" ? new Busy({ message, retryAfterSeconds: 10 }) : new Rejected({ message })
 
-/** After a restore no plan of the backup may become one that waits for approval: it may have been applied since. */
+/** After a restore, no plan from the backup may become one that waits for approval: it may have been applied since. */
 export const endCarriedPlans = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DELETE FROM agent_carried_files WHERE NOT EXISTS (SELECT 1 FROM agent_runs r
@@ -46,8 +46,9 @@ export const endCarriedPlans = Effect.gen(function* () {
 })
 
 /**
- * The small files that come within messages. Those of a result are rows, written in the transaction that stores it, until its Run is settled; what is
- * held of them meanwhile saves reading and opening them again. A state is saved in the request that brings it, and needs no other place.
+ * The small files that come within messages. Those of a result are rows, written in the transaction that stores it and kept until
+ * its Run is settled; keeping them in memory meanwhile saves reading and opening them again. A state is saved in the request that
+ * brings it, and needs no other place.
  */
 export class CarriedBlobs extends Context.Service<
   CarriedBlobs,
@@ -59,7 +60,7 @@ export class CarriedBlobs extends Context.Service<
       files: ReadonlyArray<CarriedFile>,
       named: Named
     ) => Effect.Effect<MessageFiles, AgentRefusal>
-    /** Opens a file of a stored result, wherever it is. */
+    /** Opens a file of a stored result, wherever it is stored. */
     readonly open: (
       agentId: AgentId,
       claim: Claim,
@@ -68,9 +69,9 @@ export class CarriedBlobs extends Context.Service<
     ) => Effect.Effect<Redacted.Redacted<Uint8Array>, BlobRefused>
     /** Whether a stored result carried this file. */
     readonly isStored: (claim: Claim, kind: string, digest: string) => Effect.Effect<boolean>
-    /** Removes what is stored, and forgets it. */
+    /** Removes what is stored for a claim, and forgets it. */
     readonly remove: (claim: Claim) => Effect.Effect<void>
-    /** Removes what is stored of every claim that ended before. */
+    /** Removes what is stored for every claim that has already ended. */
     readonly removeEnded: (before: string) => Effect.Effect<void>
   }
 >()("svc/actors/agent/CarriedBlobs") {
@@ -98,7 +99,7 @@ export class CarriedBlobs extends Context.Service<
         const { bytes, digest, kind } = file
         if (digestOf(bytes) !== digest)
           return yield* new Rejected({ message: `The ${kind} is not what its digest says.` })
-        // A file that does not open is refused where it is used.
+        // A file that cannot be opened is refused where it is used.
         const contents = yield* Effect.option(
           blobs.open(agentId, claim, kind, digest, { bytes, mostUnpackedBytes: mostHeldBytes })
         )

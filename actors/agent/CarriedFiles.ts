@@ -7,7 +7,7 @@ import { blobsOf, type PreparedJob, toAgent } from "./JobSecrets.ts"
 
 type Claim = typeof RunClaim.Type
 
-/** What is larger is hardly small when it is compressed, and to try takes time. */
+/** Anything larger is unlikely to be small once compressed, and trying takes time. */
 const mostPlainBytes = 8 * mostCarriedBytes
 
 /** A small file of a job, compressed but not sealed yet. */
@@ -17,7 +17,7 @@ export interface SmallFile {
   readonly packed: Redacted.Redacted<Uint8Array>
 }
 
-/** The small ones among the files of a job. */
+/** The small files among the files of a job. */
 export const smallFiles = Effect.fnUntraced(function* (prepared: PreparedJob) {
   const { planFile, state } = blobsOf(prepared)
   const contents = [
@@ -33,7 +33,7 @@ export const smallFiles = Effect.fnUntraced(function* (prepared: PreparedJob) {
     Effect.fnUntraced(function* ({ digest, kind, plain }): Effect.fn.Return<ReadonlyArray<SmallFile>> {
       if (digest === undefined || plain === undefined || Redacted.value(plain).length > mostPlainBytes) return []
       const packed = yield* packContents(Redacted.value(plain))
-      // A large one is sealed when it is fetched, in parts.
+      // A large one is sealed in parts when it is fetched.
       return packed.length > mostCarriedBytes ? [] : [{ kind, digest, packed: Redacted.make(packed) }]
     }),
     { concurrency: "unbounded" }
@@ -41,7 +41,7 @@ export const smallFiles = Effect.fnUntraced(function* (prepared: PreparedJob) {
   return small.flat()
 })
 
-/** Seals small files for the agent of a job: this saves a fetch for each. */
+/** Seals small files for the agent of a job: this saves one fetch per file. */
 export const carriedFiles = Effect.fnUntraced(function* (
   key: CryptoKey,
   names: Parameters<typeof toAgent>[0],

@@ -20,7 +20,7 @@ const encodeDrift = Schema.encodeEffect(Schema.fromJsonString(DriftJob))
 
 const noBytes = Redacted.make(new Uint8Array(0))
 
-/** The job as it is sealed, without its state and plan file, which travel separately. */
+/** The job as it is sealed, without its state and plan file, which are transferred separately. */
 export const encodedJob = (prepared: PreparedJob): Effect.Effect<string> => {
   const { kind } = prepared
   switch (kind) {
@@ -35,7 +35,7 @@ export const encodedJob = (prepared: PreparedJob): Effect.Effect<string> => {
 
 export const digestOf = (bytes: Uint8Array): string => `sha256:${createHash("sha256").update(bytes).digest("hex")}`
 
-/** The parts of the job that travel separately, by digest. */
+/** The parts of the job that are transferred separately, by digest. */
 export const blobsOf = ({ job, kind }: PreparedJob) => ({
   snapshot: job.module.snapshotDigest,
   ...(job.state === undefined ? {} : { state: digestOf(Redacted.value(job.state)) }),
@@ -57,9 +57,9 @@ export const fromAgent = ({ agentId, installationId }: Names, claim: Claim, kind
   sealedFor({ from: agentId, to: serverParty(installationId) }, claim, kind)
 
 /**
- * The derivation input for the key of one blob of one claim: the same after a restart, so that an interrupted response
- * can be continued. `contents` is the digest of exactly the sealed bytes: another release may compress them
- * differently, and no key may seal two texts.
+ * The derivation input for the key of one blob of one claim: the same after a restart, so that an interrupted response can be
+ * resumed. `contents` is the digest of exactly the sealed bytes: another release may compress them differently, and no key may
+ * seal two plaintexts.
  */
 export const blobUse = ({ fence, kind, runId, to }: SealedFor, digest: string, contents: string): string =>
   JSON.stringify(["blob", to, runId, fence, kind, digest, contents])

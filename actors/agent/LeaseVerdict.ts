@@ -3,7 +3,7 @@ import { seconds } from "../MonotonicNow.ts"
 import { applySeconds } from "../pool/EarlierLeases.ts"
 import type { Lease } from "./AgentLeases.ts"
 
-/** An agent that has been silent for this long is called unreachable. */
+/** An agent that has been silent for this long is considered unreachable. */
 export const unreachableAfter = seconds(30)
 const acceptWithin = seconds(acceptWithinSeconds)
 /** A Run that changes nothing is abandoned; so is an apply whose tool was not started. */
@@ -11,7 +11,7 @@ const unstartedGivenUpAfter = seconds(60)
 
 const applyGivenUpAfter = (leaseSeconds: number): bigint => seconds(applySeconds(leaseSeconds))
 
-/** How long a silence ends in giving up a Run. */
+/** How long an agent must be silent before its Run is given up. */
 export const givenUpAfter = (kind: Lease["kind"], isStarted: boolean, leaseSeconds: number): bigint =>
   kind === "apply" && isStarted ? applyGivenUpAfter(leaseSeconds) : unstartedGivenUpAfter
 

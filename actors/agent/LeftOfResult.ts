@@ -4,7 +4,7 @@ import type { FoundLeftOver } from "../../runner/execution/RunFolders.ts"
 import type { LeftOver } from "../../runner/execution/RunOutcome.ts"
 import { sentState } from "../state/SentState.ts"
 
-/** An apply's outcome, in the form of what is left of one whose settlement failed. */
+/** An apply's outcome, in the form used for what is left of an apply whose settlement failed. */
 export const leftOf = (result: JobResult, state: Redacted.Redacted<Uint8Array> | undefined): FoundLeftOver => {
   if (result.kind !== "apply" || result.status === "failed") return { kind: "nothing" }
   if (result.status === "left") return result.left === null ? { kind: "nothing" } : { kind: "left", left: result.left }
@@ -23,8 +23,8 @@ export const leftOf = (result: JobResult, state: Redacted.Redacted<Uint8Array> |
 }
 
 /**
- * The same of an apply whose outcome is lost. A restore brings back what the database held, and the outcome may have been a file: the state alone
- * says what exists, and something may have been created that is not in it.
+ * The same for an apply whose outcome is lost. A restore brings back what the database held, and the outcome may have been a
+ * file: only the state says what exists, and something may have been created that is not in it.
  */
 export const stateAlone = (state: Option.Option<Redacted.Redacted<Uint8Array>>): FoundLeftOver =>
   Option.match(state, {
@@ -35,7 +35,7 @@ export const stateAlone = (state: Option.Option<Redacted.Redacted<Uint8Array>>):
     })
   })
 
-/** What was left, with the state read from the bytes instead of the agent's description. */
+/** What was left, with the state read from the bytes rather than from the agent's description. */
 export const checkedLeft = Effect.fnUntraced(function* (
   found: FoundLeftOver,
   base: Parameters<typeof sentState>[1]

@@ -26,7 +26,7 @@ const at = (millis: number) => new Date(millis).toISOString()
 export class RunAgents extends Context.Service<
   RunAgents,
   {
-    /** `undefined` where no agent executes the Run now. */
+    /** `undefined` if no agent is executing the Run. */
     readonly of: (
       run: Pick<RunRow, "id" | "status" | "fence" | "start_acknowledged_at">
     ) => Effect.Effect<RunAgent | undefined>
@@ -63,7 +63,7 @@ export class RunAgents extends Context.Service<
           fence,
           leaseSeconds: row.lease_seconds,
           ...present({
-            // A server that has just started has not heard from it yet, whatever lease it granted.
+            // A server that has just started has not heard from the agent yet, whatever lease it granted.
             heardAt: renewedAt === undefined || lease?.isResumed === true ? undefined : at(renewedAt),
             givenUpAt: isSilent ? at(renewedAt + lasts) : undefined,
             startedAt,

@@ -8,11 +8,11 @@ export type BindingRule = Pick<
   "id" | "approvers" | "role" | "teamId" | "planAuthorCounts" | "commitAuthorCounts" | "automationCounts"
 >
 
-/** Somebody's approval, with the rights that they have at this moment. */
+/** Somebody's approval, with the permissions they have right now. */
 export interface GivenApproval {
   readonly approver: Approver
   readonly kind: SubjectKind
-  /** The role for this Capsule; none without an active membership. The service has none either. */
+  /** Their role for this Capsule; none without an active membership. The service has none either. */
   readonly role: Role | undefined
   readonly teamIds: ReadonlySet<TeamId>
 }
@@ -22,7 +22,7 @@ export interface ApprovalFacts {
   readonly rules: ReadonlyArray<BindingRule>
   readonly approvals: ReadonlyArray<GivenApproval>
   readonly planAuthor: Approver
-  /** The members of the Workspace who wrote the commit; `unknown` where nobody has read who wrote it. */
+  /** The members of the Workspace who wrote the commit; `unknown` if its authors have not been read. */
   readonly commitAuthors: ReadonlySet<Subject> | "unknown"
 }
 
@@ -36,7 +36,7 @@ export interface RuleTally {
 export interface ApprovalDecision {
   readonly state: ApprovalState
   readonly tallies: ReadonlyArray<RuleTally>
-  /** Approvals that count for no rule, each with the reason of the first. */
+  /** Approvals that count towards no rule, each with the reason from the first rule. */
   readonly lapsed: ReadonlyMap<Approver, ApprovalProblem>
 }
 
@@ -47,7 +47,7 @@ export const approvalProblem = (
   { commitAuthors, planAuthor }: Pick<ApprovalFacts, "commitAuthors" | "planAuthor">
 ): ApprovalProblem | undefined => {
   if (kind === "automation" && !rule.automationCounts) return "automation"
-  // The service acts for a Capsule whose auto-update somebody allowed; it is a member of nothing.
+  // The service acts for a Capsule whose auto-update somebody allowed; it is not a member of anything.
   if (approver !== "service") {
     if (role === undefined) return "no_member"
     if (!roleAtLeast(role, rule.role)) return "role"
@@ -59,7 +59,9 @@ export const approvalProblem = (
   return commitAuthors.has(approver) ? "commit_author" : undefined
 }
 
-/** The first reason why an approval counts for none of the rules; `undefined` when it counts for one, or none binds. */
+/**
+ * The first reason why an approval counts towards none of the rules; `undefined` if it counts towards one, or if no rule applies.
+ */
 export const uselessBecause = (
   rules: ReadonlyArray<BindingRule>,
   approval: GivenApproval,

@@ -21,7 +21,7 @@ export const ApprovalRuleRow = table("approval_rules", {
 })
 export type ApprovalRuleRow = RowOf<typeof ApprovalRuleRow.columns>
 
-/** Who approved which plan, each person once. */
+/** Who has approved which plan; each person counts once. */
 export const RunApprovalRow = table("run_approvals", {
   run_id: RunId,
   approver: Approver,

@@ -37,7 +37,7 @@ export const toApprovalRule = (row: ApprovalRuleRow): ApprovalRule =>
 
 const flag = (value: boolean): 0 | 1 => (value ? 1 : 0)
 
-/** The columns that a change names. */
+/** The columns that a change sets. */
 const changed = (change: RuleChange) => ({
   ...(change.projectId === undefined ? {} : { project_id: change.projectId }),
   ...(change.environment === undefined ? {} : { environment: change.environment }),
@@ -50,8 +50,8 @@ const changed = (change: RuleChange) => ({
 })
 
 /**
- * What applies require in a Workspace; the only writer of `approval_rules`. Only owners change rules, and whether somebody
- * is one is read again in the transaction of the change.
+ * What applies require in a Workspace; the only writer of `approval_rules`. Only owners change rules, and ownership is checked
+ * again in the transaction of the change.
  */
 export class ApprovalRules extends Context.Service<
   ApprovalRules,

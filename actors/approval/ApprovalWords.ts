@@ -2,7 +2,7 @@ import type { Approver, ApprovalProblem } from "../../schema/records/Approval.ts
 import type { TeamId } from "../../schema/records/Ids.ts"
 import type { ApprovalDecision, BindingRule } from "./ApprovalDecision.ts"
 
-/** Why an approval does not count, in words that follow "because". */
+/** Why an approval does not count, worded to follow "because". */
 export const problemWords: Readonly<Record<ApprovalProblem, string>> = {
   automation: "automation does not count as an approver here",
   no_member: "the approver is not an active member of the Workspace",
@@ -23,7 +23,7 @@ const whose = ({ role, teamId }: BindingRule, names: Names): string => {
 
 const nameOf = (approver: Approver): string => (approver === "service" ? "svc" : approver)
 
-/** Why a plan waits, for people; `undefined` when it is approved. */
+/** Why a plan is waiting, worded for people; `undefined` if it is approved. */
 export const waitingWords = ({ lapsed, state, tallies }: ApprovalDecision, names: Names): string | undefined => {
   if (state === "approved") return undefined
   if (tallies.length === 0) return "The plan waits for an approval."

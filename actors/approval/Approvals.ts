@@ -15,28 +15,28 @@ export interface ApprovalToGive {
   readonly comment?: string | undefined
 }
 
-/** What an approval led to. `isNew`: the approver had not approved the plan before. */
+/** The result of an approval. `isNew`: the approver had not approved the plan before. */
 export interface GivenResult {
   readonly isNew: boolean
   readonly isApproved: boolean
-  /** Why the plan still waits; absent once it is approved. */
+  /** Why the plan is still waiting; absent once it is approved. */
   readonly waiting: string | undefined
 }
 
 /**
- * Who approved which plan, and whether that is enough; the only writer of `run_approvals`. Every method works in the caller's
- * transaction, on the rules and rights of that moment.
+ * Who has approved which plan, and whether that is enough; the only writer of `run_approvals`. Every method works in the caller's
+ * transaction, with the rules and permissions of that moment.
  */
 export class Approvals extends Context.Service<
   Approvals,
   {
     readonly of: (plan: ApprovedPlan) => Effect.Effect<PlanApproval>
     /**
-     * Records an approval. Repeated by the same approver it changes nothing. Fails with `permission_denied` when it would count for
-     * no rule that is open.
+     * Records an approval. Repeating it as the same approver changes nothing. Fails with `permission_denied` if it would count
+     * towards no open rule.
      */
     readonly give: (plan: ApprovedPlan, approval: ApprovalToGive) => Effect.Effect<GivenResult, ApiError>
-    /** Why the plan may not be applied by the rules; `undefined` when they are met, or there are none. */
+    /** Why the rules do not allow the plan to be applied; `undefined` if they are met, or there are none. */
     readonly obstacle: (plan: ApprovedPlan) => Effect.Effect<string | undefined>
     /** The same outside a transaction, for an apply that is about to start. It reads without waiting for the writer. */
     readonly obstacleAtStart: (plan: ApprovedPlan) => Effect.Effect<string | undefined>

@@ -12,7 +12,7 @@ import { TeamRow } from "../team/TeamRows.ts"
 import { type ApprovalFacts, type BindingRule, decideApproval, type GivenApproval } from "./ApprovalDecision.ts"
 import { ApprovalRuleRow, RunApprovalRow } from "./ApprovalRows.ts"
 
-/** A plan whose approval is decided. */
+/** A plan whose approval is being decided. */
 export type ApprovedPlan = Pick<RunRow, "id" | "capsule_id" | "source_snapshot_id" | "created_by">
 
 export const toBindingRule = (row: ApprovalRuleRow): BindingRule => ({
@@ -27,7 +27,7 @@ export const toBindingRule = (row: ApprovalRuleRow): BindingRule => ({
 
 const Person = rowShape({ subject: SubjectId })
 
-/** The accounts that have one of the addresses, as their own or as the one that an upstream provider verified. */
+/** The accounts that have one of the addresses, either as their own or as one verified by an upstream provider. */
 const authorsOf = Effect.fnUntraced(function* (plan: ApprovedPlan) {
   const sql = yield* SqlClient.SqlClient
   const [snapshot] = yield* SnapshotRow.some(
@@ -44,7 +44,7 @@ const authorsOf = Effect.fnUntraced(function* (plan: ApprovedPlan) {
 
 const serviceApproval: GivenApproval = { approver: "service", kind: "automation", role: undefined, teamIds: new Set() }
 
-/** The approval of this approver, given now, with the rights that they have now. */
+/** This approver's approval, given now, with the permissions they have now. */
 export const approvalBy = Effect.fn("approvalBy")(function* (
   place: CapsulePlace | undefined,
   approver: Approver
@@ -54,7 +54,7 @@ export const approvalBy = Effect.fn("approvalBy")(function* (
   return { approver, ...(rights.get(approver) ?? { kind: "person", role: undefined, teamIds: new Set<TeamId>() }) }
 })
 
-/** The place of a plan's Capsule. A plan without one can be approved, and never applied. */
+/** Where a plan's Capsule is. A plan without a Capsule can be approved, but never applied. */
 const placeOf = Effect.fnUntraced(function* (plan: Pick<RunRow, "capsule_id">) {
   const sql = yield* SqlClient.SqlClient
   const [capsule] = yield* CapsuleRow.some(sql, "workspace_id", "project_id", "environment")`SELECT workspace_id,
@@ -74,8 +74,8 @@ const rulesOf = Effect.fnUntraced(function* (place: CapsulePlace | undefined) {
 })
 
 /**
- * The decision about a plan at this moment, in the caller's transaction: the rules that match its Capsule, and its
- * approvals with the current rights of those who gave them. Everything that approves or applies uses this.
+ * The decision about a plan at this moment, in the caller's transaction: the rules that match its Capsule, and its approvals with
+ * the current permissions of those who gave them. Used by everything that approves or applies.
  */
 export const planApproval = Effect.fn("planApproval")(function* (plan: ApprovedPlan) {
   const sql = yield* SqlClient.SqlClient

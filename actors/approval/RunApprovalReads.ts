@@ -26,7 +26,7 @@ const ownStanding = Effect.fnUntraced(function* ({ decision, facts, given, place
   return problem === undefined ? { status: "counts" as const } : { status: "does_not_count" as const, problem }
 })
 
-/** Who approved a plan, who is missing, and why it waits, as `subject` sees it. */
+/** Who has approved a plan, whose approval is missing, and why it is waiting, as `subject` sees it. */
 export const readRunApprovals = Effect.fn("readRunApprovals")(function* (id: RunId, subject: Subject) {
   const read = yield* ReadSql
   const [run] = yield* Effect.orDie(RunRow.rows(read)`SELECT * FROM runs WHERE id = ${id}`)

@@ -41,9 +41,9 @@ const toEvent = (row: typeof Row.Type): AuditEvent => ({
 export class Audit extends Context.Service<
   Audit,
   {
-    /** Writes an entry in the caller's transaction: it exists exactly if the change does. */
+    /** Writes an entry in the caller's transaction: it exists if and only if the change does. */
     readonly append: (entry: AuditEntry) => Effect.Effect<void>
-    /** Whether an event of a Capsule since a moment has the value in its data; current within the caller's transaction. */
+    /** Whether a Capsule has an event since a given time with the value in its data; current within the caller's transaction. */
     readonly names: (event: {
       readonly capsuleId: CapsuleId
       readonly action: string
@@ -67,7 +67,7 @@ export class Audit extends Context.Service<
       const key = yield* AuditKeys
       const sql = yield* SqlClient.SqlClient
       const random = yield* SecureRandom.SecureRandom
-      // A whole context would be copied for every entry.
+      // Otherwise a whole context would be copied for every entry.
       const withServices = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient | SecureRandom.SecureRandom>) =>
         effect.pipe(
           Effect.provideService(SqlClient.SqlClient, sql),

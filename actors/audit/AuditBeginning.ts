@@ -9,7 +9,7 @@ import { appendAudit } from "./AuditEntry.ts"
 import type { AuditKey } from "./AuditLink.ts"
 import { AuditRow } from "./AuditRow.ts"
 
-/** One transaction; a first start on a long history takes many. */
+/** The number of events per transaction; the first startup on a long history takes many transactions. */
 const eventsAtOnce = 500
 
 const Count = rowShape({ count: Schema.Int })
@@ -42,7 +42,7 @@ const damaged = Effect.logError(
   "The chain of the installation's audit events was changed in the database; see svc audit verify."
 )
 
-/** Completes the work, with an event where an earlier release had written any. */
+/** Completes the work, adding an event if an earlier release had written any. */
 const finish = Effect.fn("AuditBeginning.finish")(function* (key: AuditKey) {
   const sql = yield* SqlClient.SqlClient
   const chain = yield* readChain(installationScope)
@@ -59,9 +59,9 @@ const finish = Effect.fn("AuditBeginning.finish")(function* (key: AuditKey) {
 })
 
 /**
- * Starts the chains of a database that has none, and links the events of earlier releases in the order of their times: they
- * prove what the database held at this moment. Continues after a crash. From then on an event without a position stays
- * without one, and the check names it.
+ * Starts the chains of a database that has none, and links the events from earlier releases in order of their times: they prove
+ * what the database held at this moment. Continues after a crash. From then on, an event without a position remains without one,
+ * and the check names it.
  */
 export const beginChains = Effect.fn("Audit.beginChains")(function* (key: AuditKey) {
   const inTransaction = transaction(yield* SqlClient.SqlClient)

@@ -17,7 +17,7 @@ export const AuditChainRow = table("audit_chains", {
   pruned_position: Schema.Int,
   pruned_mac: Schema.String,
   /**
-   * In the row of the installation: how many Workspaces have a chain; `null` until the events of earlier releases have
+   * In the row of the installation: how many Workspaces have a chain; `null` until the events from earlier releases have
    * positions.
    */
   chains: Schema.NullOr(Schema.Int),

@@ -7,7 +7,7 @@ import { AuditChainRow, type AuditScope } from "./AuditChainRow.ts"
 import { type AuditFilter, matching } from "./AuditFilter.ts"
 import { AuditDataJson, AuditRow, recordFields } from "./AuditRow.ts"
 
-/** Positions covered by one statement, however few the filter keeps. */
+/** Number of positions covered by one statement, however few the filter keeps. */
 const placesAtOnce = 500
 
 const Line = jsonText(ExportedAuditEvent)
@@ -29,8 +29,9 @@ interface BegunExport {
 }
 
 /**
- * A chain as JSON lines, oldest first, after the position `after` and up to where the chain ends now. Positions never change, so an
- * export that resumes after its last line continues it. Holds one page at a time; a short export is complete after the first.
+ * A chain as JSON lines, oldest first, after the position `after` and up to where the chain currently ends. Positions never
+ * change, so an export can be resumed after its last line. Keeps one page in memory at a time; a short export is complete after
+ * the first.
  */
 export const beginExport = Effect.fn("Audit.beginExport")(function* (
   scope: AuditScope,
@@ -55,7 +56,7 @@ export const beginExport = Effect.fn("Audit.beginExport")(function* (
   return { lines, rest: Option.map(next, (from) => Stream.paginate(from, pageBehind)) }
 })
 
-/** The whole of it as one stream. */
+/** The entire export as one stream. */
 export const exportChain = (scope: AuditScope, filter: AuditFilter, after: number) =>
   Stream.unwrap(
     Effect.map(beginExport(scope, filter, after), ({ lines, rest }) =>
@@ -66,7 +67,7 @@ export const exportChain = (scope: AuditScope, filter: AuditFilter, after: numbe
     )
   )
 
-/** Every chain, one after the other: that of the installation, then those of the Workspaces in the order of their ids. */
+/** Every chain, one after the other: the installation's first, then those of the Workspaces in order of their ids. */
 export const exportAll = (filter: AuditFilter) =>
   Stream.unwrap(
     Effect.gen(function* () {

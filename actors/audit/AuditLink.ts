@@ -6,13 +6,13 @@ import type { AuditChainRow, AuditScope } from "./AuditChainRow.ts"
 import type { AuditRow } from "./AuditRow.ts"
 
 /**
- * Keyed digests of the chains. Every event has a position in the chain of its Workspace, or of the installation, and a
- * digest of itself and of the link before it. The key comes from the vault, so a row that was changed, removed, moved
- * or added with access only to the database does not fit. The row of a chain is sealed too: its end cannot be cut off
- * unnoticed, except by the return to an older copy of both, which only a head that was kept elsewhere shows.
+ * Keyed digests of the chains. Every event has a position in the chain of its Workspace, or of the installation, and a digest of
+ * itself and of the link before it. The key comes from the vault, so a row that was changed, removed, moved or added by somebody
+ * with access only to the database does not fit. The row of a chain is sealed too: its end cannot be cut off unnoticed, except by
+ * reverting both to an older copy, which only a head that was kept elsewhere reveals.
  */
 export interface AuditKey {
-  /** Names the key. A rotation of the master key does not change it. */
+  /** Identifies the key. Rotating the master key does not change it. */
   readonly id: string
   readonly link: (text: string) => Effect.Effect<string>
   readonly seal: (text: string) => Effect.Effect<string>
@@ -36,7 +36,7 @@ export class AuditKeys extends Context.Service<AuditKeys, AuditKey>()("svc/audit
   )
 }
 
-/** The same key where the vault is not open. Fails with `VaultOpenFailed` when these master keys are not those of the database. */
+/** The same key when the vault is not open. Fails with `VaultOpenFailed` if these master keys are not those of the database. */
 export const readAuditKey = Effect.fn("readAuditKey")(function* (keyring: Keyring) {
   const digests = yield* openDigests(keyring)
   const link = yield* digests.digestFor(linkPurpose)
@@ -48,7 +48,7 @@ export const readAuditKey = Effect.fn("readAuditKey")(function* (keyring: Keyrin
   } satisfies AuditKey
 })
 
-/** The content of an event that its link covers: all of it. */
+/** The content of an event that is covered by its link: all of it. */
 export type LinkedEvent = Omit<AuditRow, "position" | "mac">
 
 /** The input of an event's digest. Part of the format: never change it. */

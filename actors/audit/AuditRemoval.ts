@@ -16,32 +16,32 @@ import { AuditRow } from "./AuditRow.ts"
 
 /** Deleted pages are overwritten: more in one transaction would delay writers. */
 const eventsAtOnce = 200
-/** Writers go first between two steps. */
+/** Lets writers go first between two steps. */
 const pause = "5 millis"
-/** Steps of one turn of the cleanup, which has more to do. */
+/** Number of steps in one turn of the cleanup, which has other work to do. */
 const stepsOfTurn = 50
 /** A chain without anything to remove is checked again after this time. */
 const rest = Duration.toMillis("1 hour")
 
-/** Audit events of one chain that are older than they are kept. */
+/** Audit events of one chain that are past their retention period. */
 export interface RemovableEvents {
   readonly workspaceId: WorkspaceId | null
   readonly events: number
 }
 
 /**
- * Removes audit events from the beginning of their chains, where the operator says how long they are kept. The row of the
- * chain keeps the position and the digest of the last one removed, from which the check continues. A step is one short
- * transaction, with an audit event of its own: a process may die between any two.
+ * Removes audit events from the beginning of their chains, if the operator says how long they are kept. The row of the chain
+ * keeps the position and the digest of the last event removed, from which the check continues. A step is one short transaction,
+ * with an audit event of its own: a process may die between any two.
  */
 export class AuditRemoval extends Context.Service<
   AuditRemoval,
   {
     /** What would be removed now, by chain. */
     readonly survey: Effect.Effect<ReadonlyArray<RemovableEvents>>
-    /** Removes everything that may be removed, and returns it by chain. */
+    /** Removes everything that may be removed, and returns what was removed by chain. */
     readonly removeAll: Effect.Effect<ReadonlyArray<RemovableEvents>>
-    /** Removes a part of it, for the cleanup in the background. */
+    /** Removes some of it, for the background cleanup. */
     readonly removeSome: Effect.Effect<void>
   }
 >()("svc/audit/AuditRemoval") {
@@ -60,8 +60,8 @@ export class AuditRemoval extends Context.Service<
       )
 
       /**
-       * The oldest events of a chain after a position, as long as all of them are old enough: only the beginning of a chain
-       * is removed.
+       * The oldest events of a chain after a position, up to the first that is not old enough: only the beginning of a chain is
+       * removed.
        */
       const oldest = Effect.fnUntraced(function* (
         from: SqlClient.SqlClient,
@@ -122,7 +122,7 @@ export class AuditRemoval extends Context.Service<
         return found
       }).pipe(Effect.orDie, Effect.withSpan("AuditRemoval.survey"))
 
-      /** Goes through the chains, at most `steps` steps; `isOver` when nothing is left. */
+      /** Goes through the chains in at most `steps` steps; `isOver` when nothing is left. */
       const remove = Effect.fnUntraced(function* (steps: number) {
         const until = yield* before
         const removed: Array<RemovableEvents> = []

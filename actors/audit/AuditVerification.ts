@@ -20,9 +20,9 @@ export interface AuditFault {
 
 export interface VerifiedChain {
   readonly workspaceId: WorkspaceId | null
-  /** Of the newest event. */
+  /** Position of the newest event. */
   readonly position: number
-  /** The newest one that retention removed; 0 for none. */
+  /** Position of the newest event removed by retention; 0 for none. */
   readonly prunedPosition: number
 }
 
@@ -34,13 +34,13 @@ export interface AuditVerdict {
 const faultOf = (scope: AuditScope, message: string, at: { position?: number; eventId?: AuditEventId } = {}) =>
   ({ workspaceId: workspaceOf(scope), ...at, message }) satisfies AuditFault
 
-/** A change of a chain's row that was not made by a server. */
+/** A change to a chain's row that was not made by a server. */
 const changedEnd = (scope: AuditScope) =>
   faultOf(scope, "The stored end of the chain was changed: its newest events may have been removed.")
 
 /**
- * Walks a chain from its beginning, or from where retention ended, to its end. Events that are written meanwhile are included,
- * and those that retention removes meanwhile are not missed.
+ * Walks a chain from its beginning, or from where retention ended, to its end. Events written in the meantime are included, and
+ * those that retention removes in the meantime are not reported as missing.
  */
 const verifyChain = Effect.fn("AuditVerification.chain")(function* (key: AuditKey, first: AuditChainRow) {
   const sql = yield* SqlClient.SqlClient
@@ -83,7 +83,7 @@ const verifyChain = Effect.fn("AuditVerification.chain")(function* (key: AuditKe
 const Scope = rowShape({ workspace_id: AuditRow.columns.workspace_id })
 const Unplaced = rowShape({ count: Schema.Int, first: Schema.NullOr(AuditRow.columns.id) })
 
-/** Events outside the chains, and chains that were removed. */
+/** Events outside the chains, and chains that have been removed. */
 const rosterFaults = Effect.fn("AuditVerification.roster")(function* (
   key: AuditKey,
   scopes: ReadonlyArray<AuditScope>,
@@ -139,7 +139,7 @@ const headFaults = Effect.fn("AuditVerification.head")(function* (head: AuditHea
   return faults
 })
 
-/** A head of another installation: it proves nothing here. */
+/** A head from another installation: it proves nothing here. */
 const foreignHead = (key: AuditKey, installationId: string | undefined, head: AuditHead): AuditFault | undefined => {
   if (head.installationId !== undefined && installationId !== undefined && head.installationId !== installationId) {
     return faultOf(
@@ -156,8 +156,8 @@ const foreignHead = (key: AuditKey, installationId: string | undefined, head: Au
 }
 
 /**
- * Checks every chain of the database, and the database against a head that was exported before. Reads only, in pages,
- * also alongside a server.
+ * Checks every chain of the database, and the database against a previously exported head. Reads only, in pages, and can run
+ * alongside a server.
  */
 export const verifyAudit = Effect.fn("verifyAudit")(function* (
   key: AuditKey,
@@ -165,7 +165,7 @@ export const verifyAudit = Effect.fn("verifyAudit")(function* (
 ): Effect.fn.Return<AuditVerdict, never, SqlClient.SqlClient> {
   const sql = yield* SqlClient.SqlClient
   return yield* Effect.gen(function* () {
-    // The events first: a chain that a server begins in the meantime is then among the chains.
+    // The events are read first: a chain that a server begins in the meantime is then among the chains.
     const present = yield* Scope.rows(sql)`SELECT DISTINCT workspace_id FROM audit_events`
     const scopes = present.map(({ workspace_id }): AuditScope => workspace_id ?? installationScope)
     const rows = yield* AuditChainRow.rows(sql)`SELECT * FROM audit_chains ORDER BY scope`

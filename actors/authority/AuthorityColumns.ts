@@ -2,7 +2,7 @@
  * One column of a Capsule that carries authority.
  *
  * - `fenced`: it is a column of `capsules` that every change compares; the others are part of the guard only
- * - `ofRun`: the column of a Run with the value that the Run was made for
+ * - `ofRun`: the column of a Run that holds the value the Run was made for
  */
 interface AuthorityColumn {
   readonly column: string
@@ -11,9 +11,9 @@ interface AuthorityColumn {
 }
 
 /**
- * The columns of authority: the guard that clients read, the fence of every change, and whether a Capsule has moved since a Run
- * was made for it derive from this list. The guard is a digest over the values in this order, and clients hold guards: a new
- * column invalidates every guard read before.
+ * The columns of authority. Three things derive from this list: the guard that clients read, the fence of every change, and
+ * whether a Capsule has moved since a Run was made for it. The guard is a digest over the values in this order, and clients hold
+ * guards: a new column invalidates every guard read before.
  */
 export const authorityColumns = [
   { column: "id", fenced: true },
@@ -40,7 +40,7 @@ const isRecorded = (listed: Listed): listed is Recorded => "ofRun" in listed
 /** The columns that the fence compares. */
 export const fenceColumns: ReadonlyArray<FencedColumn> = authorityColumns.filter(isFenced).map(({ column }) => column)
 
-/** The columns that the guard digests. */
+/** The columns included in the guard's digest. */
 export const guardText = (row: Readonly<Record<GuardedColumn, Value>>): string =>
   JSON.stringify(authorityColumns.map(({ column }) => row[column]))
 

@@ -22,7 +22,7 @@ export const unpinned = {
   pin_ends_on_commit: 0
 }
 
-/** The columns by which the apply of a rollback pins its Capsule; none for any other apply. */
+/** The columns with which the apply of a rollback pins its Capsule; none for any other apply. */
 export const pinOf = (
   apply: RunRow,
   plan: RunRow | undefined,
@@ -44,7 +44,7 @@ export const pinOf = (
   }
 }
 
-/** The columns by which a restore pins its Capsule: nothing is followed until a person resumes it. */
+/** The columns with which a restore pins its Capsule: nothing is followed until a person resumes it. */
 export const pinOfRestore = (
   apply: RunRow,
   plan: RunRow,
@@ -58,7 +58,7 @@ export const pinOfRestore = (
   pin_ends_on_commit: 0
 })
 
-/** Whether the pin ends with this commit of the lane, by the choice of the person who rolled back. */
+/** Whether the pin ends with this commit of the lane, as chosen by the person who rolled back. */
 export const endsWith = (capsule: Pick<CapsuleRow, "pin_ends_on_commit" | "pinned_commit">, commit: string): boolean =>
   capsule.pin_ends_on_commit === 1 && capsule.pinned_commit !== commit
 

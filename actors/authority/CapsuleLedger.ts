@@ -31,11 +31,11 @@ export interface NewCapsule {
   readonly trackedPath: string
   /** The state that the Capsule begins with, when it takes one over. */
   readonly state?: { readonly stateVersionId: StateVersionId; readonly generation: number } | undefined
-  /** For a Capsule from the backup of another installation, as its row keeps it. */
+  /** For a Capsule from another installation's backup, as stored in its row. */
   readonly importedFrom?: string | undefined
 }
 
-/** The lane that a Capsule takes its commits from. */
+/** The lane from which a Capsule takes its commits. */
 export interface Lane {
   readonly sourceId: SourceId
   readonly ref: string
@@ -50,7 +50,7 @@ export class CapsuleLedger extends Context.Service<
   {
     readonly find: (id: CapsuleId | null) => Effect.Effect<GuardedCapsuleRow | undefined>
     readonly insert: (capsule: NewCapsule) => Effect.Effect<void>
-    /** An existing Capsule of the Project and environment has the name. */
+    /** An existing Capsule in the Project and environment has the same name. */
     readonly nameTaken: (projectId: ProjectId, name: string, environment: string) => Effect.Effect<boolean>
     /**
      * The fence: one compare-and-set over `fenceColumns`. `false` is a refusal: the Capsule is no
@@ -61,9 +61,9 @@ export class CapsuleLedger extends Context.Service<
     readonly annotate: (id: CapsuleId | null, changes: Columns) => Effect.Effect<void>
     /** When the next automatic drift check is due. This is not a change of the Capsule, so `updated_at` stays. */
     readonly schedule: (id: CapsuleId, dueAt: string | null) => Effect.Effect<void>
-    /** Why the Capsule is stale. Without a reason it is `active`; any other status stays. */
+    /** Why the Capsule is stale. Without a reason it becomes `active`; any other status stays. */
     readonly setStaleReasons: (capsule: GuardedCapsuleRow, reasons: ReadonlyArray<StaleReason>) => Effect.Effect<void>
-    /** A Connection was changed: Capsules that wait for it may be planned again. */
+    /** A Connection has been changed: Capsules that are waiting for it may be planned again. */
     readonly credentialRenewed: (connectionId: ConnectionId) => Effect.Effect<void>
     /** Schedules a comparison of all consumers of this Capsule in the next `StaleReasons.compareUnread`. */
     readonly consumersUnread: (producerCapsuleId: CapsuleId) => Effect.Effect<void>
@@ -141,7 +141,7 @@ export class CapsuleLedger extends Context.Service<
         const either = capsule.status === "active" || capsule.status === "stale"
         const status = !either ? capsule.status : reasons.length === 0 ? "active" : "stale"
         const stale_reasons = StaleReasonsJson.write(reasons)
-        // Without a change `updated_at` stays.
+        // If nothing changes, `updated_at` stays the same.
         if (status === capsule.status && stale_reasons === capsule.stale_reasons) return
         yield* annotate(capsule.id, { status, stale_reasons })
       })

@@ -55,7 +55,7 @@ export const CapsuleRow = table(
     adopted_path: Schema.NullOr(Schema.String),
     adopted_commit: Schema.NullOr(Schema.String),
     tool_name: Schema.NullOr(Schema.Literals(["opentofu", "terraform"])),
-    /** Dependency lock of the last successful apply. */
+    /** Dependency lock from the last successful apply. */
     provider_lock: Schema.NullOr(Schema.String),
     auto_update_enabled: Flag,
     auto_update_apply: Flag,
@@ -64,13 +64,13 @@ export const CapsuleRow = table(
     public_endpoint: Schema.NullOr(Schema.String),
     created_at: Timestamp,
     updated_at: Timestamp,
-    /** Who last set auto-update: what it starts has their authority. */
+    /** Who last set auto-update: what it starts runs with their authority. */
     auto_update_by: Schema.NullOr(Schema.String),
-    /** A snapshot of the lane whose plan met a full queue. */
+    /** A snapshot of the lane whose plan could not be queued because the queue was full. */
     deferred_snapshot_id: Schema.NullOr(SourceSnapshotId),
     stale_reasons: StaleReasonsJson,
     inputs_compared: Flag,
-    /** The plan of the rollback that pins the Capsule, and the reason and choice of its applier. */
+    /** The plan of the rollback that pins the Capsule, along with the reason and choice of the person who applied it. */
     pinned_run_id: Schema.NullOr(RunId),
     pinned_by: Schema.NullOr(Schema.String),
     pinned_at: Schema.NullOr(Timestamp),
@@ -81,7 +81,7 @@ export const CapsuleRow = table(
     released_by: Schema.NullOr(Schema.String),
     release_reason: Schema.NullOr(ReleaseReason),
     release_comment: Schema.NullOr(Schema.String),
-    /** What a Capsule without a credential waits for. */
+    /** What a Capsule without a credential is waiting for. */
     credential_wait: Schema.NullOr(CredentialWaitJson),
     /** Hours between checks: `NULL` follows the Workspace, 0 never. */
     drift_check_hours: Schema.NullOr(Schema.Int),
@@ -89,7 +89,7 @@ export const CapsuleRow = table(
     drift_check_due_at: Schema.NullOr(Timestamp),
     /** A commit that touches nothing in the module does not make it stale. */
     path_filter: Flag,
-    /** For a Capsule from the backup of another installation. */
+    /** For a Capsule from another installation's backup. */
     imported_from: Schema.NullOr(ImportedFromJson),
     import_confirmed_at: Schema.NullOr(Timestamp),
     import_confirmed_by: Schema.NullOr(Schema.String)
@@ -98,7 +98,7 @@ export const CapsuleRow = table(
 )
 export type CapsuleRow = RowOf<typeof CapsuleRow.columns>
 
-/** A Capsule with its configuration's digest, for the guard, and with the error of its lane. */
+/** A Capsule with its configuration's digest, for the guard, and with its lane's error. */
 export const GuardedCapsuleRow = rowShape({
   ...CapsuleRow.columns,
   install_config_digest: Schema.String,
@@ -121,7 +121,7 @@ const guardPurpose = "authority-guard"
 export const authorityGuard = (row: GuardedCapsuleRow) =>
   Effect.flatMap(Vault, (vault) => Effect.map(vault.mac(guardPurpose, guardText(row)), (digest) => `ag1.${digest}`))
 
-/** Whether the guard that a client read is still the Capsule's. */
+/** Whether the guard that a client has read is still the Capsule's. */
 export const guardHolds = (row: GuardedCapsuleRow, guard: string) =>
   Effect.flatMap(Vault, (vault) =>
     guard.startsWith("ag1.") ? vault.verifyMac(guardPurpose, guardText(row), guard.slice(4)) : Effect.succeed(false)

@@ -6,14 +6,14 @@ import { jsonText } from "../database/JsonText.ts"
 
 export const CredentialWaitJson = jsonText(CredentialWait)
 
-/** What to do, and for whom, after a change of the Connection that a Capsule waits for. */
+/** What to do, and for whom, after a change to the Connection that a Capsule is waiting for. */
 export const renewedWait = { turn: "member", next: "Its Connection was changed since. Plan again." } as const
 
 /** What a Run encountered besides its resolution. */
 export interface CredentialObstacle {
   /** The operator forbids the provider. */
   readonly isDenied: boolean
-  /** What a pool provides cannot be used by the Workspace, or not by Runs of this pool. */
+  /** What a pool provides cannot be used by the Workspace, or not by Runs in this pool. */
   readonly isOfPool: boolean
   /** The bound Connection. */
   readonly connection: ConnectionStatus | undefined
@@ -49,7 +49,7 @@ const turnOf = (
   }
 }
 
-/** What a Capsule waits for after this resolution of its Run. */
+/** What a Capsule is waiting for after this resolution of its Run. */
 export const credentialWaitOf = (
   run: { readonly id: RunId; readonly since: string },
   blocked: ProviderResolution,

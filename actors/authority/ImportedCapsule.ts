@@ -6,11 +6,11 @@ type Import = Pick<CapsuleRow, "imported_from" | "import_confirmed_at">
 export const isUnconfirmed = ({ import_confirmed_at, imported_from }: Import): boolean =>
   imported_from !== null && import_confirmed_at === null
 
-/** Why an imported Capsule has no Run before its confirmation. */
+/** Why an imported Capsule cannot have Runs before it is confirmed. */
 export const unconfirmed =
   "The Capsule was imported from another installation and is disabled until an owner confirms that the original no longer manages it."
 
-/** Its state is still that of the backup: the tool has not compared it with the real infrastructure. */
+/** Its state is still that of the backup: the tool has not compared it with the real infrastructure yet. */
 export const hasImportedState = ({
   current_state_generation,
   imported_from

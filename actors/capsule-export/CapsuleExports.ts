@@ -22,7 +22,7 @@ import { ExportContentsOf, type ExportSubject } from "./ExportContents.ts"
 import { ExportFiles } from "./ExportFiles.ts"
 import { checkLink, type ExportLinkId, linkUsed, newLink, stateMoved } from "./ExportLink.ts"
 
-/** Who exports which Capsule: a person in a session. */
+/** Who is exporting which Capsule: a person in a session. */
 export interface Exporting {
   readonly context: CommandContext
   readonly session: string
@@ -65,7 +65,7 @@ const make = Effect.gen(function* () {
   const killPoint = yield* KillPoint
   const services = yield* Effect.context<RunLedger | SecureRandom.SecureRandom | Vault>()
 
-  /** The Capsule's current position, while nothing changes it. */
+  /** The Capsule's current position, provided that nothing is changing it. */
   const subjectOf = Effect.fnUntraced(function* ({ capsuleId, workspaceId }: Exporting) {
     const capsule = yield* capsules.find(capsuleId)
     if (capsule === undefined || capsule.workspace_id !== workspaceId) return yield* notFound("Capsule")
@@ -83,7 +83,7 @@ const make = Effect.gen(function* () {
     return { capsule, state, snapshot } satisfies ExportSubject
   }, Effect.provideContext(services))
 
-  /** A commit that is lost or damaged is fetched again, on the authority of the person who exports. */
+  /** A commit that is lost or damaged is fetched again, with the authority of the person exporting. */
   const heal = ({ context, workspaceId }: Exporting, { snapshot }: ExportSubject) =>
     commits
       .ensure(
@@ -149,7 +149,7 @@ const make = Effect.gen(function* () {
 
   const isUsed = Effect.fnUntraced(function* (capsuleId: CapsuleId, value: ExportLinkId) {
     const now = yield* DateTime.now
-    // An older link has ended anyway.
+    // An older link has expired anyway.
     const since = DateTime.formatIso(DateTime.subtractDuration(now, retention.capsuleExport.after))
     return yield* audit.names({ capsuleId, action: "capsule.export_download", since, value })
   })

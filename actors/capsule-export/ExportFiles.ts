@@ -22,7 +22,7 @@ const tree = "module"
 /** Files of the root module, by their name in its folder. */
 type RootFiles = ReadonlyMap<string, Omit<PlainFile, "path">>
 
-/** What svc adds to the folder of the root module, in place of what the repository keeps there under the same name. */
+/** What svc adds to the folder of the root module, replacing anything the repository keeps there under the same name. */
 const rootFiles = ({ capsule }: ExportSubject, { blocks, hasBackend, inputs, state }: ExportContents): RootFiles => {
   const files = new Map<string, Omit<PlainFile, "path">>()
   files.set(stateFileName, { mode: 0o600, bytes: Redacted.value(state) })
@@ -49,7 +49,7 @@ const staysOut = ({ capsule, snapshot }: ExportSubject, replaced: RootFiles) => 
 export class ExportFiles extends Context.Service<
   ExportFiles,
   {
-    /** Everything below one folder. Holds one file at a time; a damaged file ends the stream. */
+    /** Everything below one folder. Keeps one file in memory at a time; a damaged file ends the stream. */
     readonly of: (folder: string, subject: ExportSubject, contents: ExportContents) => Stream.Stream<PlainFile>
   }
 >()("svc/actors/capsule-export/ExportFiles") {

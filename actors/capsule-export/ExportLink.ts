@@ -6,8 +6,8 @@ import { newId } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
 
 /**
- * What a link is bound to. It is not stored: its contents are checked when it is used, so a restart of the server ends none.
- * The operation history names each one that was used.
+ * What a link is bound to. It is not stored: its contents are checked when it is used, so a server restart ends none. The
+ * operation history names each link that has been used.
  */
 export interface LinkSubject {
   /** The session of the person who requested it. */
@@ -26,7 +26,7 @@ export type ExportLinkId = typeof LinkId.Type
 const sealedText = ({ capsuleId, session, stateVersionId }: LinkSubject, expires: number, id: ExportLinkId) =>
   [session, capsuleId, stateVersionId, expires, id].join("\n")
 
-/** A link for what the person sees now, and when it ends, in milliseconds since 1970. */
+/** A link for what the person currently sees, and when it expires, in milliseconds since 1970. */
 export const newLink = Effect.fnUntraced(function* (subject: LinkSubject) {
   const vault = yield* Vault
   const expires = (yield* Clock.currentTimeMillis) + Duration.toMillis(retention.capsuleExport.after)
@@ -42,7 +42,7 @@ export const stateMoved = failedPrecondition("The state of the Capsule has chang
 
 export const linkUsed = failedPrecondition("The link was used. Export the Capsule again.")
 
-/** The id of a link; refuses one that is not the subject's, or has expired. */
+/** The id of a link; refuses a link that is not the subject's or has expired. */
 export const checkLink = Effect.fnUntraced(function* (
   subject: LinkSubject,
   link: string

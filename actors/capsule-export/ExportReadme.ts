@@ -9,7 +9,7 @@ export interface ExportedProvider {
   readonly files: ReadonlyArray<string>
 }
 
-/** The contents of the README. No values of inputs. */
+/** The contents of the README. Contains no input values. */
 export interface ReadmeFacts {
   readonly capsule: string
   readonly isReleased: boolean

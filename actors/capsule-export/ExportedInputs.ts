@@ -2,7 +2,7 @@ import { Redacted, type Schema } from "effect"
 import type { RunVariable } from "../../runner/execution/RunJob.ts"
 import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
 
-/** An input that the archive does not hold. */
+/** An input that the archive does not contain. */
 export interface InputToSupply {
   readonly name: string
   readonly reason: "secret" | "generated" | "missing"
@@ -16,8 +16,8 @@ export interface ExportedInputs {
 type Given = Readonly<Record<string, RunVariable>>
 
 /**
- * Which inputs are exported with their value. A secret one is not, no matter who set it; one with a default and no
- * value is in neither group.
+ * Which inputs are exported with their value. A secret input is not, no matter who set it; an input with a default and no value
+ * is in neither group.
  */
 export const exportedInputs = (
   declared: ReadonlyArray<DeclaredVariable>,

@@ -4,7 +4,7 @@ import type { StateOutput } from "../../runner/execution/RunOutcome.ts"
 /** An Output of the previous state, if it is public. */
 interface KnownOutput {
   readonly name: string
-  /** JSON; `null` for a sealed one. */
+  /** JSON; `null` for a sealed Output. */
   readonly value: string | null
   readonly sensitive: 0 | 1
 }

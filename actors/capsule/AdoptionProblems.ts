@@ -24,7 +24,7 @@ export interface AdoptionFacts {
   readonly current: { readonly lineage: string; readonly serial: number } | undefined
   /** A Run of the Capsule that is queued or running. */
   readonly openRun: { readonly id: RunId; readonly type: string; readonly status: string } | undefined
-  /** The installation was restored from a backup since the state was left. */
+  /** The installation has been restored from a backup since the state was left. */
   readonly isRestored: boolean
 }
 

@@ -24,7 +24,7 @@ export const toDecision = (row: AutoUpdateDecisionRow): AutoUpdateDecision =>
     ...present({ runId: row.run_id })
   })
 
-/** A decision about a snapshot, with the Run that it led to. */
+/** A decision about a snapshot, with the Run that resulted from it. */
 export interface Decided {
   readonly decision: AutoUpdateVerdict
   readonly reason: string
@@ -32,7 +32,7 @@ export interface Decided {
   readonly runId?: RunId | undefined
 }
 
-/** Whether this snapshot was planned under the current authority: then no further decision is made about it. */
+/** Whether this snapshot has been planned under the current authority: if so, no further decision is made about it. */
 export const isPlannedNow = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, snapshotId: SourceSnapshotId) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql`SELECT 1 AS one FROM auto_update_decisions

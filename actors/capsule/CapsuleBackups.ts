@@ -15,11 +15,11 @@ import { archiveText, capsulesInArchive } from "../state/BackupArchive.ts"
 import { BackupStore, toBackup } from "../state/BackupStore.ts"
 import { Vault } from "../vault/Vault.ts"
 
-/** What owners do with the backups of a Workspace. */
+/** What owners can do with the backups of a Workspace. */
 export class CapsuleBackups extends Context.Service<
   CapsuleBackups,
   {
-    /** The backup as a sealed file. The download is recorded before it is answered. */
+    /** The backup as a sealed file. The download is recorded before the response is sent. */
     readonly archive: (
       context: CommandContext,
       workspaceId: WorkspaceId,

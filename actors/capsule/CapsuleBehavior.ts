@@ -36,7 +36,7 @@ import type { LeftOverStates } from "../state/LeftOverStates.ts"
 import type { StateVersions } from "../state/StateVersions.ts"
 import { CapsuleId } from "../../schema/records/Ids.ts"
 
-/** The Capsule actor: every change of one Capsule's authority passes here, one at a time. */
+/** The Capsule actor: every change to one Capsule's authority goes through here, one at a time. */
 export const layer = CapsuleActor.toLayer(
   Effect.gen(function* () {
     const capsules = yield* CapsuleLedger

@@ -18,7 +18,10 @@ export interface StartedGroup {
 
 const toSkipped = ({ capsuleId, error: { code, message } }: Refused) => ({ capsuleId, code, message })
 
-/** Updates every stale Capsule of a Workspace, or `only` these, wave by wave. Those that refuse their plan are named in `skipped`. */
+/**
+ * Updates every stale Capsule of a Workspace, or `only` these, wave by wave. Capsules that refuse their plan are named in
+ * `skipped`.
+ */
 export const startUpdate = Effect.fn("Capsules.startUpdate")(function* (
   context: CommandContext,
   workspaceId: WorkspaceId,
@@ -29,8 +32,8 @@ export const startUpdate = Effect.fn("Capsules.startUpdate")(function* (
 })
 
 /**
- * Checks every Capsule of a Workspace that has a state. Capsules that refuse are named in `skipped`; fails with the first refusal
- * when all do.
+ * Checks every Capsule in a Workspace that has a state. Capsules that refuse are named in `skipped`; fails with the first refusal
+ * if all of them do.
  */
 export const startDriftCheck = Effect.fn("Capsules.startDriftCheck")(function* (
   context: CommandContext,

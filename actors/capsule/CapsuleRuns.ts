@@ -86,7 +86,9 @@ export class CapsuleRuns extends Context.Service<
       const connections = yield* Effect.context<ConnectionStore | ConnectionUses>()
       const values = yield* Effect.context<SqlClient.SqlClient | StateVersions>()
 
-      /** The starter of a Run must be allowed to use every Connection that the configuration binds, for this module at this ref. */
+      /**
+       * Whoever starts a Run must be allowed to use every Connection that the configuration binds, for this module at this ref.
+       */
       const mayUse = Effect.fnUntraced(function* (
         capsule: GuardedCapsuleRow,
         request: Pick<CapsuleRunRequest, "createdBy" | "trigger">,
@@ -125,7 +127,7 @@ export class CapsuleRuns extends Context.Service<
           )
         }
         if (request.type === "plan") return yield* trackedSnapshot(capsule)
-        // Destroying and comparing use the code that was deployed.
+        // Destroying and comparing use the code that has been deployed.
         return capsule.adopted_snapshot_id ?? (yield* trackedSnapshot(capsule))
       })
 
@@ -163,7 +165,7 @@ export class CapsuleRuns extends Context.Service<
         const snapshotId = type === "restore" ? undefined : yield* snapshotFor(capsule, request)
         const snapshot = yield* store.findSnapshot(snapshotId ?? null)
         if (type === "restore") yield* succession.idle(capsule)
-        // No caller can be refused when a Capsule follows its lane, so the blocked Run says why.
+        // When a Capsule follows its lane there is no caller to refuse, so the blocked Run gives the reason.
         if (request.trigger !== "auto_update" && request.trigger !== "schedule")
           yield* mayUse(capsule, request, snapshotId ?? null)
         if (request.type !== "drift_check") yield* yieldDriftChecks(capsule.id)

@@ -7,7 +7,7 @@ import { isUnconfirmed, unconfirmed } from "../authority/ImportedCapsule.ts"
 import type { CapsuleRow } from "../authority/CapsuleRow.ts"
 
 /**
- * The status for a request to enable or disable a Capsule; `undefined` when it already has it. Enabling returns to the
+ * The resulting status when a Capsule is enabled or disabled; `undefined` if it already has that status. Enabling returns to the
  * status that the evidence implies.
  */
 export const wantedStatus = (
@@ -29,12 +29,12 @@ export const wantedStatus = (
   }
   if (isUnconfirmed(capsule)) return Result.fail(failedPrecondition(unconfirmed))
   if (capsule.runtime_safety === "unknown") return Result.succeed("error")
-  // An adopted state exists before anything was applied.
+  // An adopted state exists before anything has been applied.
   const isApplied = capsule.current_state_version_id !== null && capsule.adopted_snapshot_id !== null
   return Result.succeed(isApplied ? "active" : "pending")
 }
 
-/** The new auto-update setting; off includes its applies, and a request only for applies is refused. */
+/** The new auto-update setting; turning it off includes its applies, and a request for applies alone is refused. */
 export const wantedAutoUpdate = (
   capsule: Pick<CapsuleRow, "auto_update_enabled" | "auto_update_apply">,
   change: AutoUpdateChange = {}
@@ -46,7 +46,7 @@ export const wantedAutoUpdate = (
     : Result.succeed({ enabled, apply })
 }
 
-/** The choice as stored. The next run of the schedule derives when the next check is due. */
+/** The choice as stored. The next run of the schedule determines when the next check is due. */
 export const driftCheckChoice = (choice: CapsuleDriftChecks, by: string | undefined) => ({
   drift_check_hours: choice.mode === "inherit" ? null : choice.mode === "off" ? 0 : choice.hours,
   drift_check_by: choice.mode === "every" ? (by ?? null) : null,

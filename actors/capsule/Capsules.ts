@@ -78,7 +78,7 @@ export class Capsules extends Context.Service<
       id: CapsuleId,
       page: PageRequest
     ) => Effect.Effect<Page<AutoUpdateDecision>, ApiError>
-    /** A destroy plan, or the removal of a Capsule that was never applied. */
+    /** Creates a destroy plan, or removes a Capsule that was never applied. */
     readonly remove: (
       context: CommandContext,
       id: CapsuleId
@@ -100,7 +100,7 @@ export class Capsules extends Context.Service<
       id: CapsuleId,
       idempotency: IdempotentRequest | undefined
     ) => Effect.Effect<Replayable<Run>, ApiError>
-    /** Plans the deployed revision again, to put back what was changed outside. */
+    /** Plans the deployed revision again, to undo changes made outside. */
     readonly reconcilePlan: (
       context: CommandContext,
       id: CapsuleId,

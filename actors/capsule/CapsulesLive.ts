@@ -256,7 +256,7 @@ export const layer = Layer.effect(
           conditions: [sql`workspace_id = ${workspaceId}`],
           filter: [workspaceId]
         }
-        // The operator's come first, as if older than every record; a cursor among them has no time.
+        // The operator's configurations come first, as if older than every record; a cursor among them has no time.
         const binding = { route: list.route, subject: page.subject ?? "", filter: list.filter }
         const [at, last] = page.cursor === undefined ? ["", ""] : yield* cursors.decode(binding, page.cursor, 2)
         const readyMade = yield* readyMadeConfigs(operator, workspaceId)

@@ -4,7 +4,7 @@ import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import { type ProviderBinding, requirementKey } from "../../schema/records/Provider.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
 
-/** Bindings as given: each names a requirement of the module exactly, once, and a Connection of the Workspace. */
+/** The given bindings, checked: each names exactly one requirement of the module, once, and a Connection of the Workspace. */
 export const checkBindings = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   requirements: ReadonlyArray<{

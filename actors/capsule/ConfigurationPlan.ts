@@ -45,7 +45,7 @@ const withBlueprints = Effect.fnUntraced(function* (config: LoadedInstallConfig,
   return Result.isFailure(patched) ? yield* invalidRequest(`interfaceBlueprints: ${patched.failure}`) : patched.success
 })
 
-/** New Interfaces are pending as soon as their configuration exists, and usable after its apply. */
+/** New Interfaces are pending as soon as their configuration exists, and usable after it has been applied. */
 const announceBlueprints = Effect.fnUntraced(function* (
   capsule: GuardedCapsuleRow,
   before: LoadedInstallConfig,
@@ -58,7 +58,7 @@ const announceBlueprints = Effect.fnUntraced(function* (
   }
 })
 
-/** The stored contract must still be what the check of this exact snapshot found; a newer snapshot is never inferred. */
+/** The stored contract must still match what the check of this exact snapshot found; a newer snapshot is never inferred. */
 const checkContract = Effect.fnUntraced(function* (config: LoadedInstallConfig) {
   const store = yield* SourceStore
   if (config.row.compatibility_report_id === null) return
@@ -129,7 +129,7 @@ export const configurationPlan = Effect.fn("Capsule.ConfigurationPlan")(function
     yield* runs.create(after, {
       runId,
       type: "plan",
-      // The configuration changes, the deployed revision does not; before a first apply it is the reviewed one.
+      // The configuration changes, the deployed revision does not; before a first apply the reviewed revision is used.
       sourceSnapshotId: capsule.adopted_snapshot_id ?? config.row.source_snapshot_id ?? undefined,
       trigger: "user",
       createdBy: context.actor.subject

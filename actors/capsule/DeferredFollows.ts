@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 
-/** Retries Capsules whose plan for their lane met a full queue. */
+/** Retries Capsules whose plan for their lane found the queue full. */
 export class DeferredFollows extends Context.Service<DeferredFollows, { readonly followAll: Effect.Effect<void> }>()(
   "svc/actors/capsule/DeferredFollows"
 ) {

@@ -9,9 +9,9 @@ import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { rowShape } from "../database/Table.ts"
 
-/** Scheduled checks of one Workspace that may wait at once: a schedule never fills a queue. */
+/** How many scheduled checks in one Workspace may wait at once: a schedule never fills a queue. */
 const waitingPerWorkspace = 5
-/** By which fraction of the interval a check may be late, so that Capsules of one age spread out. */
+/** The fraction of the interval by which a check may be late, so that Capsules created together spread out. */
 const spread = 0.1
 
 const ScheduledRow = rowShape({
@@ -28,8 +28,8 @@ export class DriftSchedule extends Context.Service<
   DriftSchedule,
   {
     /**
-     * Determines when each Capsule's next check is due, and starts those that are. A check without a place in the queue stays
-     * due.
+     * Determines when each Capsule's next check is due, and starts those that are. A check that finds no place in the queue
+     * remains due.
      */
     readonly checkDue: Effect.Effect<void>
   }
@@ -49,7 +49,7 @@ export class DriftSchedule extends Context.Service<
         yield* capsules.schedule(id, new Date(at).toISOString())
       })
 
-      /** Due times of Capsules that have none yet or whose interval became shorter; none for those that are not checked. */
+      /** Due times for Capsules that have none yet or whose interval has become shorter; none for those that are not checked. */
       const settleDueTimes = Effect.gen(function* () {
         const ended = yield* CapsuleRow.some(
           sql,

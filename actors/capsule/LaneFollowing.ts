@@ -21,7 +21,7 @@ import { RunRow } from "../run/RunRow.ts"
 const skipped = (reason: string, message: string): Decided => ({ decision: "skipped", reason, message })
 const waiting = (reason: string, message: string): Decided => ({ decision: "waiting", reason, message })
 
-/** Ends the pin of a rollback, in the caller's transaction: commits of the lane are followed again. */
+/** Ends the pin of a rollback, in the caller's transaction: commits in the lane are followed again. */
 const unpin = Effect.fn("Capsule.unpin")(function* (
   capsule: GuardedCapsuleRow,
   context: CommandContext,
@@ -50,7 +50,7 @@ const obstacle = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, snapsh
     return skipped("lane_moved", `${snapshot.ref} stands at another commit now.`)
   if (snapshot.resolved_commit === capsule.adopted_commit)
     return skipped("already_applied", "This commit is what is applied.")
-  // It may be stale only because of another Capsule's Output: then there is nothing in the lane to follow.
+  // It may be stale only because of another Capsule's Output: in that case there is nothing in the lane to follow.
   const isBehind = StaleReasonsJson.read(capsule.stale_reasons).some(({ kind }) => kind === "commit")
   const isCurrent = capsule.status === "active" || capsule.status === "stale"
   if (capsule.path_filter === 1 && isCurrent && !isBehind)
@@ -81,7 +81,7 @@ const obstacle = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, snapsh
 })
 
 /**
- * Plans a newer commit of the adopted lane for a Capsule that opted in, and records the decision. One commit is planned once
+ * Plans a newer commit in the adopted lane for a Capsule that has opted in, and records the decision. One commit is planned once
  * under one authority: a lane is synced repeatedly, and a cancelled plan must not return.
  */
 export const followLane = Effect.fn("Capsule.followLane")(function* (
@@ -142,7 +142,7 @@ export const followLane = Effect.fn("Capsule.followLane")(function* (
   )
 })
 
-/** The same for a snapshot whose plan met a full queue or a pause. */
+/** Like the above, for a snapshot whose plan was held up by a full queue or a pause. */
 export const followDeferred = Effect.fn("Capsule.followDeferred")(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   const capsules = yield* CapsuleLedger
@@ -163,7 +163,9 @@ export const followStanding = Effect.fn("Capsule.followStanding")(function* (cap
   if (lane?.source_snapshot_id != null) yield* followLane(capsule.id, lane.source_snapshot_id)
 })
 
-/** A person ends the pin of a rollback: the lane's current snapshot is followed at once. In the caller's transaction. */
+/**
+ * Called when a person ends the pin of a rollback: the lane's current snapshot is followed at once. In the caller's transaction.
+ */
 export const resumeFollowing = Effect.fn("Capsule.resumeFollowing")(function* (
   capsule: GuardedCapsuleRow,
   context: CommandContext

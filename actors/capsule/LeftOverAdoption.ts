@@ -58,9 +58,9 @@ const adoptable = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, row: 
 })
 
 /**
- * Makes a left-over state the Capsule's state: StateVersion, Outputs, pointers, generation and void plans in one
- * transaction. No infrastructure is touched, and nothing is known about it that was not known before: the Capsule stays in
- * error until a plan shows what exists.
+ * Makes a left-over state the Capsule's state: StateVersion, Outputs, pointers, generation and void plans in one transaction. No
+ * infrastructure is touched, and nothing more is known about it than before: the Capsule remains in error until a plan shows what
+ * exists.
  */
 export const adoptLeftOver = Effect.fn("Capsule.AdoptLeftOver")(function* (
   id: LeftOverStateId,
@@ -161,7 +161,7 @@ export const adoptLeftOver = Effect.fn("Capsule.AdoptLeftOver")(function* (
   return adopted
 })
 
-/** Erases a left-over state permanently. Its record stays as evidence. */
+/** Erases a left-over state permanently. Its record is kept as evidence. */
 export const discardLeftOver = Effect.fn("Capsule.DiscardLeftOver")(function* (
   id: LeftOverStateId,
   context: CommandContext,

@@ -106,7 +106,7 @@ export const updateCapsule = Effect.fn("Capsule.update")(function* (
   }).pipe(transaction(sql))
 })
 
-/** Removes a Capsule that was never applied: nothing exists that would need a destroy plan. */
+/** Removes a Capsule that was never applied: there is nothing that would need a destroy plan. */
 export const removeUnapplied = Effect.fn("Capsule.removeUnapplied")(function* (load: Load, context: CommandContext) {
   const sql = yield* SqlClient.SqlClient
   const capsules = yield* CapsuleLedger

@@ -22,7 +22,7 @@ import { StateVersions } from "../state/StateVersions.ts"
 
 type Load = Effect.Effect<GuardedCapsuleRow, ApiError>
 
-/** The Run as it is now, with its place in the queue. */
+/** The Run in its current form, with its place in the queue. */
 const projected = Effect.fnUntraced(function* (runId: RunId) {
   const ledger = yield* RunLedger
   const queue = yield* RunQueue
@@ -104,7 +104,7 @@ export const createRun = Effect.fn("Capsule.createRun")(function* (
   return yield* perhapsOnce(yield* load, `capsules.${action}`, context, idempotency, create)
 })
 
-/** Creates the Apply Run of an approved plan; the plan is used from then on. */
+/** Creates the Apply Run for an approved plan; this uses up the plan. */
 export const applyPlan = Effect.fn("Capsule.apply")(function* (
   load: Load,
   context: CommandContext,
@@ -125,8 +125,8 @@ export const applyPlan = Effect.fn("Capsule.apply")(function* (
 })
 
 /**
- * Plans the commit and configuration with which an earlier StateVersion was applied, against the current state. A different
- * configuration is derived again, so that the plan has the current authority.
+ * Plans the commit and configuration with which an earlier StateVersion was applied, against the current state. If the
+ * configuration differs, it is derived again, so that the plan has the current authority.
  */
 export const rollbackPlan = Effect.fn("Capsule.rollbackPlan")(function* (
   load: Load,

@@ -44,7 +44,7 @@ const reviewedValues = Effect.fnUntraced(function* (
   if (secret !== undefined)
     return yield* invalidRequest(`reviewedUserVariables.${secret.name}: secret inputs are not reviewed here.`)
   yield* checkValues("reviewedUserVariables", variables, reviewed)
-  // The reviewed set replaces everything but secrets, which are not reviewed here.
+  // The reviewed set replaces everything except secrets, which are not reviewed here.
   const secrets = new Set(user.filter(({ sensitive }) => sensitive).map(({ name }) => name))
   const kept = Object.fromEntries(Object.entries(current).filter(([name]) => secrets.has(name)))
   const values = { ...kept, ...reviewed }

@@ -21,7 +21,9 @@ const mostSuccessors = 1_000
 
 const Succession = rowShape({ id: InstallConfigId, steps: Schema.Int })
 
-/** How many successors the configuration has had since the Run; `undefined` when the Run's own is not a predecessor. */
+/**
+ * How many successors the configuration has had since the Run; `undefined` if the Run's own configuration is not a predecessor.
+ */
 const successionsSince = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, run: RunRow) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* Effect.orDie(Succession.rows(sql)`

@@ -20,18 +20,20 @@ export interface DecisiveRecords {
     | "execution_authority_epoch"
   >
   readonly evidence: Pick<RunEvidence, "possiblyCreated" | "postApply">
-  /** Whether the installation was restored from a backup after the Run had ended. */
+  /** Whether the installation has been restored from a backup since the Run ended. */
   readonly restoredSince: boolean
   /** The current StateVersion of the Capsule. */
   readonly version:
     | Pick<StateVersionRow, "id" | "created_by_run_id" | "generation" | "install_config_id" | "partial">
     | undefined
   readonly plan: Pick<RunRow, "used_by_run_id" | "plan_digest"> | undefined
-  /** How many successors the configuration has had since the Run; `undefined` when the Run's own is not a predecessor. */
+  /**
+   * How many successors the configuration has had since the Run; `undefined` if the Run's own configuration is not a predecessor.
+   */
   readonly successions: number | undefined
 }
 
-/** The facts on which the records of Run and Capsule must agree; the first difference. */
+/** The first difference among the facts on which the records of Run and Capsule must agree. */
 const drift = ({ capsule, plan, run, successions, version }: DecisiveRecords): string | undefined => {
   const isItsState =
     version !== undefined &&

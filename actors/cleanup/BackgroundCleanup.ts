@@ -52,7 +52,7 @@ export const purge = Effect.gen(function* () {
 const guarded = <E, R>(name: string, work: Effect.Effect<unknown, E, R>) =>
   Effect.catchCause(work, (cause) => Effect.logError(`Cleanup failed: ${name}`, cause))
 
-/** Everything due, once. */
+/** Does everything that is due, once. */
 const turn = Effect.gen(function* () {
   const schedule = yield* SourceSchedule
   const follows = yield* DeferredFollows
@@ -77,7 +77,7 @@ const turn = Effect.gen(function* () {
   yield* guarded("forget agents", (yield* GoneAgents).forget)
   yield* guarded("remove files of agents", (yield* AgentFileRemoval).removeSome)
   yield* cleanUpBuilds
-  // Last: after months there may be much to do, and nothing waits for it.
+  // Done last: after months there may be much to do, and nothing is waiting for it.
   yield* guarded("remove logs", logs.removeSome)
   yield* guarded("remove audit events", audit.removeSome)
   yield* guarded("remove records", records.removeSome)
@@ -94,7 +94,7 @@ export const CleanupRhythm = Context.Reference<Rhythm>("svc/actors/cleanup/Clean
   defaultValue: () => atStartAndEveryMinute
 })
 
-/** Runs in the background as long as the service. */
+/** Runs in the background for as long as the service does. */
 export const layer = Layer.effectDiscard(
   Effect.gen(function* () {
     const rhythm = yield* CleanupRhythm

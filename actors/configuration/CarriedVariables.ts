@@ -3,7 +3,7 @@ import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
 import type { StoredConfig } from "./InstallConfigStore.ts"
 import { shownDeclaration } from "../source/ShownDeclaration.ts"
 
-/** The inputs of a commit under a configuration, with the configuration's origins for those it knows. */
+/** The inputs of a commit under a configuration, with the configuration's origins for the inputs it knows. */
 export const carriedVariables = (
   config: StoredConfig,
   declared: ReadonlyArray<ReportVariable>

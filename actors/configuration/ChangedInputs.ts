@@ -5,8 +5,8 @@ import type { InputChange } from "../../schema/records/ChangeEvidence.ts"
 import { InstallConfigStore, type LoadedInstallConfig } from "./InstallConfigStore.ts"
 
 /**
- * The inputs whose value in a configuration is not that of an earlier one, by name: values are private. `undefined` when the
- * earlier one was removed.
+ * The names of the inputs whose value in a configuration differs from an earlier one; values are private. `undefined` if the
+ * earlier configuration has been removed.
  */
 export const changedInputs = Effect.fn("changedInputs")(function* (
   earlierId: InstallConfigId,

@@ -17,15 +17,15 @@ export interface DerivedConfig {
   readonly operatorValues: VariableValues
 }
 
-/** The Interfaces that people added to a configuration without a manifest, in addition to those of the operator. */
+/** The Interfaces that people have added to a configuration without a manifest, in addition to the operator's. */
 const addedInterfaces = ({ compiled, operator }: StoredConfig) =>
   compiled.origin === "repository_manifest"
     ? []
     : compiled.interfaceBlueprints.filter(({ key }) => operator?.interfaceKeys.includes(key) !== true)
 
 /**
- * The configuration of the module in the given snapshot, under the operator's present base configuration. A reviewed source
- * build stays unless the operator's own replaces it; a revision brings in nothing unreviewed.
+ * The configuration of the module in the given snapshot, under the operator's current base configuration. A reviewed source build
+ * stays unless the operator's own replaces it; a revision introduces nothing unreviewed.
  */
 export const derivedConfig = Effect.fn("Capsule.derivedConfig")(function* (
   current: LoadedInstallConfig,

@@ -9,7 +9,7 @@ interface Names {
 export interface InputGivers {
   readonly dependencies: Names
   readonly values: Names
-  /** The module input defaults of the bound Connections. */
+  /** The module input defaults from the bound Connections. */
   readonly connections: Names
 }
 
@@ -19,11 +19,11 @@ export type InputSource =
   | "capsule_name"
   | "workspace_scoped_capsule_name"
   | "connection"
-  /** No value is given, and the module has a default. */
+  /** No value is given, but the module has a default. */
   | "module"
   | "missing"
 
-/** The source of an input's value that the host does not deliver: the first that has one. */
+/** The source of the value of an input that the host does not deliver: the first that has a value. */
 export const inputSource = (variable: DeclaredVariable, givers: InputGivers): InputSource => {
   const { name, origin, required } = variable
   // The operator takes precedence over other Capsules and people.

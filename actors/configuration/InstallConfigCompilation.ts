@@ -68,7 +68,7 @@ const originOf = (
   if (input === undefined) return "host"
   if (compiled.origin !== "repository_manifest") return "user"
   if (input.origin === "manifest") return input.source
-  // Inputs that the manifest does not mention: a person is asked only where the module requires a value.
+  // Inputs that the manifest does not mention: a person is asked only if the module requires a value.
   return input.required ? "user" : "module_default"
 }
 
@@ -76,9 +76,9 @@ const originOf = (
 export class InstallConfigCompilation extends Context.Service<
   InstallConfigCompilation,
   {
-    /** Adds the fate of the manifest to the report. */
+    /** Adds the outcome of the manifest to the report. */
     readonly annotate: (staged: StagedReport, snapshot: ManifestCarrier) => StagedReport
-    /** The manifest's verdict for a module that was only scanned. */
+    /** The manifest's verdict for a module that has only been scanned. */
     readonly verdictOf: (snapshot: ManifestCarrier, scan: ScannedModule) => ModuleVerdict
     /** Compiles what was reviewed: fails when the report was made from anything but `pins`. */
     readonly storedConfig: (
@@ -87,9 +87,11 @@ export class InstallConfigCompilation extends Context.Service<
       pins: InstallPins,
       given: { readonly names: ReadonlyArray<string>; readonly sourceBuild?: SourceBuild | undefined }
     ) => Result.Result<StoredConfig, InstallEvidenceMismatch | ManifestRequired>
-    /** The operator's values in the module of a configuration compiled now. */
+    /** The operator's values in the module of a configuration that is being compiled. */
     readonly operatorValues: (snapshot: ManifestCarrier, config: StoredConfig) => VariableValues
-    /** Stores the configuration without values that a check compiles, and names it in the report. In the caller's transaction. */
+    /**
+     * Stores the configuration compiled by a check, without values, and names it in the report. Runs in the caller's transaction.
+     */
     readonly baseConfig: (
       workspaceId: WorkspaceId,
       staged: StagedReport,

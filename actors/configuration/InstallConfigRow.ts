@@ -33,7 +33,7 @@ export type InstallConfigRow = RowOf<typeof InstallConfigRow.columns>
 export const ListedConfig = InstallConfigRow.without("private_variables")
 export type ListedConfig = RowOf<typeof ListedConfig.columns>
 
-/** Which Connection serves which provider of a configuration. */
+/** Which Connection serves which provider in a configuration. */
 export const ProviderBindingRow = table("provider_bindings", {
   id: ProviderBindingId,
   workspace_id: WorkspaceId,

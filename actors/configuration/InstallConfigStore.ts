@@ -31,7 +31,10 @@ export const StoredConfig = Schema.Struct({
   outputs: Schema.Array(ReportOutput),
   rootProviderRequirements: Schema.Array(ProviderRequirement),
   sourceBuild: Schema.optionalKey(SourceBuild),
-  /** Absent where the operator has no base configuration for the module, and in configurations of releases that knew none. */
+  /**
+   * Absent if the operator has no base configuration for the module, and in configurations from releases without base
+   * configurations.
+   */
   operator: Schema.optionalKey(StoredOperatorConfig)
 })
 export type StoredConfig = typeof StoredConfig.Type
@@ -78,13 +81,13 @@ type Binding = Pick<ProviderBindingRow, "provider" | "module_local_name" | "chil
 export class InstallConfigStore extends Context.Service<
   InstallConfigStore,
   {
-    /** In the caller's transaction. Returns the digest. Inserting the same id and digest again is not an error. */
+    /** Runs in the caller's transaction. Returns the digest. Inserting the same id and digest again is not an error. */
     readonly insert: (config: NewInstallConfig) => Effect.Effect<string>
     readonly load: (id: InstallConfigId | null) => Effect.Effect<LoadedInstallConfig | undefined>
-    /** The private values; never to be projected. */
+    /** The private values; never to be included in a projection. */
     readonly values: (row: InstallConfigRow) => Effect.Effect<VariableValues>
     readonly bindings: (id: InstallConfigId) => Effect.Effect<ReadonlyArray<Binding>>
-    /** Deletes unused configurations of checks whose report is gone. In the caller's transaction. */
+    /** Deletes unused configurations of checks whose report is gone. Runs in the caller's transaction. */
     readonly dropUnreported: (workspaceId: WorkspaceId) => Effect.Effect<void>
   }
 >()("svc/actors/configuration/InstallConfigStore") {

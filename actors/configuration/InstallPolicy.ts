@@ -2,7 +2,7 @@ import { Context } from "effect"
 import { defaultOperatorPolicy, type OperatorPolicy } from "../../schema/manifest/OperatorPolicy.ts"
 
 /**
- * The operator's ceilings: no proposal of a repository widens them. `policy` is read where it takes effect, since a reload
+ * The operator's ceilings: no repository's proposal can widen them. `policy` is read where it takes effect, since a reload
  * changes it.
  */
 export const InstallPolicy = Context.Reference<{ readonly policy: OperatorPolicy }>(

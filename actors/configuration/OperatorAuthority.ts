@@ -13,7 +13,7 @@ export interface SnapshotPlace {
   readonly path: string
 }
 
-/** Whether the operator's base configuration of a module differs from the one that the configuration was compiled with. */
+/** Whether the operator's base configuration for a module differs from the one that the configuration was compiled with. */
 export const baseMoved = (
   operator: OperatorConfigsShape,
   config: Pick<StoredConfig, "operator">,
@@ -24,7 +24,7 @@ export const baseMoved = (
   config.operator?.digest
 
 /**
- * Why a plan must not be applied any more: the operator's decisions have changed since. A plan of a release that knew no
+ * Why a plan must no longer be applied: the operator's decisions have changed since it was made. A plan from a release without
  * profiles was made under the default one.
  */
 export const operatorMoved = (
@@ -46,7 +46,7 @@ export const operatorMoved = (
     : `The operator has changed the execution profile ${name} since the plan was made. Plan again.`
 }
 
-/** What a profile requires of the runner. */
+/** What a profile requires from the runner. */
 export const demandsOf = (name: string, { isolation, limits, network }: ExecutionProfile): RunDemands => ({
   profile: name,
   ...(isolation === undefined ? {} : { isolation }),

@@ -5,7 +5,7 @@ import { baseConfigFor, OperatorBaseConfig } from "../../schema/policy/OperatorB
 import { Lifecycle } from "../../schema/policy/PostApplyCheck.ts"
 import { requestDigest } from "../idempotency/RequestDigest.ts"
 
-/** The operator's definitions besides the ceilings on manifests; `loadedAt` says since when (ISO 8601). */
+/** The operator's definitions besides the ceilings on manifests; `loadedAt` says when they were loaded (ISO 8601). */
 export interface OperatorConfigsShape {
   readonly profiles: Readonly<Record<string, ExecutionProfile>>
   readonly baseConfigs: ReadonlyArray<OperatorBaseConfig>
@@ -36,7 +36,7 @@ export const profileOf = ({ profiles }: OperatorConfigsShape, name: string): Nam
 
 /** What a configuration records about the base configuration it was compiled with. */
 export const StoredOperatorConfig = Schema.Struct({
-  /** Covers the whole base configuration: any change results in another digest. */
+  /** Covers the whole base configuration: any change to it results in another digest. */
   digest: Schema.String,
   name: Schema.optionalKey(Schema.String),
   profile: Schema.String,
@@ -69,7 +69,7 @@ export const operatorBaseOf = (
   return config === undefined ? undefined : { config, digest: digestOfBase(config) }
 }
 
-/** What the compiler uses of it. */
+/** The part of it that the compiler uses. */
 export const compilerBase = (base: NamedBase | undefined): BaseInstallConfig =>
   base === undefined
     ? emptyBaseConfig
@@ -81,7 +81,7 @@ export const compilerBase = (base: NamedBase | undefined): BaseInstallConfig =>
         outputAllowlist: base.config.outputAllowlist ?? []
       }
 
-/** What a configuration records about it; `declared` are the names that the module declares. */
+/** What a configuration records about it; `declared` contains the names that the module declares. */
 export const storedOperator = ({ config, digest }: NamedBase, declared: ReadonlySet<string>): StoredOperatorConfig => ({
   digest,
   ...(config.name === undefined ? {} : { name: config.name }),

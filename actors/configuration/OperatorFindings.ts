@@ -2,7 +2,7 @@ import type { Finding, ReportVariable } from "../../schema/records/Compatibility
 import type { OperatorBaseConfig } from "../../schema/policy/OperatorBaseConfig.ts"
 import { fits } from "./VariableRules.ts"
 
-/** Where the operator's base configuration and the module disagree. A value of another type would fail every plan. */
+/** Where the operator's base configuration and the module disagree. A value of the wrong type would make every plan fail. */
 export const operatorFindings = (
   base: OperatorBaseConfig | undefined,
   declared: ReadonlyArray<ReportVariable>
@@ -20,7 +20,7 @@ export const operatorFindings = (
         }
       ]
     }
-    // One for a whole repository may set variables that only some of its modules declare.
+    // A base configuration for a whole repository may set variables that only some of its modules declare.
     if (base?.module === undefined) return []
     return [
       {

@@ -53,7 +53,7 @@ const typeOf = (value: Schema.Json): InstallConfig["variables"][number]["type"] 
   return typeof value === "boolean" ? "boolean" : "json"
 }
 
-/** A changed base configuration counts as another one; each Workspace has its own id for it. */
+/** A changed base configuration is treated as a different one; each Workspace has its own id for it. */
 const readyMadeId = (workspaceId: WorkspaceId, digest: string): InstallConfigId =>
   derivedId(InstallConfigId, "icfg", workspaceId, `ready-made ${digest}`)
 
@@ -98,7 +98,7 @@ export const readyMadeConfigs = (operator: OperatorConfigsShape, workspaceId: Wo
       .toSorted((one, other) => (one.id < other.id ? -1 : 1))
   )
 
-/** The Workspaces in which an id is that of a ready-made configuration. */
+/** The Workspaces in which an id refers to a ready-made configuration. */
 export const readyMadePlaces = ({ baseConfigs }: OperatorConfigsShape, id: string) => {
   const digests = baseConfigs.map(digestOfBase)
   return (workspaceId: WorkspaceId): boolean => digests.some((digest) => readyMadeId(workspaceId, digest) === id)

@@ -9,7 +9,10 @@ export interface VariablePatch {
   readonly remove?: ReadonlyArray<string> | undefined
 }
 
-/** A configuration's values after a patch, or what is wrong with it. What is set has been checked against the declarations. */
+/**
+ * A configuration's values after a patch, or what is wrong with the patch. The values set have been checked against the
+ * declarations.
+ */
 export const patchedValues = (
   declared: ReadonlyArray<DeclaredVariable>,
   current: VariableValues,

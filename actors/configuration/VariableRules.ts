@@ -25,7 +25,7 @@ const excesses: Readonly<Record<JsonValueExcess, string>> = {
   string_too_long: `holds a text longer than ${privateValuesLimits.maxStringBytes} bytes`
 }
 
-/** Why a set of private values is beyond its bounds (specification, Limits), checked before anything digests or scans it. */
+/** Why a set of private values exceeds its limits (specification, Limits), checked before anything digests or scans it. */
 const boundsProblem = (values: Schema.Json): string | undefined => {
   const excess = exceedsJsonLimits(values, privateValuesLimits)
   if (excess !== undefined) return excesses[excess]
@@ -34,7 +34,7 @@ const boundsProblem = (values: Schema.Json): string | undefined => {
     : undefined
 }
 
-/** Whether a value has an input's basic type; null has every one. */
+/** Whether a value has an input's basic type; null matches every type. */
 export const fits = (type: DeclaredVariable["type"], value: Schema.Json): boolean => {
   if (value === null) return true
   switch (type) {
@@ -49,20 +49,20 @@ export const fits = (type: DeclaredVariable["type"], value: Schema.Json): boolea
   }
 }
 
-/** Bounds of the whole set, checked first. */
+/** Limits on the whole set, checked first. */
 export const checkBounds = (field: string, values: Schema.Json): Effect.Effect<void, ApiError> => {
   const problem = boundsProblem(values)
   return problem === undefined ? Effect.void : Effect.fail(invalidRequest(`${field}: ${problem}.`))
 }
 
-/** The variables that another Capsule's Output may fill: not host-delivered or derived ones. */
+/** The variables that another Capsule's Output may fill: neither host-delivered nor derived ones. */
 export const isFillable = (variable: DeclaredVariable): boolean =>
   variable.origin === "user" || variable.origin === "module_default"
 
 /**
- * The variables of a configuration by the one rule of install, configuration plan and re-adoption (specification,
- * Configuration plans): of a manifest's Capsule only its user inputs are a person's, and required variables that it does not mention.
- * Configurations of earlier releases stored the other ones as a person's, too.
+ * The variables of a configuration by the one rule that install, configuration plan and re-adoption share (specification,
+ * Configuration plans): in a Capsule with a manifest, a person sets only its user inputs, and required variables that it does not
+ * mention. Configurations from earlier releases also stored the others as set by a person.
  */
 export const governedVariables = ({
   compiled,
@@ -77,7 +77,7 @@ export const governedVariables = ({
   )
 }
 
-/** Why a person may not set a variable, if so. */
+/** Why a person may not set a variable, if that is the case. */
 const notTheirs = ({ origin }: DeclaredVariable): string | undefined => {
   if (origin === "user") return undefined
   if (origin === "operator") return "the operator sets this input"
@@ -94,7 +94,7 @@ export const marked = (
   variables.map((variable) => ({ ...variable, set: Object.hasOwn(values, variable.name) }))
 
 /**
- * Checks given values against the declared inputs: known names, basic types, none that the service fills, no redaction mark,
+ * Checks given values against the declared inputs: known names, basic types, none that the service fills in, no redaction mark,
  * and no secret that could not be hidden. Fails with `invalid_request`, naming the variable and never its value.
  */
 export const checkValues = Effect.fnUntraced(function* (

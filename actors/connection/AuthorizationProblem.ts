@@ -9,7 +9,7 @@ export const startAgain = "No Connection was made or changed. Start again from t
 
 const refused = (why: string) => new ApiError({ code: "permission_denied", message: `${why} ${startAgain}` })
 
-/** Why a caller may not complete an authorization: only the person and session that began it may. */
+/** Why a caller may not complete an authorization: only the person who began it may, in the same session. */
 export const answererProblem = (
   open: Pick<BegunAuthorization, "subject" | "sessionId">,
   by: { readonly subject: string | undefined; readonly sessionId: string }
@@ -22,13 +22,16 @@ export const answererProblem = (
           "The authorization was begun in another session. Finish it in the browser that began it, or start again from the Connections of the Workspace."
       })
 
-/** Why a response that arrived at `helperId` is not from the server of the request, as the operator declares it now. */
+/**
+ * Why a response that arrived at `helperId` does not come from the server the request was sent to, as the operator declares it
+ * now.
+ */
 export const serverProblem = (
   open: Pick<BegunAuthorization, "helperId" | "issuer">,
   helperId: string,
   { server }: { readonly server: Pick<DeclaredHelper["server"], "issuer"> }
 ): ApiError | undefined => {
-  // Every helper has its own redirect URI: a response at another one is from another server.
+  // Every helper has its own redirect URI: a response at a different one comes from another server.
   if (open.helperId !== helperId) {
     return refused("The answer came to the address of another helper than the one that was asked.")
   }
@@ -37,7 +40,7 @@ export const serverProblem = (
     : refused(`The operator has changed the helper ${open.helperId} meanwhile.`)
 }
 
-/** Why the person may no longer do what they began. */
+/** Why the person may no longer do what they set out to do. */
 export const authorityProblem = (facts: {
   readonly isSessionOpen: boolean
   readonly isManager: boolean
@@ -46,7 +49,7 @@ export const authorityProblem = (facts: {
   return facts.isManager ? undefined : refused("You are not an owner or admin of the Workspace any more.")
 }
 
-/** The Connection that gets new tokens, with its previous authorization. */
+/** The Connection that receives new tokens, with its previous authorization. */
 export const renewable = <Row extends Pick<ConnectionRow, "status" | "oauth">>(row: Row | undefined) => {
   const former = row === undefined ? undefined : oauthOf(row)
   return row === undefined || former === undefined || row.status === "revoked" || row.status === "unconfirmed"
@@ -58,14 +61,14 @@ export const renewable = <Row extends Pick<ConnectionRow, "status" | "oauth">>(r
 const earliest = (...times: ReadonlyArray<string | null | undefined>): string | undefined =>
   times.filter((time) => typeof time === "string").sort()[0]
 
-/** A Connection whose token cannot be renewed ends with the token. */
+/** A Connection whose token cannot be renewed expires with it. */
 const endOf = (oauth: StoredOAuth) => (oauth.refreshable ? undefined : oauth.accessTokenExpiresAt)
 
 /** The expiry of a new Connection. */
 export const firstExpiry = ({ expiresAt }: Pick<ConnectionDraft, "expiresAt">, oauth: StoredOAuth) =>
   earliest(expiresAt, endOf(oauth))
 
-/** The expiry of a Connection with new tokens. One that came from the old token is replaced. */
+/** The expiry of a Connection with new tokens. An expiry derived from the old token is replaced. */
 export const nextExpiry = (
   { expiresAt }: Pick<ConnectionDraft, "expiresAt">,
   row: Pick<ConnectionRow, "expires_at">,

@@ -48,7 +48,7 @@ const place = (workspaceId: WorkspaceId, stateHash: string) => ({
   rowId: stateHash
 })
 
-/** The only state of a response; `undefined` when there is none, several, or a malformed one. */
+/** The response's only state; `undefined` when there is none, more than one, or a malformed one. */
 export const stateOf = (search: string): Redacted.Redacted | undefined => {
   const [state, ...others] = new URLSearchParams(search).getAll("state")
   return state === undefined || others.length > 0 || !isWellFormed("oauthState", state)
@@ -57,19 +57,19 @@ export const stateOf = (search: string): Redacted.Redacted | undefined => {
 }
 
 /**
- * Pending authorizations at other servers. The browser carries the state; stored are its digest and the sealed PKCE
- * verifier. The only writer of `connection_authorizations`.
+ * Pending authorizations at other servers. The browser carries the state; only its digest and the sealed PKCE verifier are
+ * stored. The only writer of `connection_authorizations`.
  */
 export class ConnectionAuthorizations extends Context.Service<
   ConnectionAuthorizations,
   {
-    /** Creates state and verifier. Nothing is written yet. */
+    /** Creates state and verifier, without writing anything yet. */
     readonly proof: Effect.Effect<Pick<OpenAuthorization, "state" | "codeVerifier">>
-    /** Valid for ten minutes and one response. Returns the expiry. */
+    /** Valid for ten minutes and a single response. Returns the expiry. */
     readonly begin: (authorization: OpenAuthorization) => Effect.Effect<string>
-    /** An authorization that may still be answered. */
+    /** An authorization that can still receive its response. */
     readonly find: (state: Redacted.Redacted) => Effect.Effect<Option.Option<OpenAuthorization>>
-    /** Consumes it; `false` when it was already used. */
+    /** Consumes it; `false` if it has already been used. */
     readonly spend: (state: Redacted.Redacted) => Effect.Effect<boolean>
   }
 >()("svc/actors/connection/ConnectionAuthorizations") {

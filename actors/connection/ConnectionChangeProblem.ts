@@ -13,7 +13,7 @@ export const changeProblem = ({ status }: Pick<ConnectionRow, "status">): ApiErr
     ? failedPrecondition(`The Connection is ${status}. ${statusRemedy(status)}`)
     : undefined
 
-/** A helper's Connection keeps its tokens from the authorization server, and their expiry where they cannot be renewed. */
+/** A helper's Connection keeps its tokens from the authorization server, and their expiry if they cannot be renewed. */
 export const tokenProblem = (
   oauth: Pick<StoredOAuth, "helperId" | "refreshable" | "accessTokenExpiresAt"> | undefined,
   { expiresAt, files, values }: Pick<UpdateConnection, "expiresAt" | "files" | "values">
@@ -25,14 +25,14 @@ export const tokenProblem = (
     )
   }
   const ends = oauth.refreshable ? undefined : oauth.accessTokenExpiresAt
-  // `null` asks for no expiry at all.
+  // `null` requests no expiry at all.
   if (ends === undefined || expiresAt === undefined || (expiresAt !== null && expiresAt <= ends)) return undefined
   return invalidRequest(
     `expiresAt: the access token ends at ${ends} and cannot be renewed. Connect it again for a later time.`
   )
 }
 
-/** The values of a Connection that a pool provides are changed there. */
+/** The values of a Connection that a pool provides are changed in the pool. */
 export const poolProblem = (
   row: Pick<ConnectionRow, "provided_name" | "provided_pool">,
   { files, values }: Pick<UpdateConnection, "files" | "values">
@@ -47,7 +47,7 @@ export const poolProblem = (
 
 type Files = ConnectionSecrets["files"]
 
-/** A file without a variable gets that of the file it replaces: only names are shown to people. */
+/** A file without a variable takes the variable of the file it replaces: people only see names. */
 const replacedFiles = (given: Files | undefined, present: Files): Files =>
   given?.map((file) => {
     const { envName } = file.envName === undefined ? (present.find(({ name }) => name === file.name) ?? file) : file
@@ -63,7 +63,7 @@ export const changedSecrets = (
   files: replacedFiles(files, present?.files ?? [])
 })
 
-/** Why a Connection with these users cannot be removed. */
+/** Why a Connection that is still in use by these cannot be removed. */
 export const removalProblem = (users: ReadonlyArray<string>): ApiError | undefined =>
   users.length === 0
     ? undefined
@@ -72,8 +72,7 @@ export const removalProblem = (users: ReadonlyArray<string>): ApiError | undefin
       )
 
 /**
- * What a revocation does with the Runs that hold the Connection. A running apply continues: stopping it halfway would do more
- * harm.
+ * What a revocation does to the Runs that hold the Connection. A running apply continues: stopping it halfway would do more harm.
  */
 export const runsToStop = <Run extends Pick<RunRow, "id" | "type" | "cancel_requested_at">>(
   running: ReadonlyArray<Run>

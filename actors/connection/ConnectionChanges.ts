@@ -59,8 +59,8 @@ const audited = Effect.fnUntraced(function* (
 })
 
 /**
- * Changes a Connection in place. New values are tested before anything is written; unapplied plans made with the old ones
- * become void.
+ * Changes a Connection in place. New values are tested before anything is written; unapplied plans made with the old ones are
+ * voided.
  */
 export const updateConnection = Effect.fn("Connection.update")(function* (
   id: ConnectionId,
@@ -83,7 +83,7 @@ export const updateConnection = Effect.fn("Connection.update")(function* (
   if (ofPool !== undefined) return yield* ofPool
   yield* checkUse(row.workspace_id, row.kind, request.use)
   const rotates = request.values !== undefined || request.files !== undefined
-  // Values that can no longer be opened can still be replaced, but not partly kept.
+  // Values that can no longer be opened can still be replaced, but not kept in part.
   const opening = connections.secrets(row)
   const before =
     request.values === undefined ? yield* opening : yield* orOnIntegrityFault(() => Effect.undefined)(opening)
@@ -135,7 +135,7 @@ export const updateConnection = Effect.fn("Connection.update")(function* (
   }).pipe(transaction(sql))
 })
 
-/** Ends an unused Connection. Its values are deleted; its name stays for the history. */
+/** Ends an unused Connection. Its values are deleted; its name is kept for the history. */
 export const removeConnection = Effect.fn("Connection.remove")(function* (id: ConnectionId, context: CommandContext) {
   const sql = yield* SqlClient.SqlClient
   const connections = yield* ConnectionStore
@@ -168,8 +168,8 @@ const stopRuns = Effect.fn("Connection.stopRuns")(function* (id: ConnectionId) {
 
 /**
  * Ends a Connection at once: its values are not used again, plans made with it are void, and Runs that change nothing are
- * stopped. A running apply continues with what it has; its values stay sealed separately until it is over, only to be redacted
- * from its output.
+ * stopped. A running apply continues with what it has; its values are kept sealed separately until it ends, only so that they can
+ * be redacted from its output.
  */
 export const revokeConnection = Effect.fn("Connection.revoke")(function* (id: ConnectionId, context: CommandContext) {
   const sql = yield* SqlClient.SqlClient
@@ -179,7 +179,7 @@ export const revokeConnection = Effect.fn("Connection.revoke")(function* (id: Co
   return yield* Effect.gen(function* () {
     const row = yield* load(id)
     if (row.status === "revoked") return { supersededRunIds: [], cancelledRunIds: [], runningApplyIds: [] }
-    // No Run has received a value of a restored, unconfirmed one.
+    // No Run has received a value from a restored, unconfirmed Connection.
     if (row.status !== "unconfirmed") {
       yield* held.keep(row, yield* connections.secrets(row))
       yield* held.keepTokens(row)

@@ -15,7 +15,7 @@ export const NamesJson = jsonText(Schema.Array(Schema.String))
 /** Settings of a provider, or defaults of inputs. */
 export const SettingsJson = jsonText(Schema.Record(Schema.String, Schema.Json))
 export const OriginsJson = jsonText(Schema.Array(CredentialOrigin))
-/** What an earlier release derived, including hosts that no origin can name. */
+/** What an earlier release derived, including hosts that cannot be expressed as an origin. */
 export const ProposedOriginsJson = jsonText(Schema.Array(Schema.Json))
 export const UseJson = jsonText(ConnectionUse)
 export const OAuthJson = jsonText(StoredOAuth)
@@ -44,7 +44,7 @@ export const ConnectionRow = table(
     expires_at: Schema.NullOr(Timestamp),
     created_at: Timestamp,
     updated_at: Timestamp,
-    /** Null until it is confirmed where a Git Connection may be sent. */
+    /** Null until the origins that a Git Connection may be sent to are confirmed. */
     origins: Schema.NullOr(OriginsJson),
     /** For Git Connections that predate origins. */
     proposed_origins: Schema.NullOr(ProposedOriginsJson),

@@ -35,7 +35,7 @@ const credentialIn = (path: string, value: Schema.Json): string | undefined => {
   return undefined
 }
 
-/** The checks for a new Connection, and for one with new values. */
+/** The checks for a new Connection, or for one with new values. */
 type CheckedConnection = Omit<CreateConnection, "workspaceId" | "displayName" | "expiresAt" | "use">
 
 /** A Git Connection serves Sources, which belong to no Project, and is limited by its origins. */
@@ -148,7 +148,7 @@ export const checkConnection = (request: CheckedConnection, policy: GitPolicySha
 export const defaultAuthMode = (recipeId: string): string =>
   credentialRecipes.find(({ id }) => id === recipeId)?.authModes[0]?.id ?? "env"
 
-/** Every Project named by a rule is in the Workspace, and the rule suits the kind of Connection. */
+/** Every Project named in a rule is in the Workspace, and the rule suits the kind of Connection. */
 export const checkUse = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId | null,
   kind: ConnectionKind,
@@ -163,7 +163,7 @@ export const checkUse = Effect.fnUntraced(function* (
   }
 })
 
-/** An expiry in the past would end the Connection without a decision. */
+/** An expiry in the past would end the Connection without anybody having decided to. */
 export const checkExpiry = Effect.fnUntraced(function* (expiresAt: string | null | undefined) {
   if (expiresAt == null || expiresAt > (yield* now)) return
   return yield* invalidRequest("expiresAt: is not in the future. Revoke the Connection to end it at once.")

@@ -28,7 +28,7 @@ const decodeProposed = Schema.decodeUnknownOption(ProposedOrigin)
 export const originsOf = (row: Pick<ConnectionRow, "origins">): ReadonlyArray<CredentialOrigin> =>
   row.origins === null ? [] : OriginsJson.read(row.origins)
 
-/** A host that no origin can name, such as one with an asterisk, is left out, since it cannot be confirmed. */
+/** A host that cannot be expressed as an origin, such as one with an asterisk, is left out, since it cannot be confirmed. */
 export const proposedOriginsOf = (row: Pick<ConnectionRow, "proposed_origins">): ReadonlyArray<ProposedOrigin> =>
   row.proposed_origins === null
     ? []
@@ -49,7 +49,7 @@ export const ConnectionSecrets = Schema.Struct({
 export type ConnectionSecrets = typeof ConnectionSecrets.Type
 
 const SecretsJson = Schema.fromJsonString(ConnectionSecrets)
-/** The text to seal, for these values and for those that replaced them. */
+/** Encodes values for sealing: current values and those they replaced. */
 export const encodeSecrets = Schema.encodeSync(SecretsJson)
 export const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
 const decodeConnection = storedRecord(Connection)
@@ -57,7 +57,7 @@ const decodeConnection = storedRecord(Connection)
 /** Who may use it, and for what. */
 export const useOf = (row: Pick<ConnectionRow, "use_rule">): ConnectionUse => UseJson.read(row.use_rule)
 
-/** `expired` follows from the clock, since a job might be late. */
+/** `expired` is derived from the clock, since a job might be late. */
 export const effectiveStatus = (row: Pick<ConnectionRow, "status" | "expires_at">, at: string): ConnectionStatus =>
   row.status !== "revoked" && row.expires_at !== null && row.expires_at <= at ? "expired" : row.status
 
@@ -115,7 +115,7 @@ export const toConnection = (row: ListedConnection, at: string): Connection =>
     })
   })
 
-/** What a Connection is created with. */
+/** What a Connection is created from. */
 export interface NewConnection {
   readonly id: ConnectionId
   readonly workspaceId: WorkspaceId
@@ -127,7 +127,7 @@ export interface NewConnection {
   readonly secrets: ConnectionSecrets
   /** Replaces `secrets`, which is then empty. */
   readonly providedBy?: ProvidedBy | undefined
-  /** For a Git Connection. */
+  /** For Git Connections only. */
   readonly origins?: ReadonlyArray<CredentialOrigin> | undefined
   readonly providerConfig: Readonly<Record<string, Schema.Json>>
   readonly moduleInputDefaults: Readonly<Record<string, Schema.Json>>
@@ -167,15 +167,15 @@ export class ConnectionStore extends Context.Service<
      * transaction.
      */
     readonly change: (row: ConnectionRow, change: ConnectionChange) => Effect.Effect<boolean>
-    /** New token values with the same authority: no new version. In the caller's transaction. */
+    /** Stores new token values with the same authority: not a new version. In the caller's transaction. */
     readonly renew: (row: ConnectionRow, secrets: ConnectionSecrets) => Effect.Effect<void>
-    /** The same for its removal: it then has no values, and is no longer found. */
+    /** Compare-and-set for its removal: the Connection then has no values and is no longer found. */
     readonly remove: (row: ConnectionRow) => Effect.Effect<boolean>
-    /** The outcome of a test of the values of `row`. Ignored when the values were replaced in the meantime. */
+    /** Stores the outcome of a test of the values in `row`. Ignored if the values have been replaced in the meantime. */
     readonly setStatus: (row: ConnectionRow, status: "verified" | "error") => Effect.Effect<void>
     /** Deletes the sealed values: nothing can bring them back. */
     readonly revoke: (id: ConnectionId) => Effect.Effect<void>
-    /** From now on these apply, permanently. */
+    /** These origins apply permanently from now on. */
     readonly confirmOrigins: (id: ConnectionId, origins: ReadonlyArray<CredentialOrigin>) => Effect.Effect<void>
     readonly touch: (id: ConnectionId) => Effect.Effect<void>
     readonly secrets: (row: ConnectionRow) => Effect.Effect<Redacted.Redacted<ConnectionSecrets>>
@@ -293,7 +293,7 @@ export class ConnectionStore extends Context.Service<
       }, Effect.orDie)
 
       const secrets = Effect.fn("ConnectionStore.secrets")(function* (row: ConnectionRow) {
-        // The only access to the values, regardless of earlier checks of the status.
+        // The only access to the values, regardless of any earlier status check.
         if (row.status === "unconfirmed")
           return yield* Effect.die(new Error(`Connection ${row.id}: ${statusRemedy(row.status)}`))
         if (row.sealed_values === null) return Redacted.make<ConnectionSecrets>({ values: {}, files: [] })

@@ -16,11 +16,11 @@ export const ConnectionTokenPair = Schema.Struct({
 export type ConnectionTokenPair = typeof ConnectionTokenPair.Type
 
 const TokensJson = Schema.fromJsonString(ConnectionTokenPair)
-/** The text to seal, for these tokens and for those that replaced them. */
+/** Encodes tokens for sealing: current tokens and those they replaced. */
 export const encodeTokens = Schema.encodeSync(TokensJson)
 export const decodeTokens = Schema.decodeUnknownEffect(TokensJson)
 
-/** `undefined` for a Connection that no helper made. */
+/** `undefined` for a Connection that was not made by a helper. */
 export const oauthOf = ({ oauth }: Pick<ConnectionRow, "oauth">): StoredOAuth | undefined =>
   oauth === null ? undefined : OAuthJson.read(oauth)
 
@@ -42,7 +42,7 @@ const place = (row: Pick<ConnectionRow, "id" | "workspace_id">) => ({
 
 /**
  * The tokens behind the values of Connections: the only writer of the columns `oauth`, `oauth_fault`, `sealed_tokens` and
- * `token_generation`. A change of both values and tokens is one transaction of the caller.
+ * `token_generation`. A change to both values and tokens is made in one transaction by the caller.
  */
 export class ConnectionTokens extends Context.Service<
   ConnectionTokens,
@@ -54,14 +54,14 @@ export class ConnectionTokens extends Context.Service<
       tokens: Redacted.Redacted<ConnectionTokenPair>
     ) => Effect.Effect<void>
     readonly read: (row: ConnectionRow) => Effect.Effect<Option.Option<Redacted.Redacted<ConnectionTokenPair>>>
-    /** Records before a renewal that its outcome is unknown until recorded. */
+    /** Records, before a renewal, that its outcome is unknown. */
     readonly renewing: (row: ConnectionRow, oauth: StoredOAuth) => Effect.Effect<void>
-    /** Undoes that: the renewal had no effect. */
+    /** Undoes that when the renewal had no effect. */
     readonly settled: (row: ConnectionRow, oauth: StoredOAuth) => Effect.Effect<void>
     readonly fault: (id: ConnectionId, code: ConnectionOAuthFault["code"], message: string) => Effect.Effect<void>
-    /** Deletes the tokens: they are useless now. */
+    /** Deletes the tokens, which are useless now. */
     readonly forget: (id: ConnectionId) => Effect.Effect<void>
-    /** An ended Connection whose tokens the authorization server may still accept; even a removed one. */
+    /** An ended Connection whose tokens the authorization server may still accept, even if the Connection was removed. */
     readonly ended: (id: ConnectionId) => Effect.Effect<ConnectionRow | undefined>
   }
 >()("svc/actors/connection/ConnectionTokens") {

@@ -40,7 +40,7 @@ export const usersOf = Effect.fn("Connection.usersOf")(function* (id: Connection
     ...installs.map((install) => `the install plan ${install.id}`),
     ...runs.map((run) => `the Run ${run.id}`)
   ]
-  // Several may have one name.
+  // Several may share a name.
   const names = [...Map.groupBy(named, (name) => name)].map(([name, all]) =>
     all.length === 1 ? name : `${name} (${all.length} times)`
   )

@@ -3,17 +3,17 @@ import { isWithinOrigins } from "../../schema/records/CredentialOrigin.ts"
 import type { ProjectId } from "../../schema/records/Ids.ts"
 import { type Role, roleAtLeast } from "../../schema/records/Workspace.ts"
 
-/** The properties of an intended use of a Connection that its rule depends on. */
+/** The properties of an intended use of a Connection that determine whether its rule allows it. */
 export interface UseAttempt {
   /**
-   * The role of the starter, or of the person who enabled the automation; `undefined` when there is none, or no longer a
-   * member.
+   * The role of the person who started it or enabled the automation; `undefined` when there is no such person, or they are no
+   * longer a member.
    */
   readonly role: Role | undefined
   readonly automatic: boolean
   /** Absent without a Project: a Git Connection serves Sources. */
   readonly projectId?: ProjectId | undefined
-  /** Without a path while no module is chosen yet. */
+  /** Has no path until a module is chosen. */
   readonly module?: { readonly url: string; readonly path: string | undefined } | undefined
   readonly ref: string
   /** The default refs of a rule: the adopted lane and the Source's default. */

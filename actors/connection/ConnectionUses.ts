@@ -8,7 +8,7 @@ import { type UseAttempt, decideUse } from "./ConnectionUse.ts"
 import { useOf } from "./ConnectionStore.ts"
 import type { ConnectionRow } from "./ConnectionRow.ts"
 
-/** The authority for using a Connection: a person's, or that of the person who enabled the automation. */
+/** The authority for using a Connection: that of a person, or of the person who enabled the automation. */
 export interface UseStarter {
   readonly subject: string | undefined
   readonly automatic: boolean
@@ -26,7 +26,7 @@ const rolesOf = ({ roles }: ConnectionUse): string => {
   return roles.includes("admin") ? "owners and admins" : nouns.owner
 }
 
-/** Why a rule refuses, as a sentence that names the Connection, the rule and the remedy. */
+/** Why a rule refuses a use, as a sentence that names the Connection, the rule and the remedy. */
 const refusal = (
   row: ConnectionRow,
   rule: ConnectionUse,
@@ -59,9 +59,11 @@ const refusal = (
 export class ConnectionUses extends Context.Service<
   ConnectionUses,
   {
-    /** The basis on which the rule admits it. Fails with `permission_denied` that names the Connection, its rule and what to do. */
+    /**
+     * The basis on which the rule admits it. Fails with a `permission_denied` that names the Connection, its rule and what to do.
+     */
     readonly grant: (row: ConnectionRow, starter: UseStarter, site: UseSite) => Effect.Effect<GrantedUse, ApiError>
-    /** Whether a person is an owner or admin: values that members can set widen a rule only when one of those set them. */
+    /** Whether a person is an owner or admin: values that members can set widen a rule only when an owner or admin set them. */
     readonly isManager: (subject: string | undefined, workspaceId: WorkspaceId) => Effect.Effect<boolean, ApiError>
   }
 >()("svc/actors/connection/ConnectionUses") {

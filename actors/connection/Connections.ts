@@ -21,7 +21,7 @@ export class Connections extends Context.Service<
   Connections,
   {
     readonly create: (context: CommandContext, request: CreateConnection) => Effect.Effect<Connection, ApiError>
-    /** Sets exactly these as the places an older Git Connection may be sent to. */
+    /** Sets exactly these origins as the ones an older Git Connection may be sent to. */
     readonly confirmOrigins: (
       context: CommandContext,
       id: ConnectionId,
@@ -35,15 +35,15 @@ export class Connections extends Context.Service<
     ) => Effect.Effect<typeof UpdatedConnection.Type, ApiError>
     readonly remove: (context: CommandContext, id: ConnectionId) => Effect.Effect<void, ApiError>
     readonly test: (context: CommandContext, id: ConnectionId) => Effect.Effect<typeof TestedConnection.Type, ApiError>
-    /** Ends it at once: no new use, plans made with it are voided, Runs that change nothing are stopped. */
+    /** Ends it at once: it is not used again, plans made with it are voided, and Runs that change nothing are stopped. */
     readonly revoke: (
       context: CommandContext,
       id: ConnectionId
     ) => Effect.Effect<typeof RevokedConnection.Type, ApiError>
-    /** Connections that have expired or will within `connectionExpiryNotice`, and are not revoked. */
+    /** Connections that have expired, or will within `connectionExpiryNotice`, and have not been revoked. */
     readonly expiring: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Connection>>
     readonly list: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<Connection>, ApiError>
-    /** Git Connections that Sources use and that are sent nowhere until somebody confirms their origins. */
+    /** Git Connections that Sources use but that are not sent anywhere until somebody confirms their origins. */
     readonly awaitingOrigins: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Connection>>
     /** Prepares an authorization at the helper's server; returns where to send the browser. */
     readonly startOAuth: (
@@ -52,7 +52,7 @@ export class Connections extends Context.Service<
     ) => Effect.Effect<typeof StartedOAuthConnection.Type, ApiError>
     /** Creates or renews the Connection with the authorization response. */
     readonly finishOAuth: (context: CommandContext, finish: FinishAuthorization) => Effect.Effect<Connection, ApiError>
-    /** Those whose tokens could not be renewed, or not be revoked. */
+    /** Connections whose tokens could not be renewed or revoked. */
     readonly failing: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Connection>>
     readonly helpers: Effect.Effect<ReadonlyArray<OAuthHelper>>
     readonly recipes: Effect.Effect<ReadonlyArray<CredentialRecipe>>

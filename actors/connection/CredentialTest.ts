@@ -11,12 +11,12 @@ import type { ConnectionRow } from "./ConnectionRow.ts"
 import { providedOf } from "./PoolCredentials.ts"
 import { SourceRow } from "../source/SourceRow.ts"
 
-/** The values do not work. The message names no value. */
+/** The values do not work. The message contains no value. */
 export class CredentialsRefused extends Schema.TaggedError<CredentialsRefused>()("CredentialsRefused", {
   message: Schema.String
 }) {}
 
-/** Checks the values of a Git Connection with the servers of its origins. */
+/** Checks the values of a Git Connection against the servers of its origins. */
 export const gitCredentials = (row: ConnectionRow, { values }: ConnectionSecrets): GitCredentials =>
   GitCredentials.basic(
     { username: Redacted.make(values["username"] ?? "git"), password: Redacted.make(values["token"] ?? "") },

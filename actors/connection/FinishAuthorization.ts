@@ -33,12 +33,12 @@ import { oauthRefusal } from "./OAuthRefusal.ts"
 import { connectionRotated } from "./RotatedConnections.ts"
 import { storedOAuth } from "./TokenLifetime.ts"
 
-/** The response belongs to no open authorization: it was never begun, was used, or has expired. */
+/** The response belongs to no open authorization: it was never begun, has been used already, or has expired. */
 export const nothingOpen = failedPrecondition(
   "No authorization is open that this answer belongs to: they last ten minutes and serve once. Nothing was changed; start again from the Connections of the Workspace."
 )
 
-/** Whether the person may still do what they began. */
+/** Whether the person may still do what they set out to do. */
 const authorise = Effect.fnUntraced(function* ({ sessionId, subject, workspaceId }: OpenAuthorization) {
   const sql = yield* SqlClient.SqlClient
   const uses = yield* ConnectionUses
@@ -52,7 +52,7 @@ const authorise = Effect.fnUntraced(function* ({ sessionId, subject, workspaceId
   yield* refuseArchived(workspaceId).pipe(Effect.catchTag("SqlError", Effect.die))
 })
 
-/** Consumes the authorization, only for the person, session and helper that began it. */
+/** Consumes the authorization, only for the person, session and helper it was begun with. */
 const taken = Effect.fnUntraced(function* (context: CommandContext, request: FinishAuthorization) {
   const authorizations = yield* ConnectionAuthorizations
   const state = stateOf(request.search)
@@ -124,8 +124,8 @@ const rotated = Effect.fnUntraced(function* (open: OpenAuthorization, declared: 
 })
 
 /**
- * Turns the draft into a Connection, or gives an existing one its new tokens, unless the authority for it was lost in the
- * meantime.
+ * Turns the draft into a Connection, or gives an existing one its new tokens, unless the authority for doing so has been lost in
+ * the meantime.
  */
 const settle = Effect.fnUntraced(function* (
   context: CommandContext,
@@ -169,7 +169,7 @@ const settle = Effect.fnUntraced(function* (
   })
 })
 
-/** Finishes an authorization with a browser's answer. Its tokens are revoked if it fails. */
+/** Finishes an authorization with the response a browser brings. Revokes its tokens if that fails. */
 export const finishAuthorization = Effect.fn("Connection.finishAuthorization")(function* (
   context: CommandContext,
   request: FinishAuthorization

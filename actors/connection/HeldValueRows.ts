@@ -15,7 +15,7 @@ export const ConnectionHoldRow = table(
 )
 export type ConnectionHoldRow = RowOf<typeof ConnectionHoldRow.columns>
 
-/** Sealed values that newer ones replaced. */
+/** Sealed values that have been replaced by newer ones. */
 export const FormerValuesRow = table("former_connection_values", {
   connection_id: ConnectionId,
   version: Schema.Int,
@@ -23,7 +23,7 @@ export const FormerValuesRow = table("former_connection_values", {
 })
 export type FormerValuesRow = RowOf<typeof FormerValuesRow.columns>
 
-/** Sealed tokens that newer ones replaced. */
+/** Sealed tokens that have been replaced by newer ones. */
 export const FormerTokensRow = table("former_connection_tokens", {
   connection_id: ConnectionId,
   token_generation: Schema.Int,

@@ -19,7 +19,7 @@ const Issuer = Address.check(
   })
 )
 
-/** Parameters of an authorization request that the operator can never set. */
+/** Parameters of an authorization request that an operator can never set. */
 const ownParameters: ReadonlySet<string> = new Set([
   "client_id",
   "client_secret",
@@ -39,7 +39,7 @@ const Client = Schema.Struct({
   id: Schema.NonEmptyString,
   /** By default a method that the server's metadata names. */
   authentication: Schema.optionalKey(Schema.Literals(["client_secret_basic", "client_secret_post"])),
-  /** A file or an environment name with the secret. A public client has neither. */
+  /** A file or an environment variable that contains the secret. A public client has neither. */
   secretFile: Schema.optionalKey(Schema.NonEmptyString),
   secretEnv: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/)))
 }).check(
@@ -48,7 +48,7 @@ const Client = Schema.Struct({
   )
 )
 
-/** What the tokens become: a Connection by a recipe. */
+/** What the tokens become: a Connection that follows a recipe. */
 const MadeConnection = Schema.Struct({
   provider: Schema.NonEmptyString,
   kind: Schema.optionalKey(ConnectionKind),
@@ -56,25 +56,25 @@ const MadeConnection = Schema.Struct({
   authMode: Schema.optionalKey(Schema.String),
   /** The value that the access token becomes: an environment name, or `token` of a Git Connection. */
   accessToken: Schema.NonEmptyString,
-  /** Further values, equal for everybody and not secret. */
+  /** Further values, the same for everybody and not secret. */
   values: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   origins: Schema.optionalKey(Schema.Array(GivenCredentialOrigin).check(Schema.isMinLength(1), Schema.isMaxLength(32)))
 })
 
-/** An OAuth helper as the operator's policy file declares it. */
+/** An OAuth helper as declared in the operator's policy file. */
 export const OAuthHelperDeclaration = Schema.Struct({
   id: OAuthHelperId,
   displayName: displayText(80),
   issuer: Issuer,
   /** Which metadata the issuer publishes: RFC 8414, or OpenID Connect Discovery. */
   metadata: Schema.optionalKey(Schema.Literals(["oauth2", "oidc"])),
-  /** Instead of metadata. */
+  /** Used instead of metadata. */
   endpoints: Schema.optionalKey(
     Schema.Struct({
       authorization: Address,
       token: Address,
       revocation: Schema.optionalKey(Address),
-      /** The server puts `iss` into its answers (RFC 9207). */
+      /** The server adds `iss` to its responses (RFC 9207). */
       issInResponse: Schema.optionalKey(Schema.Boolean)
     })
   ),
@@ -82,7 +82,7 @@ export const OAuthHelperDeclaration = Schema.Struct({
   scopes: Schema.Array(Schema.String.check(Schema.isPattern(/^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/))),
   /** `sent`: the server's metadata does not mention PKCE; a challenge is sent anyway. */
   pkce: Schema.optionalKey(Schema.Literals(["advertised", "sent"])),
-  /** Further parameters of the authorization request. */
+  /** Further authorization request parameters. */
   parameters: Schema.optionalKey(
     Schema.Record(
       Schema.String.check(

@@ -7,7 +7,7 @@ import type { OAuthHelper } from "../../schema/records/OAuthHelper.ts"
 export interface DeclaredHelper {
   readonly helper: OAuthHelper
   readonly server: AuthorizationServer
-  /** Additional parameters that this server wants in an authorization request. */
+  /** Additional parameters that this server expects in an authorization request. */
   readonly parameters: Readonly<Record<string, string>>
   /** The value of the recipe that the access token becomes. */
   readonly accessTokenName: string
@@ -15,12 +15,12 @@ export interface DeclaredHelper {
   readonly values: Readonly<Record<string, string>>
 }
 
-/** The helpers of this installation; none where the operator declared none. */
+/** The helpers of this installation; empty if the operator has declared none. */
 export const OAuthHelpers = Context.Reference<ReadonlyArray<DeclaredHelper>>("svc/actors/connection/OAuthHelpers", {
   defaultValue: () => []
 })
 
-/** The values of a Connection that the helper made. */
+/** The values of a Connection that the helper makes. */
 export const valuesOf = ({ accessTokenName, values }: DeclaredHelper, accessToken: Redacted.Redacted) => ({
   ...values,
   [accessTokenName]: Redacted.value(accessToken)

@@ -7,7 +7,7 @@ import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import type { ConnectionRow } from "./ConnectionRow.ts"
 import { genericRecipeId } from "./CredentialRecipes.ts"
 
-/** What the pool of a Connection provides for it; `undefined` where its values are sealed here. */
+/** What the pool of a Connection provides for it; `undefined` if its values are sealed here. */
 export const providedOf = ({
   provided_name: name,
   provided_pool: pool
@@ -17,7 +17,7 @@ export const providedOf = ({
 type Asked = Pick<CreateConnection, "authMode" | "files" | "kind" | "origins" | "providedBy" | "recipeId" | "values">
 
 /**
- * Why a new Connection cannot leave its values to a pool. Anything that needs a value here is refused with the reason.
+ * Why a new Connection cannot leave its values to a pool. Anything that needs a value on this side is refused with the reason.
  */
 export const poolCredentialsProblem = ({
   authMode,
@@ -53,6 +53,6 @@ export const isProvidedTo = Effect.fnUntraced(function* (workspaceId: WorkspaceI
   return found.length > 0
 })
 
-/** The same answer for a pool that does not exist: which pools exist is not public. */
+/** The same response for a pool that does not exist: which pools exist is not public. */
 export const notProvided = ({ name, pool }: ProvidedBy): string =>
   `The operator does not let this Workspace use the credentials ${name} of the pool ${pool}. The operator does that with: svc admin pool provide ${pool} ${name} WORKSPACE`

@@ -7,7 +7,7 @@ export const connectionRevoked =
   "A Connection that this plan was made with was revoked. Bind another one, and plan again."
 export const connectionRotated = "A Connection that this plan was made with has new values. Plan again."
 
-/** Why one Connection is not the one that the plan was made with; a removed one is reported where it is needed. */
+/** Why one Connection is no longer the one the plan was made with; a removed one is reported where it is needed. */
 export const rotationProblem = (
   use: Pick<NonNullable<ProviderResolution["use"]>, "connectionVersion"> | undefined,
   row: Pick<ConnectionRow, "status" | "version"> | undefined

@@ -12,7 +12,7 @@ export const StoredOAuth = Schema.Struct({
   accessTokenExpiresAt,
   grantedAt,
   issuer: Schema.String,
-  /** A renewal that began then has no recorded end: whether the old refresh token still works is unknown. */
+  /** When a renewal began whose outcome was never recorded: whether the old refresh token still works is unknown. */
   renewingSince: Schema.optionalKey(Timestamp)
 })
 export type StoredOAuth = typeof StoredOAuth.Type

@@ -5,14 +5,16 @@ import type { DeclaredHelper } from "./OAuthHelpers.ts"
 
 /** For a server that issues a refresh token without the lifetime of the access token. */
 const assumedLifetime = Duration.hours(1)
-/** A Run should not outlive its token: one with less than this, or less than half of its life left, is renewed first. */
+/**
+ * A Run should not outlive its token: a token that has less than this left, or less than half of its lifetime, is renewed first.
+ */
 const longestNotice = Duration.minutes(30)
 /** Less than this is useless. */
 const shortestUse = Duration.minutes(1)
 
 const after = (at: string, millis: number) => new Date(Date.parse(at) + millis).toISOString()
 
-/** What is recorded about new tokens, besides themselves. */
+/** What is recorded about new tokens, apart from the tokens themselves. */
 export const storedOAuth = (
   {
     helper,

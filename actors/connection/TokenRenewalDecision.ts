@@ -12,7 +12,7 @@ export const reconnect = "An owner or admin has to connect it again, on the page
 /** What happens to the access token of a Connection before the Connection is used. */
 export type RenewalNeed<Row> =
   | { readonly kind: "none" }
-  /** Only a person who connects it again can retry. */
+  /** Only a person can retry, by connecting it again. */
   | { readonly kind: "refused"; readonly why: string | undefined }
   | { readonly kind: "renew"; readonly row: Row; readonly oauth: StoredOAuth }
 
@@ -23,12 +23,12 @@ export const renewalNeed = <Row extends Pick<ConnectionRow, "status" | "expires_
   const oauth = row === undefined ? undefined : oauthOf(row)
   if (row === undefined || oauth === undefined) return { kind: "none" }
   if (row.status === "error") return { kind: "refused", why: oauthFaultOf(row)?.message }
-  // Other problems of the Connection are reported where it is used.
+  // Other problems with the Connection are reported where it is used.
   if (!isUsable(effectiveStatus(row, at))) return { kind: "none" }
   return oauth.renewingSince !== undefined || isDue(oauth, at) ? { kind: "renew", row, oauth } : { kind: "none" }
 }
 
-/** The helper and the refresh token of a renewal; none when the operator no longer declares the helper for that server. */
+/** The helper and the refresh token for a renewal; none when the operator no longer declares the helper for that server. */
 export const renewalMeans = <Helper extends { readonly server: Pick<DeclaredHelper["server"], "issuer"> }>(
   { issuer }: Pick<StoredOAuth, "issuer">,
   tokens: Redacted.Redacted<ConnectionTokenPair> | undefined,
@@ -45,7 +45,7 @@ export interface RenewalSetback {
   readonly message: string
   /** The authorization itself has ended. */
   readonly isLasting: boolean
-  /** The server has done nothing, so the old refresh token is still valid. */
+  /** The server did nothing, so the old refresh token is still valid. */
   readonly hadNoEffect: boolean
 }
 
@@ -55,7 +55,7 @@ export const renewalSetback = (
   { error, message, reason }: Pick<OAuthFailure, "error" | "message" | "reason">
 ): RenewalSetback => {
   const name = JSON.stringify(displayName)
-  // After a lost answer the refresh token's fate is unknown.
+  // After a lost response, the fate of the refresh token is unknown.
   const hadNoEffect = reason !== "unanswered" && reason !== "invalid"
   if (error !== "invalid_grant") {
     const why = `The access token of the Connection ${name} could not be renewed: ${message}`
@@ -79,7 +79,7 @@ type Renewable = Pick<ConnectionRow, "version" | "token_generation">
 export const takesTokens = (asked: Renewable, row: Renewable & Pick<ConnectionRow, "status">): boolean =>
   row.version === asked.version && row.token_generation === asked.token_generation && isUsable(row.status)
 
-/** A server that does not rotate refresh tokens returns none with a renewal (RFC 6749 6): the old one stays. */
+/** A server that does not rotate refresh tokens returns none on renewal (RFC 6749 6): the old one remains in use. */
 export const refreshTokenAfter = (
   given: Redacted.Redacted | undefined,
   { refreshToken }: { readonly refreshToken?: string | undefined }

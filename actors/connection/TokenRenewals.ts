@@ -5,13 +5,13 @@ import { answered } from "../ActorClient.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { ConnectionRow } from "./ConnectionRow.ts"
 
-/** Keeps the tokens of Connections in step with their authorization servers. */
+/** Keeps the tokens of Connections in sync with their authorization servers. */
 export class TokenRenewals extends Context.Service<
   TokenRenewals,
   {
     /**
-     * Renews access tokens that are about to expire, before a Run gets them. Returns why a Connection cannot be used, by its
-     * id. Never within a transaction: it calls a server.
+     * Renews access tokens that are about to expire, before a Run gets them. Returns why Connections cannot be used, by id. Never
+     * call it within a transaction: it contacts a server.
      */
     readonly renew: (connectionIds: ReadonlyArray<ConnectionId>) => Effect.Effect<ReadonlyMap<string, string>>
     /** Revokes the tokens of ended Connections at their servers, where that has not succeeded yet. */
@@ -37,7 +37,7 @@ export class TokenRenewals extends Context.Service<
         revokeEnded: Effect.gen(function* () {
           const ended = yield* ConnectionRow.some(sql, "id")`SELECT id FROM connections
             WHERE status = 'revoked' AND sealed_tokens IS NOT NULL ORDER BY id`
-          // One that cannot be read must not stop the revocation of the others.
+          // One that cannot be read must not prevent the others from being revoked.
           yield* Effect.forEach(
             ended,
             ({ id }) =>

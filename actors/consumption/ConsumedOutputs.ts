@@ -7,10 +7,10 @@ import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { rowShape } from "../database/Table.ts"
 import { CapsuleId, DependencyId, OutputShareId, type RunId, StateVersionId } from "../../schema/records/Ids.ts"
 
-/** What a dependency provided or did not provide to a plan: every dependency of the Capsule at that time is recorded. */
+/** What a dependency provided or did not provide to a plan: every dependency that the Capsule had at that time is recorded. */
 export const ConsumedOutput = Schema.Struct({
   dependencyId: DependencyId,
-  /** From another Workspace: the share that it came through. */
+  /** For a producer in another Workspace: the share that it came through. */
   outputShareId: Schema.optionalKey(OutputShareId),
   /** Absent in plans made before this was recorded. */
   producerCapsuleId: Schema.optionalKey(CapsuleId),
@@ -18,7 +18,7 @@ export const ConsumedOutput = Schema.Struct({
   output: Schema.optionalKey(Schema.String),
   name: Schema.optionalKey(Schema.String),
   input: Schema.optionalKey(Schema.String),
-  /** The StateVersion that the value came from; absent when nothing was given. */
+  /** The StateVersion that the value came from; absent if nothing was provided. */
   stateVersionId: Schema.optionalKey(StateVersionId)
 })
 export type ConsumedOutput = typeof ConsumedOutput.Type
@@ -94,7 +94,7 @@ export const movedInputs = Effect.fn("movedInputs")(function* (
 
 const ConsumedRow = rowShape({ consumed: Schema.NullOr(Schema.String) })
 
-/** The inputs of a saved plan; `undefined` for a missing one, `null` where they were not recorded. */
+/** The inputs of a saved plan; `undefined` if the plan is missing, `null` if its inputs were not recorded. */
 export const consumedOfPlan = Effect.fn("consumedOfPlan")(function* (planRunId: RunId | null) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* ConsumedRow.rows(sql)`SELECT consumed_outputs AS consumed FROM run_plans

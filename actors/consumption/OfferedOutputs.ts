@@ -20,7 +20,7 @@ export interface ProducerRow {
   readonly release_reason: string | null
 }
 
-/** Why an ended Capsule offers nothing, and what to do. */
+/** Why an ended Capsule offers nothing, and what to do about it. */
 const endOf = ({ release_reason, status }: ProducerRow): string => {
   const why =
     release_reason === "moved_elsewhere"
@@ -39,10 +39,10 @@ export interface Consumer {
 
 /** What a dependency offers now: one Output for one input, or, as `remote_state`, everything the producer has. */
 export interface OfferedOutput<Id extends DependencyId | undefined = DependencyId> {
-  /** `undefined` for one that is only requested. */
+  /** `undefined` for a dependency that is only requested. */
   readonly dependencyId: Id
   readonly producerCapsuleId: CapsuleId
-  /** `undefined` for an ended producer. */
+  /** `undefined` if the producer has ended. */
   readonly producerName: string | undefined
   /** The Output as the consumer names it, and the input that it fills; both absent for `remote_state`. */
   readonly output: string | undefined
@@ -53,13 +53,13 @@ export interface OfferedOutput<Id extends DependencyId | undefined = DependencyI
   readonly outputShareId: OutputShareId | undefined
   readonly stateVersionId: StateVersionId | undefined
   readonly given: ReadonlyArray<OutputRow>
-  /** Why the producer has it but must not offer it. */
+  /** Why the producer has the Output but must not offer it. */
   readonly withheld: string | undefined
   /** How the producer ended, if it has. */
   readonly ended: string | undefined
 }
 
-/** A dependency, or a requested one. */
+/** An existing or requested dependency. */
 export interface WantedOutputs<Id extends DependencyId | undefined = DependencyId> {
   readonly dependencyId: Id
   readonly mode: Dependency["mode"]
@@ -69,19 +69,19 @@ export interface WantedOutputs<Id extends DependencyId | undefined = DependencyI
 
 /** What a producer has now. */
 export interface ProducedOutputs {
-  /** `undefined` when it has vanished. */
+  /** `undefined` if it no longer exists. */
   readonly found: ProducerRow | undefined
-  /** Those of its current StateVersion. */
+  /** The Outputs of its current StateVersion. */
   readonly outputs: ReadonlyArray<OutputRow>
-  /** What it shares with the consumer's Workspace, by the name it shares it under; `undefined` within one Workspace. */
+  /** What it shares with the consumer's Workspace, keyed by the shared name; `undefined` within one Workspace. */
   readonly shared: ReadonlyMap<string, { readonly shareId: OutputShareId; readonly name: string }> | undefined
 }
 
 const standing = (found: ProducerRow | undefined) => (found === undefined || isEnded(found.status) ? undefined : found)
 
 /**
- * What one dependency offers. From another Workspace that is only what is currently shared, under its shared name, and never a
- * secret; within one Workspace a secret may fill an input and is published to nobody.
+ * What one dependency offers. From another Workspace, that is only what is currently shared, under its shared name, and never a
+ * secret; within one Workspace, a secret may fill an input but is not published to anybody.
  */
 export const offersFrom = <Id extends DependencyId | undefined>(
   { dependencyId, mode, producerCapsuleId, wanted }: WantedOutputs<Id>,
@@ -171,13 +171,13 @@ const sameOutput = Effect.fnUntraced(
   orOnIntegrityFault(() => Effect.succeed(false))
 )
 
-/** The recorded use of a producer: nothing without a StateVersion, everything without a name. */
+/** The recorded use of a producer: nothing if there is no StateVersion, everything if there is no name. */
 export interface TakenOutput {
   readonly stateVersionId: StateVersionId | undefined
   readonly name: string | undefined
 }
 
-/** Whether what was taken equals the current offer. Values that cannot be compared differ. */
+/** Whether what was taken equals the current offer. Values that cannot be compared are treated as different. */
 export const isOfferedStill = Effect.fn("isOfferedStill")(function* (
   taken: TakenOutput | undefined,
   { given, name, stateVersionId }: OfferedOutput

@@ -4,7 +4,7 @@ import { SharedOutput } from "../../schema/records/OutputShare.ts"
 import { rowShape } from "../database/Table.ts"
 import { type CapsuleId, OutputShareId, type WorkspaceId } from "../../schema/records/Ids.ts"
 
-// Shares are made above this folder.
+// Shares are created in a folder above this one.
 const ActiveShare = rowShape({ id: OutputShareId, outputs: Schema.String })
 
 const decodeShared = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Array(SharedOutput)))
@@ -15,7 +15,7 @@ export interface SharedFrom {
   readonly shareId: OutputShareId
 }
 
-/** What a Capsule currently shares with a Workspace, by the receiver's names. Only approved, unrevoked shares count. */
+/** What a Capsule currently shares with a Workspace, by the receiver's names. Only approved, unrevoked shares are included. */
 export const activeShares = Effect.fn("activeShares")(function* (
   producerCapsuleId: CapsuleId,
   toWorkspaceId: WorkspaceId

@@ -23,7 +23,7 @@ export type BearerKind = keyof typeof bearerPrefixes
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 const randomLength = 30
 const checksumLength = 6
-// The largest multiple of 62 that fits a byte: higher bytes would bias some characters.
+// The largest multiple of 62 that fits in a byte: higher bytes would bias some characters.
 const fairBytes = 248
 
 const secretPattern = new RegExp(`^[0-9A-Za-z]{${randomLength + checksumLength}}$`)
@@ -62,5 +62,5 @@ export const isWellFormed = (kind: BearerKind, text: string): boolean => {
   return checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength)
 }
 
-/** What is stored instead of the secret. Unsalted: 178 random bits cannot be guessed, and it must be looked up. */
+/** What is stored instead of the secret. Unsalted: 178 random bits cannot be guessed, and lookups need it. */
 export const secretHash = (secret: Redacted.Redacted): string => hash("sha256", Redacted.value(secret), "hex")

@@ -2,12 +2,12 @@ import type { TokenLimits } from "../../schema/records/TokenLimits.ts"
 import type { WorkspaceId } from "../../schema/records/Ids.ts"
 
 /**
- * What a caller presented. In process nothing is presented: the host guarantees the person's identity (`host`), or the
- * service acts for itself (`service`). No external request can be one of these.
+ * What a caller presented. In-process callers present nothing: the host guarantees the person's identity (`host`), or the service
+ * acts on its own behalf (`service`). No external request can be either of these.
  */
 export type CredentialKind = "session" | "token" | "oauth" | "host" | "service"
 
-/** The owner of a credential, and what it may be used for. It implies nothing about any Workspace yet. */
+/** The owner of a credential, and what it may be used for. Implies nothing about any Workspace yet. */
 export interface Principal {
   readonly credential: CredentialKind
   /** Session or token id; never the secret. */
@@ -16,9 +16,9 @@ export interface Principal {
   readonly scopes: ReadonlyArray<string> | "all"
   /** Set when the credential is bound to one Workspace. */
   readonly boundWorkspaceId?: WorkspaceId | undefined
-  /** When the person of a session last confirmed their identity, in milliseconds since 1970. */
+  /** When the person of a session last confirmed their identity, in milliseconds since the epoch (1970). */
   readonly confirmedAt?: number | undefined
-  /** Set when the credential is confined within its Workspace. */
+  /** Set when this use extended the session: its cookie must last as long as the session. */
   readonly limits?: TokenLimits | undefined
   /** Set when this use extended the session: its cookie must last as long. */
   readonly renewed?: boolean | undefined

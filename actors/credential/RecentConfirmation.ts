@@ -5,11 +5,11 @@ import type { Principal } from "./Principal.ts"
 
 const lifetime = Duration.toMillis(retention.confirmation.after)
 
-/** Whether the person of the session confirmed their identity recently enough. */
+/** Whether the person of the session has confirmed their identity recently enough. */
 export const isConfirmed = ({ confirmedAt }: Principal): Effect.Effect<boolean> =>
   Effect.map(Clock.currentTimeMillis, (millis) => confirmedAt !== undefined && millis - confirmedAt < lifetime)
 
-/** The same response wherever a sensitive action needs confirmation, so that a client can handle it in one place. */
+/** The same response wherever a sensitive action needs confirmation, so that clients can handle it in one place. */
 export const requireConfirmed = (principal: Principal): Effect.Effect<void, ApiError> =>
   Effect.flatMap(isConfirmed(principal), (confirmed) =>
     confirmed

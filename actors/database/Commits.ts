@@ -1,18 +1,18 @@
 import { Context } from "effect"
 
 /**
- * Reports every commit of this process. Listeners are called synchronously and must only take note; the data is then read the
- * ordinary way.
+ * Reports every commit made by this process. Listeners are called synchronously and must only note the fact; the data is then
+ * read the ordinary way.
  */
 export class Commits extends Context.Service<
   Commits,
   {
-    /** Registers a listener; the result removes it. */
+    /** Registers a listener; call the result to remove it. */
     readonly listen: (listener: () => void) => () => void
   }
 >()("svc/database/Commits") {}
 
-/** Listeners that can all be called together. */
+/** A set of listeners that can be called together. */
 export const commitListeners = () => {
   const listeners = new Set<() => void>()
   return {

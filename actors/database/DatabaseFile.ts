@@ -13,17 +13,19 @@ export class DatabaseFile extends Context.Service<
     /** Copies the live database to a new file, consistently and without stopping writers. */
     readonly backup: (file: string) => Effect.Effect<void, SqlError>
     /**
-     * Moves the write-ahead log into the database and empties it, so that deleted private values are gone from disk. `false`
-     * when a reader prevented it: the values are removed by the next checkpoint.
+     * Moves the write-ahead log into the database and empties it, so that deleted private values are gone from disk. `false` if a
+     * reader prevented it: the next checkpoint removes the values.
      */
     readonly checkpoint: Effect.Effect<boolean, SqlError>
-    /** How many pages the file has, and how many of them hold nothing. */
+    /** How many pages the file has, and how many of them are empty. */
     readonly pages: Effect.Effect<FilePages, SqlError>
-    /** Returns at most this many empty pages to the file system. Does nothing to a file that `rebuild` has never seen. */
+    /**
+     * Returns at most this many empty pages to the file system. Has no effect on a file that has never been through `rebuild`.
+     */
     readonly release: (pages: number) => Effect.Effect<void, SqlError>
     /**
-     * Rewrites the file without empty pages, so that `release` works from now on. Temporarily needs the size of the file
-     * again.
+     * Rewrites the file without empty pages, so that `release` works from then on. Temporarily needs as much space again as the
+     * file takes.
      */
     readonly rebuild: Effect.Effect<void, SqlError>
     /** Problems found in the file, one per line; empty when it is sound. */

@@ -1,22 +1,24 @@
 import { Effect } from "effect"
 import { DatabaseFile, type FilePages } from "./DatabaseFile.ts"
 
-/** Released in one transaction: moving more pages would delay writers. */
+/** Number of pages released in one transaction: moving more would delay writers. */
 const pagesAtOnce = 64
 /** The share of the file that may stay empty, for the next writes. */
 const slackShare = 0.1
 /** A file of a few MiB is not worth the work. */
 const slackPages = 1024
-/** Writers go first between two steps. */
+/** Lets writers go first between two steps. */
 const pause = "5 millis"
-/** Steps of one turn of the cleanup: some 25 MiB a minute. */
+/** Number of steps in one turn of the cleanup: some 25 MiB a minute. */
 const stepsOfTurn = 100
 
 /** How many empty pages to release in the next step. */
 export const pagesToRelease = ({ empty, total }: FilePages): number =>
   Math.max(0, Math.min(pagesAtOnce, empty - Math.max(slackPages, Math.floor(total * slackShare))))
 
-/** Makes the file smaller after much was removed. Ends early where nothing is released, as in a file that was never converted. */
+/**
+ * Shrinks the file after much has been removed. Ends early if nothing is released, as in a file that has never been converted.
+ */
 export const releaseEmptyPages = Effect.gen(function* () {
   const file = yield* DatabaseFile
   for (let steps = 0; steps < stepsOfTurn; steps++) {

@@ -1,10 +1,10 @@
 import { Option, Schema } from "effect"
 import { storedJson } from "./StoredRecord.ts"
 
-/** A column of text that holds JSON. Rows keep the text: `read` and `write` are its only codec. */
+/** A text column that holds JSON. Rows keep the text: `read` and `write` are its only codec. */
 export interface JsonText<A> extends Schema.Codec<string> {
   readonly read: (text: string) => A
-  /** Its raw content, for a record that is decoded as a whole. */
+  /** The raw content, for a record that is decoded as a whole. */
   readonly parse: (text: string) => unknown
   readonly write: (value: A) => string
 }
@@ -12,7 +12,7 @@ export interface JsonText<A> extends Schema.Codec<string> {
 const parseJson = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Unknown))
 
 /**
- * The column of a JSON text. Where rows are checked against their model, the text is decoded too.
+ * A column that holds JSON as text. Where rows are checked against their model, the text is decoded too.
  *
  * @example
  * const LabelsJson = jsonText(Schema.Array(Schema.String))

@@ -1,15 +1,15 @@
 import { Clock, Context, DateTime, Effect, type Fiber } from "effect"
 import type { Timestamp } from "../../schema/records/Primitives.ts"
 
-/** Where a read records how long its answer is valid. */
+/** Where a read records how long its result is valid. */
 export interface ReadHorizonShape {
   /** The clock of the request. */
   readonly clock: Clock.Clock
-  /** The answer is valid until this time (milliseconds). */
+  /** The result is valid until this time (milliseconds). */
   readonly until: (millis: number) => void
 }
 
-/** Absent where answers are not cached. */
+/** Absent where results are not cached. */
 export const ReadHorizon = Context.Reference<ReadHorizonShape | undefined>("svc/database/ReadHorizon", {
   defaultValue: () => undefined
 })
@@ -20,8 +20,8 @@ const clockOf = (fiber: Fiber.Fiber<unknown, unknown>): Clock.Clock =>
 const timestampOf = (millis: number): Timestamp => DateTime.formatIso(DateTime.makeUnsafe(millis))
 
 /**
- * The current time, for a read that compares it only with these times: its answer is valid until the first of them in
- * the future.
+ * The current time, for a read that only compares it with these times: its result is valid until the first of them that is in the
+ * future.
  */
 export const presentUntil = (moments: ReadonlyArray<string | null>): Effect.Effect<Timestamp> =>
   Effect.withFiber((fiber) => {
@@ -34,13 +34,12 @@ export const presentUntil = (moments: ReadonlyArray<string | null>): Effect.Effe
     return Effect.succeed(timestampOf(present))
   })
 
-/** Milliseconds for which an answer that shows its own time is reused. */
+/** How long, in milliseconds, a result that shows its own time is reused. */
 const datedAnswerMillis = 1000
 
 /**
- * The current time, for an answer that shows when it was made. The answer stays true until something is committed, and
- * keeps its date, so it is reused for a second: long enough to be cheap, too short for the age of its date to be
- * noticed.
+ * The current time, for a result that shows when it was made. The result stays true until something is committed, and keeps its
+ * date, so it is reused for a second: long enough to be cheap, too short for anyone to notice that the date is old.
  */
 export const dateOfAnswer: Effect.Effect<Timestamp> = Effect.withFiber((fiber) => {
   const present = clockOf(fiber).currentTimeMillisUnsafe()

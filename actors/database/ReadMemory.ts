@@ -1,17 +1,17 @@
 import { Context, type Effect } from "effect"
 
-/** Of what one key's read found. */
+/** Describes the value found for one key. */
 export interface Remembering<A> {
-  /** Its bytes, where sizes differ; without a size it is not cached. */
+  /** Its size in bytes, where sizes differ; a value without a size is not cached. */
   readonly weigh?: (found: A, key: string) => number | undefined
-  /** The time (milliseconds) from which on it is read again. Without it, only a commit invalidates it. */
+  /** The time (milliseconds) after which it is read again. Without it, only a commit invalidates it. */
   readonly until?: (found: A) => number
 }
 
 /**
- * Values read from the database that need not be read again until something is committed there, by this process or another.
- * Meant for what every request needs: the caller's identity and rights. Expiry is not a commit: a cached value includes its
- * expiry, and its users compare that with the clock.
+ * Values read from the database that need not be read again until this or another process commits something to it. Meant for what
+ * every request needs: the caller's identity and rights. Expiry is not a commit: a cached value includes its expiry, and its
+ * users compare that with the clock.
  */
 export interface ReadMemoryShape {
   /**

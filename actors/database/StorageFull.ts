@@ -1,7 +1,7 @@
 import { Cause } from "effect"
 import { hasProperty } from "effect/Predicate"
 
-/** The answer to a write that found no space, and the reason of a Run that ended for it. */
+/** The response to a write that found no space, and the reason given for a Run that ended because of it. */
 export const storageFull = {
   code: "storage_full",
   message:
@@ -12,7 +12,7 @@ export const storageFull = {
 const sqliteCodes: ReadonlySet<unknown> = new Set([13, 4874])
 const systemCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT"])
 
-// Errors of libraries wrap each other: a depth beyond any of them.
+// Library errors wrap each other: this depth exceeds any of them.
 const mostWrappings = 8
 
 /** Whether an error, or one of its causes, says that the disk is full. */

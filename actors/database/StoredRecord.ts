@@ -33,7 +33,8 @@ const filtered = (ast: SchemaAST.AST, take: Take): Take => {
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-// Rows hold text and numbers, and everything else in them was parsed from JSON: only a missing value is left to refuse.
+// Rows hold text and numbers, and everything else in them has been parsed from JSON: the only thing left to refuse is a missing
+// value.
 const anyJson: Take = (value) => (value === undefined ? refused : value)
 
 const ofRecord = ({ indexSignatures: [signature, ...others], propertySignatures }: SchemaAST.Objects) => {
@@ -168,23 +169,23 @@ const refuse: Take = () => refused
 
 const made = new WeakMap<object, SchemaAST.AST>()
 
-/** Whether this very value was made by `storedRecord` of the schema, so that it has no other members. */
+/** Whether this very value was made by the schema's `storedRecord`, so that it has no other members. */
 export const isStoredAs = (value: object, ast: SchemaAST.AST): boolean => made.get(value) === ast
 
 /** Whether values of the schema are stored unchanged, so that `storedRecord` reads them without a parser. */
 export const isPlain = (schema: Schema.Constraint): boolean => taking(schema.ast) !== undefined
 
 /**
- * Decodes what this service stored: rows, and JSON of their columns. A function made of the schema once does what its parser
- * would, at a fraction of the cost. What that function refuses goes to the parser, whose failure says what is wrong, and so does
- * everything of a schema that converts values.
+ * Decodes what this service has stored: rows, and the JSON in their columns. A function built once from the schema does what its
+ * parser would, at a fraction of the cost. Whatever that function refuses goes to the parser, whose failure says what is wrong,
+ * and so does everything with a schema that converts values.
  *
  * @example
  * const toProject = storedRecord(Project)
  * const project = toProject({ id: row.id, name: row.name })
  */
 export const storedRecord = <A, I>(schema: Schema.Codec<A, I>): ((value: unknown) => A) => {
-  // Schemas are many, and a start uses few of them.
+  // There are many schemas, and a startup uses few of them.
   let take: Take | undefined
   const parse = Schema.decodeUnknownSync(schema)
   const fits = (taken: unknown): taken is A => taken !== refused
@@ -199,7 +200,7 @@ export const storedRecord = <A, I>(schema: Schema.Codec<A, I>): ((value: unknown
 
 const parsed = (text: string): Result.Result<unknown, unknown> => Result.try(() => JSON.parse(text))
 
-/** The same for a text of JSON. */
+/** Does the same for JSON text. */
 export const storedJson = <A, I>(schema: Schema.Codec<A, I>): ((text: string) => A) => {
   const take = storedRecord(schema)
   const parse = Schema.decodeUnknownSync(Schema.fromJsonString(schema))

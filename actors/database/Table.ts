@@ -6,13 +6,13 @@ import type { Subject } from "../../schema/records/Ids.ts"
 /** A column's values: text, a whole number, bytes, or nothing. JSON is text with a codec, see `JsonText.ts`. */
 export type Stored = string | number | Uint8Array | null
 
-/** Columns by name. Values are stored unchanged: none of the schemas transforms. */
+/** Columns by name. Values are stored unchanged: none of the schemas transforms them. */
 export type Columns = Readonly<Record<string, Schema.Codec<Stored, Stored>>>
 
 /** A row with these columns. */
 export type RowOf<C extends Columns> = { readonly [Name in keyof C]: C[Name]["Type"] }
 
-/** Whether to check every row against its columns. Costs twice what SQLite takes for the row, so only tests do. */
+/** Whether to check every row against its columns. This takes twice as long as SQLite takes for the row, so only tests do it. */
 export const RowChecks = Context.Reference<boolean>("svc/database/RowChecks", { defaultValue: () => false })
 
 /** A row does not fit its columns: the statement and the model differ. Names the columns, never their values. */
@@ -36,7 +36,7 @@ const checked = (columns: Columns, rows: ReadonlyArray<object>) => {
   return Effect.void
 }
 
-/** A statement as a template, as `sql` takes it. */
+/** A statement as a template, as passed to `sql`. */
 type Template<A> = (
   text: TemplateStringsArray,
   ...values: ReadonlyArray<unknown>
@@ -56,9 +56,9 @@ const reader =
 /** Rows of no single table: those of a join or an aggregate. Declared beside the query. */
 export interface RowShape<C extends Columns> {
   readonly columns: C
-  /** Reads rows: the statement answers exactly these columns. */
+  /** Reads rows: the statement must return exactly these columns. */
   readonly rows: (sql: SqlClient.SqlClient) => Template<RowOf<C>>
-  /** The same with a statement that is not cached. */
+  /** Does the same with a statement that is not cached. */
   readonly rowsOnce: (sql: SqlClient.SqlClient) => Template<RowOf<C>>
 }
 
@@ -75,13 +75,13 @@ export const rowShape = <const C extends Columns>(columns: C): RowShape<C> => ({
   rowsOnce: reader<RowOf<C>>(() => columns, false)
 })
 
-// A text without another brand; the property common to all texts makes any text fit.
+// Text without another brand; the property common to all strings lets any string fit.
 interface Unbranded {
   readonly length: number
   readonly "~effect/Brand"?: never
 }
 
-/** What may be written to a column: an id of its kind. A subject may also be the text that its session or token carries. */
+/** What may be written to a column: an id of its kind. A subject may also be the text carried by its session or token. */
 type Written<A> = A extends Subject ? A | (string & Unbranded) : A
 
 type Optional<C extends Columns, Default extends keyof C> = {
@@ -93,7 +93,7 @@ export type NewRow<C extends Columns, Default extends keyof C> = {
   readonly [Name in Exclude<keyof C, Optional<C, Default>>]: Written<C[Name]["Type"]>
 } & { readonly [Name in Optional<C, Default>]?: Written<C[Name]["Type"]> }
 
-/** Some columns of a row, to be written. */
+/** Some of a row's columns, to be written. */
 export type Changes<C extends Columns> = { readonly [Name in keyof C]?: Written<C[Name]["Type"]> }
 
 /** The columns of a new row of this table. */

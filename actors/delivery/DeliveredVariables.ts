@@ -7,7 +7,7 @@ import type { EndpointValues } from "./Endpoints.ts"
 import type { SecretShape } from "./GeneratedSecrets.ts"
 import type { IdentityValues } from "./IdentityCapability.ts"
 
-/** The resolved requirements of a configuration. */
+/** The requirements of a configuration, resolved. */
 export interface DeliveredValues {
   readonly endpoint?: EndpointValues | undefined
   readonly identity?: IdentityValues | undefined
@@ -34,7 +34,7 @@ export const secretShapes = (requires: ReadonlyArray<CompiledRequirement>): Read
       : []
   )
 
-/** Where a module asks for the secret with which its resource server introspects the tokens of the Capsule's client. */
+/** Where a module asks for the secret that its resource server uses to introspect the tokens of the Capsule's client. */
 const introspectionTargets: ReadonlyArray<string> = [
   "variable:oidc_introspection_secret",
   "binding:OIDC_INTROSPECTION_SECRET"
@@ -59,7 +59,7 @@ const valueOf = (
   return found === undefined ? undefined : Redacted.make(found)
 }
 
-/** The variables that the service fills for a configuration, with their required types. */
+/** The variables that the service fills in for a configuration, with their required types. */
 export const deliveryTargets = (
   requires: ReadonlyArray<CompiledRequirement>
 ): ReadonlyMap<string, DeclaredVariable["type"]> =>

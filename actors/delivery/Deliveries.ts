@@ -34,13 +34,13 @@ const drift = refused(
 )
 
 /**
- * Delivers what a configuration requires of the host: resolved at plan, pinned in the plan's private sidecar, and compared
+ * Delivers what a configuration requires from the host: resolved at plan time, pinned in the plan's private sidecar, and compared
  * again before the apply's tool starts. Anything missing, ambiguous or different fails closed.
  */
 export class Deliveries extends Context.Service<
   Deliveries,
   {
-    /** Before a plan or drift check: the variables that the host fills. A destruction uses those of the last apply. */
+    /** Before a plan or drift check: the variables that the host fills in. A destroy uses those of the last apply. */
     readonly resolve: (run: RunRow, subject: DeliverySubject) => Effect.Effect<PlannedDeliveries, DeliveryRefused>
     /** In the transaction that makes the plan reviewable: resolves what is consumed, and pins everything. */
     readonly pin: (
@@ -48,21 +48,21 @@ export class Deliveries extends Context.Service<
       subject: Pick<DeliverySubject, "capsule" | "requires">,
       resolved: ResolvedDeliveries
     ) => Effect.Effect<void, DeliveryRefused>
-    /** Before the tool of an apply starts. Returns the variables that the plan received. */
+    /** Called before the tool of an apply starts. Returns the variables that the plan received. */
     readonly verify: (
       run: RunRow,
       subject: DeliverySubject
     ) => Effect.Effect<ReadonlyMap<string, RunVariable>, DeliveryRefused>
-    /** The values of the last apply. Creates nothing, so it fails once a generated secret is erased. */
+    /** The values of the last apply. Creates nothing, so it fails once a generated secret has been erased. */
     readonly lastGiven: (subject: DeliverySubject) => Effect.Effect<ReadonlyMap<string, RunVariable>, DeliveryRefused>
     /**
-     * In the transaction that settles a successful apply: pinned deliveries take effect. Returns why something could not, since
-     * a completed apply is never undone for it.
+     * In the transaction that settles a successful apply: pinned deliveries take effect. Returns why something could not take
+     * effect, since a completed apply is never undone because of it.
      */
     readonly applied: (run: RunRow, capsule: GuardedCapsuleRow) => Effect.Effect<ReadonlyArray<string>>
-    /** In the transaction that settles a terminal destroy. */
+    /** Runs in the transaction that settles a terminal destroy. */
     readonly destroyed: (capsuleId: CapsuleId) => Effect.Effect<void>
-    /** In the transaction that releases a Capsule: the same, but generated values stay sealed. */
+    /** Does the same in the transaction that releases a Capsule, except that generated values stay sealed. */
     readonly released: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
 >()("svc/actors/delivery/Deliveries") {
@@ -130,7 +130,7 @@ const make = Effect.gen(function* () {
     const last = yield* sidecar.lastApplied(subject.capsule.id)
     if (last === undefined) return yield* fresh(run, subject)
     const { consumed: _, ...resolved } = last
-    // The last apply may have had other secrets than the configuration requires now; the current module gets its own.
+    // The last apply may have had secrets other than those the configuration requires now; the current module gets its own.
     const shapes = secretShapes(subject.requires)
     const found = yield* gathered(shapes, (shape) => secrets.obtain(subject.capsule, shape))
     return yield* planned(subject, { ...resolved, secrets: shapes }, found)

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 
 /**
- * A requirement of the configuration cannot be delivered, or is no longer what was reviewed. Nothing was executed. `message`
+ * A requirement of the configuration cannot be delivered, or is no longer what was reviewed. Nothing has been executed. `message`
  * names requirements and variables, never a value.
  */
 export class DeliveryRefused extends Schema.TaggedError<DeliveryRefused>()("DeliveryRefused", {

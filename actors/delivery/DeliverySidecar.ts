@@ -75,14 +75,14 @@ const authorityText = (planRunId: RunId, capsule: GuardedCapsuleRow, pinned: Pin
 export class DeliverySidecar extends Context.Service<
   DeliverySidecar,
   {
-    /** In the transaction that makes the plan reviewable. */
+    /** Runs in the transaction that makes the plan reviewable. */
     readonly save: (planRunId: RunId, capsule: GuardedCapsuleRow, pinned: PinnedDeliveries) => Effect.Effect<void>
-    /** The deliveries of a plan, if the Capsule's authority is still the one that it was made under. */
+    /** The deliveries of a plan, if the Capsule's authority is still the one the plan was made under. */
     readonly verified: (
       planRunId: RunId | null,
       capsule: GuardedCapsuleRow
     ) => Effect.Effect<PinnedDeliveries | undefined>
-    /** The deliveries of the Capsule's last apply; for its destruction and its drift checks. */
+    /** The deliveries of the Capsule's last apply, for its destroy and its drift checks. */
     readonly lastApplied: (capsuleId: CapsuleId) => Effect.Effect<PinnedDeliveries | undefined>
   }
 >()("svc/actors/delivery/DeliverySidecar") {

@@ -3,7 +3,8 @@ import { CallbackPath } from "../../schema/manifest/RequirementDeclaration.ts"
 import { type DeliveryRefused, refused } from "./DeliveryRefused.ts"
 
 /**
- * An https URL in its one spelling, without credentials, query or fragment; an origin is written without its last slash.
+ * An https URL in its canonical spelling, without credentials, query or fragment; an origin is written without its trailing
+ * slash.
  */
 const isEndpointUrl = (text: string): boolean => {
   const url = URL.parse(text)
@@ -22,7 +23,7 @@ const plainText = Schema.String.check(
  * The operator's assignment of an address to one Capsule. Every name is written out: the service neither invents hostnames nor
  * fills in templates.
  *
- * - `workspace`: handle; `project`: slug, needed where two Projects have a Capsule of that name and environment
+ * - `workspace`: handle; `project`: slug, needed if two Projects have a Capsule with that name and environment
  * - `url`: canonical https URL, such as `https://app.example.com`
  * - `subdomain`, `routePattern`: passed unchanged to modules that ask for them
  * - `postLogoutPaths`: where people may return to after signing out of the Capsule's application, besides `url` itself
@@ -45,15 +46,15 @@ export const EndpointAssignment = Schema.Struct({
 export type EndpointAssignment = typeof EndpointAssignment.Type
 
 /**
- * The Capsules that the operator assigns an address. None by default: then a module that needs one cannot be planned. Read
- * where it takes effect, since a reload changes it.
+ * The Capsules to which the operator assigns an address. Empty by default: a module that needs an address then cannot be planned.
+ * Read where it takes effect, since a reload changes it.
  */
 export const EndpointPolicy = Context.Reference<{ readonly endpoints: ReadonlyArray<EndpointAssignment> }>(
   "svc/actors/delivery/EndpointPolicy",
   { defaultValue: () => ({ endpoints: [] }) }
 )
 
-/** A Capsule as assignments name it. `homonyms`: existing Capsules of that name and environment in other Projects. */
+/** A Capsule as assignments name it. `homonyms`: existing Capsules with the same name and environment in other Projects. */
 export interface EndpointOwner {
   readonly workspace: string
   readonly project: string
@@ -62,7 +63,7 @@ export interface EndpointOwner {
   readonly homonyms: number
 }
 
-/** The only assignment of a Capsule. None, or an ambiguous policy, is a refusal. */
+/** The Capsule's only assignment. No assignment or an ambiguous policy is a refusal. */
 export const assignedEndpoint = (
   endpoints: ReadonlyArray<EndpointAssignment>,
   owner: EndpointOwner

@@ -32,19 +32,19 @@ export const generatedPlace = (workspaceId: WorkspaceId, id: string) => ({
 })
 
 /**
- * Secrets that the host generates for a Capsule: random, created once per target, and the same for every later plan, whatever
- * its configuration. They leave only into Runs.
+ * Secrets that the host generates for a Capsule: random, created once per target, and the same for every later plan, whatever its
+ * configuration. They leave svc only for Runs.
  */
 export class GeneratedSecrets extends Context.Service<
   GeneratedSecrets,
   {
     /** The secret of that shape, created if the Capsule has none. */
     readonly obtain: (capsule: Owner, shape: SecretShape) => Effect.Effect<Redacted.Redacted<string>>
-    /** The same without creating it. */
+    /** The same secret, without creating it. */
     readonly find: (capsule: Owner, shape: SecretShape) => Effect.Effect<Redacted.Redacted<string> | undefined>
     /** Gives a new Capsule a secret that another installation generated, in the transaction that creates it. */
     readonly keep: (capsule: Owner, shape: SecretShape, text: Redacted.Redacted) => Effect.Effect<void>
-    /** After a terminal destroy, in its transaction. */
+    /** Runs after a terminal destroy, in its transaction. */
     readonly drop: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
 >()("svc/actors/delivery/GeneratedSecrets") {
@@ -84,7 +84,7 @@ export class GeneratedSecrets extends Context.Service<
         })} ON CONFLICT (id) DO NOTHING`
       }, Effect.orDie)
 
-      // The row decides: if two callers create one at once, one value is kept, and both get it.
+      // The row decides: if two callers create a secret at the same time, one value is kept, and both get it.
       const obtain = Effect.fn("GeneratedSecrets.obtain")(
         function* (capsule: Owner, shape: SecretShape) {
           const known = yield* find(capsule, shape)

@@ -19,21 +19,21 @@ const unavailable = () =>
 export class IdentityCapability extends Context.Service<
   IdentityCapability,
   {
-    /** At plan: derives the values from the endpoint and pins them to the Plan Run. Registers nothing. */
+    /** At plan time: derives the values from the endpoint and pins them to the Plan Run. Registers nothing. */
     readonly pin: (
       planRunId: RunId,
       capsuleId: CapsuleId,
       endpoint: EndpointValues
     ) => Effect.Effect<IdentityValues, DeliveryRefused>
-    /** Before the tool of the final apply starts: checks that nothing pinned has moved. */
+    /** Before the tool of the final apply starts: checks that nothing pinned has changed. */
     readonly check: (planRunId: RunId, capsuleId: CapsuleId) => Effect.Effect<void, DeliveryRefused>
-    /** With the settlement of a successful final apply, in its transaction; repeatable. */
+    /** Part of settling a successful final apply, in its transaction; repeatable. */
     readonly register: (
       planRunId: RunId | null,
       capsuleId: CapsuleId,
       introspectionSecret: Redacted.Redacted | undefined
     ) => Effect.Effect<void, DeliveryRefused>
-    /** With a terminal destroy, in its transaction; repeatable. */
+    /** Part of a terminal destroy, in its transaction; repeatable. */
     readonly retire: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
 >()("svc/actors/delivery/IdentityCapability") {

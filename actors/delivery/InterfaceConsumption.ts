@@ -23,28 +23,28 @@ const consumes = (requires: ReadonlyArray<CompiledRequirement>): ReadonlyArray<C
   requires.filter((requirement) => requirement.kind === "interface.consume")
 
 /**
- * Resolves `interface.consume`: after the plan to exactly one Resolved Interface of the Capsule's own Workspace, with the
- * least binding that does. The binding is pending while the plan is reviewed, and ready from its apply on: an unapproved
+ * Resolves `interface.consume`: after the plan, to exactly one Resolved Interface of the Capsule's own Workspace, with the
+ * narrowest binding that suffices. The binding is pending while the plan is reviewed, and ready once it is applied: an unapproved
  * plan grants nothing.
  */
 export class InterfaceConsumption extends Context.Service<
   InterfaceConsumption,
   {
-    /** In the transaction that makes the plan reviewable. */
+    /** Runs in the transaction that makes the plan reviewable. */
     readonly resolve: (
       run: RunRow,
       capsule: CapsuleRow,
       requires: ReadonlyArray<CompiledRequirement>
     ) => Effect.Effect<ReadonlyArray<ConsumedInterface>, DeliveryRefused>
-    /** Before the tool of the apply starts: the same Interfaces, still unambiguous, by bindings that are still valid. */
+    /** Before the tool of the apply starts: the same Interfaces, still unambiguous, through bindings that are still valid. */
     readonly check: (
       capsule: CapsuleRow,
       requires: ReadonlyArray<CompiledRequirement>,
       consumed: ReadonlyArray<ConsumedInterface>
     ) => Effect.Effect<void, DeliveryRefused>
-    /** In the transaction that settles the apply. Bindings that the Capsule no longer consumes are disabled. */
+    /** Runs in the transaction that settles the apply. Bindings that the Capsule no longer consumes are disabled. */
     readonly activate: (capsuleId: CapsuleId, consumed: ReadonlyArray<ConsumedInterface>) => Effect.Effect<void>
-    /** In the transaction of a terminal destroy. */
+    /** Runs in the transaction of a terminal destroy. */
     readonly release: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
 >()("svc/actors/delivery/InterfaceConsumption") {

@@ -29,7 +29,7 @@ export const policyProblem = (
       )
 }
 
-/** The only matching Interface of the Workspace, or why there is not exactly one. */
+/** The only matching Interface in the Workspace, or why there is not exactly one. */
 export const soleInterface = <Row>(
   { interface: { type, version }, key }: Requirement,
   matches: ReadonlyArray<Row>
@@ -68,11 +68,11 @@ export const bindingProblem = (
       )
 }
 
-/** What a plan recorded for a requirement, and the facts at its apply. */
+/** What a plan recorded for a requirement, and the facts when it is applied. */
 export interface Reviewed {
   readonly pinned: Pick<ConsumedInterface, "interfaceId"> | undefined
   readonly binding: Pick<BindingRow, "status" | "permissions" | "delivery_type"> | undefined
-  /** The Interface that matches now; not searched without a binding. */
+  /** The Interface that currently matches; not looked up without a binding. */
   readonly interfaceId: InterfaceId | undefined
   /** Whether the person of the binding is an active member of the Workspace. */
   readonly isMember: boolean

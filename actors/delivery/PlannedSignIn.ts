@@ -1,7 +1,7 @@
 import type { PlannedSignIn } from "../../schema/records/Run.ts"
 import type { ResolvedDeliveries } from "./DeliverySidecar.ts"
 
-/** What the apply of a plan registers for the sign-in of the Capsule's application; `undefined` without one. */
+/** What applying a plan registers for sign-in to the Capsule's application; `undefined` if nothing is registered. */
 export const plannedSignIn = ({ endpoint, identity }: ResolvedDeliveries): PlannedSignIn | undefined =>
   endpoint === undefined || identity === undefined
     ? undefined

@@ -24,22 +24,22 @@ import { closesCycle } from "./DependencyCycle.ts"
 import { DependencyRow, toDependency, DependencyEdgeRow } from "../consumption/DependencyRow.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 
-/** What flows from Outputs of one Capsule into inputs of another, and so their order. */
+/** What flows from Outputs of one Capsule into inputs of another, and therefore their order. */
 export class Dependencies extends Context.Service<
   Dependencies,
   {
-    /** The dependencies of a Capsule, on either side. */
+    /** The dependencies of a Capsule, as consumer or producer. */
     readonly list: (capsuleId: CapsuleId, page: PageRequest) => Effect.Effect<Page<Dependency>, ApiError>
     /**
-     * Fails with `failed_precondition` for a cycle, and with `invalid_request` for unknown names. Voids the plans of the
-     * consumer that are not applied yet: they were made without it.
+     * Fails with `failed_precondition` for a cycle, and with `invalid_request` for unknown names. Voids the consumer's plans that
+     * have not been applied yet: they were made without it.
      */
     readonly create: (
       context: CommandContext,
       consumerCapsuleId: CapsuleId,
       request: NewDependency
     ) => Effect.Effect<Dependency, ApiError>
-    /** Voids the plans of the consumer that are not applied yet, in the same transaction. */
+    /** Voids the consumer's plans that have not been applied yet, in the same transaction. */
     readonly remove: (context: CommandContext, id: DependencyId) => Effect.Effect<void, ApiError>
   }
 >()("svc/actors/dependency/Dependencies") {
@@ -74,7 +74,7 @@ const make = Effect.gen(function* () {
   ) {
     const consumer = yield* alive(yield* capsules.find(consumerCapsuleId), "Capsule")
     const producer = yield* checkProducer("", consumer.workspace_id, request).pipe(Effect.provideContext(services))
-    // All edges, since a cycle may lead through another Workspace.
+    // All edges, since a cycle may pass through another Workspace.
     const edges = yield* Effect.orDie(DependencyEdgeRow.rows(sql)`SELECT producer_capsule_id AS producer,
         consumer_capsule_id AS consumer FROM dependencies`)
     if (closesCycle(edges, { producer: producer.id, consumer: consumer.id })) {

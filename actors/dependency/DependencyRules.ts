@@ -24,7 +24,7 @@ const unknownProducer = (at: string) => invalidRequest(`${at}producerCapsuleId: 
 const refusePrivate = (at: string, index: number, reason: string | undefined, name: string) =>
   invalidRequest(`${at}outputs[${index}].from: ${reason ?? `The Output ${name} is private.`}`)
 
-/** A producer of another Workspace is visible only through active shares. */
+/** A producer in another Workspace is visible only through active shares. */
 const checkOutputs = Effect.fnUntraced(function* (
   at: string,
   workspaceId: WorkspaceId,
@@ -113,8 +113,8 @@ export const checkInputs = Effect.fnUntraced(function* (
 })
 
 /**
- * What a dependency would offer now: the inputs that it fills. Fails with `failed_precondition` when it is not ready: its
- * producer was never applied, or lacks a value for a required Output.
+ * What a dependency would currently offer: the inputs that it fills. Fails with `failed_precondition` if it is not ready: its
+ * producer has never been applied, or lacks a value for a required Output.
  */
 export const checkReady = Effect.fn("Dependency.checkReady")(function* (
   at: string,

@@ -10,8 +10,8 @@ import { DependencyRow } from "../consumption/DependencyRow.ts"
 import { RunRow } from "../run/RunRow.ts"
 
 /**
- * The existing consumers of a released Capsule lose their input: they are stale, plans that used it are voided, and each of
- * them finds the reason in its own history. In the caller's transaction. The dependencies stay, so that the next plan can
+ * The existing consumers of a released Capsule lose their input: they become stale, plans that used it are voided, and the reason
+ * is recorded in each consumer's own history. Runs in the caller's transaction. The dependencies stay, so that the next plan can
  * say why.
  */
 export const endProducer = Effect.fn("endProducer")(function* (

@@ -8,8 +8,8 @@ import type { RunRow } from "../run/RunRow.ts"
 import { blocked } from "./RunBlocked.ts"
 
 /**
- * The machine of the agent that holds a Run, as the agent described it. The agent checks the sandbox and the tool again
- * before the tool starts.
+ * The machine of the agent that holds a Run, as described by the agent. The agent checks the sandbox and the tool again before
+ * the tool starts.
  */
 export const makeAgentMachine = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

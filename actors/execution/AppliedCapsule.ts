@@ -19,7 +19,7 @@ const publicEndpoint = (outputs: ReadonlyArray<StateOutput>): string | null => {
   return null
 }
 
-/** Whether the state becomes a StateVersion of the Capsule: a failure before any change leaves the previous one. */
+/** Whether the state becomes a StateVersion of the Capsule: after a failure before any change, the previous one is kept. */
 export const isNewState = ({ changedAnything, exit, lineage, state }: ApplyResult): boolean =>
   state !== undefined && lineage !== undefined && (exit === "succeeded" || changedAnything)
 
@@ -49,7 +49,7 @@ export const capsuleAfter = (
       ...settled,
       status: "active",
       public_endpoint: publicEndpoint(result.outputs),
-      // An apply clears what a check has found; it does not replace a first check.
+      // An apply clears what a check found; it does not replace a first check.
       drift_status: capsule.drift_checked_at === null ? "unknown" : "none"
     }
   }
@@ -61,10 +61,12 @@ export const capsuleAfter = (
   return uncertain ? { ...pointers, status: "error", runtime_safety: "unknown" } : pointers
 }
 
-/** The recorded earlier inputs; newest first. */
+/** How much is recorded of earlier inputs; newest first. */
 const mostSecrets = { texts: 4_096, bytes: 512 * 1024 }
 
-/** Where nothing was updated, the state still contains a changed or removed input, and the next plan its old value. */
+/**
+ * If nothing was updated, the state still contains an input that has been changed or removed, and the next plan its old value.
+ */
 export const rememberedSecrets = (
   now: ReadonlyArray<SecretText>,
   before: ReadonlyArray<SecretText>
@@ -80,7 +82,7 @@ export const rememberedSecrets = (
   return [...byText.values()]
 }
 
-/** The evidence of an apply for readers: its preparation, its outcome, and the host's notes. */
+/** The evidence of an apply as shown to readers: its preparation, its outcome, and the host's notes. */
 export const appliedEvidence = (
   prepared: Pick<PreparedApply, "evidence"> | undefined,
   { evidence, possiblyCreated }: Pick<ApplyResult, "evidence" | "possiblyCreated">,

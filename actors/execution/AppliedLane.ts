@@ -12,7 +12,7 @@ import { contentOf, PathFilters } from "../staleness/PathFilters.ts"
 import { SnapshotRow } from "../source/SourceRow.ts"
 import { type RunId } from "../../schema/records/Ids.ts"
 
-/** The effect of an apply on the lane that its Capsule follows. */
+/** How an apply affects the lane that its Capsule follows. */
 export const makeAppliedLane = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const runs = yield* RunLedger
@@ -38,7 +38,7 @@ export const makeAppliedLane = Effect.gen(function* () {
     }
   })
 
-  /** Whether the applied commit differs in the module from its lane's current one; read before the transaction. */
+  /** Whether the module at the applied commit differs from the one at its lane's current commit; read before the transaction. */
   const prepareFilter = Effect.fnUntraced(function* (runId: RunId) {
     const run = yield* runs.find(runId)
     const capsule = yield* capsules.find(run?.capsule_id ?? null)
@@ -51,7 +51,7 @@ export const makeAppliedLane = Effect.gen(function* () {
     yield* filters.prepare([{ ...capsule, install_config_id, adopted_snapshot_id: snapshot.id }], contentOf(newer))
   })
 
-  /** A rollback pins the Capsule and records the position of the lane. */
+  /** A rollback pins the Capsule and records the lane's position. */
   const pinned = Effect.fnUntraced(function* (run: RunRow, capsule: GuardedCapsuleRow, lane: Record<string, string>) {
     const plan = yield* runs.find(run.plan_run_id)
     const stands = yield* lanes.find(capsule.source_id, {
@@ -61,7 +61,7 @@ export const makeAppliedLane = Effect.gen(function* () {
     return pinOf(run, plan, { at: yield* now, commit: stands?.resolved_commit ?? null })
   })
 
-  // A failed comparison must not prevent the recording of an apply; without one the module counts as touched.
+  // A failed comparison must not prevent an apply from being recorded; without one, the module counts as touched.
   const compared = (runId: RunId) =>
     prepareFilter(runId).pipe(
       Effect.catchCause((cause) => Effect.logError(`The commits of ${runId} could not be compared`, cause))

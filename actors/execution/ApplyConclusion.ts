@@ -18,7 +18,7 @@ export interface PostApplyOutcome {
   readonly problem?: { readonly code: string; readonly message: string } | undefined
 }
 
-/** The operator's checks after an apply. A Run without a stored preparation has them in its configuration only. */
+/** The operator's checks after an apply. For a Run without a stored preparation, they are only in its configuration. */
 export const lifecycleAfter = (
   configs: InstallConfigStore["Service"],
   run: Pick<RunRow, "install_config_id">,
@@ -28,7 +28,10 @@ export const lifecycleAfter = (
     ? Effect.map(configs.load(run.install_config_id), (config) => config?.config.operator?.lifecycle)
     : Effect.succeed(prepared.lifecycle)
 
-/** Ends an apply whose state is already committed, by the outcome of its checks: in one transaction, and once. */
+/**
+ * Ends an apply whose state has already been committed, according to the outcome of its checks: in one transaction, and only
+ * once.
+ */
 export const makeConclusion = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const runs = yield* RunLedger

@@ -30,7 +30,7 @@ export const makeApplySteps = Effect.gen(function* () {
     execute: (job: ApplyJob, control: PlaceControl) =>
       Effect.tapError(runner.apply(job, control), ({ message }) => control.sink.log("prepare", "system", message)),
     settle: Effect.fn("Run.settleApply")(function* (hold, result, control) {
-      // What the tool did cannot be repeated, so its outcome must not be lost to a full disk.
+      // What the tool did cannot be repeated, so its outcome must not be lost because the disk is full.
       const checked = yield* control.record(settlement.settle(hold, result))
       if (checked === undefined) return
       yield* killPoint("apply.committed")

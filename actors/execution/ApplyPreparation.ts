@@ -49,7 +49,7 @@ export const makeApplyPreparation = Effect.gen(function* () {
         madeWith: found === undefined ? undefined : toRun(found).tool
       })
     ).pipe(Effect.mapError(refuse))
-    // An approver may have lost the right, or a rule may have changed, while the Run was queued.
+    // While the Run was queued, an approver may have lost the permission, or a rule may have changed.
     const unapproved = yield* approvals.obstacleAtStart(plan)
     if (unapproved !== undefined) {
       return yield* blocked("approval_lapsed", `Nothing was applied. ${unapproved} Plan again.`, evidence)
@@ -61,13 +61,13 @@ export const makeApplyPreparation = Effect.gen(function* () {
     return { ...whole, planRunId: plan.id }
   })
 
-  /** Checks that nothing the host delivers has moved since the review. Returns the plan's deliveries. */
+  /** Checks that none of the host's deliveries has changed since the review. Returns the plan's deliveries. */
   const delivered = (run: RunRow, prepared: PreparedRun) =>
     deliveries
       .verify(run, deliverySubject(prepared))
       .pipe(Effect.mapError(({ code, message }) => blocked(code, message, prepared.evidence)))
 
-  /** Ephemeral inputs are not in a plan file; the apply receives them as the plan did. */
+  /** Ephemeral inputs are not stored in a plan file; the apply receives them the same way the plan did. */
   const ephemeralOf = Effect.fnUntraced(function* (prepared: PreparedRun, fromHost: ReadonlyMap<string, RunVariable>) {
     const all = prepared.variables.filter((variable) => variable.ephemeral)
     if (all.length === 0) return {}
@@ -82,7 +82,7 @@ export const makeApplyPreparation = Effect.gen(function* () {
     return Object.fromEntries([...Object.entries(values).map(([name, { value }]) => [name, value] as const), ...hosted])
   })
 
-  /** Automation may have been paused while the Run was queued; a person's Run continues. */
+  /** Automation may have been paused while the Run was queued; a Run started by a person continues. */
   const stillAutomatic = Effect.fnUntraced(function* (run: RunRow, { evidence }: PreparedRun) {
     const paused = yield* Effect.provideService(automationRefusal(run.workspace_id), SqlClient.SqlClient, sql)
     if (paused !== undefined) {

@@ -42,7 +42,7 @@ const addressesOf = ({ instances = [], module, name, type }: typeof StateResourc
     return `${module === undefined ? "" : `${module}.`}${type}.${name}${index}`
   })
 
-/** The part of a state file that is readable without the tool. */
+/** The part of a state file that can be read without the tool. */
 const StateFile = Schema.fromJsonString(
   Schema.Struct({
     lineage: Schema.String,
@@ -71,7 +71,7 @@ const readState = Effect.fnUntraced(function* (state: Redacted.Redacted<Uint8Arr
   return { lineage: parsed.lineage, serial: parsed.serial, outputs, resourceCount, managed }
 })
 
-/** No record exists: something was changed, and nothing more is known. */
+/** There is no record: something was changed, and that is all that is known. */
 const unknown: LeftOver = { started: [], completed: [], possiblyCreated: [], changedAnything: true }
 
 /** In settlement's form: an unreadable folder may contain anything. */
@@ -94,8 +94,8 @@ export class ApplyRecovery extends Context.Service<
   ApplyRecovery,
   {
     /**
-     * Settles a running apply, in the name of its owner, from what its execution left, else from its last checkpoint.
-     * `untouched` is the error when the tool was never started, `interrupted` otherwise.
+     * Settles a running apply on behalf of its owner, from what its execution left behind, or else from its last checkpoint.
+     * `untouched` is the error if the tool was never started, `interrupted` otherwise.
      */
     readonly settle: (
       run: RunRow,
@@ -121,8 +121,8 @@ export class ApplyRecovery extends Context.Service<
       const preparations = yield* RunPreparations
 
       /**
-       * Decided only by the ledger: the phase, or the answer to an agent, is written before the tool starts. A run
-       * folder can be lost, an event cannot.
+       * Decided by the ledger alone: the phase, or the response to an agent, is written before the tool starts. A run folder can
+       * be lost, an event cannot.
        */
       const mayHaveStarted = (run: RunRow) =>
         run.start_acknowledged_at !== null
@@ -134,8 +134,8 @@ export class ApplyRecovery extends Context.Service<
             )
 
       /**
-       * The tool may have started more than it reported: every creation in the plan without a trace in the state or the tool's
-       * reports may have happened.
+       * The tool may have started more than it reported: every creation in the plan that left no trace in the state or in the
+       * tool's reports may have happened.
        */
       const suspected = Effect.fnUntraced(function* (run: RunRow, left: LeftOver, managed: ReadonlyArray<string>) {
         const plan = yield* ledger.find(run.plan_run_id)
@@ -146,15 +146,15 @@ export class ApplyRecovery extends Context.Service<
           ({ actions, address }) =>
             actions.includes("create") &&
             !accounted.has(address) &&
-            // A replaced resource is in the state before and after.
+            // A replaced resource is in the state both before and after.
             !(actions.length === 1 && inState.has(address))
         )
         return [...new Set([...left.possiblyCreated, ...untold.map(({ address }) => address)])]
       })
 
       /**
-       * The secrets of the Run: from its plan, from its initial state, and from the current values of its Connections;
-       * `undefined` when they are not completely known.
+       * The secrets of the Run: from its plan, its initial state, and the current values of its Connections; `undefined` if not
+       * all of them are known.
        */
       const secretsOf = Effect.fnUntraced(function* (run: RunRow) {
         const plan = yield* plans.secrets(run.workspace_id, run.plan_run_id)
@@ -196,7 +196,7 @@ export class ApplyRecovery extends Context.Service<
           )
         }
         const found = left ?? unknown
-        // A state that does not continue the base is not taken: the settlement keeps it for a person to examine.
+        // A state that does not continue the base is not adopted: the settlement keeps it for a person to examine.
         const saved =
           found.state !== undefined
             ? {}

@@ -3,17 +3,17 @@ import type { ApplyExit, ApplyOutcome, StateOutput, StateProblem } from "../../r
 import type { RunEvidence } from "../../schema/records/Run.ts"
 import type { RunError } from "../run/RunLifecycle.ts"
 
-/** How an apply ended, as seen by the runner or found by recovery. Its preparation is not repeated here. */
+/** How an apply ended, as seen by the runner or found by recovery. Does not include its preparation. */
 export interface ApplyResult {
   readonly exit: ApplyExit
   readonly state?: Redacted.Redacted<Uint8Array> | undefined
   readonly stateProblem?: StateProblem | undefined
-  /** A left-over that cannot be this Capsule's next state. It is kept, sealed, for a person's decision. */
+  /** A left-over state that cannot be this Capsule's next one. It is kept, sealed, until a person decides. */
   readonly rejectedState?: Redacted.Redacted<Uint8Array> | undefined
   readonly lineage?: string | undefined
   readonly serial?: number | undefined
   readonly resourceCount?: number | undefined
-  /** Outputs that repeat a secret are marked. */
+  /** Outputs, with those that repeat a secret marked. */
   readonly outputs: ReadonlyArray<StateOutput>
   readonly changedAnything: boolean
   readonly possiblyCreated: ReadonlyArray<string>
@@ -40,7 +40,7 @@ export const resultOf = (outcome: ApplyOutcome, outputs: ReadonlyArray<StateOutp
   error: outcome.limit
 })
 
-/** With an unknown secret no Output can be known to be public. */
+/** While a secret is unknown, no Output can be known to be public. */
 export const allPrivate = (outputs: ReadonlyArray<StateOutput>): ReadonlyArray<StateOutput> =>
   outputs.map((output) => ({ ...output, sensitive: true }))
 

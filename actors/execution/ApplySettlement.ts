@@ -37,13 +37,13 @@ import { StateVersions } from "../state/StateVersions.ts"
 import { orOnIntegrityFault } from "../vault/IntegrityFault.ts"
 import type { CapsuleId, RunId, StateVersionId } from "../../schema/records/Ids.ts"
 
-/** An apply whose state is committed and whose end waits for the operator's checks. */
+/** An apply whose state has been committed and whose end is waiting for the operator's checks. */
 export interface CheckedApply {
   readonly capsuleId: CapsuleId
   readonly lifecycle: Lifecycle
 }
 
-/** An agent stops its tool by itself before its lease ends, and when it is asked to end. */
+/** An agent stops its tool by itself before its lease ends, and when asked to end it. */
 const unasked = {
   code: "apply_interrupted",
   message:
@@ -57,17 +57,17 @@ const unasked = {
 export class ApplySettlement extends Context.Service<
   ApplySettlement,
   {
-    /** Settles the answer of `ModuleRunner.apply`: commits an outcome, or ends a Run whose tool was never started. */
+    /** Settles the result of `ModuleRunner.apply`: commits an outcome, or ends a Run whose tool was never started. */
     readonly settle: (
       hold: RunHold,
       result: JobResult<ApplyOutcome>
     ) => Effect.Effect<CheckedApply | undefined, HoldLost>
     /**
-     * Ends the Run, unless the operator requires checks after this apply: then state and Outputs are committed and the Run
-     * continues until `conclude`. Returns the checks to make. A repeated call changes nothing and returns the same.
+     * Ends the Run, unless the operator requires checks after this apply: in that case state and Outputs are committed and the
+     * Run continues until `conclude`. Returns the checks to run. A repeated call changes nothing and returns the same.
      */
     readonly commit: (hold: RunHold, result: ApplyResult) => Effect.Effect<CheckedApply | undefined, HoldLost>
-    /** Ends an apply whose state is committed, by the outcome of its checks. */
+    /** Ends an apply whose state has been committed, according to the outcome of its checks. */
     readonly conclude: (hold: RunHold, checks: PostApplyOutcome) => Effect.Effect<void, HoldLost>
   }
 >()("svc/actors/execution/ApplySettlement") {
@@ -93,7 +93,7 @@ export class ApplySettlement extends Context.Service<
       const lanes = yield* SourceLanes
       const lane = yield* makeAppliedLane
 
-      /** The host's deliveries for an apply take effect with it, or end with a destroy. Returns what could not be done. */
+      /** The host's deliveries for an apply take effect with it; after a destroy they end. Returns what could not be done. */
       const hosted = Effect.fnUntraced(function* (
         run: RunRow,
         capsule: GuardedCapsuleRow,
@@ -150,7 +150,7 @@ export class ApplySettlement extends Context.Service<
         if (run.provider_apply_succeeded !== null) return checked
         const base =
           capsule.current_state_version_id === null ? undefined : yield* states.find(capsule.current_state_version_id)
-        // A completed apply is recorded anyway; with an unknown secret no Output can be known to be public.
+        // A completed apply is recorded regardless; while a secret is unknown, no Output can be known to be public.
         const lost = orOnIntegrityFault(() => Effect.succeed("lost" as const))
         const ofPlan = yield* lost(plans.secrets(run.workspace_id, run.plan_run_id))
         const ofState = base === undefined ? [] : yield* lost(states.secrets(base))
@@ -183,7 +183,7 @@ export class ApplySettlement extends Context.Service<
               })
         const isChecked = succeeded && checked !== undefined
         const settled = capsuleAfter(run.type, capsule, result, prepared, version?.id)
-        // Until the checks have passed it is unknown whether it works.
+        // Until the checks have passed, nobody knows whether it works.
         const columns = isChecked ? { ...settled, status: capsule.status, runtime_safety: "unknown" } : settled
         const tracked = succeeded && run.type === "apply" ? yield* lane.adopted(run) : {}
         const pin = succeeded ? yield* lane.pinned(run, capsule, tracked) : {}
@@ -197,7 +197,7 @@ export class ApplySettlement extends Context.Service<
         }
         if (succeeded && run.type === "destroy_apply") yield* staleReasons.destroyed(capsule.id)
         yield* staleReasons.producerMoved(capsule.id)
-        // The lanes in use may have changed with the deployment.
+        // The set of lanes in use may have changed with the deployment.
         if (succeeded) yield* lanes.settleStatus(capsule.source_id)
         if (version !== undefined)
           yield* runs.supersedePlans(capsule.id, "The state has moved on.", run.plan_run_id ?? undefined)
@@ -237,7 +237,7 @@ export class ApplySettlement extends Context.Service<
 
       const commit = (hold: RunHold, left: ApplyResult) => Effect.andThen(lane.compared(hold.runId), write(hold, left))
 
-      /** The Run's own redactor knows the values it received. A rotation in the meantime adds others. */
+      /** The Run's own redactor knows the values it received. A rotation since then adds more. */
       const published = (runId: RunId, outputs: ApplyResult["outputs"]) =>
         held.renewedSince(runId).pipe(
           Effect.flatMap((renewed) =>

@@ -6,7 +6,7 @@ import { holdOf } from "../run/RunHold.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { BackupStore } from "../state/BackupStore.ts"
 
-/** Exports control information of a Capsule or a Workspace. */
+/** Exports a Capsule's or Workspace's control information. */
 export const makeBackupExecution = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const backups = yield* BackupStore

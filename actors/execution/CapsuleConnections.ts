@@ -8,13 +8,13 @@ import { chosenDefault } from "../git-fetch/GitConnectionUse.ts"
 import type { CapsuleRow } from "../authority/CapsuleRow.ts"
 import type { SourceRow, SnapshotRow } from "../source/SourceRow.ts"
 
-/** The path of a module within its repository: a snapshot may be of a subfolder. */
+/** The path of a module within its repository: a snapshot may cover only a subfolder. */
 export const repositoryPath = (folder: string, modulePath: string): string => {
   if (folder === ".") return modulePath
   return modulePath === "." ? folder : `${folder}/${modulePath}`
 }
 
-/** For a module without a Capsule, and perhaps without a Source: then the default is the repository's default branch. */
+/** For a module without a Capsule, and possibly without a Source: in that case the default is the repository's default branch. */
 export const newCapsuleSite = (install: {
   readonly workspaceId: WorkspaceId
   readonly projectId: ProjectId
@@ -56,7 +56,7 @@ export const starterOf = (run: Pick<RunRow, "created_by" | "trigger_kind">, caps
     ? { subject: capsule.auto_update_by ?? undefined, automatic: true }
     : { subject: run.created_by ?? undefined, automatic: run.trigger_kind === "schedule" }
 
-/** Applies the rule of each of these Connections. A Connection that may not be used is recorded on the Run. */
+/** Applies the rule of each of these Connections. If one may not be used, that is recorded on the Run. */
 export const checkUses = Effect.fn("checkUses")(function* (
   connectionIds: ReadonlyArray<ConnectionId>,
   starter: UseStarter,

@@ -27,7 +27,7 @@ import { type StagedReport, StagedReportJson, StagedSnapshot } from "../source/S
 export const CheckSpec = Schema.Struct({
   sourceId: SourceId,
   snapshot: StagedSnapshot,
-  /** When absent, the only module of the snapshot. */
+  /** If absent, the snapshot's only module. */
   modulePath: Schema.optionalKey(Schema.String),
   /** The configuration to compare the module with, from the Source's own Workspace. */
   installConfigId: Schema.optionalKey(InstallConfigId),

@@ -21,7 +21,7 @@ type Module = Pick<CompatibilityReport, "modulePath" | "rootProviderRequirements
 
 const finding = (severity: "info" | "warning", code: string, message: string): Finding => ({ severity, code, message })
 
-/** How one input that the configuration knows differs, if something fills it. */
+/** How an input known to the configuration differs, if something fills it. */
 const changesOf = (before: DeclaredVariable, after: DeclaredVariable, valueIsSet: boolean): ReadonlyArray<Finding> => {
   const { name } = before
   const found: Array<Finding> = []
@@ -44,7 +44,7 @@ const changesOf = (before: DeclaredVariable, after: DeclaredVariable, valueIsSet
   return found
 }
 
-/** The module's inputs beyond those of the configuration. Names only: no value is read. */
+/** The module's inputs that the configuration lacks. Names only: no value is read. */
 const inputFindings = (
   { config }: LoadedInstallConfig,
   module: Module,
@@ -80,9 +80,9 @@ const inputFindings = (
 }
 
 /**
- * Compares a checked module with a configuration that the caller intends to use, by the rules for a plan of that configuration,
- * and adds the findings to the report. Whatever a person has to decide is a warning, and the report then needs attention. An
- * unsupported module stays as it is: no configuration changes that.
+ * Compares a checked module with a configuration that the caller intends to use, by the rules for planning that configuration,
+ * and adds the findings to the report. Anything a person has to decide is a warning, and the report then needs attention. An
+ * unsupported module remains unsupported: no configuration changes that.
  */
 export const makeConfigurationFit = Effect.gen(function* () {
   const configs = yield* InstallConfigStore

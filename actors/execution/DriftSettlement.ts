@@ -17,7 +17,7 @@ import { driftCheckForm, type PreparedDriftCheck } from "./PreparationForms.ts"
 import { endRun } from "./RunEnding.ts"
 import type { JobResult } from "./RunSteps.ts"
 
-/** When to repeat a scheduled check that gave way to another Run. */
+/** When to repeat a scheduled check that was stopped in favour of another Run. */
 const afterGivingWay: Duration.Input = "15 minutes"
 
 export const driftEvidence = (
@@ -25,11 +25,13 @@ export const driftEvidence = (
   { diagnostics, drifted, resourceDrift, tool }: DriftOutcome
 ): RunEvidence => ({ ...prepared.evidence, drifted, resourceDrift, diagnostics, tool })
 
-/** Whether a stopped check is repeated soon: a scheduled one that gave way does not wait for its whole interval. */
+/**
+ * Whether a stopped check is repeated soon: a scheduled one that made way for another Run does not wait for its whole interval.
+ */
 export const isMadeAgain = ({ cancel_reason, trigger_kind }: Pick<RunRow, "cancel_reason" | "trigger_kind">) =>
   trigger_kind === "schedule" && cancel_reason === goesFirst
 
-/** A check that gave way is due again soon; in the caller's transaction. */
+/** A check that made way for another Run is due again soon; in the caller's transaction. */
 export const scheduleAgain = Effect.fnUntraced(function* (
   capsules: Pick<CapsuleLedger["Service"], "schedule">,
   run: Pick<RunRow, "cancel_reason" | "capsule_id" | "trigger_kind">

@@ -4,9 +4,8 @@ import type { ApplyOutcome, DriftOutcome, PlanOutcome } from "../../runner/execu
 import type { RunSteps } from "./RunSteps.ts"
 
 /**
- * The steps of the executions that run a module's tool. The control plane takes all three for its own Runs; for a Run
- * of a pool it takes `prepare` when the Run is offered and `settle` when its result has arrived; an agent executes in
- * between.
+ * The steps of the executions that run a module's tool. For its own Runs the control plane performs all three; for a Run of a
+ * pool it performs `prepare` when the Run is offered and `settle` when its result has arrived, and an agent executes in between.
  */
 export class ModuleSteps extends Context.Service<
   ModuleSteps,

@@ -9,13 +9,13 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { pendingPlan, RunRow, toRun } from "../run/RunRow.ts"
 import { toolMoved } from "./ReviewedPlanProblem.ts"
 
-/** Plans made with another tool than the one that would apply them: after an upgrade of the release or of the tool. */
+/** Plans made with a different tool from the one that would apply them, after an upgrade of the release or of the tool. */
 export class OutdatedPlans extends Context.Service<
   OutdatedPlans,
   {
     /**
-     * Voids every unapplied plan whose apply would be refused because of its tool, before anyone approves it. Returns
-     * their number. A plan whose tool cannot be found now is kept.
+     * Voids every unapplied plan whose apply would be refused because of its tool, before anyone approves it. Returns how many. A
+     * plan whose tool cannot be found now is kept.
      */
     readonly supersede: Effect.Effect<number>
   }

@@ -32,7 +32,7 @@ import type { JobResult } from "./RunSteps.ts"
 import { differingInputs } from "../staleness/DifferingInputs.ts"
 import { adoptedBase, takenOverWarning } from "./TakenOverState.ts"
 
-/** The evidence for reviewers: the plan's preparation, and what was computed. */
+/** The evidence for reviewers: how the plan was prepared, and what was computed. */
 export const planEvidence = (prepared: Pick<PreparedPlan, "evidence">, outcome: PlanOutcome): RunEvidence => ({
   ...prepared.evidence,
   planSummary: outcome.summary,
@@ -44,11 +44,11 @@ export const planEvidence = (prepared: Pick<PreparedPlan, "evidence">, outcome: 
   ...(outcome.providerLockDigest === undefined ? {} : { providerLockDigest: outcome.providerLockDigest })
 })
 
-/** A Capsule that reads the Outputs of another one. */
+/** A Capsule that reads another one's Outputs. */
 type Dependant = Pick<CapsuleRow, "name" | "workspace_id">
 
 /**
- * What the approver of a destroy learns about the consumers of this Capsule's Outputs; those in other Workspaces are only
+ * What the approver of a destroy is told about the consumers of this Capsule's Outputs; consumers in other Workspaces are only
  * counted.
  */
 export const dependantsWarning = (
@@ -69,13 +69,13 @@ export const dependantsWarning = (
 }
 
 /**
- * Parks a computed plan for review, or ends the Run without one. Reads the preparation from the database: nothing of a plan's
- * outcome is stored earlier, so a plan whose process dies before this is computed again.
+ * Parks a computed plan for review, or ends the Run without one. Reads the preparation from the database: no part of a plan's
+ * outcome is stored before this, so if the process dies first, the plan is computed again.
  */
 export class PlanSettlement extends Context.Service<
   PlanSettlement,
   {
-    /** Returns the log message about a computed plan that is not kept. */
+    /** Returns the log message for a computed plan that is not kept. */
     readonly settle: (hold: RunHold, result: JobResult<PlanOutcome>) => Effect.Effect<string | undefined, HoldLost>
   }
 >()("svc/actors/execution/PlanSettlement") {
@@ -143,7 +143,7 @@ export class PlanSettlement extends Context.Service<
         if (reason !== undefined) return yield* supersedeRun(ending, run, reason)
         const { requires } = config.config.compiled
         yield* deliveries.pin(run, { capsule, requires }, prepared.deliveries)
-        // A newer plan supersedes every older one that still waits.
+        // A newer plan supersedes every older one that is still waiting.
         yield* ledger.supersedePlans(capsule.id, "A newer plan was computed.", run.id)
         yield* plans.save(run.workspace_id, run.id, {
           planFile: outcome.planFile,
@@ -165,7 +165,7 @@ export class PlanSettlement extends Context.Service<
           ...takenOverWarning(base, capsule),
           ...dependantsWarning(run.workspace_id, yield* dependantsOf(run))
         ]
-        // An uploaded state was never applied with a configuration.
+        // An uploaded state has never been applied with a configuration.
         const inputs =
           base === undefined || base.state_upload_id !== null
             ? undefined
@@ -189,7 +189,7 @@ export class PlanSettlement extends Context.Service<
         yield* handover.planned(run)
       }, transaction(sql))
 
-      /** A consumed Interface could not be resolved: the computed plan is not kept. */
+      /** A consumed Interface could not be resolved, so the computed plan is not kept. */
       const refuse = Effect.fnUntraced(function* (
         hold: RunHold,
         outcome: PlanOutcome,

@@ -7,17 +7,16 @@ import { ResolvedDeliveries } from "../delivery/DeliverySidecar.ts"
 import type { PreparationForm } from "../run/RunPreparations.ts"
 
 /*
- * What the preparation of each kind of execution stores for its settlement. Everything else that settlement needs is already
- * in rows: the authority in the Run, the configuration under its id, secrets where they are sealed. No secret belongs in
- * here.
+ * What the preparation of each kind of execution stores for its settlement. Everything else the settlement needs is already in
+ * rows: the authority in the Run, the configuration under its id, secrets where they are sealed. Never put a secret in here.
  */
 
 /**
  * A plan or destroy plan.
  *
- * - `place`: decides which base configuration of the operator applies
+ * - `place`: determines which of the operator's base configurations applies
  * - `consumed`: which Outputs of other Capsules it was given, by their StateVersions
- * - `deliveries`: what the host delivers; it is pinned when the plan is parked
+ * - `deliveries`: what the host delivers; pinned when the plan is parked
  */
 export const PreparedPlan = Schema.Struct({
   reportId: CompatibilityReportId,
@@ -31,8 +30,8 @@ export type PreparedPlan = typeof PreparedPlan.Type
 /**
  * An apply or destroy apply.
  *
- * - `lockText`: the reviewed provider lock; absent when the module uses no installed provider
- * - `lifecycle`: the operator's checks afterwards
+ * - `lockText`: the reviewed provider lock; absent if the module uses no installed provider
+ * - `lifecycle`: the operator's checks after the apply
  */
 export const PreparedApply = Schema.Struct({
   evidence: RunEvidence,

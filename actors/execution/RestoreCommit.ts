@@ -30,9 +30,9 @@ interface Reviewed {
 }
 
 /**
- * Commits a reviewed restore in the caller's transaction: a successor of the archived configuration, a new StateVersion,
- * Outputs, pointers, generation and epoch. Nothing older becomes current again, so no plan or apply of an earlier authority
- * is valid.
+ * Commits a reviewed restore in the caller's transaction: a successor of the archived configuration, a new StateVersion, Outputs,
+ * pointers, generation and epoch. Nothing older becomes current again, so no plan or apply made under an earlier authority
+ * remains valid.
  */
 export const makeRestoreCommit = Effect.gen(function* () {
   const capsules = yield* CapsuleLedger

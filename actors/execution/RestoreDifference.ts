@@ -17,7 +17,7 @@ export interface ComparedConfig {
   }>
 }
 
-/** The names of both sides whose texts differ. */
+/** Names from either side whose texts differ. */
 const differences = (
   kind: ConfigurationDifference["kind"],
   current: ReadonlyMap<string, string>,

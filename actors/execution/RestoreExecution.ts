@@ -71,7 +71,7 @@ export const makeRestoreExecution = Effect.gen(function* () {
     if (missing !== undefined) return yield* refuse("failed_precondition", `Not restored. ${missing}`)
     const target = yield* targetOf(capsule, yield* backupOf(plan))
     if (Result.isFailure(target)) return yield* failRun(ending, run, target.failure)
-    // It covers generation, epoch and pointers: an apply may have ended between the request and this moment.
+    // The digest covers generation, epoch and pointers: an apply may have ended between the request and now.
     if (target.success.digest !== plan.plan_digest) return yield* refuse("guard_conflict", moved)
     yield* commit({ run, plan, capsule, target: target.success })
     yield* killPoint("restore.committing")

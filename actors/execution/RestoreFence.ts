@@ -15,7 +15,7 @@ const PlannedCapsule = rowShape({ capsule_id: CapsuleId, plans: Schema.Int })
 
 /** What a restore revoked, because its fate after the backup is unknown. */
 export interface RestoreFence {
-  /** Plans that were waiting for approval, or approved and not yet applied. */
+  /** Plans that were waiting for approval, or were approved but not yet applied. */
   readonly plans: number
   /** Applies that were queued or running. */
   readonly applies: number
@@ -32,8 +32,8 @@ const outcomeUnknown = {
 }
 
 /**
- * Removes the authority to apply from a restored database: applies between the backup and the restore are not in it, and would
- * be repeated.
+ * Removes the authority to apply from a restored database: it does not contain the applies between the backup and the restore,
+ * and they would be repeated.
  */
 export const fenceRestored = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -41,7 +41,7 @@ export const fenceRestored = Effect.gen(function* () {
   const lifecycle = yield* RunLifecycle
   const capsules = yield* CapsuleLedger
 
-  /** Whatever the plan creates may exist: neither a journal nor a state can tell. */
+  /** Anything the plan creates may exist: there is neither a journal nor a state to tell. */
   const mayExist = Effect.fnUntraced(function* (run: RunRow) {
     const plan = yield* ledger.find(run.plan_run_id)
     const changes = plan === undefined ? [] : (toRun(plan).resourceChanges ?? [])
@@ -49,8 +49,8 @@ export const fenceRestored = Effect.gen(function* () {
   })
 
   return yield* Effect.gen(function* () {
-    // One with a checkpoint is settled by the next start, which makes that checkpoint the Capsule's partial state; and so is one whose
-    // agent had sent the state it ended with.
+    // An apply with a checkpoint is settled by the next startup, which makes that checkpoint the Capsule's partial state; so is
+    // one whose agent had sent its final state.
     const applies = yield* Effect.orDie(RunRow.rows(
       sql
     )`SELECT * FROM runs WHERE (type IN ('apply', 'destroy_apply') OR (type = 'restore' AND plan_run_id IS NOT NULL))

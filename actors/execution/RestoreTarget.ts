@@ -53,8 +53,8 @@ const standingOf = (row: Pick<StateVersionRow, "id" | "generation" | "serial" | 
 })
 
 /**
- * What the restore of a backup would change about the current Capsule, in the caller's transaction. Review and commit both
- * derive it, and the digest says whether they derived the same.
+ * What restoring a backup would change about the current Capsule, in the caller's transaction. Review and commit both derive it,
+ * and the digest shows whether they derived the same.
  */
 export const restoreTarget = Effect.fn("restoreTarget")(function* (capsule: GuardedCapsuleRow, backupId: BackupId) {
   const backups = yield* BackupStore

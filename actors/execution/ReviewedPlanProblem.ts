@@ -12,7 +12,7 @@ const refused = (code: PlanRefusal["code"], message: string) => Result.fail<Plan
 
 type Tool = Pick<NonNullable<Run["tool"]>, "name" | "version">
 
-/** Why a plan of another tool is not applied: only the tool that made a plan reads it as it was reviewed. */
+/** Why a plan made by a different tool is not applied: only the tool that made a plan reads it as it was reviewed. */
 export const toolMoved = (madeWith: Tool | undefined, tool: Tool): string | undefined => {
   if (madeWith?.name === tool.name && madeWith.version === tool.version) return undefined
   const before = madeWith === undefined ? "an unknown tool" : `${madeWith.name} ${madeWith.version}`
@@ -21,7 +21,7 @@ export const toolMoved = (madeWith: Tool | undefined, tool: Tool): string | unde
 
 interface PlanFacts<Plan> {
   readonly plan: Plan | undefined
-  /** What has changed in the operator's base configuration since the plan. */
+  /** What has changed in the operator's base configuration since the plan was made. */
   readonly moved: string | undefined
   readonly madeWith: Tool | undefined
 }
@@ -45,7 +45,7 @@ export const reviewedPlan = <Plan extends Pick<RunRow, "approved_at" | "used_by_
   return otherTool === undefined ? Result.succeed(plan) : refused("tool_changed", otherTool)
 }
 
-/** What was saved of the plan, when all of it still exists. `hasBuild`: whether the archive of its source build exists. */
+/** What was saved with the plan, if all of it still exists. `hasBuild`: whether the archive of its source build exists. */
 export const savedPlan = <Saved extends { readonly build?: unknown }>(
   saved: Saved | undefined,
   planDigest: string | null,

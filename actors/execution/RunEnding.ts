@@ -31,6 +31,6 @@ export const supersedeRun = ({ lifecycle, handover }: Services, run: RunRow, rea
     yield* handover.finished(run)
   })
 
-/** Ends a running Run that changed nothing by what stopped it: cancelled on request, else failed. */
+/** Ends a running Run that changed nothing, according to what stopped it: cancelled if requested, otherwise failed. */
 export const endRun = (services: Services, run: RunRow, error: RunError, evidence?: RunEvidence) =>
   error.code === "cancelled" ? cancelRun(services, run, evidence) : failRun(services, run, error, evidence)

@@ -9,19 +9,19 @@ export interface RunControl {
   readonly sink: RunSink
   /** Completes when somebody asks the Run to stop. */
   readonly cancelRequested: Effect.Effect<void>
-  /** The folder of this attempt: absolute, not existing yet, removed once the Run is settled. */
+  /** The folder for this attempt: absolute path, does not exist yet, removed once the Run is settled. */
   readonly runFolder: string
   /** Records how the Run ended, repeatedly while the database refuses (a full disk), until the service stops. */
   readonly record: <A>(end: Effect.Effect<A, HoldLost>) => Effect.Effect<A, HoldLost>
 }
 
 /**
- * Executes one Run that was claimed, and settles it. Every end is recorded on the Run; it fails only when it has lost the Run,
- * and writes nothing from then on.
+ * Executes one claimed Run and settles it. Every outcome is recorded on the Run; it fails only if it has lost the Run, and writes
+ * nothing from then on.
  */
 export type RunExecution = (run: RunRow, control: RunControl) => Effect.Effect<void, HoldLost>
 
-/** One execution per type of Run. */
+/** One execution per Run type. */
 export class RunExecutions extends Context.Service<RunExecutions, Readonly<Record<RunType, RunExecution>>>()(
   "svc/actors/run/RunExecutions"
 ) {}

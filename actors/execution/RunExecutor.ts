@@ -37,27 +37,27 @@ const defectOf = (cause: Cause.Cause<never>) => {
   return hasStorageFull(cause) ? storageFull : defect
 }
 
-/** Events about resources; the runner keeps what recovery needs of them in the run folder. */
+/** Events about resources; the runner keeps the ones recovery needs in the run folder. */
 const isOfResource = (kind: ReportedKind): boolean => kind.startsWith("resource.")
 
-/** How an execution ended. `unreadable`: its left-overs could not be read. `lost`: it had lost the Run. */
+/** How an execution ended. `unreadable`: what it left could not be read. `lost`: it had lost the Run. */
 type Ended = "settled" | "unreadable" | "lost"
 
-/** How long to wait before retrying to record an end. */
+/** How long to wait before retrying to record how a Run ended. */
 const recordAgain = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("5 seconds")])
 
 /**
- * Executes Runs in fibers of their own, outside any mailbox, so that reads and cancels always answer. It is the only owner
- * of running Runs in this process; `RunRecovery` settles what it leaves when the process dies.
+ * Executes Runs in their own fibers, outside any mailbox, so that reads and cancels are always answered. It is the only owner of
+ * running Runs in this process; `RunRecovery` settles what it leaves behind when the process dies.
  */
 export class RunExecutor extends Context.Service<
   RunExecutor,
   {
-    /** Starts nothing more; running Runs continue. */
+    /** Starts no more Runs; running ones continue. */
     readonly quiesce: Effect.Effect<void>
     /**
-     * Starts nothing more, gives running Runs their grace period (unless `SkipDrainGrace` completes first), then interrupts
-     * them and waits until each is settled.
+     * Starts no more Runs, gives running ones their grace period (unless `SkipDrainGrace` completes first), then interrupts them
+     * and waits until each is settled.
      */
     readonly drain: Effect.Effect<void>
     /** Takes Runs from the queue until the scope closes. */
@@ -101,7 +101,7 @@ export class RunExecutor extends Context.Service<
           Effect.catch((cause) => Effect.failCause(cause))
         )
 
-      /** A defect must not leave a Run without an owner, nor an apply without its state. The log has the cause. */
+      /** A defect must not leave a Run without an owner, nor an apply without its state. The cause is in the log. */
       const failed = Effect.fnUntraced(function* (
         run: RunRow,
         cause: Cause.Cause<never>
@@ -199,7 +199,7 @@ export class RunExecutor extends Context.Service<
         }
       })
 
-      /** Work that changes nothing is repeated by the next process, without counting as a failed attempt. */
+      /** Work that changes nothing is repeated by the next process, and does not count as a failed attempt. */
       const requeue = Effect.fnUntraced(function* (run: RunRow) {
         yield* FiberMap.remove(fibers, run.id)
         const reason = "The service is stopping; the Run starts again with it."

@@ -21,17 +21,17 @@ import { StoredWorkspace } from "../workspace/StoredWorkspace.ts"
 import { type RunRow } from "../run/RunRow.ts"
 import type { InstallConfigId } from "../../schema/records/Ids.ts"
 
-/** How each requirement of the module is met, with the secrets if all of them are. */
+/** How each requirement of the module is met, and the secrets if all of them are. */
 export interface ResolvedProviders {
   readonly resolutions: ReadonlyArray<ProviderResolution>
   readonly blocked: ProviderResolution | undefined
   readonly credentials: ReadonlyArray<ProviderCredentials>
   readonly moduleInputDefaults: Readonly<Record<string, Schema.Json>>
-  /** Replaced values that another Run still holds: they are redacted as well. */
+  /** Replaced values that another Run still holds: these are redacted too. */
   readonly formerSecrets: ReadonlyArray<SecretText>
 }
 
-/** The inputs from people and other Capsules, with the basis of the latter. */
+/** The inputs from people and other Capsules, and what the latter are based on. */
 export interface GivenVariables {
   readonly values: Readonly<Record<string, RunVariable>>
   readonly consumed: ReadonlyArray<ConsumedOutput>
@@ -40,12 +40,12 @@ export interface GivenVariables {
 /** A required value that nothing provides. */
 export class MissingInput extends Schema.TaggedError<MissingInput>()("MissingInput", { message: Schema.String }) {}
 
-/** The values from people and other Capsules, and the missing ones. */
+/** The values from people and other Capsules, and which are missing. */
 export interface KnownVariables extends GivenVariables {
   readonly missing: ReadonlyArray<MissingInput>
 }
 
-/** `DEMO_TOKEN` of provider `acme/demo` is its argument `token`: the convention nearly every provider follows. */
+/** `DEMO_TOKEN` of provider `acme/demo` is its argument `token`: nearly every provider follows this convention. */
 const conventionalArguments = (provider: string, names: ReadonlyArray<string>): Record<string, string> => {
   const prefix = `${(provider.split("/").at(-1) ?? "").toUpperCase().replaceAll("-", "_")}_`
   return Object.fromEntries(
@@ -75,7 +75,7 @@ export class RunInputs extends Context.Service<
       declared: StoredConfig["variables"],
       defaults: Readonly<Record<string, Schema.Json>>
     ) => Effect.Effect<GivenVariables, MissingInput>
-    /** The same without a refusal: inputs without a value are left out. */
+    /** The same, but never refuses: inputs without a value are left out. */
     readonly known: (
       capsule: CapsuleRow,
       config: LoadedInstallConfig,
@@ -168,7 +168,7 @@ export class RunInputs extends Context.Service<
           if (row !== undefined) {
             values.set(input, { value: yield* states.outputValue(row), sensitive: row.sensitive === 1 })
           } else if (required || withheld !== undefined) {
-            // Replacing a newly private value by a default would silently change it.
+            // Replacing a value that has become private with a default would silently change it.
             const why = withheld ?? ended ?? "Apply that Capsule first, or renew the share of its Outputs."
             missing.push(
               new MissingInput({

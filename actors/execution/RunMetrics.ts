@@ -33,16 +33,16 @@ const observe = (
   attributes: Readonly<Record<string, string>>
 ): Effect.Effect<void> => Metric.update(Metric.withAttributes(metric, attributes), Math.max(0, millis) / 1000)
 
-/** Records how long a Run was in one phase. */
+/** Records how long a Run spent in one phase. */
 export const measurePhase = (attributes: { readonly type: string; readonly phase: string }, millis: number) =>
   observe(phaseDuration, millis, attributes)
 
-/** Counts how long a Run was queued, when it is claimed. */
+/** Records how long a Run was queued, when it is claimed. */
 export const measureWait = Effect.fnUntraced(function* ({ queued_at, type }: Pick<RunRow, "queued_at" | "type">) {
   yield* observe(wait, (yield* Clock.currentTimeMillis) - millisOf(queued_at), { type })
 })
 
-/** Counts a Run that another process executed, when it has ended, using only the ledger. */
+/** Records a Run that another process executed, once it has ended, using only the ledger. */
 export const measureEnded = Effect.fnUntraced(function* (
   run: Pick<RunRow, "type" | "status" | "error_code" | "started_at" | "finished_at">
 ) {
@@ -52,7 +52,10 @@ export const measureEnded = Effect.fnUntraced(function* (
   yield* Metric.update(Metric.withAttributes(ended, { type, status, code: code ?? "" }), 1)
 })
 
-/** The metrics of one execution. Labels are types, phases, statuses and error codes: a closed set, without a Run's contents. */
+/**
+ * The metrics of one execution. Labels are types, phases, statuses and error codes: a closed set that contains nothing from the
+ * Run itself.
+ */
 export const measureRun = Effect.fnUntraced(function* (run: RunRow) {
   const { type } = run
   const begun = yield* Clock.currentTimeMillis
@@ -71,12 +74,12 @@ export const measureRun = Effect.fnUntraced(function* (run: RunRow) {
     "phase" in data ? leavePhase(data.phase) : Effect.void
 
   return {
-    /** The Run's sink, watched for phases. */
+    /** The Run's sink, observed for phase changes. */
     watched: (sink: RunSink): RunSink => ({
       ...sink,
       event: (kind, data) => Effect.andThen(onEvent(data), sink.event(kind, data))
     }),
-    /** Counts the end according to the ledger. */
+    /** Counts the end as recorded in the ledger. */
     end: Effect.fnUntraced(function* (settled: RunRow | undefined) {
       yield* leavePhase(undefined)
       if (settled === undefined) return

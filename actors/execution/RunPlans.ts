@@ -13,17 +13,17 @@ import { Vault } from "../vault/Vault.ts"
 import { RunPlanRow } from "./RunPlanRow.ts"
 import type { RunId, WorkspaceId } from "../../schema/records/Ids.ts"
 
-/** A saved plan for its apply. The file contains secrets in the clear and is sealed at rest. */
+/** A saved plan for its apply. The file contains secrets in plain text and is sealed at rest. */
 export interface SavedPlan {
   readonly planFile: Redacted.Redacted<Uint8Array>
   readonly secrets: PlanSecrets
   /** Empty when the module uses no installed provider. */
   readonly lockText: string
-  /** The result of the plan's source build; the apply uses exactly that. */
+  /** The result of the plan's source build; the apply uses exactly this one. */
   readonly build?: BuildReference | undefined
 }
 
-/** A plan with the basis on which it received Outputs of other Capsules. */
+/** A plan, and the basis on which it received Outputs from other Capsules. */
 export interface ConsumingPlan extends SavedPlan {
   readonly consumed: ReadonlyArray<ConsumedOutput>
 }
@@ -51,7 +51,7 @@ const SecretsJson = Schema.fromJsonString(
 const encodeSecrets = Schema.encodeSync(SecretsJson)
 const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
 
-/** The secrets of a plan. `isComplete` is false for a plan from before they were recorded, or with fewer than are hidden now. */
+/** The secrets of a plan. `isComplete` is false for a plan made before they were recorded, or when fewer were hidden than now. */
 export interface RecordedSecrets extends PlanSecrets {
   readonly isComplete: boolean
 }
@@ -63,7 +63,7 @@ export class RunPlans extends Context.Service<
     /** In the caller's transaction. */
     readonly save: (workspaceId: WorkspaceId, runId: RunId, plan: ConsumingPlan) => Effect.Effect<void>
     readonly load: (workspaceId: WorkspaceId, runId: RunId | null) => Effect.Effect<SavedPlan | undefined>
-    /** What the plan's inputs and marks keep secret; `undefined` when the plan was removed. */
+    /** What the plan's inputs and marks keep secret; `undefined` if the plan has been removed. */
     readonly secrets: (workspaceId: WorkspaceId, runId: RunId | null) => Effect.Effect<RecordedSecrets | undefined>
     readonly drop: (runId: RunId | null) => Effect.Effect<void>
   }
@@ -75,7 +75,7 @@ export class RunPlans extends Context.Service<
       const vault = yield* Vault
 
       const opened = Effect.fnUntraced(function* (workspaceId: WorkspaceId, runId: RunId, sealed: string | null) {
-        // A plan from a release that recorded none.
+        // A plan from a release that did not record any.
         if (sealed === null) return { inputs: [], credentials: [], marked: [] }
         const text = yield* vault.openText(secretsPlace(workspaceId, runId), sealed)
         const { credentials = [], inputs, marked, provided } = yield* decodeSecrets(Redacted.value(text))
@@ -126,7 +126,7 @@ export class RunPlans extends Context.Service<
             SELECT plan_file, lock_text, sealed_secrets, secret_rule, build_digest, build_size_bytes FROM run_plans
             WHERE run_id = ${runId}`
           const row = rows[0]
-          // An older plan does not know what the rule hides now, or showed it to reviewers: it must be made again.
+          // An older plan does not know everything the rule now hides, or has shown it to reviewers: it must be made again.
           if (row === undefined || row.sealed_secrets === null || row.secret_rule !== secretRuleVersion)
             return undefined
           const planFile = yield* vault.openStored(place(workspaceId, runId), row.plan_file)

@@ -66,14 +66,14 @@ export interface PreparedRun {
   /** The StateVersion that the Run starts from. */
   readonly base: StateVersionRow | undefined
   readonly evidence: RunEvidence
-  /** What selects the operator's base configuration. */
+  /** Determines which of the operator's base configurations applies. */
   readonly place: SnapshotPlace
   readonly job: RunJob
 }
 
 /**
- * Reads the authority of a Run again and gathers what the runner needs. An apply must find the authority it was reviewed under.
- * A plan or drift check that waited behind another Run takes that Run's resulting authority, and records it.
+ * Reads the authority of a Run again and gathers what the runner needs. An apply must find the authority it was reviewed under. A
+ * plan or drift check that waited behind another Run adopts the authority resulting from that Run, and records it.
  */
 export class RunPreparation extends Context.Service<
   RunPreparation,
@@ -117,7 +117,7 @@ export class RunPreparation extends Context.Service<
         return { ...run, ...authority }
       })
 
-      /** What the plan of an apply was made with and can no longer get. */
+      /** What an apply's plan was made with and is no longer available. */
       const lostOf = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, planRunId: RunId | null) {
         const lost = yield* Effect.provideContext(movedInputsOf(capsule, planRunId), values)
         const plan = lost === undefined ? yield* ledger.find(planRunId) : undefined
@@ -129,7 +129,7 @@ export class RunPreparation extends Context.Service<
       const authority = Effect.fnUntraced(function* (created: RunRow) {
         const capsule = yield* capsules.find(created.capsule_id)
         if (capsule === undefined) return yield* Effect.die(new Error(`The Capsule of Run ${created.id} is gone`))
-        // Queued before the Workspace was archived, or admitted at that very moment.
+        // The Run was queued before the Workspace was archived, or admitted at that very moment.
         yield* refuseArchived(capsule.workspace_id).pipe(
           Effect.provideService(SqlClient.SqlClient, sql),
           Effect.catchTag("ApiError", ({ code, message }) => Effect.fail(blocked(code, message)))
@@ -152,7 +152,7 @@ export class RunPreparation extends Context.Service<
         if (config === undefined || snapshot === undefined) {
           return yield* Effect.die(new Error(`Run ${run.id} refers to records that do not exist`))
         }
-        // A plan is made under the operator's current policy, an apply under that of its plan's review.
+        // A plan is made under the operator's current policy; an apply runs under the policy its plan was reviewed under.
         const followed =
           run.type === "plan" || run.type === "destroy_plan"
             ? yield* succession
@@ -168,8 +168,8 @@ export class RunPreparation extends Context.Service<
       }, transaction(sql))
 
       /**
-       * A newer commit of the lane has no report until it is checked, which the plan does. A module that an older tool could
-       * not run is checked again, since the tool may have changed.
+       * A newer commit on the lane has no report until it is checked, which the plan does. A module that an older tool could not
+       * run is checked again, since the tool may have changed.
        */
       const reportOf = Effect.fnUntraced(function* (
         run: RunRow,
@@ -199,7 +199,7 @@ export class RunPreparation extends Context.Service<
         return stored ?? (yield* Effect.die(new Error(`The report of ${snapshot.id} was not stored`)))
       })
 
-      /** The Capsule shows what it waits for, and who has to act. */
+      /** The Capsule shows what it is waiting for, and who has to act. */
       const waits = Effect.fnUntraced(function* (
         run: RunRow,
         capsule: GuardedCapsuleRow,
@@ -232,7 +232,7 @@ export class RunPreparation extends Context.Service<
         const scan = yield* Effect.orDie(decodeScan(report.module_scan))
         const requirements: ReadonlyArray<ProviderRequirement> = toReport(report).rootProviderRequirements
         const source = yield* store.find(snapshot.source_id)
-        // Before they are read: a server may be slow, and no transaction may wait for one.
+        // Renew before the values are read: a server may be slow, and no transaction may wait for one.
         const bindings = yield* configs.bindings(config.row.id)
         const unrenewed = yield* renewals.renew(bindings.map(({ connection_id }) => connection_id))
         // Checked again where it takes effect: a rule may have been narrowed, or a role lost, since the Run was created.
@@ -246,7 +246,7 @@ export class RunPreparation extends Context.Service<
           providerResolutions: providers.resolutions,
           ...(ofOperator === undefined ? {} : { operatorConfig: ofOperator })
         }
-        // First whether it may be used at all: the reason for a refusal says more than its current status.
+        // Check first whether it may be used at all: the reason for a refusal says more than its current status.
         const [lapsed] = providers.resolutions.flatMap((resolution) => {
           const blockedReason = unrenewed.get(resolution.connectionId ?? "")
           return blockedReason === undefined ? [] : [{ ...resolution, blockedReason }]

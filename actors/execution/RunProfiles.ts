@@ -19,7 +19,7 @@ export const makeRunProfiles = Effect.gen(function* () {
   const operator = yield* OperatorConfigs
   const agents = yield* makeAgentMachine
 
-  /** Recorded before execution, so that it is known however the Run ends. */
+  /** Recorded before execution, so that it is known no matter how the Run ends. */
   const of = Effect.fnUntraced(function* (run: RunRow, config: LoadedInstallConfig) {
     const name = profileNameOf(config.config.operator)
     const profile = profileOf(operator, name)

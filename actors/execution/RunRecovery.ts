@@ -27,8 +27,8 @@ const interrupted = {
 }
 
 /**
- * Settles the Runs that an earlier incarnation of this process left running (design, section 5): work that changes nothing
- * is requeued once; an apply is never run again, see `ApplyRecovery`. Runs of other owners are left alone.
+ * Settles the Runs that an earlier incarnation of this process left running (design, section 5): work that changes nothing is
+ * requeued once; an apply is never run again (see `ApplyRecovery`). Runs of other owners are left alone.
  */
 export class RunRecovery extends Context.Service<RunRecovery, { readonly recover: Effect.Effect<void> }>()(
   "svc/actors/execution/RunRecovery"
@@ -68,7 +68,7 @@ export class RunRecovery extends Context.Service<RunRecovery, { readonly recover
       const recover = Effect.gen(function* () {
         yield* killPoint("recovery.begun")
         yield* ledger.supersedeOutdated
-        // The policy file may have changed while no service was running.
+        // The policy file may have changed while the service was not running.
         yield* operator.supersedeMoved
         const running = yield* Effect.orDie(
           RunRow.rows(sql)`SELECT * FROM runs WHERE status = 'running' ORDER BY started_at, id`
@@ -76,7 +76,7 @@ export class RunRecovery extends Context.Service<RunRecovery, { readonly recover
         const own = running.filter((run) => run.owner !== null && owner.isEarlier(run.owner))
         const kept: Array<RunHold> = []
         for (const run of own) {
-          // Nothing else settles them, so a lost hold is a defect here.
+          // Nothing else settles these Runs, so a lost hold is a defect here.
           if (!(yield* Effect.orDie(settle(run)))) kept.push(holdOf(run))
           yield* killPoint("recovery.settled")
         }

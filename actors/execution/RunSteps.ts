@@ -7,17 +7,17 @@ import type { RunRow } from "../run/RunRow.ts"
 import type { RunBlocked } from "./RunBlocked.ts"
 import type { RunControl, RunExecution } from "./RunExecution.ts"
 
-/** The result of a Run's job at its place of execution. */
+/** The result of a Run's job from the place where it was executed. */
 export type JobResult<Outcome, Failure = RunnerFailure> = Result.Result<Outcome, Failure>
 
 /**
- * The three steps of an execution. `prepare` and `settle` communicate only through the database, so that another process can
- * settle a Run than the one that prepared it.
+ * The three steps of an execution. `prepare` and `settle` communicate only through the database, so that a Run can be settled by
+ * a different process from the one that prepared it.
  *
- * - `prepare`: reads authority, stores in one row what settlement needs, and returns the job. The job holds secrets and is not
- *   stored.
- * - `execute`: turns the job into an outcome, without database and vault.
- * - `settle`: ends the Run by its hold, its rows and the result. A repeated call changes nothing.
+ * - `prepare`: reads the authority, stores what settlement needs in one row, and returns the job. The job holds secrets and is
+ *   not stored.
+ * - `execute`: turns the job into an outcome, without access to database or vault.
+ * - `settle`: ends the Run using its hold, its rows and the result. A repeated call changes nothing.
  * - `refuse`: ends a Run that `prepare` blocked: nothing was executed.
  */
 export interface RunSteps<Job, Outcome, Failure = RunnerFailure> {

@@ -7,14 +7,14 @@ import { RunInputs } from "./RunInputs.ts"
 import { blocked } from "./RunBlocked.ts"
 import type { PreparedRun } from "./RunPreparation.ts"
 
-/** A prepared Run in the form for the host's deliveries. */
+/** A prepared Run in the form that the host's deliveries take. */
 export const deliverySubject = ({ capsule, config, variables }: PreparedRun): DeliverySubject => ({
   capsule,
   requires: config.config.compiled.requires,
   variables
 })
 
-/** Every input of a Run, and the host's part of it. */
+/** Every input of a Run, and the host's share of them. */
 export interface GatheredVariables {
   readonly values: Readonly<Record<string, RunVariable>>
   readonly planned: PlannedDeliveries

@@ -73,7 +73,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     } satisfies StagedSnapshot
   })
 
-  /** An existing snapshot, with this release's verdict on its manifest. Returns whether the verdict changed. */
+  /** An existing snapshot, with this release's verdict on its manifest. Returns whether the verdict has changed. */
   const judged = Effect.fnUntraced(function* ({ snapshot }: Extract<FetchedLane, { readonly kind: "known" }>) {
     const verdict = judgedAgain(snapshot)
     if (verdict === undefined) return false
@@ -81,7 +81,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     return verdict.differs
   })
 
-  /** A commit's effect on Capsules with a path filter takes reading, so it is determined before the lane moves. */
+  /** Working out how a commit affects Capsules with a path filter involves reading files, so it is done before the lane moves. */
   const compared = Effect.fnUntraced(function* (sourceId: SourceId, { path, ref }: SyncSpec, fetched: FetchedLane) {
     const content =
       fetched.kind === "known"
@@ -93,14 +93,14 @@ export const makeSyncExecution = Effect.gen(function* () {
     yield* filters.prepare(yield* capsules.ofLane({ sourceId, ref, path }), content)
   })
 
-  /** Another check may have recorded the same commit in the meantime: then that snapshot is the lane's. */
+  /** Another check may have recorded the same commit in the meantime: in that case the lane uses that snapshot. */
   const unrepeated = Effect.fnUntraced(function* (sourceId: SourceId, spec: SyncSpec, fetched: FetchedLane) {
     if (fetched.kind === "known") return fetched
     const snapshot = yield* store.snapshotOf(sourceId, spec, fetched.synced.resolvedCommit)
     return snapshot === undefined ? fetched : { kind: "known" as const, snapshot }
   })
 
-  /** Records where a lane is, and the consequences. A person's sync keeps its own record of the requested lane. */
+  /** Records where a lane is now, and the consequences. A person's sync keeps its own record of the requested lane. */
   const settleLane = Effect.fnUntraced(function* (
     run: RunRow,
     sourceId: SourceId,
@@ -145,7 +145,7 @@ export const makeSyncExecution = Effect.gen(function* () {
       })
     }
     const reused = fetched.kind === "known"
-    // A snapshot names the Run that took it, which must stay even if a later sync was faster.
+    // A snapshot names the Run that took it, and that Run must be kept even if a later sync was faster.
     const isNews =
       rejudged ||
       !reused ||
@@ -153,7 +153,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     return { ...found, isNews, reused }
   })
 
-  /** An automatic sync that found something is listed like a person's. */
+  /** An automatic sync that has found something is listed like a person's sync. */
   const shown = Effect.fnUntraced(function* (run: RunRow, lane: Lane) {
     yield* ledger.record(holdOf(run), { quiet: 0 })
     yield* audit.append({
@@ -169,7 +169,7 @@ export const makeSyncExecution = Effect.gen(function* () {
   const succeed = Effect.fnUntraced(function* (run: RunRow, spec: SyncSpec, lookedAt: string, fetched: FetchedLane) {
     const id = derivedId(SourceSnapshotId, "snap", run.id, "snapshot")
     const settled = Effect.gen(function* () {
-      // An install plan has no Source yet: the snapshot waits for its initial commit.
+      // An install plan has no Source yet: the snapshot waits for the Source's initial commit.
       if (run.coordinator_kind === "install_plan" && fetched.kind === "fetched") {
         const snapshot = yield* staged(run, spec, id, fetched)
         yield* results.save(run.id, yield* Effect.orDie(encodeSnapshot(snapshot)))
@@ -198,7 +198,7 @@ export const makeSyncExecution = Effect.gen(function* () {
     yield* failRun({ lifecycle, handover }, run, { code: error.code, message: error.message })
   }, transaction(sql))
 
-  /** The other lanes in use, when a person asked for the whole Source. Their failures are the lanes' own errors. */
+  /** The other lanes in use, if a person asked for the whole Source. Failures there are recorded as those lanes' own errors. */
   const lookAtOthers = Effect.fnUntraced(function* (
     run: RunRow,
     spec: SyncSpec,

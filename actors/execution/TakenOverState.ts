@@ -10,7 +10,7 @@ type Base = Pick<StateVersionRow, "state_upload_id"> | undefined
 
 const isTakenOver = (base: Base): boolean => base !== undefined && base.state_upload_id !== null
 
-/** Why the Run's tool is too old for an adopted state, since the tool is known only now. */
+/** Why the Run's tool is too old for an adopted state; checked here because the tool has only just become known. */
 export const newerState = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, base: Base, tool: ToolIdentity) {
   if (!isTakenOver(base)) return undefined
   const [upload] = yield* Effect.orDie(StateUploadRow.some(sql, "tool_version")`SELECT tool_version
@@ -18,7 +18,7 @@ export const newerState = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
   return stateToolProblem(upload?.tool_version ?? undefined, tool)
 })
 
-/** The same for a Capsule that was imported. */
+/** The same for an imported Capsule. */
 const importedWarning: RunDiagnostic = {
   severity: "warning",
   summary: "The Capsule was imported, and the installation it comes from is not locked.",
@@ -26,7 +26,7 @@ const importedWarning: RunDiagnostic = {
     "That installation may have applied since the backup was made, and may still apply. Release the Capsule there before you apply here, and read every change in this plan: the state is as old as the backup."
 }
 
-/** What the reviewer of a plan on an adopted state has to know: nothing has been applied to it yet. */
+/** What the reviewer of a plan on an adopted state needs to know: nothing has been applied to it yet. */
 export const takenOverWarning = (
   base: Base,
   { imported_from }: Pick<CapsuleRow, "imported_from">
@@ -44,7 +44,7 @@ export const takenOverWarning = (
     : [importedWarning]
 }
 
-/** For reviewers: no apply of the Capsule committed the state that the plan is for. */
+/** For reviewers: the state that the plan is for was not committed by an apply of the Capsule. */
 export const adoptedBase = (
   base: Pick<StateVersionRow, "state_upload_id" | "left_over_state_id"> | undefined
 ): Pick<RunEvidence, "adopts"> => {

@@ -11,17 +11,20 @@ import { SourceStore } from "../source/SourceStore.ts"
 import { checkGitUse, fetchStarter } from "./GitConnectionUse.ts"
 import { LaneUnavailable } from "./LaneUnavailable.ts"
 
-/** What is fetched, and the Git Connection for it. */
+/** What is being fetched, and the Git Connection for it. */
 export interface FetchedWith {
   readonly url: string
   readonly ref: string
   readonly authConnectionId?: ConnectionId
 }
 
-/** Who fetches: a Run, or a person on whose authority it happens. */
+/** Who is fetching: a Run, or a person on whose authority it happens. */
 export type FetchedBy = Pick<RunRow, "workspace_id" | "source_id" | "created_by" | "trigger_kind">
 
-/** The credentials that a Run may send to a repository, after every rule of the Connection's use; none without a Connection. */
+/**
+ * The credentials that a Run may send to a repository, after applying every rule on the Connection's use; none without a
+ * Connection.
+ */
 export const makeFetchCredentials = Effect.gen(function* () {
   const connections = yield* ConnectionStore
   const renewals = yield* TokenRenewals

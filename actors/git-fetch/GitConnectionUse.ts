@@ -13,13 +13,13 @@ const AdoptedRef = rowShape({ ref: Schema.String })
 type SourceDefault = Pick<SourceRow, "default_ref" | "default_ref_by_manager">
 
 /**
- * The default refs of a rule of use: a Source's default counts when an owner or admin chose it, or when it is the repository's
- * own, since members set it too. For a Source that does not exist yet it is the repository's own.
+ * The default refs of a use rule: a Source's default counts if an owner or admin chose it, or if it is the repository's own
+ * default, since members can set it too. For a Source that does not exist yet, it is the repository's own.
  */
 export const chosenDefault = (source: SourceDefault | undefined): ReadonlyArray<string> =>
   source === undefined ? ["HEAD"] : source.default_ref_by_manager === 1 ? [source.default_ref] : []
 
-/** The purpose of sending a Git Connection. */
+/** Why a Git Connection is being sent. */
 export interface GitFetch {
   readonly workspaceId: WorkspaceId
   readonly url: string
@@ -27,7 +27,7 @@ export interface GitFetch {
   readonly source: (SourceDefault & Pick<SourceRow, "id">) | undefined
 }
 
-/** The authority for a sync's fetch: for schedule and webhook, that of the person who attached the Connection. */
+/** The authority for a sync's fetch: for schedules and webhooks, that of the person who attached the Connection. */
 export const fetchStarter = (
   run: Pick<RunRow, "created_by" | "trigger_kind">,
   source: Pick<SourceRow, "auth_connection_by"> | undefined

@@ -21,7 +21,7 @@ export const SyncSpec = Schema.Struct({
   expectedCommit: Schema.optionalKey(Schema.String),
   authConnectionId: Schema.optionalKey(ConnectionId),
   intent: Schema.Literals(["observe", "manual_plan"]),
-  /** A person requested the Source, not one lane: every other lane in use is checked too. */
+  /** A person asked for the Source, not just one lane: every other lane in use is checked too. */
   everyLane: Schema.optionalKey(Schema.Boolean),
   ...UnreadSource
 })
@@ -32,7 +32,7 @@ export type FetchedLane =
   | { readonly kind: "known"; readonly snapshot: SnapshotRow }
   | { readonly kind: "fetched"; readonly synced: SyncedSnapshot }
 
-/** Error codes of Runs that the API also knows as status codes; everything else is `source_sync_failed`. */
+/** Error codes of Runs that are also status codes in the API; everything else is `source_sync_failed`. */
 const runErrorCode = (tag: string): string => {
   switch (tag) {
     case "GitRefAmbiguous":
@@ -63,7 +63,7 @@ const runErrorCode = (tag: string): string => {
   }
 }
 
-/** Fetches one lane for a Run; with `reuse`, a commit with an existing snapshot is not fetched again. */
+/** Fetches one lane for a Run; with `reuse`, a commit that already has a snapshot is not fetched again. */
 export const makeLaneFetch = Effect.gen(function* () {
   const snapshots = yield* SnapshotSync
   const remote = yield* GitRemote

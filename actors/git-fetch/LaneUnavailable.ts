@@ -4,6 +4,6 @@ import { Schema } from "effect"
 export class LaneUnavailable extends Schema.TaggedError<LaneUnavailable>()("LaneUnavailable", {
   code: Schema.String,
   message: Schema.String,
-  /** It concerns only the request, not the lane. */
+  /** The failure concerns only the request, not the lane. */
   ofRequest: Schema.Boolean
 }) {}

@@ -14,8 +14,8 @@ export class StoredCommits extends Context.Service<
   StoredCommits,
   {
     /**
-     * Makes sure that the files of a recorded commit are stored here, intact. After a restore without snapshots, or where a
-     * file was deleted or damaged, the same commit is fetched again; only the recorded bytes are accepted.
+     * Makes sure that the files of a recorded commit are stored here, intact. After a restore without snapshots, or if a file has
+     * been deleted or damaged, the same commit is fetched again; only the recorded bytes are accepted.
      */
     readonly ensure: (by: FetchedBy, snapshot: SnapshotRow) => Effect.Effect<void, SnapshotUnavailable>
   }
@@ -45,7 +45,7 @@ const make = Effect.gen(function* () {
     )
     const { path, resolved_commit: expectedCommit } = snapshot
     return yield* snapshots.sync({ url, ref: commit, path, credentials }).pipe(
-      // Some servers provide a commit only by the name of its branch.
+      // Some servers provide a commit only by its branch name.
       Effect.catchTag("GitRefNotFound", () => snapshots.sync({ url, ref, path, expectedCommit, credentials }))
     )
   })

@@ -3,7 +3,7 @@ import { CapsuleId, RunId, Subject, WorkspaceId } from "../../schema/records/Ids
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** One-time tickets that open the set-up of an application. */
+/** One-time tickets that open an application's setup. */
 export const SetupTicketRow = table("setup_tickets", {
   secret_hash: Schema.String,
   workspace_id: WorkspaceId,

@@ -11,7 +11,7 @@ import { SetupTicketRow } from "./SetupTicketRow.ts"
 
 const lifetime = retention.setupTicket.after
 
-/** What a ticket reveals to the redeeming product: the install, and the person. */
+/** What a ticket reveals to the product that redeems it: the install and the person. */
 export interface SetupTicket {
   readonly product: string
   readonly workspaceId: WorkspaceId
@@ -20,7 +20,7 @@ export interface SetupTicket {
   readonly subject: string
 }
 
-/** One-time tickets with which a product's own setup flow recognises who installed it. Stored as digests only. */
+/** One-time tickets that let a product's own setup flow recognise who installed it. Stored only as digests. */
 export class SetupTickets extends Context.Service<
   SetupTickets,
   {
@@ -29,7 +29,7 @@ export class SetupTickets extends Context.Service<
      * person becomes void: so a lost response leaves no second ticket.
      */
     readonly mint: (ticket: SetupTicket) => Effect.Effect<Redacted.Redacted<string>>
-    /** Succeeds once; fails with `invalid_token` for anything unknown, used, replaced or expired. */
+    /** Succeeds once; fails with `invalid_token` for a ticket that is unknown, used, replaced or expired. */
     readonly redeem: (ticket: Redacted.Redacted<string>, requestId: string) => Effect.Effect<SetupTicket, ApiError>
   }
 >()("svc/actors/handoff/SetupTickets") {

@@ -17,7 +17,7 @@ export interface ReceiptScope {
   readonly route: string
 }
 
-/** The first result of a request. */
+/** The stored result of the first such request. */
 export interface Receipt {
   readonly resultId: string
   readonly firstStatus: number
@@ -65,8 +65,8 @@ export class Receipts extends Context.Service<
     /** Writes the receipt. Only within the transaction that looked it up. */
     readonly record: (scope: ReceiptScope, request: IdempotentRequest, receipt: Receipt) => Effect.Effect<void>
     /**
-     * Runs `create` once per key, in one transaction with its receipt, and `replay` for every repetition. Of concurrent
-     * repetitions exactly one creates.
+     * Runs `create` once per key, in one transaction with its receipt, and `replay` for every repetition. Of several concurrent
+     * requests, exactly one creates.
      */
     readonly once: <A, E1, R1, E2, R2>(
       scope: ReceiptScope,
@@ -86,7 +86,7 @@ export class Receipts extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
 
-      // A request may contain private values: with a plain digest, short ones could be guessed from the disk.
+      // A request may contain private values: with a plain digest, short ones could be guessed by anyone who has the disk.
       const keyed = (request: IdempotentRequest) => vault.mac("idempotency-receipt", request.requestDigest)
 
       const find = SqlSchema.findAll({

@@ -55,7 +55,7 @@ const proofFault = (row: IssuedCode, verifier: string | undefined): string | und
   return verifierMatches(verifier, row.code_challenge) ? undefined : "The code_verifier is not the one of the request."
 }
 
-/** Authorization codes: one minute, one use, one client, one redirect address. Works in the caller's transaction. */
+/** Authorization codes: valid for one minute, one use, one client, one redirect address. Works in the caller's transaction. */
 export class AuthorizationCodes extends Context.Service<
   AuthorizationCodes,
   {
@@ -95,7 +95,7 @@ export class AuthorizationCodes extends Context.Service<
           )`SELECT c.grant_id, g.client_id, c.redirect_uri, c.code_challenge, c.nonce,
               c.expires_at, c.used_at
             FROM oidc_codes c JOIN oidc_grants g ON g.id = c.grant_id WHERE c.secret_hash = ${hash}`
-          // Another client's code counts as unknown, so that nobody can spend or revoke it.
+          // Another client's code is treated as unknown, so that nobody can spend or revoke it.
           if (row === undefined || row.client_id !== clientId) return refused("The code is unknown or expired.")
           if (row.used_at !== null) return { kind: "reused", grantId: row.grant_id }
           if (row.expires_at <= at) return refused("The code is unknown or expired.")

@@ -17,7 +17,7 @@ import { isAtRegisteredAddress } from "./RemovedRedirects.ts"
 import { noClaims, scopesOfClaims } from "./RequestedClaims.ts"
 import { StaticClients } from "./StaticClients.ts"
 
-/** A deciding person, and their browser session. */
+/** The person making the decision, and their browser session. */
 export interface Decider {
   readonly subject: string
   readonly sessionId: string
@@ -33,7 +33,7 @@ export interface AuthorizationDecision {
   readonly requestId: string
 }
 
-/** The person is not an active member of the Workspace of the request. */
+/** The person is not an active member of the Workspace that the request is for. */
 export const noMembership = (): OAuthError =>
   refuse("access_denied", "The person has no active membership in that Workspace.")
 
@@ -53,15 +53,15 @@ const denial = ({ reason }: Denial): OAuthError => {
 export class Authorizations extends Context.Service<
   Authorizations,
   {
-    /** A dry run of whether the person may continue, for the consent page. Fails with `access_denied`. */
+    /** Dry run for the consent page: checks whether the person may continue. Fails with `access_denied`. */
     readonly preview: (
       client: Client,
       subject: string,
       workspaceId: WorkspaceId | undefined
     ) => Effect.Effect<LiveAuthority, OAuthError>
     /**
-     * The Workspace that a request means: the one it names, or else the only one in which its resource is an Interface of
-     * this person. OAuth clients without knowledge of Workspaces name none.
+     * The Workspace that a request means: the one it names, or else the only one in which its resource is an Interface that this
+     * person has. OAuth clients that do not know about Workspaces name none.
      */
     readonly meantWorkspace: (
       client: Client,
@@ -69,8 +69,8 @@ export class Authorizations extends Context.Service<
       request: Pick<NewGrant, "resource" | "workspaceId">
     ) => Effect.Effect<WorkspaceId | undefined, OAuthError>
     /**
-     * The scopes of a request that this person can grant to this client: those that it is registered with and, where the
-     * request is for an Interface, those of the person's permissions there. Fails with `invalid_target` without any of them.
+     * The scopes in a request that this person can grant to this client: those that it is registered for and, if the request is
+     * for an Interface, those of the person's permissions there. Fails with `invalid_target` if there are none.
      */
     readonly grantable: (
       client: Client,
@@ -78,11 +78,11 @@ export class Authorizations extends Context.Service<
       request: Pick<NewGrant, "resource" | "scopes" | "workspaceId">
     ) => Effect.Effect<ReadonlyArray<string>, OAuthError>
     /**
-     * Checks the authority in the transaction that writes the code. Fails with `access_denied`, and with `invalid_target` for
-     * an Interface that the person may not invoke.
+     * Checks the authority in the transaction that writes the code. Fails with `access_denied`, or with `invalid_target` for an
+     * Interface that the person may not invoke.
      */
     readonly authorize: (decision: AuthorizationDecision) => Effect.Effect<Redacted.Redacted, OAuthError>
-    /** The same for a waiting device. Fails with `expired_token` when it no longer waits. */
+    /** Like the above, for a waiting device. Fails with `expired_token` if it is no longer waiting. */
     readonly approveDevice: (
       client: Client,
       decider: Decider,
@@ -138,7 +138,7 @@ export class Authorizations extends Context.Service<
         grant: AuthorizationDecision["grant"] & Pick<NewGrant, "redirectUri">,
         requestId: string
       ): Effect.fn.Return<Grant, OAuthError | SqlError> {
-        // As the transaction sees it: an apply or a destroy may have intervened.
+        // Read inside the transaction: an apply or a destroy may have intervened.
         const client = yield* clients.find(sql, asked.id)
         if (Option.isNone(client)) return yield* refuse("access_denied", "The client is not registered any more.")
         if (!isAtRegisteredAddress(client.value, grant)) {
@@ -177,7 +177,7 @@ export class Authorizations extends Context.Service<
         ),
         grantable: Effect.fn("Authorizations.grantable")((client, subject, request) =>
           Effect.gen(function* () {
-            // A person without membership learns only that, not that the address does not exist.
+            // A person who is not a member is told only that, and not whether the address exists.
             if (request.resource !== undefined) yield* authority(read, client, subject, request.workspaceId)
             return yield* narrowed(read, client, subject, request)
           }).pipe(failClosed)

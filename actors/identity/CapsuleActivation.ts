@@ -51,5 +51,5 @@ export const activationDigest = (authority: CapsuleAuthority): string =>
     )
     .digest("hex")}`
 
-/** A disabled or ended Capsule has no identity. */
+/** A Capsule that is disabled or has ended has no identity. */
 export const isServing = (authority: CapsuleAuthority): boolean => isInService(authority.status)

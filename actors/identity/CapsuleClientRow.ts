@@ -13,11 +13,11 @@ export const CapsuleClientRow = table("oidc_capsule_clients", {
   workspace_id: WorkspaceId,
   capsule_id: CapsuleId,
   redirect_uri: Schema.String,
-  /** Where people may return after a sign-out, besides the origin itself. */
+  /** Where people may return to after signing out, besides the origin itself. */
   post_logout_paths: Schema.NullOr(PathsJson),
   scopes: Schema.String,
   activation_digest: Schema.NullOr(Schema.String),
-  /** SHA-256 of the secret that the Capsule's resource server introspects with, if its module asks for one. */
+  /** SHA-256 of the secret that the Capsule's resource server uses for introspection, if its module asks for one. */
   introspection_hash: Schema.NullOr(Schema.String),
   status: Schema.String,
   created_at: Timestamp,

@@ -41,7 +41,7 @@ interface Registration {
   readonly authorityDigest: string
 }
 
-/** `https://host[:port]` in exactly the parser's spelling. */
+/** `https://host[:port]`, spelt exactly as the parser writes it. */
 const isCanonicalOrigin = (text: string): boolean => {
   const url = URL.parse(text)
   return url !== null && url.protocol === "https:" && url.origin === text
@@ -53,17 +53,17 @@ const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 export const capsuleClientId = (capsuleId: CapsuleId): string => derivedId(Schema.String, "oidc", capsuleId, "client")
 
 /**
- * The generic identity capability: the only way to create a Capsule's client. A plan pins what would be registered and
- * registers nothing; the final apply checks the pin before its tool runs, and registers it with its settlement; a terminal
- * destroy retires it. Nothing is ever inferred from a provider, an Output or a hostname.
+ * The generic identity capability: the only way to create a Capsule's client. A plan pins what would be registered and registers
+ * nothing; the final apply checks the pin before its tool runs, and registers the client when it settles; a terminal destroy
+ * retires the client. Nothing is ever inferred from a provider, an Output or a hostname.
  */
 export class CapsuleClients extends Context.Service<
   CapsuleClients,
   {
     /**
-     * At plan. Derives the four values from the value of the endpoint variable and pins their digest to the plan Run, with the
-     * paths to which people may return after a sign-out; `undefined` when the configuration asks for no identity. Fails closed
-     * with `CapsuleIdentityRefused`.
+     * Called at plan time. Derives the four values from the value of the endpoint variable and pins their digest to the plan Run,
+     * along with the paths to which people may return after signing out; `undefined` if the configuration asks for no identity.
+     * Fails closed with `CapsuleIdentityRefused`.
      */
     readonly pin: (
       planRunId: RunId,
@@ -72,22 +72,22 @@ export class CapsuleClients extends Context.Service<
       postLogoutPaths?: ReadonlyArray<string>
     ) => Effect.Effect<IdentityDelivery | undefined, CapsuleIdentityRefused>
     /**
-     * Before the final apply runs its tool: derives the values again and compares. Fails with `CapsuleIdentityRefused` when
-     * any of them, the configuration or the epoch has changed, or when a required pin is missing.
+     * Called before the final apply runs its tool: derives the values again and compares. Fails with `CapsuleIdentityRefused` if
+     * any of them, the configuration or the epoch has changed, or if a required pin is missing.
      */
     readonly check: (planRunId: RunId, capsuleId: CapsuleId) => Effect.Effect<void, CapsuleIdentityRefused>
     /**
-     * Called with the settlement of a successful final apply, in its transaction. Registers or renews the client with
-     * the present activation digest; without a requirement it retires what was registered before. Repeating it changes
-     * nothing. With `introspectionSecret` the Capsule's resource server may introspect the tokens of this client; an
-     * earlier secret, or one that is now absent, is no longer valid.
+     * Called when a successful final apply settles, in its transaction. Registers or renews the client with the current
+     * activation digest; without a requirement it retires whatever was registered before. Repeating it changes nothing. With
+     * `introspectionSecret` the Capsule's resource server may introspect this client's tokens; an earlier secret that has been
+     * replaced or is now absent is no longer valid.
      */
     readonly register: (
       planRunId: RunId | null,
       capsuleId: CapsuleId,
       introspectionSecret?: Redacted.Redacted
     ) => Effect.Effect<void, CapsuleIdentityRefused>
-    /** With a terminal destroy, in its transaction: the client and everything granted to it end. Repeatable. */
+    /** Called on a terminal destroy, in its transaction: ends the client and everything granted to it. Repeatable. */
     readonly retire: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
 >()("svc/identity/CapsuleClients") {

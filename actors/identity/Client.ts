@@ -11,11 +11,11 @@ export type GrantType = (typeof grantTypes)[number]
 
 export type SigningAlgorithm = "RS256" | "ES256"
 
-/** The Capsule of a client: its authority is checked at every use of the client. */
+/** The Capsule that a client belongs to: its authority is checked on every use of the client. */
 export interface CapsuleOwner {
   readonly workspaceId: WorkspaceId
   readonly capsuleId: CapsuleId
-  /** `undefined` before an apply has stored one: stale. */
+  /** `undefined` until an apply has stored one; treated as stale. */
   readonly activationDigest: string | undefined
 }
 
@@ -32,20 +32,20 @@ export interface Client {
   /** SHA-256 of the secret, hex. Public clients have none. */
   readonly secretHash: Redacted.Redacted | undefined
   /**
-   * SHA-256, hex, of the secret with which the resource server of a public client introspects its tokens; it is valid
+   * SHA-256, in hex, of the secret with which the resource server of a public client introspects its tokens; the secret is valid
    * for nothing else.
    */
   readonly introspectionHash: Redacted.Redacted | undefined
-  /** Only a confidential client may be configured without it. */
+  /** May be false only for a confidential client. */
   readonly pkceRequired: boolean
-  /** People need not consent to the operator's own clients. */
+  /** The operator's own clients do not need people's consent. */
   readonly consent: "ask" | "trusted"
   readonly idTokenAlgorithm: SigningAlgorithm
-  /** Resource identifiers that it may request tokens for. */
+  /** Resource identifiers for which it may request tokens. */
   readonly resources: ReadonlyArray<string>
   /** Whether it may request tokens for the Interfaces of the grant's Workspace. */
   readonly interfaces: boolean
-  /** Resource identifiers that it guards, whose tokens it may introspect. */
+  /** Resource identifiers that it guards; it may introspect their tokens. */
   readonly guards: ReadonlyArray<string>
   readonly owner: CapsuleOwner | undefined
 }

@@ -59,7 +59,7 @@ export class Clients extends Context.Service<
         redirectUris: [row.redirect_uri],
         postLogoutRedirectUris: returnAddresses(row),
         grantTypes: ["authorization_code", "refresh_token"],
-        // The current ceiling, not the one at the apply: revocations by the operator apply.
+        // The current ceiling, not the one at the time of the apply: the operator's revocations take effect.
         scopes: decodeScopes(row.scopes).filter((scope) => install.policy.allowedOidcScopes?.includes(scope) === true),
         secretHash: undefined,
         introspectionHash: row.introspection_hash === null ? undefined : Redacted.make(row.introspection_hash),

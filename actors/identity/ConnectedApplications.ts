@@ -36,13 +36,13 @@ interface Row {
 // Far more than anybody reads. Newest first.
 const mostListed = 200
 
-/** The applications that act for a person, to list and to end. */
+/** The applications that act for a person: lists and ends them. */
 export class ConnectedApplications extends Context.Service<
   ConnectedApplications,
   {
     /** Grants with a valid token or refresh token, newest first, at most 200. */
     readonly list: (subject: string) => Effect.Effect<ReadonlyArray<ConnectedApplication>>
-    /** Ends a grant with everything issued from it. Fails with `not_found` for anybody else's. */
+    /** Ends a grant and everything issued from it. Fails with `not_found` for somebody else's grant. */
     readonly revoke: (context: CommandContext, subject: string, grantId: string) => Effect.Effect<void, ApiError>
   }
 >()("svc/identity/ConnectedApplications") {

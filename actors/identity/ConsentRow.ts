@@ -3,7 +3,7 @@ import { Subject } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** Consents that make asking again unnecessary; `workspace_id` is empty without one. */
+/** Consents that make it unnecessary to ask again; `workspace_id` is empty if there is no Workspace. */
 export const ConsentRow = table("oidc_consents", {
   subject: Subject,
   client_id: Schema.String,

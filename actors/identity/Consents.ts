@@ -14,7 +14,7 @@ export interface ConsentPlace {
   readonly workspaceId: WorkspaceId | undefined
 }
 
-/** What people have allowed clients. */
+/** What people have allowed clients to do. */
 export class Consents extends Context.Service<
   Consents,
   {

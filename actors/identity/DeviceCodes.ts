@@ -23,7 +23,7 @@ export interface DeviceRequest extends NewDeviceRequest {
   readonly id: string
 }
 
-/** The answer to a polling device. `used`: it already got its tokens. */
+/** The result for a polling device. `used`: it has already got its tokens. */
 export type DevicePoll =
   | { readonly kind: "approved"; readonly grantId: string }
   | { readonly kind: "used"; readonly grantId: string }
@@ -36,9 +36,9 @@ export class DeviceCodes extends Context.Service<
     readonly begin: (
       request: NewDeviceRequest
     ) => Effect.Effect<{ readonly deviceCode: Redacted.Redacted; readonly userCode: string }, SqlError>
-    /** The waiting request under a code from `normalUserCode`. */
+    /** The waiting request for a code from `normalUserCode`. */
     readonly waiting: (userCode: string) => Effect.Effect<DeviceRequest | undefined, SqlError>
-    /** Decides a waiting request; `false` when it no longer waits. */
+    /** Decides a waiting request; `false` if it is no longer waiting. */
     readonly settle: (id: string, grantId: string | undefined) => Effect.Effect<boolean, SqlError>
     /** Records the poll; polling too fast lengthens the interval. */
     readonly poll: (clientId: string, deviceCode: Redacted.Redacted) => Effect.Effect<DevicePoll, SqlError>

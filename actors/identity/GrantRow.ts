@@ -36,7 +36,7 @@ export const GrantRow = table("oidc_grants", {
 })
 export type GrantRow = RowOf<typeof GrantRow.columns>
 
-/** Refresh tokens of a grant. */
+/** Refresh tokens issued under a grant. */
 export const RefreshTokenRow = table("oidc_refresh_tokens", {
   secret_hash: Schema.String,
   grant_id: Schema.String,
@@ -47,7 +47,7 @@ export const RefreshTokenRow = table("oidc_refresh_tokens", {
 })
 export type RefreshTokenRow = RowOf<typeof RefreshTokenRow.columns>
 
-/** Authorization codes of a grant. */
+/** Authorization codes issued under a grant. */
 export const CodeRow = table("oidc_codes", {
   secret_hash: Schema.String,
   grant_id: Schema.String,

@@ -8,7 +8,7 @@ import { decodeClaims, encodeClaims, type RequestedClaims } from "./RequestedCla
 import { decodeScopes, encodeScopes } from "./Scopes.ts"
 import { GrantRow } from "./GrantRow.ts"
 
-/** What a person granted to a client at one moment. */
+/** What a person granted to a client at a particular moment. */
 export interface NewGrant {
   readonly clientId: string
   readonly subject: string
@@ -18,9 +18,9 @@ export interface NewGrant {
   readonly scopes: ReadonlyArray<string>
   readonly claims: RequestedClaims
   readonly resource: string | undefined
-  /** Where the code went; none for a device. */
+  /** Where the code was sent; none for a device. */
   readonly redirectUri: string | undefined
-  /** Seconds since 1970 at which the person last authenticated. */
+  /** When the person last authenticated, in seconds since 1970. */
   readonly authTime: number
 }
 
@@ -60,13 +60,13 @@ export class Grants extends Context.Service<
   Grants,
   {
     readonly insert: (grant: NewGrant) => Effect.Effect<Grant, SqlError>
-    /** The grant, unless it was revoked, read through `sql`. */
+    /** The grant, unless it has been revoked, read through `sql`. */
     readonly findLive: (sql: SqlClient.SqlClient, grantId: string) => Effect.Effect<Grant | undefined, SqlError>
     /** Ends the grant and every token and code issued from it. Repeating it changes nothing. */
     readonly revoke: (grantId: string, reason: RevocationReason) => Effect.Effect<void, SqlError>
     /** Ends everything that was granted to a client. Returns the number of grants. */
     readonly revokeClient: (clientId: string) => Effect.Effect<number, SqlError>
-    /** Ends what was granted to a client at addresses that do not stay; one that is not known is `undefined`. */
+    /** Ends what was granted to a client at addresses that are being dropped; an unknown address is `undefined`. */
     readonly revokeRedirects: (
       clientId: string,
       stays: (redirectUri: string | undefined) => boolean
@@ -74,8 +74,8 @@ export class Grants extends Context.Service<
     /** Ends everything a person granted, e.g. after their password was stolen. */
     readonly revokeSubject: (subject: string) => Effect.Effect<void, SqlError>
     /**
-     * A browser session ends, with its grants that were not meant to outlive it. Those with `offline_access` stay until they
-     * are revoked (OpenID Connect Back-Channel Logout 1.0, section 2.7).
+     * Ends a browser session, along with those of its grants that were not meant to outlive it. Grants with `offline_access`
+     * remain until they are revoked (OpenID Connect Back-Channel Logout 1.0, section 2.7).
      */
     readonly endSession: (sessionId: string) => Effect.Effect<void, SqlError>
     /** The same person signed in again in the same browser: grants of the old session move to the new one. */

@@ -13,8 +13,8 @@ const GroupRow = rowShape({
 })
 
 /**
- * The groups of a person, as applications know them: `<handle of the Workspace>:<role>` for every active membership, and
- * `<handle>:team:<name>` for every team that they are in there; or for the one Workspace that a grant is bound to.
+ * The groups of a person, as applications see them: `<handle of the Workspace>:<role>` for every active membership, and
+ * `<handle>:team:<name>` for every team that they are in there; or only for the one Workspace that a grant is bound to.
  */
 export const groupsOf = Effect.fn("groupsOf")(function* (
   sql: SqlClient.SqlClient,

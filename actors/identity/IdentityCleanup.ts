@@ -18,7 +18,7 @@ export class IdentityCleanup extends Context.Service<
     readonly rotateIfDue: Effect.Effect<void>
   }
 >()("svc/identity/IdentityCleanup") {
-  /** Runs both every hour as long as the layer lives. */
+  /** Runs both every hour for the lifetime of the layer. */
   static readonly layer = Layer.effect(
     IdentityCleanup,
     Effect.gen(function* () {
@@ -30,7 +30,7 @@ export class IdentityCleanup extends Context.Service<
         yield* sql`DELETE FROM oidc_codes WHERE expires_at < ${before}`
         yield* sql`DELETE FROM oidc_device_codes WHERE expires_at < ${before}`
         yield* sql`DELETE FROM oauth_access_tokens WHERE expires_at < ${before}`
-        // A used token stays until 30 days after its own end: its reuse still reveals a theft.
+        // A used token is kept until 30 days after its own end: its reuse still reveals a theft.
         yield* sql`DELETE FROM oidc_refresh_tokens WHERE expires_at < ${before}`
         yield* sql`DELETE FROM oidc_grants WHERE created_at < ${before}
           AND NOT EXISTS (SELECT 1 FROM oidc_refresh_tokens r WHERE r.grant_id = oidc_grants.id)

@@ -8,14 +8,14 @@ const codeBytes = 32
 const userCodeAlphabet = "BCDFGHJKLMNPQRSTVWXZ"
 const userCodeLength = 8
 
-/** A secret that is handed over once, e.g. `svcc_...`: 256 random bits. */
+/** A secret that is shown only once, e.g. `svcc_...`: 256 random bits. */
 export const mintOneTimeSecret = Effect.fnUntraced(function* (prefix: "svcc_" | "svcd_") {
   const random = yield* SecureRandom.SecureRandom
   const bytes = yield* random.randomBytes(codeBytes)
   return Redacted.make(`${prefix}${Buffer.from(bytes).toString("base64url")}`)
 })
 
-/** Eight letters without vowels, so that no word appears; about 34 bits, valid for ten minutes and few tries. */
+/** Eight letters without vowels, so that they never spell a word; about 34 bits, valid for ten minutes and a few attempts. */
 export const mintUserCode = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
   let text = ""
@@ -25,7 +25,7 @@ export const mintUserCode = Effect.gen(function* () {
   return text
 })
 
-/** The stored form of a code, from a person's input; `undefined` when it cannot be one. */
+/** The stored form of a code entered by a person; `undefined` if it cannot be a code. */
 export const normalUserCode = (typed: string): string | undefined => {
   const text = typed.toUpperCase().replaceAll(/[^A-Z]/g, "")
   return text.length === userCodeLength && [...text].every((letter) => userCodeAlphabet.includes(letter))
@@ -36,8 +36,8 @@ export const normalUserCode = (typed: string): string | undefined => {
 export const displayUserCode = (code: string): string => `${code.slice(0, 4)}-${code.slice(4)}`
 
 /**
- * The refresh token after `parent`: derived with the vault's key instead of random, so that a client that lost the response
- * can get the same one again.
+ * The refresh token that follows `parent`: derived with the vault's key rather than random, so that a client that lost the
+ * response can get the same one again.
  */
 export const deriveSuccessor = Effect.fnUntraced(function* (parent: Redacted.Redacted) {
   const vault = yield* Vault

@@ -49,9 +49,9 @@ export const boundPermissions = (
 }
 
 /**
- * What a client's tokens may claim now at the Interface with that resource address: the permissions of the person's
- * bindings, within the operator's current policy. Empty if the client, the Workspace or the Interface does not match; a
- * database failure is passed on, never treated as an answer.
+ * What a client's tokens may currently claim at the Interface with that resource address: the permissions of the person's
+ * bindings, within the operator's current policy. Empty if the client, the Workspace or the Interface does not match; a database
+ * failure is passed on, never treated as an answer.
  */
 export const interfacePermissions = Effect.fn("interfacePermissions")(function* (
   sql: SqlClient.SqlClient,
@@ -68,8 +68,8 @@ export const interfacePermissions = Effect.fn("interfacePermissions")(function* 
 })
 
 /**
- * The Workspaces in which this address is an Interface that the person may invoke through the client, at this moment. A
- * client that names no Workspace means the only one; with several, nothing is guessed.
+ * The Workspaces in which this address is an Interface that the person may currently invoke through the client. A client that
+ * names no Workspace means the only one; with several, nothing is guessed.
  */
 export const workspacesOfResource = Effect.fn("workspacesOfResource")(function* (
   sql: SqlClient.SqlClient,

@@ -4,7 +4,7 @@ import { generateKeyPair, type KeyObject } from "node:crypto"
 import { promisify } from "node:util"
 import type { SigningAlgorithm } from "./Client.ts"
 
-/** A new key pair, its parts as JSON of a JWK. */
+/** A new key pair, each half a JWK serialised as JSON. */
 export interface NewKey {
   readonly kid: string
   readonly algorithm: SigningAlgorithm
@@ -12,7 +12,7 @@ export interface NewKey {
   readonly privateJwk: string
 }
 
-// Not by WebCrypto: its other operations would queue behind an RSA key.
+// Does not use WebCrypto: its other operations would queue behind an RSA key.
 const newPair = promisify(generateKeyPair)
 const pairOf = (
   algorithm: SigningAlgorithm

@@ -4,12 +4,12 @@ import { retention } from "../../schema/records/Retention.ts"
 export const lifetimes = {
   authorizationCode: retention.authorizationCode.after,
   accessToken: retention.accessToken.after,
-  /** Tokens of other resource servers cannot be revoked, so they are short-lived. */
+  /** Tokens for other resource servers cannot be revoked, so they are short-lived. */
   resourceToken: retention.resourceToken.after,
   idToken: retention.idToken.after,
-  /** Since the last rotation. */
+  /** Counted from the last rotation. */
   refreshToken: retention.refreshToken.after,
-  /** Since the consent, however often it was rotated. */
+  /** Counted from the consent, no matter how often the token has been rotated. */
   refreshFamily: retention.refreshFamily.after,
   deviceCode: retention.deviceCode.after
 } as const

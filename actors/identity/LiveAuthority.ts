@@ -21,14 +21,14 @@ const Person = rowShape({
 })
 export type Person = RowOf<typeof Person.columns>
 
-/** What a grant depends on when it is used. */
+/** What a grant depends on each time it is used. */
 export interface LiveAuthority {
   readonly person: Person
   readonly workspace: { readonly id: string; readonly role: Role } | undefined
   readonly capsuleId: CapsuleId | undefined
 }
 
-/** Why there is no authority. `lasting`: the grants on it must end; otherwise an apply may restore it. */
+/** Why there is no authority. `lasting`: the grants based on it must end; otherwise an apply may restore it. */
 export interface Denial {
   readonly reason: "account" | "membership" | "foreign_workspace" | "capsule_stale" | "capsule_gone"
   readonly lasting: boolean
@@ -54,15 +54,15 @@ export const clientDenial = Effect.fn("clientDenial")(function* (
   { owner, scopes }: Pick<Client, "owner" | "scopes">
 ): Effect.fn.Return<Denial | undefined, SqlError> {
   if (owner === undefined) return undefined
-  // The operator revoked the identity of Capsules; it may be restored.
+  // The operator has revoked the identity of Capsules; it may be restored.
   if (!scopes.includes("openid")) return { reason: "capsule_stale", lasting: false }
   return capsuleDenial(owner, yield* readCapsuleAuthority(sql, owner.capsuleId))
 })
 
 /**
- * Reads, at this moment and through `sql`, whether a person may act through a client, in the Workspace that the grant is
- * bound to: an active account, an active membership, and for a Capsule's client the exact activation of the Capsule. Fails
- * with the database's own failure, which is never treated as an answer.
+ * Reads through `sql` whether a person may currently act through a client, in the Workspace that the grant is bound to: an active
+ * account, an active membership, and for a Capsule's client the exact activation of the Capsule. Fails with the database's own
+ * failure, which is never treated as an answer.
  */
 export const liveAuthority = Effect.fn("liveAuthority")(function* (
   sql: SqlClient.SqlClient,

@@ -73,7 +73,7 @@ const unavailable = refuse(
 const isOwnFailure = <E>(error: E): error is Exclude<E, SqlError> => !isSqlError(error)
 
 /**
- * Fails closed: when the database does not respond, nobody is admitted. The caller's transaction, if any, was rolled back,
+ * Fails closed: when the database does not respond, nobody is admitted. The caller's transaction, if any, has been rolled back,
  * so a presented token stays valid.
  */
 export const failClosed = <A, E, R>(

@@ -26,12 +26,12 @@ export const isLoopbackAddress = (text: string): boolean => {
 }
 
 /**
- * A redirect address for development: the name `localhost`, unlike the numbers, may resolve to another machine (RFC 8252,
+ * A redirect address for development: unlike a numeric address, the name `localhost` may resolve to another machine (RFC 8252,
  * 8.3), and any program that listens on the port gets the code.
  */
 export const isLocalhost = (text: string): boolean => /^http:\/\/localhost(?:[:/?]|$)/.test(text)
 
-/** What is wrong with a redirect address that a client registers, or `undefined`. */
+/** What is wrong with a redirect address that a client registers, or `undefined` if nothing is. */
 export const redirectUriFault = (text: string, type: ApplicationType): string | undefined => {
   const url = URL.parse(text)
   if (url === null || /[\s\p{Cc}]/u.test(text)) return "is no absolute URI"
@@ -54,13 +54,13 @@ const withoutPort = (text: string): string | undefined => {
   return match === null ? undefined : `${match[1]}${match[3]}`
 }
 
-/** Development servers choose their port, so an address at `localhost` that is registered without one leaves it open. */
+/** Development servers choose their port, so a `localhost` address registered without a port matches any port. */
 const leavesPortOpen = (registered: string, type: ApplicationType): boolean =>
   type === "native" || (isLocalhost(registered) && loopbackPattern.exec(registered)?.[2] === undefined)
 
 /**
- * Whether the address of a request is registered: character for character, since any normalisation is room for attack. Native
- * apps cannot know the port of their loopback listener beforehand, so theirs may differ in it (RFC 8252).
+ * Whether the address of a request is registered. Compared character for character, since any normalisation leaves room for
+ * attack. Native apps cannot know the port of their loopback listener beforehand, so only their port may differ (RFC 8252).
  */
 export const isRegisteredRedirect = (
   given: string,

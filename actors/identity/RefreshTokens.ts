@@ -25,7 +25,7 @@ const IssuedToken = rowShape({
 })
 type IssuedToken = RowOf<typeof IssuedToken.columns>
 
-/** A presented refresh token as the database knows it. Reading does not consume it. */
+/** A presented refresh token as stored in the database. Reading does not consume it. */
 export type RefreshLookup =
   | { readonly kind: "good"; readonly grantId: string; readonly repeated: boolean }
   | { readonly kind: "reused"; readonly grantId: string }
@@ -35,10 +35,10 @@ export type RefreshLookup =
 export class RefreshTokens extends Context.Service<
   RefreshTokens,
   {
-    /** The first of a grant's family. */
+    /** The first token of a grant's family. */
     readonly begin: (grant: Grant) => Effect.Effect<Redacted.Redacted, SqlError>
     readonly lookup: (clientId: string, token: Redacted.Redacted) => Effect.Effect<RefreshLookup, SqlError>
-    /** Consumes the token and returns its successor: the same one again for a reuse within the grace period. */
+    /** Consumes the token and returns its successor: the same one again if the token is reused within the grace period. */
     readonly rotate: (grant: Grant, token: Redacted.Redacted) => Effect.Effect<Redacted.Redacted, SqlError>
   }
 >()("svc/identity/RefreshTokens") {
@@ -75,12 +75,12 @@ export class RefreshTokens extends Context.Service<
             )
           : draw
 
-      /** A lost answer looks like a reuse soon after the first, while the successor is unused. */
+      /** A lost response looks like a reuse shortly after the first use, while the successor is unused. */
       const withinGrace = Effect.fnUntraced(function* (row: IssuedToken, token: Redacted.Redacted) {
         if (!graceful || row.used_at === null || row.successor_hash === null) return false
         const until = DateTime.addDuration(DateTime.makeUnsafe(row.used_at), refreshReuseGrace)
         if (DateTime.formatIso(until) < (yield* now)) return false
-        // A random token, created while the grace period was off, cannot be repeated.
+        // A random token, created while the grace period was off, cannot be produced again.
         if (secretHash(yield* successorOf(token)) !== row.successor_hash) return false
         const [successor] = yield* RefreshTokenRow.some(sql, "used_at")`SELECT used_at FROM oidc_refresh_tokens
           WHERE secret_hash = ${row.successor_hash}`

@@ -5,7 +5,7 @@ import { type Grant, Grants } from "./Grants.ts"
 import { isRegisteredRedirect } from "./RedirectUris.ts"
 import type { StaticRegistry } from "./StaticRegistry.ts"
 
-/** Whether a grant was given for an address that the client still has. A device has none. */
+/** Whether a grant was given for an address that the client still has. A device has no address. */
 export const isAtRegisteredAddress = (
   { applicationType, redirectUris }: Pick<Client, "applicationType" | "redirectUris">,
   { redirectUri }: Pick<Grant, "redirectUri">
@@ -14,7 +14,7 @@ export const isAtRegisteredAddress = (
 const usesDevices = ({ grantTypes }: Client) => grantTypes.includes("urn:ietf:params:oauth:grant-type:device_code")
 
 /**
- * Ends the leftovers of removed clients and redirect addresses: codes, access tokens and refresh families. In the caller's
+ * Ends what is left of removed clients and redirect addresses: codes, access tokens and refresh families. Runs in the caller's
  * transaction. Returns the number of grants.
  */
 export const endRemovedRedirects = Effect.fn("endRemovedRedirects")(function* (
@@ -31,7 +31,8 @@ export const endRemovedRedirects = Effect.fn("endRemovedRedirects")(function* (
     }
     const removed = earlier.redirectUris.some((uri) => !present.redirectUris.includes(uri))
     if (!removed) continue
-    // An unknown address of a client without devices predates the record, and may be the removed one.
+    // If the client has no devices, a grant without a recorded address predates the record, and its address may be the removed
+    // one.
     ended += yield* grants.revokeRedirects(id, (redirectUri) =>
       redirectUri === undefined ? usesDevices(earlier) : isAtRegisteredAddress(present, { redirectUri })
     )

@@ -20,7 +20,7 @@ export const personClaims = [
   "groups"
 ] as const satisfies ReadonlyArray<PersonClaim>
 
-/** What the `claims` parameter requested, without everything unknown to this issuer. */
+/** What the `claims` parameter requested, without anything this issuer does not know. */
 export const RequestedClaims = Schema.Struct({
   userinfo: Schema.Array(Schema.Literals(personClaims)),
   idToken: Schema.Array(Schema.Literals(personClaims)),
@@ -46,7 +46,7 @@ const decodeParameter = Schema.decodeUnknownResult(
 const named = (section: typeof Section.Type | undefined): ReadonlyArray<PersonClaim> =>
   section === undefined ? [] : personClaims.filter((name) => Object.hasOwn(section, name))
 
-/** Parses the `claims` parameter; a failure is a malformed one. */
+/** Parses the `claims` parameter; fails if it is malformed. */
 export const parseClaims = (text: string): Result.Result<RequestedClaims, void> =>
   Result.mapBoth(decodeParameter(text), {
     onFailure: () => undefined,

@@ -55,29 +55,30 @@ export class SigningKeys extends Context.Service<
      */
     readonly keySet: Effect.Effect<ReadonlyArray<PublicJwk>, SqlError>
     /**
-     * Signs `claims` as a JWT of that `typ`, with the active key of the algorithm. While a new installation's key is generated,
-     * waits for it, and stores it in the current transaction: what was signed can be verified once it is committed.
+     * Signs `claims` as a JWT of that `typ`, with the active key of the algorithm. While a new installation's key is being
+     * generated, waits for it and stores it in the current transaction, so that the JWT can be verified once the transaction is
+     * committed.
      */
     readonly sign: (
       algorithm: SigningAlgorithm,
       type: string | undefined,
       claims: Readonly<Record<string, Schema.Json>>
     ) => Effect.Effect<string, SqlError>
-    /** The claims of a JWT that carries this issuer's signature; `undefined` for any other text. Ignores all times. */
+    /** The claims of a JWT that carries this issuer's signature; `undefined` for anything else. Ignores all times. */
     readonly verify: (jwt: string) => Effect.Effect<VerifiedJwt | undefined, SqlError>
     /**
-     * Lets the next keys sign and publishes new next ones. Fails with `failed_precondition` while clients may not have seen
+     * Makes the next keys active and publishes new next ones. Fails with `failed_precondition` while clients may not have seen
      * the next keys yet. `compromised` does not wait, and takes the old keys out of the key set at once.
      */
     readonly rotate: (
       context: CommandContext,
       options?: { readonly compromised: boolean }
     ) => Effect.Effect<{ readonly activeKeyIds: ReadonlyArray<string> }, ApiError>
-    /** When the oldest active key began to sign. Waits as the key set does. */
+    /** When the oldest active key began to sign. Waits for the keys like the key set does. */
     readonly activeSince: Effect.Effect<string, SqlError>
   }
 >()("svc/identity/SigningKeys") {
-  /** Generates the missing keys. Only callers that need them wait: an RSA key takes as long as a start. */
+  /** Generates the missing keys. Only callers that need them wait: an RSA key takes as long as a startup. */
   static readonly layer = Layer.effect(
     SigningKeys,
     Effect.suspend(() => make)
@@ -141,7 +142,7 @@ const make = Effect.gen(function* () {
       { concurrency: "unbounded" }
     )
   const active = yield* Effect.forkScoped(made("active"))
-  // After the signing keys, since the processors are busy with the rest of the start.
+  // After the signing keys, since the CPUs are busy with the rest of the startup.
   const next = yield* Effect.forkScoped(Effect.andThen(Fiber.await(active), made("next")))
   const begun = { active, next }
 
@@ -180,7 +181,7 @@ const make = Effect.gen(function* () {
       ORDER BY status, algorithm DESC, published_at`
     return rows.map(({ algorithm, kid, public_jwk }): PublicJwk => {
       const jwk = decodePublic(public_jwk)
-      // By name, so that no private member can ever slip through.
+      // Picked by name, so that no private member can ever slip through.
       const members = publicMembers.flatMap((name) => (jwk[name] === undefined ? [] : [[name, jwk[name]]]))
       return { ...Object.fromEntries(members), kid, alg: algorithm, use: "sig" }
     })
@@ -220,7 +221,7 @@ const make = Effect.gen(function* () {
   const verify = Effect.fn("SigningKeys.verify")(function* (jwt: string) {
     const header = yield* Effect.option(Effect.try(() => decodeProtectedHeader(jwt)))
     if (Option.isNone(header)) return undefined
-    // `kid` selects among our own keys: nothing in a header can supply one.
+    // `kid` selects among our own keys: nothing in a header can supply a key.
     const [row] = yield* SigningKeyRow.some(
       read,
       "kid",

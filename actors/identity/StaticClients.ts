@@ -4,20 +4,20 @@ import type { StaticClientDocument, StaticClientsRefused } from "./StaticClientC
 import { registryOf, type StaticRegistry } from "./StaticRegistry.ts"
 
 /**
- * The clients that the operator's configuration names, and the product's own command line. Read where they take effect: a reload
- * replaces them.
+ * The clients named in the operator's configuration, and the product's own command line. Read where they take effect, since a
+ * reload replaces them.
  */
 export class StaticClients extends Context.Service<
   StaticClients,
   StaticRegistry & {
     /**
-     * Validates a document without applying it. Fails with `StaticClientsRefused` for one that breaks a rule. The returned
-     * steps apply it, and undo that.
+     * Validates a document without applying it. Fails with `StaticClientsRefused` if it breaks a rule. The returned steps apply
+     * it and undo that.
      */
     readonly replacement: (document: StaticClientDocument) => Effect.Effect<Replacement, StaticClientsRefused>
   }
 >()("svc/identity/StaticClients") {
-  /** Fails with `StaticClientsRefused` for a document that breaks a rule. */
+  /** Fails with `StaticClientsRefused` if the document breaks a rule. */
   static readonly layer = (document: StaticClientDocument) =>
     Layer.effect(
       StaticClients,

@@ -84,7 +84,7 @@ export interface StaticRegistry {
   readonly resourceServers: ReadonlyMap<string, ResourceServer>
 }
 
-/** A client with its secret's digest, which its own rendering hides. */
+/** A client with the digest of its secret, which is hidden when the client is printed. */
 const comparable = (client: Client | undefined): string | undefined =>
   client &&
   JSON.stringify([
@@ -92,7 +92,7 @@ const comparable = (client: Client | undefined): string | undefined =>
     client.secretHash === undefined ? null : Redacted.value(client.secretHash)
   ])
 
-/** The ids of clients that differ, in order, and `resource_servers` where these do. */
+/** The ids of clients that differ, in order, plus `resource_servers` if those differ. */
 export const changedClients = (before: StaticRegistry, after: StaticRegistry): ReadonlyArray<string> => {
   const ids = [...new Set([...before.clients.keys(), ...after.clients.keys()])].toSorted()
   const servers = ({ resourceServers }: StaticRegistry) => JSON.stringify([...resourceServers.values()])

@@ -12,7 +12,7 @@ export interface PersonFacts {
   readonly groups: ReadonlyArray<string>
 }
 
-/** Accounts have no user name: the local part of the address stands in where one is required. */
+/** Accounts have no user name: the local part of the email address is used where one is required. */
 const userName = ({ email }: Person): string => email.slice(0, Math.max(email.lastIndexOf("@"), 0))
 
 const valueOf = ({ groups, person }: PersonFacts, name: PersonClaim): Schema.Json => {
@@ -35,7 +35,7 @@ const valueOf = ({ groups, person }: PersonFacts, name: PersonClaim): Schema.Jso
 const personClaims = (facts: PersonFacts, names: ReadonlyArray<PersonClaim>): Claims =>
   Object.fromEntries(names.map((name) => [name, valueOf(facts, name)]))
 
-/** The Workspace of a token, with the current role, and its Capsule. Absent without a Workspace. */
+/** The Workspace of a token, with the current role, and its Capsule. Absent if the token has no Workspace. */
 export const svcClaim = ({ capsuleId, workspace }: LiveAuthority): Claims =>
   workspace === undefined
     ? {}

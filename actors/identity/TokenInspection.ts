@@ -50,11 +50,14 @@ const decodeResourceClaims = Schema.decodeUnknownOption(ResourceClaims)
 
 const seconds = (iso: string) => Math.floor(Date.parse(iso) / 1000)
 
-/** The current validity of presented tokens. Reads only; its cache ends with the next commit. */
+/** The current validity of presented tokens. Reads only; its cache is dropped on the next commit. */
 export class TokenInspection extends Context.Service<
   TokenInspection,
   {
-    /** An opaque access token of this issuer; fails with `invalid_token`, or `temporarily_unavailable` when unsure. */
+    /**
+     * An opaque access token of this issuer; fails with `invalid_token`, or with `temporarily_unavailable` if that cannot be
+     * determined.
+     */
     readonly accessToken: (token: Redacted.Redacted) => Effect.Effect<GoodToken, OAuthError>
     /** The claims of UserInfo; fails with `insufficient_scope` for a token without `openid`. */
     readonly userInfo: (token: Redacted.Redacted) => Effect.Effect<Claims, OAuthError>
@@ -62,7 +65,7 @@ export class TokenInspection extends Context.Service<
      * The response of introspection (RFC 7662) for a confidential client: `{active: false}` for tokens that it may not see.
      */
     readonly introspect: (by: Client, token: Redacted.Redacted) => Effect.Effect<Claims, OAuthError>
-    /** RFC 7009: unknown tokens and those of others are neither an error nor affected. A refresh token ends its grant. */
+    /** RFC 7009: unknown tokens and other clients' tokens are neither an error nor affected. A refresh token ends its grant. */
     readonly revoke: (by: Client, token: Redacted.Redacted) => Effect.Effect<void, OAuthError>
   }
 >()("svc/identity/TokenInspection") {
@@ -89,8 +92,8 @@ export class TokenInspection extends Context.Service<
       })
 
       const memory = yield* ReadMemory
-      // Caches only the token; its expiry is checked at every use. What it depends on is read each time: clients and
-      // the operator's policy are reloaded without a commit.
+      // Caches only the token; its expiry is checked on every use. What it depends on is read each time: clients and the
+      // operator's policy are reloaded without a commit.
       const unrevoked = memory.untilCommit((hash) =>
         Effect.map(
           OAuthTokenRow.some(

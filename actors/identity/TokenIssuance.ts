@@ -19,7 +19,7 @@ import { StaticClients } from "./StaticClients.ts"
 import { idTokenClaims, svcClaim } from "./TokenClaims.ts"
 import { OAuthTokenRow } from "./GrantRow.ts"
 
-/** The response of the token endpoint; the HTTP face encodes it. */
+/** The response of the token endpoint; the HTTP layer encodes it. */
 export interface IssuedTokens {
   readonly accessToken: Redacted.Redacted
   readonly expiresIn: number
@@ -34,9 +34,9 @@ export interface IssuanceRequest {
   readonly authority: LiveAuthority
   /** The requested scopes that the client is registered with. */
   readonly scopes: ReadonlyArray<string>
-  /** All granted and requested scopes: permissions at an Interface are not scopes of a client. */
+  /** All scopes that are both granted and requested: permissions at an Interface are not scopes of a client. */
   readonly asked: ReadonlyArray<string>
-  /** Set for a token of another resource server. */
+  /** Set for a token for another resource server. */
   readonly resource: string | undefined
   readonly nonce: string | undefined
   readonly refreshToken: Redacted.Redacted | undefined
@@ -44,15 +44,15 @@ export interface IssuanceRequest {
 
 const notCovered = refuse("invalid_target", "The grant does not cover this resource, or does not any more.")
 
-/** The `jti` of a resource token: it names the grant, so that introspection can check it. */
+/** The `jti` of a resource token: it identifies the grant, so that introspection can check it. */
 export const resourceTokenId = (grantId: string, unique: string): string => `${grantId}.${unique}`
 export const grantIdOf = (tokenId: string): string => tokenId.split(".")[0] ?? ""
 
-/** Makes access and ID tokens from a grant whose authority was just read, in the caller's transaction. */
+/** Makes access and ID tokens from a grant whose authority has just been read, in the caller's transaction. */
 export class TokenIssuance extends Context.Service<
   TokenIssuance,
   {
-    /** Fails with `invalid_target` for a resource that the grant does not name or that no server has any more. */
+    /** Fails with `invalid_target` for a resource that the grant does not name or that no longer has a server. */
     readonly issue: (request: IssuanceRequest) => Effect.Effect<IssuedTokens, OAuthError | SqlError>
   }
 >()("svc/identity/TokenIssuance") {
@@ -90,7 +90,7 @@ export class TokenIssuance extends Context.Service<
         return scopes.filter((scope) => server.scopes.includes(scope))
       })
 
-      /** Read again for every token: an Interface is never invoked on the authority at the time of consent. */
+      /** Read again for every token: an Interface is never invoked on the authority held at the time of consent. */
       const scopesAtInterface = Effect.fnUntraced(function* (request: IssuanceRequest, resource: string) {
         const { asked, client, grant } = request
         const permissions = yield* interfacePermissions(sql, { ...grant, client, resource })
@@ -98,7 +98,7 @@ export class TokenIssuance extends Context.Service<
         return scopes.length === 0 ? yield* notCovered : scopes
       })
 
-      /** RFC 9068: for one resource server, with only the scopes of that server. */
+      /** RFC 9068: for one resource server, with only that server's scopes. */
       const forResource = Effect.fnUntraced(function* (request: IssuanceRequest, resource: string) {
         const { authority, client, grant } = request
         if (grant.resource !== resource) return yield* notCovered

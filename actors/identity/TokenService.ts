@@ -16,12 +16,12 @@ import { type IssuedTokens, TokenIssuance } from "./TokenIssuance.ts"
 
 export interface RefreshRequest {
   readonly token: Redacted.Redacted
-  /** Fewer scopes for this access token; never more than were granted. */
+  /** Fewer scopes for this access token; never more than have been granted. */
   readonly scopes: ReadonlyArray<string> | undefined
   readonly resource: string | undefined
 }
 
-/** A result to commit in any case: refusals may have revoked something, which must not be rolled back. */
+/** A result to commit in any case: a refusal may have revoked something, which must not be rolled back. */
 type Settled = Result.Result<IssuedTokens, OAuthError>
 
 interface Exchange {
@@ -30,13 +30,13 @@ interface Exchange {
   readonly scopes: ReadonlyArray<string>
   readonly resource: string | undefined
   readonly nonce: string | undefined
-  /** Consumes what was presented and returns the refresh token to issue, if any. */
+  /** Consumes the presented credential and returns the refresh token to issue, if any. */
   readonly spend: Effect.Effect<Redacted.Redacted | undefined, SqlError>
 }
 
 const grantEnded = refuse("invalid_grant", "The grant has ended. Ask the person to sign in again.")
 
-/** The token endpoint's decisions. Each is one transaction: what is presented is consumed exactly when tokens are issued. */
+/** The token endpoint's decisions. Each is one transaction: what is presented is consumed if and only if tokens are issued. */
 export class TokenService extends Context.Service<
   TokenService,
   {
@@ -80,7 +80,7 @@ export class TokenService extends Context.Service<
         })
       })
 
-      /** Checks the current basis of the grant, and only then consumes and issues. */
+      /** Checks the current basis of the grant, and only if it is valid consumes and issues. */
       const exchange = Effect.fnUntraced(function* (
         request: Exchange
       ): Effect.fn.Return<Settled, SqlError | OAuthError> {

@@ -1,4 +1,4 @@
-/** The name of a Capsule as part of an address; `capsule` when none of its characters can be used. */
+/** The name of a Capsule for use in an address; `capsule` if none of its characters can be used. */
 export const slugOf = (name: string): string =>
   name
     .normalize("NFKD")

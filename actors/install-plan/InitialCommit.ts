@@ -29,7 +29,7 @@ import { InstallPlanStore } from "./InstallPlanStore.ts"
 import { projectOf } from "./InstallPlanRequest.ts"
 import { FindingsJson } from "../run/FindingsJson.ts"
 
-/** Why the initial commit is refused; nothing was written. */
+/** Why the initial commit is refused; nothing has been written. */
 export class InstallRefused extends Schema.TaggedError<InstallRefused>()("InstallRefused", {
   diagnostics: Schema.Array(Finding)
 }) {}
@@ -37,7 +37,7 @@ export class InstallRefused extends Schema.TaggedError<InstallRefused>()("Instal
 const refused = (diagnostics: ReadonlyArray<Finding>) => new InstallRefused({ diagnostics })
 const reason = (code: string, message: string): Finding => ({ severity: "error", code, message })
 
-/** The end of an install whose Capsule was imported. */
+/** Completes an install whose Capsule was imported. */
 const importUnconfirmed: Finding = {
   severity: "warning",
   code: "import_unconfirmed",
@@ -188,7 +188,8 @@ export class InitialCommit extends Context.Service<
         const capsuleId = derivedId(CapsuleId, "cap", row.id, "capsule")
         const configId = derivedId(InstallConfigId, "icfg", row.id, "config")
         const importedFrom = adopted?.upload.imported_from ?? undefined
-        // The Run that checked the module stands for an imported state: no plan is made before the confirmation.
+        // For an imported state, the Run that checked the module takes the place of the plan: no plan is made before the
+        // confirmation.
         const runId = importedFrom === undefined ? derivedId(RunId, "run", row.id, "plan") : row.check_run_id
         if (runId === null) return yield* Effect.die(new Error(`${row.id} has no check Run`))
         if (findings.staged) yield* insertSource(row, request, findings, { subject: context.actor.subject, isManager })

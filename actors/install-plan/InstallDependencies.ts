@@ -19,7 +19,9 @@ type Services = SqlClient.SqlClient | CapsuleLedger | InstallConfigStore | State
 const asked = ({ dependencies = [] }: Asked) =>
   dependencies.map((dependency, index) => ({ at: `dependencies[${index}].`, dependency, index }))
 
-/** A dependency passes Outputs, even secret ones, to unreviewed code: that takes the right to add one to an existing Capsule. */
+/**
+ * A dependency passes Outputs, even secret ones, to unreviewed code: this requires the right to add one to an existing Capsule.
+ */
 export const checkMayDepend = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   request: Asked,
@@ -44,7 +46,7 @@ export const checkProducers = Effect.fnUntraced(function* (
   }
 })
 
-/** The module's inputs that the dependencies fill now. Each input has one source. */
+/** The module's inputs that the dependencies currently fill. Each input has one source. */
 export const filledInputs = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   request: Asked,
@@ -65,7 +67,7 @@ export const filledInputs = Effect.fnUntraced(function* (
   return filled
 })
 
-/** Writes them with the Capsule, in its transaction. */
+/** Writes the dependencies along with the Capsule, in its transaction. */
 export const insertDependencies = Effect.fnUntraced(function* (
   install: { readonly id: InstallPlanId; readonly workspace_id: WorkspaceId },
   request: Asked,

@@ -26,7 +26,7 @@ import { InstallPlanId } from "../../schema/records/Ids.ts"
 const encodeRequest = Schema.encodeEffect(StoredRequestJson)
 const encodeActor = Schema.encodeEffect(StoredActorJson)
 
-/** The install coordinator: created once per key, then stepped by hand-overs and by requests. */
+/** The install coordinator: created once per key, then advanced by hand-overs and requests. */
 export const layer = InstallPlanActor.toLayer(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -98,7 +98,7 @@ export const layer = InstallPlanActor.toLayer(
         return yield* load
       }, transaction(sql)),
 
-      // Every due step, so that the service advances without polling.
+      // Takes every due step, so that the service advances without polling.
       Advance: Effect.fn("InstallPlan.Advance")(function* () {
         while (yield* steps.step(id)) yield* Effect.void
       })

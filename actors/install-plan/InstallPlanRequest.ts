@@ -24,7 +24,7 @@ import { ProjectRow } from "../workspace/ProjectRow.ts"
 
 type Columns = Readonly<Record<string, string | null>>
 
-/** The Project an install goes to: the named one of this Workspace, or its default. */
+/** The Project that an install goes to: the named one in this Workspace, or its default. */
 export const projectOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, projectId: ProjectId | undefined) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* Effect.orDie(
@@ -80,7 +80,7 @@ const checkPreflight = Effect.fnUntraced(function* (
   }
 })
 
-/** Checks that the caller may use whatever the request names. */
+/** Checks that the caller may use everything the request names. */
 const checkAuthority = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   projectId: ProjectId,

@@ -47,7 +47,7 @@ export type InstallPlanRow = RowOf<typeof InstallPlanRow.columns>
 
 const { variables: _private, ...publicFields } = CreateInstallPlan.fields
 
-/** The request without its private values, as the coordinator stores it. */
+/** The request without its private values, as stored by the coordinator. */
 export const StoredRequest = Schema.Struct(publicFields)
 export type StoredRequest = typeof StoredRequest.Type
 export const StoredRequestJson = Schema.fromJsonString(StoredRequest)
@@ -55,17 +55,17 @@ export const StoredActorJson = Schema.fromJsonString(CommandContext)
 
 const decodePlan = storedRecord(InstallPlan)
 
-/** At most this many diagnostics are kept. */
+/** The maximum number of diagnostics kept. */
 export const maxDiagnostics = 50
 
 /** The fate of the plan, and of the Capsule whose first plan it was. */
 export interface InstallEnd {
   readonly plan: PlanEnd | undefined
-  /** It was never applied, and may still be planned. */
+  /** It has never been applied, and may still be planned. */
   readonly isCapsuleOpen: boolean
 }
 
-/** A void plan leaves a Capsule to be planned again, unless that has happened or the Capsule has ended. */
+/** A void plan leaves a Capsule that has to be planned again, unless that has already happened or the Capsule has ended. */
 const voidEnd = (row: InstallPlanRow, { isCapsuleOpen, plan }: InstallEnd) => {
   const goOn = isCapsuleOpen ? `To go on, plan the Capsule ${row.capsule_id ?? ""} again.` : ""
   const finding = row.phase === "reviewable" ? voidFinding(plan, goOn) : undefined

@@ -22,8 +22,8 @@ const decodeActor = Schema.decodeUnknownEffect(StoredActorJson)
 const decodeSnapshot = Schema.decodeUnknownEffect(StagedSnapshotJson)
 
 /**
- * The steps of an install, each of which starts work or takes its result. A completed step is recorded in the row; a step that
- * waits for a Run changes nothing.
+ * The steps of an install. Each one starts work or collects its result. A completed step is recorded in the row; a step that is
+ * waiting for a Run changes nothing.
  */
 export class InstallPlanSteps extends Context.Service<
   InstallPlanSteps,
@@ -126,11 +126,11 @@ export class InstallPlanSteps extends Context.Service<
           case "creating_capsule": {
             yield* initialCommit.commit(row, request, context).pipe(
               Effect.catchTag("InstallRefused", ({ diagnostics }) => store.fail(id, diagnostics)),
-              // In a savepoint: what was written before the fault must not remain. Repeated, it would fail again.
+              // Runs in a savepoint: anything written before the fault must not remain. If it were repeated, it would fail again.
               transaction(sql),
               orOnIntegrityFault(() => store.fail(id, [{ severity: "error", ...integrityFault }]))
             )
-            // The private values are erased from the coordinator, and now from the write-ahead log as well.
+            // The private values have been erased from the coordinator, and now from the write-ahead log as well.
             yield* sql.afterCommit(Effect.ignore(databaseFile.checkpoint))
             return true
           }

@@ -74,7 +74,7 @@ export class InstallPlanStore extends Context.Service<
             Effect.orDie
           ),
         update,
-        // A failed install never needs its private values again, nor an upload that no Capsule has taken.
+        // A failed install no longer needs its private values, nor an upload that no Capsule has taken.
         fail: (id, diagnostics) =>
           Effect.andThen(
             update(id, {

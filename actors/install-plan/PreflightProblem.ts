@@ -5,7 +5,7 @@ import type { InstallConfigId, WorkspaceId } from "../../schema/records/Ids.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import type { ReportRow, SnapshotRow, SourceRow } from "../source/SourceRow.ts"
 
-/** Those records named by a preflight that exist. */
+/** The records named by a preflight that exist. */
 export interface NamedRecords {
   readonly source: Pick<SourceRow, "id" | "workspace_id" | "removed_at"> | undefined
   readonly snapshot: Pick<SnapshotRow, "id" | "source_id" | "url" | "ref" | "path"> | undefined
@@ -20,7 +20,7 @@ export interface NamedRecords {
 
 type Present = { readonly [Name in keyof NamedRecords]: NonNullable<NamedRecords[Name]> }
 
-/** The records of one successful check in this Workspace; none when anything is missing or belongs elsewhere. */
+/** The records of one successful check in this Workspace; empty if anything is missing or belongs elsewhere. */
 const exactRecords = (
   workspaceId: WorkspaceId,
   installConfigId: InstallConfigId | undefined,

@@ -19,9 +19,9 @@ const asManifest = (proposed: ReadonlyArray<Schema.Json>): Schema.Json => ({
 })
 
 /**
- * Adds Interface blueprints that a person proposes to a configuration. Nothing that the configuration has is changed: an
- * unequal one under the same key or name is a conflict, an Output has to be public already, and no binding can be requested.
- * The failure is a sentence without values.
+ * Adds Interface blueprints proposed by a person to a configuration. Nothing already in the configuration is changed: a different
+ * blueprint under the same key or name is a conflict, an Output must already be public, and no binding can be requested. The
+ * failure is a sentence without values.
  */
 export const patchBlueprints = (
   compiled: CompiledInstall,

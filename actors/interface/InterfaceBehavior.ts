@@ -32,7 +32,7 @@ export const layer = InterfaceActor.toLayer(
 
       Retry: Effect.fn("Interface.Retry")(function* ({ payload: { context, expected, intentId } }) {
         const intent = yield* load(intentId)
-        // The exact failure, and its state: anything else is a conflict.
+        // The exact failure and its state: anything else is a conflict.
         const moved = yield* Effect.orDie(sql`UPDATE interface_intents
           SET ${IntentRow.changes(sql, { status: "pending", attempt: expected.attempt + 1, updated_at: yield* now })}
           WHERE id = ${intentId} AND status = 'failed' AND attempt = ${expected.attempt} AND code = ${expected.code}

@@ -17,18 +17,18 @@ export class MaterializationFailed extends Schema.TaggedError<MaterializationFai
   message: Schema.String
 }) {}
 
-/** An Output of a state: its value only when the state itself says that it is not sensitive. */
+/** An Output in a state: its value is present only if the state itself says that it is not sensitive. */
 export interface AppliedOutput {
   readonly name: string
   readonly value: Schema.Json | undefined
-  /** Why it is private although its module does not mark it sensitive. */
+  /** Why it is private although its module does not mark it as sensitive. */
   readonly privacy?: string | undefined
 }
 
 const maxInputsBytes = 64 * 1024
 const hostname = /^(?=.{1,253}$)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*$/i
 
-/** Browsers follow these, so nothing but a plain web address without credentials passes. */
+/** Browsers follow these, so only a plain web address without credentials is allowed. */
 const isWebUrl = (value: Schema.Json): boolean => {
   const url = typeof value === "string" ? URL.parse(value) : null
   return url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === ""
@@ -53,7 +53,7 @@ const failed = (code: MaterializationFailed["code"], message: string) =>
   Result.fail(new MaterializationFailed({ code, message }))
 
 /**
- * The inputs of an Interface with the Outputs of an apply filled in. Every Output must exist, be public according to the state,
+ * The inputs of an Interface, filled in with the Outputs of an apply. Every Output must exist, be public according to the state,
  * and have the declared type.
  */
 export const resolveInputs = (

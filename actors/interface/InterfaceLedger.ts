@@ -32,7 +32,7 @@ export interface NewBinding {
 
 const encodePermissions = Schema.encodeSync(PermissionsJson)
 
-/** The permissions of a binding as one text, whatever their order. */
+/** The permissions of a binding as one string, regardless of their order. */
 export const permissionsText = (permissions: ReadonlyArray<string>) => encodePermissions([...permissions].sort())
 
 /** One binding per consumer (or install), request and person: a revoked one stays revoked. */
@@ -49,9 +49,9 @@ export class InterfaceLedger extends Context.Service<
   InterfaceLedger,
   {
     readonly ofCapsule: (capsuleId: CapsuleId) => Effect.Effect<ReadonlyArray<InterfaceRow>>
-    /** The Interface exists from now on, but is not usable yet. A retired one becomes pending again. */
+    /** The Interface now exists, but is not usable yet. A retired one becomes pending again. */
     readonly announce: (capsule: Owner, blueprint: InterfaceBlueprint) => Effect.Effect<void>
-    /** The Interface as an apply left it. The revision grows only with a difference. */
+    /** The Interface as an apply left it. The revision increases only if something differs. */
     readonly resolve: (
       capsule: Owner,
       blueprint: InterfaceBlueprint,

@@ -20,7 +20,7 @@ const Installer = rowShape({ subject: Subject })
 export class InterfaceMaterialization extends Context.Service<
   InterfaceMaterialization,
   {
-    /** In the caller's transaction. Repeatable: an intent that is done, superseded or of another attempt is left alone. */
+    /** Runs in the caller's transaction. Repeatable: an intent that is done, superseded or from another attempt is left alone. */
     readonly materialize: (intentId: string, attempt: number) => Effect.Effect<void>
   }
 >()("svc/actors/interface/InterfaceMaterialization") {
@@ -46,7 +46,7 @@ const make = Effect.gen(function* () {
   const outputsOf = Effect.fnUntraced(function* (stateVersionId: StateVersionId) {
     const outputs = new Map<string, AppliedOutput>()
     for (const row of yield* states.outputs(stateVersionId)) {
-      // A sensitive value is not even opened. Ephemeral ones are not in the state.
+      // A sensitive value is not even opened. Ephemeral values are not in the state.
       const value = row.sensitive === 1 ? undefined : Redacted.value(yield* states.outputValue(row))
       outputs.set(row.name, { name: row.name, value, privacy: privacyReason(row) })
     }
@@ -63,7 +63,7 @@ const make = Effect.gen(function* () {
     return rows[0]?.subject
   }, Effect.orDie)
 
-  /** One shot: a request that was carried out once, even if revoked since, is not repeated. */
+  /** One shot: a request that has been carried out once is not repeated, even if it has since been revoked. */
   const bind = Effect.fnUntraced(function* (
     capsule: CapsuleRow,
     interfaceId: InterfaceId,
@@ -141,7 +141,7 @@ const make = Effect.gen(function* () {
     if (intent === undefined || intent.status !== "pending" || intent.attempt !== attempt) return
     const outcome = yield* attempted(intent).pipe(
       Effect.catchTag("MaterializationFailed", Effect.succeed),
-      // A savepoint: a defect's partial work is undone, and the failure is recorded instead of looping.
+      // Uses a savepoint: a defect's partial work is undone, and the failure is recorded instead of looping.
       sql.withTransaction,
       Effect.catchCause((cause) =>
         Effect.as(Effect.logError("An Interface was not materialised", cause), internalError)

@@ -16,8 +16,7 @@ const resourceUriOf = (row: Pick<InterfaceRow, "access" | "inputs">): string | u
 
 /**
  * The one resolved Interface of a Workspace that names this address as its protected resource, character for character.
- * `undefined` for none and for several: which one was meant is not guessed, since a binding to the one must not open the
- * other.
+ * `undefined` if there is none or more than one: nothing is guessed, since a binding to one Interface must not open another.
  */
 export const findInterfaceByResource = Effect.fn("findInterfaceByResource")(function* (
   sql: SqlClient.SqlClient,

@@ -51,7 +51,7 @@ export const BindingRow = table("interface_bindings", {
 })
 export type BindingRow = RowOf<typeof BindingRow.columns>
 
-/** Interfaces that an apply has requested. */
+/** Interfaces requested by an apply. */
 export const IntentRow = table("interface_intents", {
   id: Schema.String,
   workspace_id: WorkspaceId,

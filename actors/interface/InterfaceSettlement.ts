@@ -19,8 +19,8 @@ export interface AppliedCapsule {
 }
 
 /**
- * What an apply or a destroy means for the Interfaces of its Capsule, in the transaction that settles it: an apply leaves
- * durable intents for the Interface actor, a destroy retires at once.
+ * What an apply or a destroy means for the Interfaces of its Capsule, in the transaction that settles it: an apply leaves durable
+ * intents for the Interface actor, a destroy retires the Interfaces immediately.
  */
 export class InterfaceSettlement extends Context.Service<
   InterfaceSettlement,
@@ -38,7 +38,7 @@ export class InterfaceSettlement extends Context.Service<
       const ledger = yield* InterfaceLedger
       const actor = yield* InterfaceActor.client
 
-      /** A later apply supersedes what was not done yet. */
+      /** A later apply supersedes what has not been done yet. */
       const supersede = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
         yield* sql`UPDATE interface_intents SET ${IntentRow.changes(sql, { status: "superseded", updated_at: yield* now })}
           WHERE capsule_id = ${capsuleId} AND status IN ('pending', 'failed')`

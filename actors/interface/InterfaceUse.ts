@@ -8,11 +8,11 @@ import type { CapsuleId, InterfaceId } from "../../schema/records/Ids.ts"
 /** A currently valid binding, with its permissions. */
 export interface StandingBinding {
   readonly permissions: ReadonlyArray<string>
-  /** The Capsule whose declaration requested it; `undefined` where the Interface's own did. */
+  /** The Capsule whose declaration requested it; `undefined` if the Interface's own declaration did. */
   readonly consumerCapsuleId: CapsuleId | undefined
 }
 
-/** A valid Interface, and what one person may do there by one delivery. */
+/** A valid Interface, and what one person may do there through one delivery. */
 export interface InterfaceUse {
   readonly row: InterfaceRow
   readonly bindings: ReadonlyArray<StandingBinding>
@@ -21,8 +21,8 @@ export interface InterfaceUse {
 const decodePermissions = Schema.decodeUnknownSync(PermissionsJson)
 
 /**
- * Reads, at this moment and through `sql`, the use that a person has of an Interface: the Interface resolved, its Capsule
- * serving, the person an active member, the binding ready. `undefined` when any of these does not hold.
+ * Reads through `sql` how a person may currently use an Interface: the Interface resolved, its Capsule serving, the person an
+ * active member, the binding ready. `undefined` if any of these is not the case.
  */
 export const readInterfaceUse = Effect.fn("readInterfaceUse")(function* (
   sql: SqlClient.SqlClient,

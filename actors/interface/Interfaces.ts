@@ -12,8 +12,8 @@ export class Interfaces extends Context.Service<
   Interfaces,
   {
     /**
-     * The Interfaces of a Workspace that this person may open: a ready binding with `ui.open` of their own, to a resolved
-     * Interface of an existing Capsule. `capsuleId` only narrows. Writes nothing.
+     * The Interfaces of a Workspace that this person may open: those of an existing Capsule that are resolved and have a ready
+     * `ui.open` binding for the person. `capsuleId` only narrows the result. Writes nothing.
      */
     readonly uiSurfaces: (
       workspaceId: WorkspaceId,
@@ -31,8 +31,8 @@ export class Interfaces extends Context.Service<
       expected: { readonly attempt: number; readonly code: string }
     ) => Effect.Effect<Failure, ApiError>
     /**
-     * At each use: Interface, binding, Capsule and membership as they are at this moment. Fails with `permission_denied`
-     * when any of these does not hold. Issuing a token and invoking an Interface both check here first.
+     * Checked on each use: the current Interface, binding, Capsule and membership. Fails with `permission_denied` if any of them
+     * is not valid. Issuing a token and invoking an Interface both check here first.
      */
     readonly authorize: (use: {
       readonly subject: string

@@ -9,14 +9,14 @@ import { retryAfterMillis } from "./MailRetry.ts"
 import { deliveryInterval, mailPlace, SealedMail } from "./Mails.ts"
 import { MailNotSent, MailTransport } from "./MailTransport.ts"
 
-/** Few at a time, so that a slow mail server delays nothing else. */
+/** Only a few at a time, so that a slow mail server delays nothing else. */
 const batch = 20
 
-/** Sends queued mails. A mail server that is down delays only mails. */
+/** Sends queued mails. If a mail server is down, only mails are delayed. */
 export class MailDelivery extends Context.Service<
   MailDelivery,
   {
-    /** Sends what is due, once. Happens automatically every few seconds. */
+    /** Sends what is due, once. Runs automatically every few seconds. */
     readonly deliverDue: Effect.Effect<void>
   }
 >()("svc/mail/MailDelivery") {
@@ -29,7 +29,7 @@ export class MailDelivery extends Context.Service<
       return MailDelivery.of({ deliverDue })
     })
   )
-  /** The same without the background job, for a host that sends by itself. */
+  /** The same without the background job, for a host that sends mails itself. */
   static readonly layerByHand = Layer.effect(
     MailDelivery,
     Effect.map(

@@ -1,16 +1,16 @@
 import { Context } from "effect"
 import type { MailLanguage } from "./MailTexts.ts"
 
-/** The server's description in its mails. */
+/** How the server describes itself in its mails. */
 export interface MailOrigin {
-  /** Where links lead, without a slash at the end. */
+  /** Base address of links, without a trailing slash. */
   readonly baseUrl: string
-  /** The server's name for people. */
+  /** The server's display name. */
   readonly name: string
   readonly language: MailLanguage
 }
 
-/** `undefined` where no mail server is set: then nothing is queued, and people pass links on themselves. */
+/** `undefined` if no mail server is configured: nothing is queued then, and people pass links on themselves. */
 export const MailSettings = Context.Reference<{ readonly origin: MailOrigin | undefined }>("svc/mail/MailSettings", {
   defaultValue: () => ({ origin: undefined })
 })

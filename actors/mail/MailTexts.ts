@@ -4,7 +4,7 @@ import type { Role } from "../../schema/records/Workspace.ts"
 export const MailLanguage = Schema.Literals(["en", "ja"])
 export type MailLanguage = typeof MailLanguage.Type
 
-/** A change of an account that its owner is notified of. */
+/** A change to an account that its owner is notified of. */
 export const AccountChange = Schema.Literals(["password", "address", "factor", "passkey", "upstream"])
 export type AccountChange = typeof AccountChange.Type
 
@@ -13,7 +13,7 @@ export type MailContent =
       readonly kind: "invitation"
       readonly link: string
       readonly expiresAt: string
-      /** Absent for an invitation only to the server. */
+      /** Absent for an invitation to the server only. */
       readonly workspace?: string | undefined
       readonly role?: Role | undefined
       /** Name of the person who invites; absent for the operator. */

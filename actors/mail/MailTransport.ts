@@ -1,14 +1,14 @@
 import { Context, type Effect, Schema } from "effect"
 
 export interface OutgoingMail {
-  /** Stays the same for every attempt, so that a mail program can recognise a repetition. */
+  /** Stays the same for every attempt, so that a mail program can recognise a duplicate. */
   readonly id: string
   readonly to: string
   readonly subject: string
   readonly text: string
 }
 
-/** The mail server did not accept a mail. Neither field holds an address, a text or a credential. */
+/** The mail server did not accept a mail. Neither field contains an address, mail text or a credential. */
 export class MailNotSent extends Schema.TaggedError<MailNotSent>()("MailNotSent", {
   /** Whether it would refuse the same mail again. */
   permanent: Schema.Boolean,
@@ -16,7 +16,7 @@ export class MailNotSent extends Schema.TaggedError<MailNotSent>()("MailNotSent"
   code: Schema.String
 }) {}
 
-/** The way to the mail server. */
+/** The connection to the mail server. */
 export class MailTransport extends Context.Service<
   MailTransport,
   {

@@ -15,20 +15,20 @@ export const SealedMail = Schema.fromJsonString(Schema.Struct({ subject: Schema.
 /** The place of a sealed mail. */
 export const mailPlace = (id: string) => ({ table: "mails", column: "content", workspaceId: null, rowId: id }) as const
 
-// A person who may invite must not be able to flood an address; separate kinds leave room for notices.
+// A person who may invite must not be able to flood an address; counting each kind separately leaves room for notices.
 const mostInAnHour = 10
 
 const Recent = rowShape({ mails: Schema.Int })
 
-/** Mails to people, queued in the transaction of their cause and sent in the background. */
+/** Mails to people, queued in the transaction that causes them and sent in the background. */
 export class Mails extends Context.Service<
   Mails,
   {
-    /** Where links in mails lead; `undefined` where no mail is sent. */
+    /** Base address of links in mails; `undefined` if no mail is sent. */
     readonly baseUrl: string | undefined
     /**
-     * Queues a mail in the caller's transaction. `false` where no mail is sent, or when the address got too many of the kind
-     * within an hour: whatever it is about still happens.
+     * Queues a mail in the caller's transaction. `false` if no mail is sent, or if the address has received too many of this kind
+     * within an hour: whatever the mail is about still happens.
      */
     readonly queue: (to: string, mail: MailContent) => Effect.Effect<boolean>
   }
@@ -85,5 +85,5 @@ export class Mails extends Context.Service<
   )
 }
 
-/** How often due mails are polled. */
+/** How often the queue is polled for due mails. */
 export const deliveryInterval = Duration.seconds(5)

@@ -8,13 +8,13 @@ import type { CommandContext } from "../Command.ts"
 import { transaction } from "../database/Transaction.ts"
 import { endMemberships, ownedAlone } from "../workspace/EndedMemberships.ts"
 
-/** The deletion of an account, with its memberships. */
+/** Deletes an account with its memberships. */
 export class AccountRemoval extends Context.Service<
   AccountRemoval,
   {
     /**
-     * Ends sessions, tokens, grants, memberships and sign-in methods, and erases personal data; what they did stays in the
-     * operation history. Fails with `not_found`, and with `failed_precondition` for the last owner of a Workspace.
+     * Ends sessions, tokens, grants, memberships and sign-in methods, and erases personal data; the person's actions remain in
+     * the operation history. Fails with `not_found`, and with `failed_precondition` for the last owner of a Workspace.
      */
     readonly remove: (context: CommandContext, subject: string) => Effect.Effect<void, ApiError>
   }
@@ -37,7 +37,7 @@ export class AccountRemoval extends Context.Service<
                 `The account is the last owner of ${alone.join(", ")}. Make another member owner there, or archive the Workspace, and repeat the command.`
               )
             }
-            // Ends sessions and grants, too.
+            // Also ends sessions and grants.
             yield* users.setStatus(context, subject, "disabled")
             yield* endMemberships(subject)
             yield* eraseAccount(subject)

@@ -21,14 +21,14 @@ export interface NewAutomation {
 }
 
 /**
- * Members that never sign in: they have no address, password, passkey or identity elsewhere, and act only by personal
- * access tokens. One belongs only to the Workspace that created it. `Members` changes and removes them.
+ * Members that never sign in: they have no address, password, passkey or external identity, and act only through personal access
+ * tokens. Each belongs only to the Workspace that created it. `Members` changes and removes them.
  */
 export class AutomationMembers extends Context.Service<
   AutomationMembers,
   {
     /**
-     * An active member at once, since nobody has to accept. Fails with `permission_denied` below admin or above the
+     * Creates an active member immediately, since nobody has to accept. Fails with `permission_denied` below admin or above the
      * creator's role.
      */
     readonly create: (

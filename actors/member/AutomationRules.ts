@@ -15,7 +15,7 @@ export const makingRefusal = (held: Role | undefined, role: Role): ApiError | un
     : permissionDenied("role: nobody gives an automation more than their own role.")
 }
 
-/** Why a member of this kind cannot be changed like this; `undefined` when it can. */
+/** Why a member of this kind cannot be changed in this way; `undefined` if it can. */
 export const kindRefusal = (
   kind: SubjectKind,
   wanted: { readonly role?: Role | undefined; readonly displayName?: string | undefined }

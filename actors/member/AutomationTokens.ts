@@ -24,8 +24,8 @@ export class AutomationTokens extends Context.Service<
   AutomationTokens,
   {
     /**
-     * Fails with `not_found` for anybody but an automation of this Workspace, `permission_denied` below admin and for one that is
-     * suspended, `invalid_request` for scopes or times.
+     * Fails with `not_found` for anything but an automation of this Workspace, `permission_denied` below admin and for a
+     * suspended automation, `invalid_request` for scopes or times.
      */
     readonly create: (
       context: CommandContext,
@@ -40,7 +40,7 @@ export class AutomationTokens extends Context.Service<
       automation: string,
       tokenId: AccessTokenId
     ) => Effect.Effect<AccountToken, ApiError>
-    /** All of them, revoked ones included, oldest first. */
+    /** All tokens including revoked ones, oldest first. */
     readonly list: (
       scope: MemberScope,
       automation: string,

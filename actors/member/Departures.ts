@@ -23,7 +23,7 @@ const KeptShape = rowShape({
   expires_at: Schema.NullOr(Timestamp)
 })
 
-// Connections and Capsules are kept above this folder.
+// Connections and Capsules belong to folders above this one.
 const UseShape = rowShape({
   connection_id: ConnectionId,
   display_name: Schema.String,
@@ -34,7 +34,7 @@ const UseShape = rowShape({
 })
 
 /**
- * What stops in the Workspace when the member leaves, by the rules of Connections and tokens: read in the transaction of the
+ * What stops in the Workspace when the member leaves, by the rules for Connections and tokens: read in the transaction of the
  * removal, or beforehand to show it.
  */
 export const departureOf = Effect.fn("departureOf")(function* (workspaceId: WorkspaceId, subject: Subject) {
@@ -88,7 +88,7 @@ export const departureOf = Effect.fn("departureOf")(function* (workspaceId: Work
   } satisfies Departure
 }, Effect.orDie)
 
-/** What the history records about it: ids only. */
+/** What the history records about a departure: ids only. */
 export const departureData = ({ connections, keptTokens, tokens }: Departure) => ({
   ...(tokens.length === 0 ? {} : { stoppedTokens: tokens.map(({ id }) => id) }),
   ...(connections.length === 0

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { now } from "../Identity.ts"
 import { InvitationRow } from "./InvitationRow.ts"
 
-/** Ends every invitation, in the caller's transaction: one that was withdrawn since a backup must not become valid again. */
+/** Ends every invitation, in the caller's transaction: one that was withdrawn after the backup must not become valid again. */
 export const endInvitations = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const at = yield* now

@@ -29,38 +29,38 @@ import { presentMember, unconfirmedMember } from "./PresentMember.ts"
 const Former = rowShape({ status: MemberStatus, left_at: Schema.NullOr(Timestamp), updated_at: Timestamp })
 
 /**
- * How an invitation becomes a membership: in one transaction, with the inviter's rights read again. When two acceptances
- * race, one wins.
+ * Turns an invitation into a membership: in one transaction, with the inviter's rights read again. When two acceptances race, one
+ * wins.
  */
 export class InvitationAcceptance extends Context.Service<
   InvitationAcceptance,
   {
     /**
-     * Makes the person an active member; repeated by the same person it changes nothing. Fails with `not_found` unless the
-     * invitation is pending, `permission_denied` when it is for somebody else, `failed_precondition` when the inviter may no longer
-     * grant the role, when the person is a member already, or was removed after the invitation was made.
+     * Makes the person an active member; if the same person repeats it, nothing changes. Fails with `not_found` unless the
+     * invitation is pending, `permission_denied` when it is for somebody else, `failed_precondition` when the inviter may no
+     * longer grant the role, when the person is already a member, or was removed after the invitation was made.
      */
     readonly accept: (
       context: CommandContext,
       subject: string,
       secret: Redacted.Redacted
     ) => Effect.Effect<Invitation, ApiError>
-    /** The pending invitation of a link, without consuming it. Fails with `not_found`. */
+    /** The pending invitation behind a link, without consuming it. Fails with `not_found`. */
     readonly pending: (secret: Redacted.Redacted) => Effect.Effect<InvitationRow, ApiError>
     /**
-     * A pending invitation with which an account may be created, without consuming it. Fails with `not_found` or
+     * A pending invitation that allows an account to be created, without consuming it. Fails with `not_found` or
      * `permission_denied`.
      */
     readonly forSignUp: (secret: Redacted.Redacted) => Effect.Effect<InvitationRow, ApiError>
     /**
-     * The same for a sign-in through the upstream provider, which proved `verifiedEmail`. Fails with `not_found`, and with
-     * `permission_denied` for an invitation of another address or of an existing account.
+     * Like the previous one, for a sign-in through the upstream provider, which proved `verifiedEmail`. Fails with `not_found`,
+     * and with `permission_denied` for an invitation to another address or to an existing account.
      */
     readonly forProvider: (
       invitation: { readonly id: InvitationId; readonly proof: AddressProof | null },
       verifiedEmail: string | undefined
     ) => Effect.Effect<InvitationRow, ApiError>
-    /** The same as `accept` for an account that was created with the link, in the caller's transaction. */
+    /** Like `accept`, for an account that was created with the link, in the caller's transaction. */
     readonly admit: (
       context: CommandContext,
       subject: string,
@@ -88,7 +88,7 @@ const make = Effect.gen(function* () {
     return row === undefined ? yield* refusedInvitation() : openedWith(row, hash)
   })
 
-  /** An address counts only when it was verified as the person's: otherwise anybody could claim any address. */
+  /** An address is only accepted if it has been verified as the person's: otherwise anybody could claim any address. */
   const requireAddressee = Effect.fnUntraced(function* (row: InvitationRow, subject: string) {
     if (isOpen(row)) return
     if (row.proof === "mail" && row.email !== null) yield* users.proveAddress(subject, row.email, "mail")
@@ -129,7 +129,7 @@ const make = Effect.gen(function* () {
     return claimed === undefined ? yield* refusedInvitation() : toInvitation(claimed, at)
   })
 
-  /** Other invitations of a new member would still be shown as open. */
+  /** Otherwise, a new member's other invitations would still be shown as open. */
   const endOthers = Effect.fnUntraced(function* (row: InvitationRow, subject: string) {
     const address = (yield* verifiedAddress(subject)) ?? null
     yield* sql`UPDATE invitations SET ${InvitationRow.changes(sql, { status: "revoked", ended_at: yield* now })}

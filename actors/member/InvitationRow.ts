@@ -21,7 +21,7 @@ export const InvitationRow = table("invitations", {
   created_at: Timestamp,
   expires_at: Timestamp,
   ended_at: Schema.NullOr(Timestamp),
-  /** Of the link that was only mailed. */
+  /** Hash of the link that was only sent by mail. */
   mailed_hash: Schema.NullOr(Schema.String)
 })
 export type InvitationRow = RowOf<typeof InvitationRow.columns>
@@ -52,7 +52,7 @@ export const toInvitation = (row: InvitationRow, at: Timestamp): Invitation => (
   ...(row.ended_at === null ? {} : { endedAt: row.ended_at })
 })
 
-/** Who is invited, as the list of members shows it: nothing of an account, which may not even exist. */
+/** The invited person as shown in the list of members: nothing about an account, which may not even exist. */
 export const toInvitedMember = (row: InvitationRow, role: Role): Member => ({
   subject: row.stand_in,
   kind: "person",

@@ -25,7 +25,7 @@ import { refuseMember } from "./PresentMember.ts"
 
 /** The destination, and who invites. */
 export interface InvitationScope {
-  /** Absent for an invitation only to the server, which only the operator can make. */
+  /** Absent for an invitation to the server only, which only the operator can make. */
   readonly workspaceId?: WorkspaceId | undefined
   readonly acting: Inviter
 }
@@ -48,7 +48,7 @@ export interface IssuedInvitation {
   readonly mailed: boolean
 }
 
-/** Where an invitation is answered. The secret is in the fragment, which browsers do not send. */
+/** Where an invitation is accepted or declined. The secret is in the fragment, which browsers do not send. */
 export const invitationLink = (baseUrl: string, secret: Redacted.Redacted) =>
   `${baseUrl}/join#${Redacted.value(secret)}`
 
@@ -68,9 +68,9 @@ export class Invitations extends Context.Service<
   Invitations,
   {
     /**
-     * Invites; an earlier pending invitation of the same person to the same Workspace ends. Fails with `permission_denied` where the
-     * inviter may not grant the role, `failed_precondition` for an active member, `not_found` for an unknown subject, and
-     * `invalid_request`.
+     * Creates an invitation; an earlier pending invitation of the same person to the same Workspace ends. Fails with
+     * `permission_denied` if the inviter may not grant the role, `failed_precondition` for an active member, `not_found` for an
+     * unknown subject, and `invalid_request`.
      */
     readonly create: (
       context: CommandContext,
@@ -83,13 +83,13 @@ export class Invitations extends Context.Service<
       subject: string,
       page: PageRequest
     ) => Effect.Effect<Page<Invitation>, ApiError>
-    /** Ends a pending invitation; an ended one stays as it is. Fails with `permission_denied` and `not_found`. */
+    /** Ends a pending invitation; one that has ended stays as it is. Fails with `permission_denied` and `not_found`. */
     readonly revoke: (
       context: CommandContext,
       scope: InvitationScope & { readonly workspaceId: WorkspaceId },
       id: InvitationId
     ) => Effect.Effect<Invitation, ApiError>
-    /** What the link leads to, without consuming it. Fails with `not_found` unless it is pending. */
+    /** What the link is an invitation to, without consuming it. Fails with `not_found` unless it is pending. */
     readonly inspect: (secret: Redacted.Redacted) => Effect.Effect<InvitationPreview, ApiError>
     /** Declines the invitation. Fails with `not_found` unless it is pending. */
     readonly decline: (context: CommandContext, secret: Redacted.Redacted) => Effect.Effect<Invitation, ApiError>
@@ -141,7 +141,7 @@ const make = Effect.gen(function* () {
     return { createdAt, expiresAt }
   })
 
-  /** The role that is offered, after checking that the inviter may offer it. */
+  /** The offered role, after checking that the inviter may offer it. */
   const offered = Effect.fnUntraced(function* (scope: InvitationScope, request: NewInvitation, open: boolean) {
     if (scope.workspaceId === undefined) {
       if (scope.acting === "operator" && request.role === undefined) return null
@@ -168,13 +168,13 @@ const make = Effect.gen(function* () {
     yield* sql`DELETE FROM invitations WHERE expires_at < ${DateTime.formatIso(before)}`
   })
 
-  /** What opening the link proves about its address: the operator vouches for one that they name. */
+  /** What opening the link proves about its address: the operator vouches for an address that they name. */
   const proofOf = (scope: InvitationScope, email: string | null): AddressProof | null =>
     scope.acting === "operator" && email !== null ? "operator" : null
 
   /**
-   * Mails an invitation of an address, with a second link: only the reader of the mail has it, so it proves the address.
-   * Returns its digest, `undefined` when nothing is mailed.
+   * Mails an invitation to an address, with a second link: only the reader of the mail has it, so it proves the address. Returns
+   * the link's digest, or `undefined` if nothing is mailed.
    */
   const mail = Effect.fnUntraced(function* (row: InvitationRow) {
     const { baseUrl } = mails

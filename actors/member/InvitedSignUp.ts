@@ -32,18 +32,21 @@ type SignedUp = OpenSession & { readonly subject: string }
 const refusedAddress = () =>
   failedPrecondition("No account can be created with this address. If you have one, sign in and open the link again.")
 
-/** New accounts by invitation: account, acceptance and session are one transaction, so a link makes one account at most. */
+/** New accounts by invitation: account, acceptance and session are one transaction, so a link creates at most one account. */
 export class InvitedSignUp extends Context.Service<
   InvitedSignUp,
   {
     /** Fails as `InvitationAcceptance.accept` does, and with `failed_precondition` for an address that cannot be used. */
     readonly withPassword: (redemption: PasswordRedemption) => Effect.Effect<SignedUp, ApiError>
-    /** The browser's options for a passkey instead, without consuming the link. */
+    /** The browser's options for a passkey instead of a password, without consuming the link. */
     readonly passkeyOptions: (
       party: RelyingParty,
       redemption: Redemption
     ) => Effect.Effect<PublicKeyCredentialCreationOptionsJSON, ApiError>
-    /** Fails as `withPassword` does, and with `invalid_request` when the answer does not verify; the link then stays valid. */
+    /**
+     * Fails as `withPassword` does, and with `invalid_request` if the browser's response does not verify; the link then stays
+     * valid.
+     */
     readonly withPasskey: (redemption: PasskeyRedemption) => Effect.Effect<SignedUp, ApiError>
   }
 >()("svc/member/InvitedSignUp") {
@@ -91,7 +94,7 @@ export class InvitedSignUp extends Context.Service<
       return InvitedSignUp.of({
         withPassword: Effect.fn("InvitedSignUp.withPassword")(function* (redemption) {
           const row = yield* goodLink(redemption.secret)
-          // Before the address is checked, so that a refusal takes as long as a success.
+          // Done before the address is checked, so that a refusal takes as long as a success.
           const hash = yield* passwords.hash(redemption.password)
           return yield* enter(row, redemption, { kind: "password", hash })
         }),

@@ -22,7 +22,7 @@ import { permissionDenied, roleHeld } from "./InvitationRights.ts"
 import { MemberRow, memberColumns, toMember } from "./MemberRow.ts"
 import { unconfirmedMember } from "./PresentMember.ts"
 
-/** The Workspace, and who acts on it. */
+/** The Workspace, and who is acting on it. */
 export interface MemberScope {
   readonly workspaceId: WorkspaceId
   /** `operator` acts from the machine's command line, with the authority of an owner. */
@@ -32,7 +32,7 @@ export interface MemberScope {
 export interface MemberChange {
   readonly role?: Role | undefined
   readonly status?: Member["status"] | undefined
-  /** Of an automation; people name themselves. */
+  /** Only for an automation; people name themselves. */
   readonly displayName?: string | undefined
 }
 
@@ -42,8 +42,8 @@ export interface HandOver {
 }
 
 /**
- * Who belongs to a Workspace. The actor's role is read again in the transaction of the change, so that a request by somebody
- * who was removed in the meantime changes nothing. Nobody is made a member here: people accept an invitation.
+ * Who belongs to a Workspace. The actor's role is read again in the transaction of the change, so that a request from somebody
+ * who has been removed in the meantime changes nothing. Nobody is made a member here: people accept an invitation.
  */
 export class Members extends Context.Service<
   Members,
@@ -55,8 +55,8 @@ export class Members extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<Page<Member>, ApiError>
     /**
-     * Fails with `permission_denied` unless owner, where the rules say so, and with `failed_precondition` for the last owner, for
-     * somebody who left, and for somebody who has not accepted yet.
+     * Fails with `permission_denied` for anybody but an owner where the rules say so, and with `failed_precondition` for the last
+     * owner, for somebody who has left, and for somebody who has not accepted yet.
      */
     readonly update: (
       context: CommandContext,
@@ -65,12 +65,12 @@ export class Members extends Context.Service<
       change: MemberChange
     ) => Effect.Effect<Member, ApiError>
     /**
-     * Suspends the membership: access ends with the commit. Everybody may remove themselves; the last owner stays
-     * (`failed_precondition`). Withdraws the invitation of somebody who has not accepted, and revokes
-     * the tokens of an automation.
+     * Suspends the membership: access ends with the commit. Anybody may remove themselves, except the last owner
+     * (`failed_precondition`). Withdraws the invitation of somebody who has not accepted, and revokes the tokens of an
+     * automation.
      */
     readonly remove: (context: CommandContext, scope: MemberScope, subject: string) => Effect.Effect<void, ApiError>
-    /** What the removal of a member would stop. Of others it needs the role admin (`permission_denied`). */
+    /** What removing a member would stop. For other members, this requires the admin role (`permission_denied`). */
     readonly departure: (scope: MemberScope, subject: string) => Effect.Effect<Departure, ApiError>
     /** Makes another active member owner and the acting owner an admin, in one transaction. */
     readonly handOver: (
@@ -109,7 +109,7 @@ const make = Effect.gen(function* () {
     return (yield* findRow(workspaceId, subject)) ?? (yield* notFound("Member"))
   })
 
-  /** An owner who cannot act does not count: suspended members and locked accounts. */
+  /** Owners who cannot act, because they are suspended or their account is locked, are not counted. */
   const refuseLastOwner = Effect.fnUntraced(function* (workspaceId: WorkspaceId, subject: string) {
     const others = yield* sql`SELECT m.subject FROM memberships m JOIN users u ON u.subject = m.subject
       WHERE m.workspace_id = ${workspaceId} AND m.subject <> ${subject}
@@ -157,7 +157,7 @@ const make = Effect.gen(function* () {
   const isOwn = ({ acting }: MemberScope, { kind, subject }: MemberRow) =>
     acting !== "operator" && acting.subject === subject && kind === "person"
 
-  /** What the acting person may do to this member, beyond managing members at all. */
+  /** What the acting person may do to this member, beyond managing members in general. */
   const authorize = Effect.fnUntraced(function* (scope: MemberScope, present: MemberRow, wanted: MemberChange) {
     const leaves = isOwn(scope, present) && wanted.role === undefined && wanted.status === "suspended"
     if (leaves) return
@@ -212,7 +212,7 @@ const make = Effect.gen(function* () {
     return changed
   })
 
-  /** The pending invitation that the list shows under this subject, withdrawn. */
+  /** Withdraws the pending invitation that the list shows under this subject. */
   const withdraw = Effect.fnUntraced(function* (context: CommandContext, scope: MemberScope, standIn: string) {
     const at = yield* now
     const [row] = yield* InvitationRow.rows(sql)`UPDATE invitations

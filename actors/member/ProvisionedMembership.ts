@@ -4,11 +4,11 @@ import { Timestamp } from "../../schema/records/Primitives.ts"
 import { Role } from "../../schema/records/Workspace.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** Memberships that follow the rules of the upstream sign-in. Those that people gave have no row here. */
+/** Memberships that follow the rules of the upstream sign-in. Memberships granted by people have no row here. */
 export const ProvisionedMembership = table("provisioned_memberships", {
   workspace_id: WorkspaceId,
   subject: Subject,
-  /** `null` once the rules ended the membership; only they bring it back then. */
+  /** `null` once the rules have ended the membership; after that, only the rules can bring it back. */
   role: Schema.NullOr(Role),
   updated_at: Timestamp
 })

@@ -43,7 +43,7 @@ const toHeld = (row: RowOf<typeof Held.columns>): HeldMembership => ({
   ...(row.is_mapped === 1 ? { mapped: row.mapped } : {})
 })
 
-/** The Workspaces that rules name, or named at an earlier sign-in, and the person in each. */
+/** The Workspaces that rules name, or named at an earlier sign-in, and the person's membership in each. */
 const heldBy = Effect.fnUntraced(function* (subject: string, rules: ReadonlyArray<ProvisioningRule>) {
   const sql = yield* SqlClient.SqlClient
   const named = rules.flatMap(({ workspaces = [] }) => workspaces.map(({ workspaceId }) => workspaceId))

@@ -6,15 +6,15 @@ import type { ProvisioningRule, UpstreamTrust } from "./ProvisioningRules.ts"
 export interface ProvenClaims {
   readonly trust: UpstreamTrust
   readonly verifiedEmail?: string | undefined
-  /** Absent when the provider did not send the claim, or not as a list of names. That counts as no group. */
+  /** Absent if the provider did not send the claim, or did not send it as a list of names. Treated as no groups. */
   readonly groups?: ReadonlyArray<string> | undefined
 }
 
-/** A Workspace that rules name or have named, and the person in it. */
+/** A Workspace that rules name or used to name, and the person's membership in it. */
 export interface HeldMembership {
   readonly workspaceId: WorkspaceId
   readonly archived: boolean
-  /** Absent for a person who was never a member. */
+  /** Absent for a person who has never been a member. */
   readonly member?:
     | { readonly role: Role; readonly status: MemberStatus; readonly left: boolean; readonly lastOwner: boolean }
     | undefined
@@ -26,7 +26,7 @@ export type ProvisioningChange = { readonly workspaceId: WorkspaceId } & (
   | { readonly kind: "admit"; readonly role: Role }
   | { readonly kind: "set_role"; readonly role: Role }
   | { readonly kind: "end" }
-  /** The membership was changed by hand: the rules no longer apply to it. */
+  /** The membership has been changed by hand: the rules no longer apply to it. */
   | { readonly kind: "release" }
   /** The rules would lower or end it, and a Workspace keeps an owner. */
   | { readonly kind: "keep_last_owner" }
@@ -54,7 +54,7 @@ const changeOf = (
   const admit = wanted === undefined || archived ? undefined : ({ kind: "admit", workspaceId, role: wanted } as const)
   if (member === undefined) return admit
   const { lastOwner, left, role, status } = member
-  // A sign-in does not reinstate members who left, were suspended by hand, or await the operator.
+  // A sign-in does not reinstate members who have left, were suspended by hand, or await the operator.
   if (status !== "active") return status === "suspended" && mapped === null && !left ? admit : undefined
   if (mapped === undefined) return undefined
   if (mapped !== role) return { kind: "release", workspaceId }
@@ -64,8 +64,8 @@ const changeOf = (
 }
 
 /**
- * What a sign-in changes: whether it may create an account, and the memberships. Roles from rules follow the rules in both
- * directions; roles from people stay.
+ * What a sign-in changes: whether it may create an account, and the memberships. Roles given by rules follow the rules in both
+ * directions; roles given by people stay.
  */
 export const provisioningDecision = (
   rules: ReadonlyArray<ProvisioningRule>,

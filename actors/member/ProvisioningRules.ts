@@ -9,16 +9,16 @@ const EmailDomain = Schema.String.check(
 
 /**
  * Who gets an account by signing in through the upstream provider, and the roles that come with it. A rule with several
- * conditions holds where all of them do.
+ * conditions applies only if all of them are met.
  */
 export const ProvisioningRule = Schema.Struct({
-  /** Domains of addresses that the provider verified; a subdomain counts as another domain. */
+  /** Domains of addresses verified by the provider; a subdomain is a different domain. */
   emailDomains: Schema.optionalKey(Schema.NonEmptyArray(EmailDomain)),
-  /** Groups of the provider, any of them. */
+  /** Groups at the provider, any of which is enough. */
   groups: Schema.optionalKey(Schema.NonEmptyArray(Schema.NonEmptyString.check(Schema.isMaxLength(256)))),
-  /** Everybody whom the provider signs in; only for a provider of a single organisation. */
+  /** Anybody whom the provider signs in; only for a provider that serves a single organisation. */
   everybody: Schema.optionalKey(Schema.Literal(true)),
-  /** Roles in Workspaces; none for just an account. */
+  /** Roles in Workspaces; empty for an account only. */
   workspaces: Schema.optionalKey(
     Schema.Array(Schema.Struct({ workspaceId: WorkspaceId, role: Role })).check(Schema.isMaxLength(200))
   )
@@ -37,7 +37,7 @@ export type SignInRules = typeof SignInRules.Type
 export const UpstreamTrust = Schema.Literals(["email_verified", "single_tenant"])
 export type UpstreamTrust = typeof UpstreamTrust.Type
 
-/** Faults of rules, each at a JSON pointer below the list. */
+/** Errors in rules, each at a JSON pointer below the list. */
 export const ruleFaults = (
   rules: ReadonlyArray<ProvisioningRule>
 ): ReadonlyArray<{ readonly path: string; readonly message: string }> =>
@@ -66,7 +66,7 @@ export const rulesContradiction = (
 }
 
 /**
- * The rules in force; `undefined` when there are none, and nobody is provisioned. Read where they take effect, since a
+ * The rules in force; `undefined` if there are none, in which case nobody is provisioned. Read where they take effect, since a
  * reload changes them.
  */
 export const ProvisioningRules = Context.Reference<{ readonly rules: ReadonlyArray<ProvisioningRule> | undefined }>(

@@ -27,17 +27,17 @@ export interface UpstreamArrival {
   readonly trust: UpstreamTrust
   /** The signed-in person who links the identity to their account. */
   readonly linkSubject?: Subject | undefined
-  /** The invitation that somebody without an account accepts by this. */
+  /** The invitation that somebody without an account accepts by signing in. */
   readonly invitation?: OpenedInvitation | undefined
   readonly userAgent?: string | undefined
-  /** The browser's previous session; it ends. */
+  /** The browser's previous session; it is ended. */
   readonly replaces?: Redacted.Redacted | undefined
   readonly requestId?: string | undefined
 }
 
 type Arrived = OpenSession & {
   readonly subject: string
-  /** Whether the account was created, and the invitation accepted, by this arrival. */
+  /** Whether this arrival created the account and accepted the invitation. */
   readonly joined: boolean
 }
 
@@ -47,7 +47,7 @@ const reasons: Readonly<Record<string, UpstreamReason>> = {
   failed_precondition: "invitation_lapsed"
 }
 
-/** Refusals of an invitation, as the page explains them. */
+/** Reasons for refusing an invitation, as the page explains them. */
 const byInvitation = <A, R>(attempt: Effect.Effect<A, ApiError, R>) =>
   Effect.catch(attempt, (error) => {
     const reason = reasons[error.code]
@@ -56,13 +56,13 @@ const byInvitation = <A, R>(attempt: Effect.Effect<A, ApiError, R>) =>
 
 /**
  * People who come back from the upstream provider. Whom an identity belongs to, what rules and invitations add, and the session
- * are one transaction.
+ * are decided in one transaction.
  */
 export class UpstreamArrivals extends Context.Service<
   UpstreamArrivals,
   {
     /**
-     * Signs in the person the identity belongs to. Somebody without an account gets one by an invitation or by a rule; the
+     * Signs in the person the identity belongs to. Somebody without an account gets one through an invitation or a rule; the
      * person's memberships then follow the rules in force.
      */
     readonly enter: (identity: UpstreamIdentity, arrival: UpstreamArrival) => Effect.Effect<Arrived, UpstreamRefused>
@@ -83,7 +83,9 @@ const make = Effect.gen(function* () {
   const inForce = yield* ProvisioningRules
   const services = yield* Effect.context<SqlClient.SqlClient | SecureRandom.SecureRandom | Audit>()
 
-  /** Reveals about an account only that the address, which the provider verified, is not enough to open it. */
+  /**
+   * The only thing it reveals about an account is that the address, though verified by the provider, is not enough to open it.
+   */
   const whyNobody = Effect.fnUntraced(function* ({ verifiedEmail }: UpstreamIdentity, trust: UpstreamTrust) {
     if (verifiedEmail === undefined) return trust === "single_tenant" ? "unknown_identity" : "unverified_address"
     const user = yield* users.findByEmail(verifiedEmail)

@@ -5,10 +5,10 @@ import { CredentialWaitJson } from "../authority/CredentialWait.ts"
 import { StaleReasonsJson } from "../authority/CapsuleRow.ts"
 import { type OpenUpdate, mostCapsules, type PlanRow, type SnapshotCommit, type StandingRow } from "./NeedRows.ts"
 
-/** An entry before its Run and its commit are read: only the entries of a page need them. */
+/** An entry before its Run and its commit have been read: they are only needed for the entries on a page. */
 export interface OpenNeed extends Omit<Need, "run" | "commit"> {
   readonly runId?: RunId
-  /** The newer commit that waits. */
+  /** The newer commit that is waiting. */
   readonly newer?: SnapshotCommit
 }
 
@@ -85,7 +85,7 @@ const failureOf = (row: StandingRow): Reason | undefined => {
   return row.status === "error" ? { kind: "failed", since: row.updated_at, ...neverApplied } : undefined
 }
 
-/** Every reason why this Capsule needs a person. One that another reason explains is left out. */
+/** Every reason why this Capsule needs a person. A reason that is explained by another is left out. */
 const reasonsOf = (
   row: StandingRow,
   facts: {
@@ -141,7 +141,7 @@ const counted = (
   return row.drift_status === "none" ? "healthy" : "unchecked"
 }
 
-/** Capsules that wait for one commit of a Source are one entry: they are planned together. */
+/** Capsules waiting for the same commit of a Source are one entry: they are planned together. */
 const withSharedCommits = (entries: ReadonlyArray<OpenNeed>): ReadonlyArray<OpenNeed> => {
   const byCommit = new Map<string, Array<OpenNeed>>()
   const others: Array<OpenNeed> = []

@@ -8,7 +8,7 @@ import { RunGroupMemberRow, RunGroupRow } from "../run-group/RunGroupRow.ts"
 import { SnapshotRow } from "../source/SourceRow.ts"
 import { StoredWorkspace } from "../workspace/StoredWorkspace.ts"
 
-/** Workspaces are far smaller. Beyond it the answer is marked as incomplete. */
+/** Real Workspaces have far fewer. Beyond this limit the response is marked as incomplete. */
 export const mostCapsules = 5000
 /** More than a person can decide about. */
 const mostPlans = 1000
@@ -70,7 +70,7 @@ export const approvedPlans = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId
     Effect.orDie
   )
 
-/** Updates of the Workspace that are not over, each with the Capsules that it still brings up to date. */
+/** Unfinished updates of the Workspace, each with the Capsules that it still has to bring up to date. */
 export const openUpdates = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, workspaceId: WorkspaceId) {
   const groups = yield* RunGroupRow.some(sql, "id", "created_at", "held_reason")`SELECT id, created_at, held_reason
     FROM run_groups WHERE workspace_id = ${workspaceId} AND type = 'update' AND finished_at IS NULL
@@ -120,7 +120,7 @@ const ShownRunRow = rowShape({
 })
 export type ShownRunRow = RowOf<typeof ShownRunRow.columns>
 
-/** What entries show of their Runs; the rest of the evidence stays unread. */
+/** What entries show of their Runs; the rest of the evidence is not read. */
 export const shownRuns = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, ids: ReadonlyArray<RunId>) {
   const rows =
     ids.length === 0

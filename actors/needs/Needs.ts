@@ -29,13 +29,13 @@ const PlanSummaryJson = jsonText(PlanSummary)
 export interface NeedPage {
   readonly items: ReadonlyArray<Need>
   readonly nextCursor?: string | undefined
-  /** Counted over all pages. */
+  /** Counted across all pages. */
   readonly total: number
   readonly counts: Readonly<Record<NeedGroup, number>>
   readonly health: CapsuleHealth
 }
 
-/** What needs a person in a Workspace, worst first. Reads only. */
+/** What needs a person's attention in a Workspace, worst first. Read-only. */
 export class Needs extends Context.Service<
   Needs,
   {

@@ -6,7 +6,7 @@ import { groupOf, type OpenNeed } from "./NeedDecision.ts"
 interface Records {
   /** Connections with unconfirmed origins. */
   readonly unconfirmed: ReadonlyArray<Connection>
-  /** Connections that expired or will soon. */
+  /** Connections that have expired or soon will. */
   readonly expiring: ReadonlyArray<Connection>
   /** Connections whose renewal or revocation failed at the issuer. */
   readonly failing: ReadonlyArray<Connection>
@@ -28,7 +28,7 @@ const entry = (id: string, about: About): OpenNeed => ({
 const connectionNeed = ({ displayName, id }: Connection, about: About): OpenNeed =>
   entry(id, { connectionId: id, connectionName: displayName, ...about })
 
-/** What needs a person and concerns no single Capsule: Connections, refs of Sources, the switch of automation. */
+/** What needs a person's attention but concerns no single Capsule: Connections, refs of Sources, the automation switch. */
 export const workspaceNeeds = ({
   expiring,
   failing,

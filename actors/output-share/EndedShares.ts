@@ -12,7 +12,7 @@ import { OutputShareRow } from "./OutputShareRow.ts"
 const decodeOutputs = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Array(SharedOutput)))
 
 /**
- * Revokes what a Capsule shares, and voids the plans that used it, in the caller's transaction. Both sides find it in their
+ * Revokes a Capsule's shares, and voids the plans that used them, in the caller's transaction. Both sides see it in their
  * history. Returns the shares.
  */
 export const endShares = Effect.fn("endShares")(function* (context: CommandContext, producerCapsuleId: CapsuleId) {
@@ -42,7 +42,7 @@ export const endShares = Effect.fn("endShares")(function* (context: CommandConte
           toWorkspaceId: share.to_workspace_id,
           outputs,
           because: "producer_released",
-          // The receiving side's use of the share is private to it.
+          // How the receiving side uses the share is private to that side.
           ...(workspaceId === share.to_workspace_id ? { supersededRunIds } : {})
         },
         requestId: context.requestId

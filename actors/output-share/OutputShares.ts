@@ -50,21 +50,21 @@ const toShare = (row: OutputShareRow): OutputShare =>
 
 const namePattern = /^[A-Za-z_][A-Za-z0-9_-]{0,127}$/
 
-/** Offers of one Workspace to let another one use public Outputs of a Capsule. Nothing flows before the other side agrees. */
+/** One Workspace's offers to let another one use public Outputs of a Capsule. Nothing flows until the other side accepts. */
 export class OutputShares extends Context.Service<
   OutputShares,
   {
     /** Shares from or to the Workspace. */
     readonly list: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<OutputShare>, ApiError>
-    /** By the producing side. Only Outputs that the module declares as neither sensitive nor ephemeral. */
+    /** Called by the producing side. Only Outputs that the module declares as neither sensitive nor ephemeral. */
     readonly create: (context: CommandContext, request: NewOutputShare) => Effect.Effect<OutputShare, ApiError>
-    /** By the receiving side; `actingWorkspaceId` is the one that the caller was authorised for. */
+    /** Called by the receiving side; `actingWorkspaceId` is the Workspace that the caller was authorised for. */
     readonly approve: (
       context: CommandContext,
       id: OutputShareId,
       actingWorkspaceId: WorkspaceId
     ) => Effect.Effect<OutputShare, ApiError>
-    /** By either side, at any time. Voids the plans that used it and are not applied yet, in the same transaction. */
+    /** Called by either side, at any time. Voids the unapplied plans that used it, in the same transaction. */
     readonly revoke: (
       context: CommandContext,
       id: OutputShareId,
@@ -112,7 +112,7 @@ const make = Effect.gen(function* () {
           fromWorkspaceId: row.from_workspace_id,
           toWorkspaceId: row.to_workspace_id,
           outputs: decodeOutputs(row.outputs).map(({ name }) => name),
-          // The receiving side's use of the share is private to it.
+          // How the receiving side uses the share is private to that side.
           ...(workspaceId === row.to_workspace_id ? received : {})
         },
         requestId: context.requestId

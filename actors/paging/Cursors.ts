@@ -3,11 +3,11 @@ import { Base64Url } from "effect/encoding"
 import { invalidRequest, type ApiError } from "../../schema/errors/ApiError.ts"
 import { Vault } from "../vault/Vault.ts"
 
-/** The list of a cursor. It is refused on any other. */
+/** The list that a cursor belongs to. The cursor is refused on any other list. */
 export interface CursorBinding {
   /** Name of the list, e.g. `workspaces.list`. */
   readonly route: string
-  /** Whose list it is. */
+  /** The subject whose list it is. */
   readonly subject: string
   /** Every query value that shapes the list besides `limit` and `cursor`, in a fixed order. */
   readonly filter?: ReadonlyArray<string | undefined> | undefined
@@ -27,9 +27,9 @@ const signedText = (binding: CursorBinding, payload: string) =>
 export class Cursors extends Context.Service<
   Cursors,
   {
-    /** Makes the cursor of a page that ended at `anchor`: the sort values of its last row. */
+    /** Makes the cursor for a page that ended at `anchor`: the sort values of its last row. */
     readonly encode: (binding: CursorBinding, anchor: ReadonlyArray<string>) => Effect.Effect<string>
-    /** The anchor of a cursor of exactly this list with `parts` values; fails with `invalid_request` for any other text. */
+    /** The anchor of a cursor for exactly this list with `parts` values; fails with `invalid_request` for anything else. */
     readonly decode: (
       binding: CursorBinding,
       cursor: string,

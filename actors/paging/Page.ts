@@ -2,7 +2,7 @@
 export interface PageRequest {
   readonly limit: number
   readonly cursor?: string | undefined
-  /** Whose list it is: a cursor of one subject is refused for another. */
+  /** The subject whose list it is: one subject's cursor is refused for another. */
   readonly subject?: string | undefined
 }
 

@@ -6,11 +6,11 @@ import { SandboxLevel, type ToolIdentity } from "../../schema/records/Run.ts"
 /**
  * What a Run needs from the agent that executes it.
  *
- * - `tool`: by name, and by exact version if only that one will do
- * - `platform`: for an apply, that of its plan
- * - `isolation`: the lowest level that pool and execution profile accept
+ * - `tool`: by name, and by exact version if no other will do
+ * - `platform`: for an apply, the platform of its plan
+ * - `isolation`: the lowest level that both the pool and the execution profile accept
  * - `provided`: names of the credentials that its Connections leave to the pool
- * - `holders`: for an apply, the agents that have the credentials its plan was made with, if any has
+ * - `holders`: for an apply, the agents that have the credentials its plan was made with, if any do
  * - `heldUntil`: for an apply after a restore, when it may start
  */
 export interface AgentNeed {
@@ -54,7 +54,7 @@ const named = ({ name, version }: AgentNeed["tool"]): string =>
     .filter((word) => word !== undefined)
     .join(" ")
 
-/** A property that an agent lacks, and the value that is needed. */
+/** A property that an agent lacks, and the required value. */
 export interface Lack {
   readonly property: "leases" | "tool" | "platform" | "isolation" | "credentials"
   readonly needed: string

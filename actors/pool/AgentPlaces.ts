@@ -1,6 +1,6 @@
 import type { RunId } from "../../schema/records/Ids.ts"
 
-/** An agent that takes Runs, and how many it executes. */
+/** An agent that accepts Runs, with its places and the number of Runs it is executing. */
 export interface AgentPlaces {
   readonly id: string
   readonly places: number
@@ -9,14 +9,14 @@ export interface AgentPlaces {
 
 const freeOf = ({ places, runs }: AgentPlaces): number => Math.max(0, places - runs)
 
-/** The number of all places if at most one is free, which is kept for people's requests; otherwise `undefined`. */
+/** The total number of places when at most one is free (that one is kept for people's requests); otherwise `undefined`. */
 export const placesWithLastKept = (agents: ReadonlyArray<AgentPlaces>): number | undefined => {
   const all = agents.reduce((sum, { places }) => sum + places, 0)
   const free = agents.reduce((sum, agent) => sum + freeOf(agent), 0)
   return all > 1 && free <= 1 ? all : undefined
 }
 
-/** A scheduled drift check that an agent executes. */
+/** A scheduled drift check that an agent is executing. */
 export interface RunningCheck {
   readonly id: RunId
   readonly owner: string
@@ -25,8 +25,8 @@ export interface RunningCheck {
 }
 
 /**
- * The scheduled drift check that must stop, so that a person's Run finds a place at one of the agents that can execute
- * it: the latest one. None stops while one of these agents has a free place, or another check is stopping.
+ * The scheduled drift check to stop so that a person's Run gets a place on one of the agents that can execute it: the one that
+ * started last. None is stopped while one of these agents has a free place or another check is already stopping.
  */
 export const checkGivingWay = (
   agents: ReadonlyArray<AgentPlaces>,

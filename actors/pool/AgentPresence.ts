@@ -2,28 +2,28 @@ import { Context, Effect, Layer } from "effect"
 import { monotonicNow } from "../MonotonicNow.ts"
 import type { AgentId } from "../../schema/records/Ids.ts"
 
-/** An agent that has been silent for this long is not counted as connected. */
+/** An agent that has been silent for this long no longer counts as connected. */
 const connectedNanos = 45_000_000_000n
-/** One that has been silent for this long may not come back: nothing waits for it if others can do the same. */
+/** An agent that has been silent for this long may never come back: nothing waits for it if others can do the same work. */
 const absentNanos = 3_600_000_000_000n
 
 /**
- * Which agents are connected, by the monotonic clock. Kept in memory: a server that starts knows of none yet, and hears from
- * every agent within a long poll.
+ * Which agents are connected, by the monotonic clock. Kept in memory: a server that has just started knows of none, and hears
+ * from every agent within one long poll.
  */
 export class AgentPresence extends Context.Service<
   AgentPresence,
   {
     readonly heard: (agentId: AgentId) => Effect.Effect<void>
-    /** It announced that it is leaving, or was revoked. */
+    /** The agent announced that it is leaving, or was revoked. */
     readonly left: (agentId: AgentId) => Effect.Effect<void>
     readonly isConnected: (agentId: AgentId) => Effect.Effect<boolean>
     /**
-     * Whether it has been silent for an hour. A server that started less than an hour ago says so of none: while it was down
-     * it could hear nobody.
+     * Whether the agent has been silent for an hour. For a server that started less than an hour ago this is never true: it could
+     * not hear from anyone while it was down.
      */
     readonly isSilent: (agentId: AgentId) => Effect.Effect<boolean>
-    /** Whether any agent was heard from since this process began. */
+    /** Whether any agent has been heard from since this process started. */
     readonly wasAnyHeard: Effect.Effect<boolean>
   }
 >()("svc/actors/pool/AgentPresence") {
@@ -45,7 +45,7 @@ export class AgentPresence extends Context.Service<
         left: (agentId) =>
           Effect.map(monotonicNow, (at) => {
             connectedAt.delete(agentId)
-            // They are silent without an entry, too.
+            // Agents without an entry are silent too.
             for (const [id, last] of heardAt) if (at - last >= absentNanos) heardAt.delete(id)
           }),
         isConnected: (agentId) =>

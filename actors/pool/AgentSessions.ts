@@ -69,15 +69,15 @@ export class AgentSessions extends Context.Service<
     readonly begin: (
       greeting: Greeting
     ) => Effect.Effect<{ readonly session: AgentSession; readonly secret: Redacted.Redacted }, AgentRefusal>
-    /** Refuses an agent whose release gets no new Runs; its current Runs continue. */
+    /** Refuses an agent whose release is not given new Runs; its current Runs continue. */
     readonly mayTakeRuns: (session: Pick<AgentSession, "facts">) => Effect.Effect<void, UpgradeRequired>
     /** The session of a bearer token. */
     readonly of: (secret: string | undefined) => Effect.Effect<AgentSession, Unauthorised>
-    /** Whether the agent of a session was neither revoked nor given new keys since the session began. */
+    /** Whether, since the session began, its agent has been neither revoked nor given new keys. */
     readonly stands: (session: AgentSession) => Effect.Effect<boolean>
-    /** How the agent describes itself in a renewal; written when it changed, otherwise twice a minute. */
+    /** How the agent describes itself when it renews; written when it has changed, otherwise twice a minute. */
     readonly described: (session: AgentSession, said: Pick<AgentFacts, "disk" | "draining">) => Effect.Effect<void>
-    /** The process of this session ends. Unless another one of its agent is there, the agent is not connected any more. */
+    /** The process of this session is ending. Unless the agent has another process, it is no longer connected. */
     readonly leave: (session: AgentSession) => Effect.Effect<void>
   }
 >()("svc/actors/pool/AgentSessions") {
@@ -186,7 +186,7 @@ export class AgentSessions extends Context.Service<
         transaction(sql)
       )
 
-      /** The key that signed, if it is the agent's: the current one, or the one that it announced. */
+      /** The key that made the signature, if it is one of the agent's: the current one, or the one it announced. */
       const proven = Effect.fnUntraced(function* (agent: AgentRow, text: string, signature: string) {
         const none = { isProven: false, rotated: undefined }
         if (yield* isSignedBy(agent.sign_key, text, signature)) return { isProven: true, rotated: undefined }
@@ -195,7 +195,7 @@ export class AgentSessions extends Context.Service<
         return (yield* isSignedBy(rotated.sign, text, signature)) ? { isProven: true, rotated } : none
       })
 
-      /** Keys identify one agent. */
+      /** A key identifies exactly one agent. */
       const notOfAnother = Effect.fnUntraced(function* (agentId: AgentId, { sign }: AgentKeys) {
         const [other] = yield* Effect.orDie(
           AgentRow.some(sql, "id")`SELECT id FROM agents WHERE sign_key = ${sign} AND id <> ${agentId}`
@@ -204,7 +204,7 @@ export class AgentSessions extends Context.Service<
           return yield* new Rejected({ message: "These keys are enrolled already. Make new ones." })
       })
 
-      /** A draining process does not describe its agent while another one takes Runs. */
+      /** A draining process does not describe its agent while another process is accepting Runs. */
       const isSpokenFor = Effect.fnUntraced(function* (agentId: AgentId, draining: boolean) {
         if (!draining) return false
         const [other] = yield* AgentSessionRow.some(sql, "incarnation")`SELECT incarnation FROM agent_sessions
@@ -248,13 +248,13 @@ export class AgentSessions extends Context.Service<
           const provided = yield* marks.keyed(providedMarks)
           const expiresAt = new Date((yield* Clock.currentTimeMillis) + sessionSeconds * 1000).toISOString()
           const isReplaced = yield* Effect.gen(function* () {
-            // Using its new keys ends every session that began with the former ones. A draining process begins another.
+            // Using its new keys ends every session that began with the old ones. A draining process then starts a new session.
             yield* sql`DELETE FROM agent_sessions WHERE expires_at <= ${at} OR (agent_id = ${agentId}
               AND (${rotated === undefined ? 0 : 1} = 1 OR incarnation = ${incarnation}
                 OR (draining = 0 AND ${facts.draining ? 0 : 1} = 1)))`
             const speaks = !(yield* isSpokenFor(agentId, facts.draining))
             const spoken = speaks ? { facts: FactsJson.write(facts) } : {}
-            // Meanwhile another process of the agent may have changed the keys, or an operator revoked it.
+            // In the meantime another process of the agent may have changed the keys, or an operator may have revoked it.
             const changed = yield* sql`UPDATE agents SET ${AgentRow.changes(sql, { ...columns, ...spoken })}
               WHERE id = ${agentId} AND sign_key = ${agent.sign_key} AND revoked_at IS NULL RETURNING id`
             if (changed.length === 0) return yield* unknown("The agent was changed meanwhile. Begin again.", true)

@@ -1,7 +1,7 @@
 import { Context } from "effect"
 import { type AgentFacts, agentProtocol } from "../../schema/agent/AgentIdentity.ts"
 
-/** The release of this server. If absent, agents of any release take Runs. */
+/** The release of this server. If absent, agents of any release are given Runs. */
 export const ServerRelease = Context.Reference<string | undefined>("svc/actors/pool/ServerRelease", {
   defaultValue: () => undefined
 })
@@ -17,8 +17,8 @@ const releaseOf = (version: string): Release | undefined => {
 }
 
 /**
- * The same minor version or the previous one; the predecessor of a major version's first minor is any version of the
- * previous major.
+ * The same minor version or the previous one; for the first minor of a major version, any version of the previous major counts as
+ * previous.
  */
 const isNear = (server: Release, agent: Release): boolean =>
   server.major === agent.major
@@ -26,8 +26,8 @@ const isNear = (server: Release, agent: Release): boolean =>
     : server.minor === 0 && agent.major === server.major - 1
 
 /**
- * Why an agent's release gets no new Runs, and what to do about it. `speaks`: it may still have a session, so that its
- * present Runs end normally.
+ * Why an agent's release is not given new Runs, and what to do about it. `speaks`: it may still have a session, so that its
+ * current Runs end normally.
  */
 export interface VersionProblem {
   readonly speaks: boolean

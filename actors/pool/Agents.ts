@@ -10,12 +10,12 @@ import { ServerRelease } from "./AgentVersions.ts"
 import { BusyAgentRow, runsOfAgent } from "./PoolRows.ts"
 import { shownAgent } from "./ShownAgent.ts"
 
-/** The agents as rows: listed, asked to drain, revoked. Enrolment and sessions belong to `AgentSessions`. */
+/** Agents as rows: lists, drains and revokes them. Enrolment and sessions belong to `AgentSessions`. */
 export class Agents extends Context.Service<
   Agents,
   {
     readonly list: (pool?: string) => Effect.Effect<ReadonlyArray<Agent>>
-    /** Ends its sessions at once. It keeps the Runs that it executes until their leases end. */
+    /** Ends its sessions at once. It keeps the Runs it is executing until their leases end. */
     readonly revoke: (id: string) => Effect.Effect<void, ApiError>
     readonly drain: (id: string, drains: boolean) => Effect.Effect<void, ApiError>
   }

@@ -2,15 +2,15 @@ import { Context, Effect, Layer } from "effect"
 import { monotonicNow, seconds } from "../MonotonicNow.ts"
 import type { AgentId, RunId } from "../../schema/records/Ids.ts"
 
-/** For how long a Run is not offered again to an agent that declined it. */
+/** How long a Run is not offered again to an agent that declined it. */
 const notOfferedFor = seconds(60)
 /**
- * For how long nothing gives way so that the agent has a place for it. Longer, or an agent that always declines would end
- * a drift check before each offer.
+ * How long nothing is stopped to make room for the Run on that agent. Longer than above, or an agent that always declines would
+ * end a drift check before each offer.
  */
 const noRoomFor = seconds(600)
 
-/** Which agents declined which Runs lately. Kept in memory: a server that starts offers each Run once more. */
+/** Which agents have recently declined which Runs. Kept in memory: after a restart the server offers each Run once more. */
 export class DeclinedRuns extends Context.Service<
   DeclinedRuns,
   {

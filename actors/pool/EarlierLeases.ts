@@ -5,8 +5,8 @@ import { rowShape } from "../database/Table.ts"
 import { monotonicNow, seconds } from "../MonotonicNow.ts"
 
 /**
- * How long an agent may execute an apply without hearing from the server. Its tool is dead before its lease ends, by the
- * agent's clock; the server waits a minute longer, and one percent for clocks that run at different rates.
+ * How long an agent may execute an apply without hearing from the server. By the agent's clock, its tool is dead before its lease
+ * ends; the server waits a minute longer, plus one percent for clocks that run at different rates.
  */
 export const applySeconds = (leaseSeconds: number): number => leaseSeconds * 1.01 + 60
 
@@ -14,13 +14,13 @@ const Longest = rowShape({ lease: Schema.NullOr(Schema.Int) })
 const Restored = rowShape({ restored_at: Schema.NullOr(Timestamp) })
 
 /**
- * Knows until when no apply starts after a restore. An agent may still execute an apply that the backup does not contain,
- * and two tools must never work on one Capsule, wherever the second one runs: in another pool, or on the control plane.
+ * Knows how long applies must wait after a restore. An agent may still be executing an apply that the backup does not contain,
+ * and two tools must never work on one Capsule, wherever the second one runs: in another pool or on the control plane.
  */
 export class EarlierLeases extends Context.Service<
   EarlierLeases,
   {
-    /** `undefined` once that time is over, and where there was no pool. */
+    /** `undefined` once that time has passed, or if there was no pool. */
     readonly end: Effect.Effect<string | undefined>
   }
 >()("svc/actors/pool/EarlierLeases") {
@@ -31,16 +31,16 @@ export class EarlierLeases extends Context.Service<
       const begun = { at: yield* monotonicNow, millis: yield* Clock.currentTimeMillis }
 
       const end = Effect.gen(function* () {
-        // The pool of an apply that the backup lacks is not known, so any of them, archived or not.
+        // The pool of an apply that is missing from the backup is unknown, so it could be any pool, archived or not.
         const [longest] = yield* Longest.rows(sql)`SELECT MAX(lease_seconds) AS lease FROM agent_pools`
         if (longest === undefined || longest.lease === null) return undefined
         const whole = applySeconds(longest.lease)
         const passed = (yield* monotonicNow) - begun.at
-        // However wrong the time of day is, a process waits no longer than this.
+        // However wrong the time of day is, a process never waits longer than this.
         if (passed >= seconds(whole)) return undefined
         const [row] = yield* Restored.rows(sql)`SELECT MAX(restored_at) AS restored_at FROM restore_review`
         if (row === undefined || row.restored_at === null) return undefined
-        // The time of day decides only how much of it was over when the process began.
+        // The time of day only determines how much of the wait had already passed when the process started.
         const until = Math.min(Date.parse(row.restored_at), begun.millis) + whole * 1000
         return passed < seconds((until - begun.millis) / 1000) ? new Date(until).toISOString() : undefined
       }).pipe(Effect.orDie, Effect.withSpan("EarlierLeases.end"))

@@ -16,7 +16,7 @@ import { AgentRow } from "./PoolRows.ts"
 const mostAtOnce = 200
 
 /**
- * How often to look for them. The service has also run this long by the first time, so it has heard from every live
+ * How often to look for them. By the first check the service has been running for this long, so it has heard from every live
  * agent again.
  */
 const lookEvery = seconds(3600)
@@ -24,20 +24,20 @@ const lookEvery = seconds(3600)
 const Gone = AgentRow.only("id", "pool", "name")
 const Token = rowShape({ id: Schema.String })
 
-/** For the alias `a`: the agent was enrolled with a token for several agents, or is labelled as ephemeral. */
+/** For the alias `a`: the agent was enrolled with a token meant for several agents, or is labelled as ephemeral. */
 const isEphemeral = `(json_extract(a.facts, '$.labels.ephemeral') = 'true'
   OR EXISTS (SELECT 1 FROM agent_enrolment_tokens t WHERE t.id = a.enrolment_token_id
     AND (t.uses_left > 0 OR EXISTS (SELECT 1 FROM agents o WHERE o.enrolment_token_id = t.id AND o.id <> a.id))))`
 
 /**
- * Removes ephemeral agents, such as those of an autoscaling group, once they have been silent for long and owe nothing.
+ * Removes ephemeral agents, such as those of an autoscaling group, once they have been silent for a long time and owe nothing.
  */
 export class GoneAgents extends Context.Service<
   GoneAgents,
   {
     /**
-     * Revokes some of those that were silent for the period, and removes the rows of earlier ones. Runs hourly, first
-     * an hour after the service started: while the service was down it could hear nobody.
+     * Revokes some of the agents that have been silent for the period, and removes the rows of agents revoked earlier. Runs
+     * hourly, first an hour after the service started: it could not hear from anyone while it was down.
      */
     readonly forget: Effect.Effect<void>
   }
@@ -56,8 +56,8 @@ export class GoneAgents extends Context.Service<
         Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis - Duration.toMillis(period)).toISOString())
 
       /**
-       * The agent may return with the state of an apply, however late. An apply that is not known to have started is
-       * waited for less long.
+       * The agent may return with the state of an apply, however late. For an apply that is not known to have started, the wait
+       * is shorter.
        */
       const owes = Effect.map(
         before(agentFiles),
@@ -71,7 +71,7 @@ export class GoneAgents extends Context.Service<
           WHERE a.revoked_at IS NULL AND a.last_contact_at < ${since} AND ${ephemeral} AND NOT ${yield* owes}
           ORDER BY a.last_contact_at LIMIT ${mostAtOnce}`
         for (const { id, name, pool } of gone) {
-          // The stored time of contact is older than the session.
+          // The stored contact time is older than the session.
           if (yield* presence.isConnected(id)) continue
           yield* sql`UPDATE agents SET revoked_at = ${yield* now} WHERE id = ${id}`
           yield* sql`DELETE FROM agent_sessions WHERE agent_id = ${id}`
@@ -87,8 +87,8 @@ export class GoneAgents extends Context.Service<
       }).pipe(transaction(sql))
 
       /**
-       * Nobody needs a revoked agent without references, ephemeral or not. While another agent of the token exists, its
-       * rows show that the token was for several.
+       * Nobody needs a revoked agent that nothing refers to, ephemeral or not. While another agent of the token exists, its rows
+       * show that the token was meant for several agents.
        */
       const remove = Effect.gen(function* () {
         const since = yield* before(goneAgents)

@@ -19,7 +19,7 @@ const Assigned = rowShape({ assigned: Schema.Int })
 
 type WaitingRun = Pick<ListedRun, "id" | "pool" | "type" | "workspace_id">
 
-/** What keeps a Run from its pool, as fields of its place in the queue. */
+/** What keeps a Run from starting in its pool, as fields of its place in the queue. */
 export interface PoolObstacle {
   readonly reason: Extract<QueueReason, "no_agent" | "place_kept" | "places_taken">
   readonly sentence?: string
@@ -50,14 +50,16 @@ const isLack = (lack: Lack | undefined): lack is Lack => lack !== undefined
 const distinct = (lacks: ReadonlyArray<Lack>): ReadonlyArray<Lack> =>
   lacks.filter(({ property }, at) => lacks.findIndex((other) => other.property === property) === at)
 
-/** Why a queued Run cannot start now because of agents, regardless of turns. */
+/** Why agents keep a queued Run from starting now, regardless of turns. */
 export class PoolReach extends Context.Service<
   PoolReach,
   {
     readonly obstacle: (run: WaitingRun) => Effect.Effect<PoolObstacle | undefined>
-    /** The connected agents that would execute the Run and did not decline it lately, whether or not they have a free place. */
+    /**
+     * The connected agents that could execute the Run and have not recently declined it, whether or not they have a free place.
+     */
     readonly takers: (run: Pick<WaitingRun, "id" | "pool">) => Effect.Effect<ReadonlyArray<AgentPlaces>>
-    /** All places of a pool, while its last free one is kept for people's requests. */
+    /** The total number of places in a pool while its last free one is kept for people's requests. */
     readonly keptPlaces: (pool: string) => Effect.Effect<number | undefined>
   }
 >()("svc/actors/pool/PoolReach") {
@@ -109,7 +111,7 @@ export class PoolReach extends Context.Service<
           yield* dateOfAnswer
           return heldBack(until)
         }
-        // Whether an agent is connected changes without a commit, so an answer about it is valid for a second.
+        // Whether an agent is connected changes without a commit, so a response about it is valid for one second.
         yield* dateOfAnswer
         const assigned = yield* Effect.orDie(Assigned.rows(sql)`SELECT 1 AS assigned FROM agent_pool_workspaces w
           JOIN agent_pools p ON p.name = w.pool AND p.archived_at IS NULL

@@ -38,7 +38,7 @@ export class Pools extends Context.Service<
     readonly list: Effect.Effect<ReadonlyArray<AgentPool>>
     readonly create: (name: string, settings: PoolSettings) => Effect.Effect<void, ApiError>
     readonly set: (name: string, settings: PoolSettings) => Effect.Effect<void, ApiError>
-    /** Refused while an agent is enrolled in it or a Run waits for it. Its name may be reused. */
+    /** Refused while an agent is enrolled in the pool or a Run is waiting for it. The name may be reused. */
     readonly remove: (name: string) => Effect.Effect<void, ApiError>
     /** `workspace`: id or handle. */
     readonly assign: (name: string, workspace: string) => Effect.Effect<WorkspaceId, ApiError>
@@ -48,7 +48,7 @@ export class Pools extends Context.Service<
      * then read it.
      */
     readonly provide: (name: string, provided: string, workspace: string) => Effect.Effect<WorkspaceId, ApiError>
-    /** Ends the permission: Runs whose Connection uses it are refused from then on. */
+    /** Withdraws the permission: from then on, Runs whose Connection uses it are refused. */
     readonly withhold: (name: string, provided: string, workspace: string) => Effect.Effect<WorkspaceId, ApiError>
     /** A token is shown once; only its digest is stored. */
     readonly token: (
@@ -176,7 +176,7 @@ export class Pools extends Context.Service<
       const unassign = Effect.fn("Pools.unassign")(function* (name: string, workspace: string) {
         const pool = yield* find(name)
         const workspaceId = yield* workspaceOf(workspace)
-        // After a new assignment, it has to be provided again.
+        // After a new assignment, credentials have to be provided again.
         yield* Effect.orDie(
           sql`DELETE FROM agent_pool_provisions WHERE pool = ${pool.name} AND workspace_id = ${workspaceId}`
         )

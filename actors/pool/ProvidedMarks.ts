@@ -16,7 +16,7 @@ const MarkedPlan = rowShape({ id: RunId, pool: RunRow.columns.pool, provided_mar
 
 const isMark = Schema.is(ProvidedMark)
 
-/** Marks as they are stored: a stolen database without its keys does not help to guess values. */
+/** Marks as they are stored: a stolen database alone, without the keys, does not help in guessing values. */
 export const keyedMarks = (
   vault: Vault["Service"],
   said: ReadonlyArray<{ readonly name: string; readonly mark?: string | undefined }>
@@ -28,23 +28,26 @@ export const keyedMarks = (
 const replacedReason = (pool: string, names: ReadonlyArray<string>): string =>
   `The agents of the pool ${pool} have new values for the credentials ${names.join(", ")} that this plan was made with. Plan again.`
 
-/** Knows which credentials the agents of a pool have, and voids plans whose credentials were replaced. */
+/** Knows which credentials the agents of a pool have, and voids plans whose credentials have been replaced. */
 export class ProvidedMarks extends Context.Service<
   ProvidedMarks,
   {
     readonly keyed: (said: ReadonlyArray<ProvidedMark>) => Effect.Effect<ReadonlyArray<ProvidedMark>>
-    /** All that the agent has now, keyed; in the caller's transaction. Returns whether that is news. */
+    /** Stores all marks that the agent has now, keyed; in the caller's transaction. Returns whether anything changed. */
     readonly told: (agentId: AgentId, marks: ReadonlyArray<ProvidedMark>) => Effect.Effect<boolean>
     /**
-     * What a plan of the agent was made with, which may be newer than its last report; not if the agent has reported since
-     * it took the plan.
+     * Stores what a plan of the agent was made with, which may be newer than the agent's last report; ignored if the agent has
+     * reported since it took the plan.
      */
     readonly used: (
       agentId: AgentId,
       takenAt: string,
       bindings: ReadonlyArray<{ readonly name: string; readonly mark?: string | undefined }>
     ) => Effect.Effect<void>
-    /** Voids every unapplied plan whose credentials no agent of its pool has any more, unless it may come back. */
+    /**
+     * Voids every unapplied plan whose credentials no agent of its pool has any more, except where an agent may still come back
+     * with them.
+     */
     readonly voidReplaced: Effect.Effect<void>
   }
 >()("svc/actors/pool/ProvidedMarks") {
@@ -82,7 +85,7 @@ export class ProvidedMarks extends Context.Service<
           WHERE agent_id = ${agentId} AND draining = 0 AND created_at >= ${takenAt} LIMIT 1`)
         if (reported.length > 0) return
         for (const { mark, name } of yield* keyedMarks(vault, bindings)) {
-          // Only what it reported, so that it cannot fill the table.
+          // Only names that the agent has reported, so that it cannot fill the table.
           yield* Effect.orDie(sql`UPDATE agent_provided_marks SET ${ProvidedMarkRow.changes(sql, { mark })}
             WHERE agent_id = ${agentId} AND name = ${name} AND mark <> ${mark}`)
         }

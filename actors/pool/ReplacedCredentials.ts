@@ -2,14 +2,14 @@ import type { ProvidedMark } from "../../schema/agent/ProvidedMark.ts"
 import type { ProvidedName } from "../../schema/agent/ProvidedName.ts"
 
 /**
- * What an agent last reported about its own credentials. A name without a mark comes from an agent of an earlier release,
- * which does not report which values it has.
+ * What an agent last reported about its own credentials. A name without a mark comes from an agent from an earlier release, which
+ * does not report which values it has.
  */
 export interface AgentCredentials {
   readonly agentId: string
   readonly names: ReadonlyArray<ProvidedName>
   readonly marks: ReadonlyArray<ProvidedMark>
-  /** Whether it may not come back. */
+  /** Whether it may never come back. */
   readonly isSilent?: boolean | undefined
 }
 
@@ -23,15 +23,15 @@ const mayHave = (agent: AgentCredentials, { mark, name }: ProvidedMark): boolean
 }
 
 /**
- * Whether a plan may wait for what the agent has under the name. It may not if the agent may not come back and another one
- * reports what it has.
+ * Whether a plan may wait for what the agent has under the name. It may not if the agent may never come back and another one
+ * reports its credentials.
  */
 const counts = (agent: AgentCredentials, { name }: ProvidedMark, agents: ReadonlyArray<AgentCredentials>): boolean =>
   agent.isSilent !== true || !agents.some((other) => other.isSilent !== true && markOf(other, name) !== undefined)
 
 /**
- * Which of a plan's credentials were replaced: an agent of the pool has another set under the name, and no agent may
- * still have this one. A name that no agent has at the moment proves nothing.
+ * Which of a plan's credentials have been replaced: an agent of the pool has different ones under the name, and no agent may
+ * still have these. A name that no agent has at the moment proves nothing.
  */
 export const replacedOf = (
   planned: ReadonlyArray<ProvidedMark>,
@@ -46,7 +46,7 @@ export const replacedOf = (
     .map(({ name }) => name)
 
 /**
- * The agents that may apply a plan, by its credentials. `undefined` if there are none: then any agent takes the apply,
+ * The agents that may apply a plan, judging by its credentials. `undefined` if there are none: any agent then takes the apply,
  * which fails with the reason.
  */
 export const holdersOf = (

@@ -7,8 +7,8 @@ import type { AgentId } from "../../schema/records/Ids.ts"
 import { AgentRow } from "./PoolRows.ts"
 
 /**
- * Agents that a restore brought back. Until they are confirmed they are revoked, so they get nothing; unlike an agent
- * that an operator revoked, they are asked to wait, and keep what they hold.
+ * Agents that a restore brought back. They stay revoked until they are confirmed, so they are given nothing; unlike an agent that
+ * an operator revoked, they are told to wait, and keep what they hold.
  */
 export const restoredAgents = Effect.map(
   SqlClient.SqlClient,
@@ -28,22 +28,22 @@ export const restoredAgents = Effect.map(
         a.last_contact_at AS "changedAt"
       FROM restore_review r JOIN agents a ON a.id = r.record_id AND a.revoked_at IS NOT NULL
       WHERE r.decision IS NULL ORDER BY a.pool, a.name, a.id`),
-    // It was silent only because nothing it sent was accepted, so it counts as just heard from.
+    // It was silent only because nothing it sent was accepted, so it counts as heard from just now.
     confirm: Effect.fnUntraced(function* (id) {
       yield* sql`UPDATE agents SET ${AgentRow.changes(sql, { revoked_at: null, last_contact_at: yield* now })} WHERE id = ${id}`
     }, Effect.orDie),
-    // It is revoked already.
+    // It is already revoked.
     remove: () => Effect.void
   })
 )
 
-/** Whether an agent waits for the operator's review. */
+/** Whether an agent is waiting for the operator's review. */
 export const isAgentHeld = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, id: AgentId) {
   const found = yield* sql`SELECT 1 AS one FROM restore_review WHERE record_id = ${id} AND decision IS NULL`
   return found.length > 0
 }, Effect.orDie)
 
-/** Ends every enrolment token, in the caller's transaction: one that was used up since the backup would be valid again. */
+/** Ends every enrolment token, in the caller's transaction: one that was used up after the backup would be valid again. */
 export const endEnrolmentTokens = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const ended = yield* sql`UPDATE agent_enrolment_tokens SET revoked_at = ${yield* now}

@@ -21,7 +21,7 @@ export interface OwnKeys {
   readonly open: Awaited<ReturnType<typeof crypto.subtle.importKey>>
   /** Signs with Ed25519; the signature in base64url. */
   readonly sign: (text: string) => Effect.Effect<string>
-  /** A key for one purpose, unchanged while the server keeps its keys. */
+  /** A key for one purpose; it does not change as long as the server keeps its keys. */
   readonly derived: (use: string) => Uint8Array
 }
 
@@ -47,10 +47,10 @@ const generated = (): typeof PrivateKeys.Type => {
 const importJwk = (jwk: JsonWebKey, name: string, uses: ReadonlyArray<KeyUsage>) =>
   Effect.promise(() => crypto.subtle.importKey("jwk", { kty: "OKP", ...jwk }, { name }, false, [...uses]))
 
-/** The key of the receiving agent. */
+/** The receiving agent's key. */
 export const sealingKey = (x: string): Effect.Effect<OwnKeys["open"]> => importJwk({ crv: "X25519", x }, "X25519", [])
 
-/** The server's keys for agents: created for the first agent that enrols, sealed in the database. */
+/** The server's keys for agents: created when the first agent enrols, sealed in the database. */
 export class ServerKeys extends Context.Service<ServerKeys, { readonly own: Effect.Effect<OwnKeys> }>()(
   "svc/actors/pool/ServerKeys"
 ) {

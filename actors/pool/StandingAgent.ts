@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 import { AgentRow } from "./PoolRows.ts"
 
-/** The agent of a session as it is now; `undefined` if the session has ended, by a revocation or by new keys. */
+/** The current agent of a session; `undefined` if the session has ended, through a revocation or new keys. */
 export const standingAgent = (sql: SqlClient.SqlClient, agent: Pick<AgentRow, "id" | "sign_key">) =>
   Effect.map(
     Effect.orDie(

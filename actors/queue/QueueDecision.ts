@@ -19,8 +19,8 @@ const limitsOf = (limits: QueueLimits, pool: string): PoolLimits =>
   pool === "runs" || pool === "builds" ? limits[pool] : unlimited
 
 /**
- * What the decision needs to know about a Run. `capsuleLine` is absent where the Run may execute at the same time as
- * others of its Capsule.
+ * What the decision needs to know about a Run. `capsuleLine` is absent if the Run may execute at the same time as other Runs of
+ * its Capsule.
  */
 interface Standing {
   readonly id: RunId
@@ -31,13 +31,13 @@ interface Standing {
 
 export interface RunningRun extends Standing {
   readonly startedAt: string
-  /** The agent that executes it, in a pool of agents. */
+  /** The agent that is executing it, in a pool of agents. */
   readonly owner?: string | undefined
-  /** For scheduled drift checks: whether it was asked to stop already. */
+  /** For scheduled drift checks: whether it has already been asked to stop. */
   readonly scheduledCheck?: { readonly isStopping: boolean } | undefined
 }
 
-/** Turns are numbers that grow with every start; 0 for a Workspace or subject that never started a Run in the pool. */
+/** Turns are numbers that grow with every start; 0 for a Workspace or subject that has never started a Run in the pool. */
 export interface QueuedRun extends Standing {
   readonly subject: string
   readonly isDriftCheck: boolean
@@ -86,7 +86,7 @@ const grouped = <A>(items: ReadonlyArray<A>, key: (item: A) => string): Readonly
   return groups
 }
 
-/** The first of each queue, then the second of each, and so on; the queue that was served longest ago leads every round. */
+/** The first of each queue, then the second of each, and so on; in every round, the queue served longest ago goes first. */
 const inTurns = (
   lines: Iterable<ReadonlyArray<QueuedRun>>,
   turnOf: (run: QueuedRun) => number
@@ -114,7 +114,7 @@ const workspaceOrder = (runs: ReadonlyArray<QueuedRun>): ReadonlyArray<QueuedRun
 const oldest = (runs: ReadonlyArray<RunningRun>): RunningRun | undefined =>
   runs.toSorted((a, b) => compared(a.startedAt, b.startedAt) || compared(a.id, b.id))[0]
 
-/** What prevents a Run that does not wait for its Capsule from starting, in any order. */
+/** What prevents a Run that is not waiting for its Capsule from starting; order does not matter. */
 const obstacleOf = (run: QueuedRun, { limits, running }: QueueState): Omit<Place, "position"> | undefined => {
   const { pool } = run
   const { perWorkspace, places } = limitsOf(limits, pool)
@@ -124,7 +124,7 @@ const obstacleOf = (run: QueuedRun, { limits, running }: QueueState): Omit<Place
   const held = { pool, ...(holder === undefined ? {} : { heldByRunId: holder.id }) }
   if (own.length >= perWorkspace) return { ...held, reason: "workspace_limit", limit: perWorkspace }
   if (inPool.length >= places) return { ...held, reason: "places_taken", limit: places }
-  // The last place, of the pool and of the Workspace, stays open for people's requests.
+  // The last place, in the pool and in the Workspace, is kept free for people's requests.
   if (!run.isDriftCheck) return undefined
   if (places > 1 && inPool.length === places - 1) return { ...held, reason: "place_kept", limit: places }
   if (perWorkspace > 1 && own.length === perWorkspace - 1) return { ...held, reason: "place_kept", limit: perWorkspace }
@@ -138,8 +138,8 @@ export interface AskedRun {
 }
 
 /**
- * The scheduled drift checks that must stop, so that people's requests find a place: the latest one, one for each waiting
- * Workspace, and none where one is stopping already.
+ * The scheduled drift checks that must stop to make room for people's requests: the latest ones, one for each waiting Workspace,
+ * and none where one is already stopping.
  */
 export const givingWay = (
   { limits, running }: Pick<QueueState, "limits" | "running">,
@@ -162,7 +162,7 @@ export const givingWay = (
   return chosen
 }
 
-/** The position of each Run that waits for its Capsule. */
+/** The position of each Run that is waiting for its Capsule. */
 const capsulePlaces = ({ queued, running }: QueueState): ReadonlyMap<string, Place> => {
   const places = new Map<string, Place>()
   const waiting = queued.filter(({ capsuleLine }) => capsuleLine !== undefined)
@@ -180,13 +180,13 @@ const capsulePlaces = ({ queued, running }: QueueState): ReadonlyMap<string, Pla
 }
 
 /**
- * Which Run starts next, and the position of every other one. At most one Run of a Capsule's queue is active, in order
- * of arrival. Within a pool Workspaces take turns, and within a Workspace the people who asked: the one whose last Run
- * started longest ago goes first. So while a Run of a Workspace waits, no other Workspace starts more than one before
- * it, and a Run without a place blocks nobody. Drift checks come after people's requests.
+ * Which Run starts next, and the position of every other one. At most one Run in a Capsule's queue is active, in order of
+ * arrival. Within a pool, Workspaces take turns, and within a Workspace, the people who made the requests: the one whose last Run
+ * started longest ago goes first. So while a Workspace's Run is waiting, no other Workspace starts more than one before it, and a
+ * Run without a place blocks nobody. Drift checks come after people's requests.
  *
- * `queued` need not be the whole queue: the first claimable Run of each person in each Workspace that may be next gives
- * the same `next`, and the Runs of one Workspace give the same places for them.
+ * `queued` need not be the whole queue: the first claimable Run of each person in each Workspace that may be next gives the same
+ * `next`, and the Runs of one Workspace give the same places for them.
  */
 export const decide = (state: QueueState): Decision => {
   const busy = capsulePlaces(state)

@@ -40,13 +40,16 @@ const toQueued = (row: QueuedRow): QueuedRun => ({
   subjectTurn: row.subject_turn
 })
 
-/** How many waiting Runs of one Workspace are compared with what the agents of a pool can execute. */
+/** How many of a Workspace's waiting Runs are compared with what the agents of a pool can execute. */
 const mostAsked = 10
 
-/** How many Runs of one person an agent may skip because it lacks what they need. */
+/** How many of a person's Runs an agent may skip because it lacks what they need. */
 const mostOfPerson = 50
 
-/** What of the queue can start on the control plane: while agents may execute applies that a restored server lacks, no apply. */
+/**
+ * What in the queue can start on the control plane: no applies while agents may be executing applies unknown to a restored
+ * server.
+ */
 export interface QueueWindow {
   readonly limits: QueueLimits
   readonly withApplies: boolean
@@ -56,8 +59,8 @@ const notHeld = ({ withApplies }: Pick<QueueWindow, "withApplies">): string =>
   withApplies ? "" : " AND type NOT IN ('apply', 'destroy_apply')"
 
 /**
- * For each pool, and separately for drift checks: the first claimable Run of each person in the Workspaces whose turn is
- * nearest. Each step of a recursion is one index lookup: the next Workspace with something claimable, the next person in it.
+ * For each pool, and separately for drift checks: the first claimable Run of each person in the Workspaces whose turn comes
+ * soonest. Each step of a recursion is one index lookup: the next Workspace with something claimable, the next person in it.
  */
 export const nearestInTurn = (sql: SqlClient.SqlClient, window: QueueWindow) => {
   const { limits } = window
@@ -113,9 +116,9 @@ export class QueueRows extends Context.Service<
   {
     readonly running: Effect.Effect<ReadonlyArray<RunningRun>>
     /**
-     * For each pool, and separately for drift checks: the first claimable Run of each person in the Workspaces whose turn is
-     * nearest. One Workspace more than there are places: as only a Workspace that executes a Run can be at its limit, the
-     * next Run is among them.
+     * For each pool, and separately for drift checks: the first claimable Run of each person in the Workspaces whose turn comes
+     * soonest. Reads one Workspace more than there are places: since only a Workspace that is executing a Run can be at its
+     * limit, the next Run is among them.
      */
     readonly candidates: (window: QueueWindow) => Effect.Effect<ReadonlyArray<QueuedRun>>
     /**
@@ -123,9 +126,9 @@ export class QueueRows extends Context.Service<
      * very first may need something that the asking agent lacks.
      */
     readonly candidatesOf: (pool: string) => Effect.Effect<ReadonlyArray<QueuedRun>>
-    /** Where people's Runs wait for a place. */
+    /** Where people's Runs are waiting for a place. */
     readonly asked: (window: QueueWindow) => Effect.Effect<ReadonlyArray<AskedRun>>
-    /** People's Runs that wait for agents of a pool assigned to their Workspace: the first few of each Workspace. */
+    /** People's Runs that are waiting for agents of a pool assigned to their Workspace: the first few of each Workspace. */
     readonly askedOfAgents: Effect.Effect<ReadonlyArray<AskedOfAgents>>
     /** A Workspace's queued Runs, in order of arrival. */
     readonly queuedOf: (workspaceId: WorkspaceId, most: number) => Effect.Effect<ReadonlyArray<QueuedRun>>

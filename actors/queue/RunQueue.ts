@@ -28,8 +28,8 @@ const standing = (run: ListedRun): QueuedRun => ({
 })
 
 /**
- * Which Run is next, and the positions of the others: both are decided by `decide` from the rows. At most one Run that reads
- * or changes a Capsule's infrastructure is active for it; Workspaces, and the people of one, take turns.
+ * Which Run is next, and the positions of the others: `decide` determines both from the rows. A Capsule has at most one active
+ * Run that reads or changes its infrastructure; Workspaces, and the people within one, take turns.
  */
 export class RunQueue extends Context.Service<
   RunQueue,
@@ -43,8 +43,8 @@ export class RunQueue extends Context.Service<
     /** Takes the next runnable Run: it is `running` and owned by `owner` when this returns. */
     readonly claim: (owner: string) => Effect.Effect<RunRow | undefined>
     /**
-     * The same for a pool of agents, in the caller's transaction: the first Run in turn that `fits` the asking agent. A
-     * Run that does not fit blocks nobody.
+     * Does the same for a pool of agents, in the caller's transaction: takes the first Run in turn that `fits` the asking agent.
+     * A Run that does not fit blocks nobody.
      */
     readonly claimOf: (
       pool: string,
@@ -53,7 +53,7 @@ export class RunQueue extends Context.Service<
     ) => Effect.Effect<RunRow | undefined>
     /** The position of a queued Run; `none` for any other. */
     readonly place: (run: ListedRun) => Effect.Effect<WordedPlace | undefined>
-    /** The same for a page of Runs, with one read of the queue per Workspace. */
+    /** The same for a page of Runs, with one queue read per Workspace. */
     readonly places: (runs: ReadonlyArray<ListedRun>) => Effect.Effect<ReadonlyMap<string, WordedPlace>>
   }
 >()("svc/actors/queue/RunQueue") {
@@ -91,7 +91,7 @@ export class RunQueue extends Context.Service<
         }
       })
 
-      /** A scheduled drift check stops when a person's Run waits for its place. */
+      /** A scheduled drift check stops when a person's Run is waiting for its place. */
       const makeRoom = Effect.fnUntraced(function* (running: ReadonlyArray<RunningRun>, window: QueueWindow) {
         if (running.every(({ scheduledCheck }) => scheduledCheck === undefined)) return
         yield* Effect.forEach(givingWay({ limits, running }, yield* rows.asked(window)), giveWay, { discard: true })
@@ -113,7 +113,7 @@ export class RunQueue extends Context.Service<
         return claimed
       }, transaction(sql))
 
-      /** Agents are considered last: a Run that waits for its Capsule does not wait for an agent yet. */
+      /** Agents are considered last: a Run that is waiting for its Capsule is not waiting for an agent yet. */
       const reached = Effect.fnUntraced(function* (place: Place, run: ListedRun): Effect.fn.Return<Place> {
         const obstacle = place.reason === "turn" ? yield* reach.obstacle(run) : undefined
         return obstacle === undefined ? place : { ...place, ...obstacle }
@@ -130,7 +130,7 @@ export class RunQueue extends Context.Service<
         while (true) {
           const { next } = decide({ limits, running, queued })
           if (next === undefined) return undefined
-          // Everything after it is a drift check, too.
+          // Everything after it is also a drift check.
           if (next.isDriftCheck && (yield* reach.keptPlaces(pool)) !== undefined) return undefined
           const claimed = (yield* fits(next.id)) ? yield* lifecycle.claim(next.id, owner) : undefined
           if (claimed !== undefined) {
@@ -150,7 +150,7 @@ export class RunQueue extends Context.Service<
           const asked = queued.filter((run) => run.workspace_id === workspaceId)
           const window = yield* rows.queuedOf(workspaceId, settings.workspaceQueue)
           const seen = new Set(window.map(({ id }) => id))
-          // The queue may exceed its limit after the limit was lowered: the rest comes after what was read.
+          // The queue may exceed its limit if the limit has been lowered: the rest comes after what was read.
           const beyond = asked.filter(({ id }) => !seen.has(id)).map(standing)
           const decided = decide({ limits, running, queued: [...window, ...beyond] })
           for (const run of asked) {

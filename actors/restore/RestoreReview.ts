@@ -26,7 +26,7 @@ const allKinds = Effect.all([
   restoredProvisions
 ])
 
-/** Everything that waits for an operator, in a useful order of review. */
+/** Everything that is waiting for an operator, in a useful order of review. */
 export const pendingReview = Effect.flatMap(allKinds, (kinds) =>
   Effect.map(
     Effect.forEach(kinds, ({ pending }) => pending),
@@ -34,7 +34,7 @@ export const pendingReview = Effect.flatMap(allKinds, (kinds) =>
   )
 )
 
-/** Whether anything waits; nearly free where nothing was ever restored. Read through `sql`. */
+/** Whether anything is waiting; nearly free if nothing was ever restored. Read through `sql`. */
 export const awaitsReview = (sql: SqlClient.SqlClient) =>
   Effect.map(
     sql`SELECT 1 AS one FROM restore_review r WHERE r.decision IS NULL AND (
@@ -66,18 +66,18 @@ export const holdRestored = Effect.gen(function* () {
 }).pipe(Effect.orDie, Effect.withSpan("holdRestored"))
 
 /**
- * The operator's review after a restore. A membership, Connection, share, agent or permission of a pool that was ended after the backup would be valid
- * again; each stays suspended until it is confirmed here.
+ * The operator's review after a restore. A membership, Connection, share, agent or pool permission that ended after the backup
+ * would be valid again; each stays suspended until it is confirmed here.
  */
 export class RestoreReview extends Context.Service<
   RestoreReview,
   {
     readonly list: Effect.Effect<ReadonlyArray<ReviewItem>>
-    /** Approval rules and teams apply again at once: nobody acts under them before a membership is confirmed. */
+    /** Approval rules and teams apply again at once: nobody can act under them until a membership is confirmed. */
     readonly rules: Effect.Effect<ReadonlyArray<RestoredRules>>
     /**
-     * Confirms or removes the named records, or all that are waiting, and returns them. One transaction: if an id is
-     * not waiting, it fails with `not_found` and changes none.
+     * Confirms or removes the named records, or all that are waiting, and returns them. One transaction: if any id is not
+     * waiting, it fails with `not_found` and changes nothing.
      */
     readonly decide: (
       decision: ReviewDecision,

@@ -56,7 +56,7 @@ export const eventNeeds: ReadonlyArray<Need> = [
   openGroup
 ]
 
-/** What keeps a Run: a record that refers to it, or that it is the last of its kind. */
+/** What keeps a Run: a record that refers to it, or the fact that it is the last of its kind. */
 export const runNeeds: ReadonlyArray<Need> = [
   open,
   openPlan,
@@ -76,7 +76,7 @@ export const runNeeds: ReadonlyArray<Need> = [
   need("install_plan", exists("install_plans p", "p.id = r.coordinator_id")),
   need("revision_plan", exists("revision_plans p", "p.id = r.coordinator_id")),
   need("interface", exists("interface_intents i", "i.run_id = r.id AND i.status IN ('pending', 'failed')")),
-  // It left something that still has to be settled or released.
+  // It left something behind that still has to be settled or released.
   need("open", exists("run_results o", "o.run_id = r.id")),
   need("open", exists("run_checkpoints o", "o.run_id = r.id")),
   need("open", exists("agent_runs o", "o.run_id = r.id AND o.ended_at IS NULL")),
@@ -119,8 +119,8 @@ export const stateNeeds: ReadonlyArray<Need> = [
       "i.capsule_id = r.capsule_id AND i.state_version_id = r.id AND i.status IN ('pending', 'failed')"
     )
   ),
-  // A version that was current for an existing backup: its restore refers to the same snapshot. A destroyed Capsule is not
-  // restored.
+  // A version that was current when an existing backup was made: restoring that backup refers to the same snapshot. A destroyed
+  // Capsule is not restored.
   need(
     "backup",
     `${exists("capsules c", `c.id = r.capsule_id AND ${capsuleWithEvidence("c.")}`)} AND ${exists(
@@ -174,7 +174,7 @@ export const coordinatorNeeds: ReadonlyArray<Need> = [
   receipt
 ]
 
-/** What keeps a decision of auto-update: without the last one, the same commit would be decided about again. */
+/** What keeps an auto-update decision: without the last one, the same commit would be decided on again. */
 export const decisionNeeds: ReadonlyArray<Need> = [
   need("lane", exists("source_lanes l", "l.source_snapshot_id = r.source_snapshot_id")),
   need("open_plan", exists("runs o", `o.id = r.run_id AND ${isMoving("o.")}`))

@@ -6,13 +6,13 @@ import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, rowShape } from "../database/Table.ts"
 import { NeedReason, type Part, type RetainedKind } from "./RetainedKind.ts"
 
-/** Records examined by one statement. */
+/** The number of records examined by one statement. */
 const recordsAtOnce = 50
 
 /** An id of any kind. */
 export type RecordId = string
 
-/** The last record that was examined, in the order of their ages. */
+/** The last record examined, in order of age. */
 export interface LookedAt {
   readonly since: string
   readonly id: RecordId
@@ -35,7 +35,7 @@ const Size = rowShape({
 })
 export type RecordSize = RowOf<typeof Size.columns>
 
-/** What may be removed of one kind and Workspace. */
+/** What may be removed for one kind and Workspace. */
 export interface RemovableRecords {
   readonly kind: RetainedKindName
   readonly workspaceId: WorkspaceId
@@ -48,17 +48,17 @@ export interface Candidates {
   readonly ids: ReadonlyArray<RecordId>
   /** How many are kept, by reason. */
   readonly kept: ReadonlyMap<NeedReason, number>
-  /** Where the next batch begins; none after the last. */
+  /** Where the next batch begins; absent after the last. */
   readonly next: LookedAt | undefined
 }
 
-/** Why the record `r` is kept; `NULL` for one that may be removed. */
+/** Why the record `r` is kept; `NULL` if it may be removed. */
 const keptBecause = ({ needs }: RetainedKind) =>
   `CASE ${needs.map(({ reason, when }) => `WHEN ${when} THEN '${reason}'`).join(" ")} END`
 
 const among = (kind: RetainedKind) => kind.among ?? "1 = 1"
 
-/** Decides about the records whose period began before `before`, the oldest first. */
+/** Decides on the records whose period began before `before`, oldest first. */
 export const recordCandidates = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   kind: RetainedKind,
@@ -89,7 +89,7 @@ const overParts = (parts: ReadonlyArray<Part>, aggregate: (part: Part) => string
     ...parts.map((part) => `COALESCE((SELECT ${aggregate(part)} FROM ${part.table} WHERE ${part.of} = r.id), 0)`)
   ].join(" + ")
 
-/** Those of the records that may still be removed, in the same order, with the sizes of what is removed with them. */
+/** The given records that may still be removed, in the same order, with the sizes of what is removed with them. */
 export const removableNow = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   kind: RetainedKind,

@@ -5,9 +5,9 @@ import { rowShape } from "../database/Table.ts"
 import { type RecordId, removableNow, type RecordSize, type RemovableRecords } from "./RecordCandidates.ts"
 import type { Part, RetainedKind, SharedPart } from "./RetainedKind.ts"
 
-/** Rows removed in one transaction: more would delay writers. */
+/** The number of rows removed in one transaction: more would delay writers. */
 const partsAtOnce = 256
-/** Bytes removed in one transaction, unless a single record is larger: deleted pages are overwritten. */
+/** The number of bytes removed in one transaction, unless a single record is larger: deleted pages are overwritten. */
 const bytesAtOnce = 2 * 1024 * 1024
 
 const GonePart = rowShape({ id: Schema.String, bytes: Schema.Int })
@@ -18,7 +18,7 @@ export interface Deletion {
   readonly isOver: boolean
 }
 
-/** The first records that one transaction removes together with their parts; one with more parts alone. */
+/** The first records that one transaction removes together with their parts; a record with more parts is removed on its own. */
 const affordable = (sizes: ReadonlyArray<RecordSize>): ReadonlyArray<RecordSize> => {
   let bytes = 0
   let rows = 0
@@ -41,7 +41,7 @@ const removeParts = Effect.fnUntraced(function* (
     RETURNING ${sql(of)} AS id, ${sql.literal(bytes)} AS bytes`
 })
 
-/** Removes rows that only these records have. */
+/** Removes rows that belong only to these records. */
 const removeShared = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   records: string,
@@ -59,7 +59,7 @@ const removeShared = Effect.fnUntraced(function* (
   return gone.length
 })
 
-/** Removes some of the records with their parts, as far as they may still be removed, in the caller's transaction. */
+/** Removes some of the records with their parts, provided that they may still be removed, in the caller's transaction. */
 export const removeRecords = Effect.fn("RecordRemoval.removeRecords")(function* (
   sql: SqlClient.SqlClient,
   kind: RetainedKind,

@@ -14,11 +14,11 @@ import type { NeedReason, RetainedKind } from "./RetainedKind.ts"
 import { retainedKinds } from "./RetainedKinds.ts"
 import { TallyRow } from "./TallyRow.ts"
 
-/** Writers go first between two steps. */
+/** Lets writers go first between two steps. */
 const pause = "5 millis"
-/** Steps of one turn of the cleanup, which has more to do. */
+/** Number of steps in one turn of the cleanup, which has other work to do. */
 const stepsOfTurn = 100
-/** After a pass the next one begins a day later: each leaves an audit event. */
+/** The next pass begins a day after the previous one: each pass leaves an audit event. */
 const rest = Duration.toMillis("1 day")
 
 /** What is kept of one kind although its period is over. */
@@ -52,8 +52,8 @@ const inTotal = (parts: ReadonlyArray<RemovableRecords>): ReadonlyArray<Removabl
   )
 
 /**
- * Removes records whose period is over and that nothing needs (`RetainedKinds`). A step removes a few of one kind and counts
- * them, in one short transaction; the end of a pass turns the counts into an audit event for each Workspace. A process may
+ * Removes records whose period is over and that nothing needs (`RetainedKinds`). A step removes a few records of one kind and
+ * counts them, in one short transaction; at the end of a pass, the counts become an audit event for each Workspace. A process may
  * die between any two steps: the counts stay, and the next pass continues with them.
  */
 export class RecordRemoval extends Context.Service<
@@ -61,9 +61,9 @@ export class RecordRemoval extends Context.Service<
   {
     /** What would be removed now, by kind and Workspace, and what would be kept, by kind and reason. */
     readonly survey: Effect.Effect<RecordSurvey>
-    /** Removes everything that may be removed, and returns it by kind and Workspace. */
+    /** Removes everything that may be removed, and returns what was removed by kind and Workspace. */
     readonly removeAll: Effect.Effect<ReadonlyArray<RemovableRecords>>
-    /** Removes a part of it, for the cleanup in the background. */
+    /** Removes some of it, for the background cleanup. */
     readonly removeSome: Effect.Effect<void>
   }
 >()("svc/actors/retention/RecordRemoval") {
@@ -91,7 +91,7 @@ export class RecordRemoval extends Context.Service<
         }
       })
 
-      /** Writes an audit event for each Workspace about everything that was counted. */
+      /** Writes an audit event for each Workspace covering everything that was counted. */
       const conclude = Effect.gen(function* () {
         const tallies = yield* TallyRow.rows(sql)`SELECT * FROM retention_tallies ORDER BY workspace_id, kind`
         for (const [workspaceId, of] of Map.groupBy(tallies, ({ workspace_id }) => workspace_id)) {

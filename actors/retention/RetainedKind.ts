@@ -29,7 +29,7 @@ export const NeedReason = Schema.Literals([
 ])
 export type NeedReason = typeof NeedReason.Type
 
-/** What keeps a record, as SQL over it; its alias is `r`. */
+/** What keeps a record, as an SQL condition on it; its alias is `r`. */
 export interface Need {
   readonly reason: NeedReason
   readonly when: string
@@ -46,7 +46,7 @@ export interface Part {
   readonly bytes: string
 }
 
-/** Rows of another table that several records share. They are removed with the last of those. */
+/** Rows of another table that several records share. They are removed with the last of these records. */
 export interface SharedPart {
   readonly table: string
   readonly key: ReadonlyArray<string>
@@ -54,10 +54,7 @@ export interface SharedPart {
   readonly when: string
 }
 
-/**
- * A kind of record that is removed when its period is over and nothing needs it. The statements for the removal are built
- * from this.
- */
+/** A kind of record that is removed when its period is over and nothing needs it. The removal statements are built from this. */
 export interface RetainedKind {
   readonly name: RetainedKindName
   readonly table: string
@@ -65,14 +62,14 @@ export interface RetainedKind {
   readonly staysItself?: boolean
   /** The column with the start of its period. */
   readonly since: string
-  /** SQL: which records of the table are of this kind; all where absent. */
+  /** SQL: which records of the table are of this kind; all of them if absent. */
   readonly among?: string
   /** SQL: its Workspace. */
   readonly workspace: string
-  /** SQL: its own bytes, without its parts. */
+  /** SQL: its own size in bytes, without its parts. */
   readonly bytes: string
   readonly parts: ReadonlyArray<Part>
   readonly sharedParts?: ReadonlyArray<SharedPart>
-  /** In the order in which the survey names them: the first that applies counts. */
+  /** In the order in which the survey reports them: the first reason that applies is used. */
   readonly needs: ReadonlyArray<Need>
 }

@@ -8,7 +8,7 @@ import { now } from "../Identity.ts"
 import { isResting } from "../Rest.ts"
 import { type StoredPlace, storedPlaces } from "./StoredPlaces.ts"
 
-/** Rows that one statement reads: few enough that it delays others no longer than any other read. */
+/** The number of rows that one statement reads: few enough to delay others no longer than any other read does. */
 const rowsAtOnce = 500
 const pause = "5 millis"
 /** A measurement reads everything once; an hour adds little to what is stored. */
@@ -21,7 +21,7 @@ const Sized = rowShape({
   second_key: Schema.Int
 })
 
-/** Bytes of one kind in one Workspace, or in none for what belongs to the installation. */
+/** The bytes of one kind in one Workspace, or in no Workspace if they belong to the installation. */
 export interface StoredAmount {
   readonly workspaceId: WorkspaceId | null
   readonly kind: StoredKind
@@ -38,11 +38,11 @@ export interface StoredMeasurement {
 export class StoredBytes extends Context.Service<
   StoredBytes,
   {
-    /** The newest measurement; none before the first one has ended. */
+    /** The newest measurement; absent until the first one has finished. */
     readonly measured: Effect.Effect<StoredMeasurement | undefined>
     /** Counts now. */
     readonly measure: Effect.Effect<StoredMeasurement>
-    /** Counts when the newest measurement is an hour old, for the cleanup in the background. */
+    /** Counts if the newest measurement is an hour old, for the background cleanup. */
     readonly measureSometimes: Effect.Effect<void>
   }
 >()("svc/actors/retention/StoredBytes") {
@@ -53,7 +53,7 @@ export class StoredBytes extends Context.Service<
       let newest: StoredMeasurement | undefined
       let restsSince: number | undefined
 
-      /** The next rows of a place, in the order of its key. */
+      /** The next rows of a place, in key order. */
       const part = (place: StoredPlace, after: readonly [string, number] | undefined) => {
         const { bytes, firstKey, secondKey, table, workspace } = place
         const key = read.literal([firstKey, ...(secondKey === undefined ? [] : [secondKey])].join(", "))

@@ -5,10 +5,10 @@ import { bytesOf, bytesWithParts } from "./ColumnBytes.ts"
 export interface StoredPlace {
   readonly kind: StoredKind
   readonly table: string
-  /** SQL: its primary key, by which it is read in parts: an id, and a number within it. */
+  /** SQL: its primary key, which is used to read it in parts: an id, and a number within it. */
   readonly firstKey: string
   readonly secondKey?: string
-  /** SQL over the row `r`: its Workspace, or null for what belongs to none. */
+  /** SQL over the row `r`: its Workspace, or null if it belongs to none. */
   readonly workspace: string
   /** SQL over the row `r`. */
   readonly bytes: string
@@ -16,7 +16,7 @@ export interface StoredPlace {
 
 const ofRun = "(SELECT n.workspace_id FROM runs n WHERE n.id = r.run_id)"
 
-/** Everything that grows with the years. */
+/** Everything that grows over the years. */
 export const storedPlaces: ReadonlyArray<StoredPlace> = [
   {
     kind: "logs",

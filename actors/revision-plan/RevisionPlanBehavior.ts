@@ -26,7 +26,7 @@ import { RevisionPlanId } from "../../schema/records/Ids.ts"
 
 const encodeActor = Schema.encodeEffect(Schema.fromJsonString(CommandContext))
 
-/** The revision coordinator: created once per key, then stepped by hand-overs and by requests. */
+/** The revision coordinator: created once per key, then advanced by hand-overs and requests. */
 export const layer = RevisionPlanActor.toLayer(
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

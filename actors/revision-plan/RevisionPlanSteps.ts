@@ -22,7 +22,7 @@ import type { RevisionPlanRow } from "./RevisionPlanRow.ts"
 
 const decodeActor = Schema.decodeUnknownEffect(Schema.fromJsonString(CommandContext))
 
-/** The steps of a revision: sync of the ref, check, plan. What the Capsule tracks stays as it is until an apply. */
+/** The steps of a revision: sync of the ref, check, plan. What the Capsule tracks is unchanged until an apply. */
 export class RevisionPlanSteps extends Context.Service<
   RevisionPlanSteps,
   {

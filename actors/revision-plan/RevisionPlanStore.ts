@@ -13,7 +13,10 @@ import { storedRecord } from "../database/StoredRecord.ts"
 
 const decodePlan = storedRecord(RevisionPlan)
 
-/** A plan that waits for review or its apply keeps the coordinator reviewable; any other end also ends the coordinator. */
+/**
+ * A plan that is waiting for review or for its apply keeps the coordinator reviewable; any other outcome also ends the
+ * coordinator.
+ */
 const endOf = (
   row: RevisionPlanRow,
   plan: PlanEnd | undefined
@@ -27,7 +30,7 @@ const endOf = (
     : { phase: "superseded", diagnostics: [...kept, end] }
 }
 
-/** The public projection, with the fate of the plan, read through `sql`. */
+/** The public projection, including the plan's fate, read through `sql`. */
 export const readRevisionPlan = Effect.fn("readRevisionPlan")(function* (
   sql: SqlClient.SqlClient,
   row: RevisionPlanRow

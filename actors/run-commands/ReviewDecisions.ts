@@ -10,8 +10,8 @@ const unapprovable = ({ approved_at, status }: Pick<RunRow, "approved_at" | "sta
 }
 
 /**
- * Why a Run cannot be approved at this moment (ISO 8601); `undefined` when it can. A person may name the plan that was
- * read. `isShort`: the plan is approved and not applied, but one of its approvals has lapsed, so another may be given.
+ * Why a Run cannot be approved at this moment (ISO 8601); `undefined` if it can. A person may name the plan they have read.
+ * `isShort`: the plan is approved but not applied, and one of its approvals has lapsed, so another may be given.
  */
 export const approvalRefusal = (
   run: Pick<RunRow, "type" | "status" | "plan_digest" | "approved_at" | "expires_at">,
@@ -33,8 +33,8 @@ export const approvalRefusal = (
 }
 
 /**
- * What a cancel means for a Run: one that has not started, or waits for review, is withdrawn; a running one is asked to stop;
- * the approval of a plan is withdrawn. Everything else has ended.
+ * What a cancel means for a Run: one that has not started, or is waiting for review, is withdrawn; a running one is asked to
+ * stop; for an approved plan, the approval is withdrawn. Every other Run has already ended.
  */
 export type CancelStep = "withdraw" | "request" | "withdraw_approval" | "ended"
 

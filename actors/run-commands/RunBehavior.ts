@@ -81,7 +81,7 @@ export const layer = RunActor.toLayer(
           yield* audited(context, row, "run.approve", {
             planDigest: row.plan_digest,
             ...(comment === undefined ? {} : { comment }),
-            // How the reviewed plan was isolated; unknown for plans of older releases.
+            // How the reviewed plan was isolated; unknown for plans from older releases.
             isolation: isolation ?? null,
             network: network ?? null,
             ...(waiting === undefined ? {} : { waiting })
@@ -99,7 +99,7 @@ export const layer = RunActor.toLayer(
           switch (cancelStep(row)) {
             case "withdraw": {
               yield* lifecycle.withdraw(row, data)
-              // An apply that never started has consumed its plan anyway: the sealed file is no longer needed.
+              // Even an apply that never started has consumed its plan: the sealed file is no longer needed.
               yield* plans.drop(row.plan_run_id ?? id)
               const cancelled = yield* load
               yield* handover.finished(cancelled)
@@ -114,7 +114,7 @@ export const layer = RunActor.toLayer(
             case "ended":
               return yield* failedPrecondition(`The Run is ${row.status} already and cannot be cancelled.`)
             case "withdraw_approval": {
-              // The columns that an apply leases decide whether withdrawal or apply came first.
+              // The columns that an apply takes a lease on decide whether the withdrawal or the apply came first.
               if (row.used_by_run_id !== null || !(yield* lifecycle.withdraw(row, data))) {
                 return yield* new ApiError({
                   code: "run_conflict",

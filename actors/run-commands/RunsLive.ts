@@ -139,7 +139,7 @@ export const layer = Layer.effect(
       approveGroup: Effect.fn("Runs.approveGroup")(function* (context, id, { comment, planDigests }) {
         const { runs } = yield* group(id)
         const plans = runs.filter(({ type }) => type === "plan" || type === "destroy_plan")
-        // One created between the review and the approval would be approved unseen.
+        // A plan created between the review and the approval would be approved unseen.
         const unmade = plans.find(({ status }) => status === "queued" || status === "running")
         if (unmade !== undefined) {
           return yield* new ApiError({
@@ -156,7 +156,7 @@ export const layer = Layer.effect(
           })
         }
         for (const run of waiting) {
-          // Each approval is bound to the digest that this group read showed.
+          // Each approval is bound to the digest shown by this read of the group.
           yield* answered(
             runActor(run.id).Approve({
               context,

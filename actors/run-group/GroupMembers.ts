@@ -38,7 +38,7 @@ interface Reason {
   readonly message: string
 }
 
-/** A Capsule of a group, according to its rows. */
+/** A Capsule in a group, according to its rows. */
 export interface GroupMember extends Member {
   readonly name: string
   readonly wave: number
@@ -104,7 +104,7 @@ const standingOf = (group: RunGroupRow, row: MemberRow, plan: PlanRow | undefine
   return planned ?? found("unplanned")
 }
 
-/** The Capsules of a group in the order of their waves, and what flows between them. */
+/** The Capsules of a group in wave order, and what flows between them. */
 export const groupMembers = Effect.fn("groupMembers")(function* (group: RunGroupRow) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* MemberRow.rows(sql)`SELECT m.capsule_id, c.name, c.status, m.wave, m.decision, m.code, m.message
@@ -118,7 +118,7 @@ export const groupMembers = Effect.fn("groupMembers")(function* (group: RunGroup
     WHERE p.run_group_id = ${group.id} AND p.type = 'plan' ORDER BY p.created_at, p.id`
   const newest = new Map<string, PlanRow>()
   for (const plan of plans) {
-    // Of two from the same moment, the one that is not void is newer.
+    // Of two plans created at the same moment, the one that is not void is newer.
     const isOlder = plan.status === "superseded" && newest.get(plan.capsule_id)?.created_at === plan.created_at
     if (!isOlder) newest.set(plan.capsule_id, plan)
   }

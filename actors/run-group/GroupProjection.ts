@@ -52,11 +52,11 @@ const statusOfMembers = (group: RunGroupRow, members: ReadonlyArray<GroupMember>
   const state = stateOf(members.map(({ standing }) => shownState(standing)))
   if (state === "running") return state
   if (group.cancelled_at !== null) return "cancelled"
-  // A member that waits for no other will advance soon, unless it is held.
+  // A member that is not waiting for another one will advance soon, unless it is held.
   return state === "waiting" ? (group.held_reason === null ? "running" : "waiting_approval") : state
 }
 
-/** Nothing in it can advance any more, automatically or by a person's decision about its Runs. */
+/** Nothing in the group can advance any more, either automatically or by a person's decision about its Runs. */
 export const isOver = (group: Pick<RunGroupRow, "cancelled_at">, members: ReadonlyArray<GroupMember>): boolean =>
   group.cancelled_at === null
     ? members.every(({ standing }) => standing === "applied" || standing === "left_out")
@@ -65,16 +65,16 @@ export const isOver = (group: Pick<RunGroupRow, "cancelled_at">, members: Readon
           standing === "applied" || standing === "left_out" || standing === "failed" || standing === "cancelled"
       )
 
-/** The group with its Runs in the order in which they were created: producers before consumers. */
+/** The group with its Runs in creation order: producers before consumers. */
 export const toRunGroup = (
   row: RunGroupRow,
   runs: ReadonlyArray<Run>,
   { edges, members }: { readonly members: ReadonlyArray<GroupMember>; readonly edges: ReadonlyArray<WaveEdge> }
 ) => {
-  // A check, or an update of an older release, has no waves.
+  // A check, or an update from an older release, has no waves.
   const status = members.length === 0 ? statusOfRuns(runs.map((run) => run.status)) : statusOfMembers(row, members)
   const last = runs.reduce((latest, run) => ((run.finishedAt ?? "") > latest ? (run.finishedAt ?? "") : latest), "")
-  // A failed or cancelled member may be planned again: until the group is over, it has no end.
+  // A failed or cancelled member may be planned again: until the group is over, it has no end time.
   const finishedAt = row.finished_at ?? (members.length === 0 || isOver(row, members) ? last : "")
   const isOpen = status === "running" || status === "waiting_approval"
   return {

@@ -9,7 +9,7 @@ import { groupMembers } from "./GroupMembers.ts"
 import { toRunGroup } from "./GroupProjection.ts"
 import { RunGroupRow } from "./RunGroupRow.ts"
 
-/** A group with its Runs as they are now. */
+/** A group with its Runs in their current status. */
 export const readGroup = Effect.fn("readGroup")(function* (id: RunGroupId) {
   const sql = yield* SqlClient.SqlClient
   const queue = yield* RunQueue

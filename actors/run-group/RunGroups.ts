@@ -45,15 +45,15 @@ interface Hold {
 }
 
 /**
- * Updates of a Workspace, and the only writer of `run_groups` and `run_group_members`. What comes next is decided only
- * from the rows, again after each commit that changed a Run or a Capsule of the group, and after a restart.
+ * Updates of a Workspace, and the only writer of `run_groups` and `run_group_members`. The next steps are decided from the rows
+ * alone, again after each commit that changes a Run or a Capsule of the group, and after a restart.
  */
 export class RunGroups extends Context.Service<
   RunGroups,
   {
     /**
-     * An update of all stale Capsules, or of `only` these, and of their consumers: plans the first wave. It replaces an
-     * older open update of the Workspace. Fails with the first refusal when every Capsule refuses.
+     * An update of all stale Capsules, or `only` of these, and of their consumers: plans the first wave. It replaces an older
+     * open update of the Workspace. If every Capsule refuses, it fails with the first refusal.
      */
     readonly startUpdate: (
       context: CommandContext,
@@ -83,7 +83,7 @@ export class RunGroups extends Context.Service<
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // Not through the writer, whose every statement notifies commit listeners.
+  // Not through the writer, where every statement notifies commit listeners.
   const read = yield* ReadSql
   const commits = yield* Commits
   const audit = yield* Audit
@@ -123,7 +123,7 @@ const make = Effect.gen(function* () {
       requestId: context.requestId
     })
 
-  /** Later waves are planned in the name of the group's starter: a starter who may no longer plan starts nothing. */
+  /** Later waves are planned on behalf of the group's starter: if the starter may no longer plan, nothing is started. */
   const holdOf = Effect.fnUntraced(function* (group: RunGroupRow): Effect.fn.Return<Hold | undefined> {
     const refusal = yield* withSql(automationRefusal(group.workspace_id))
     if (refusal !== undefined) {
@@ -172,7 +172,7 @@ const make = Effect.gen(function* () {
     return { group, members, planning, hasLeft: leaving.length > 0 }
   }, transaction(sql))
 
-  /** Voids what a cancelled group would still have applied. Each step is repeatable. */
+  /** Voids everything that a cancelled group could still have applied. Each step is repeatable. */
   const wind = Effect.fnUntraced(function* (group: RunGroupRow, members: ReadonlyArray<GroupMember>) {
     const context =
       group.cancelled_by === null ? serviceContext : yield* Effect.orDie(decodeStarter(group.cancelled_by))
@@ -248,7 +248,7 @@ const make = Effect.gen(function* () {
     return id
   })
 
-  /** Reopens the updates that it replaced. */
+  /** Reopens the updates that it had replaced. */
   const discard = Effect.fnUntraced(function* (id: RunGroupId) {
     const open = { cancelled_at: null, cancelled_by: null, cancel_reason: null, replaced_by: null }
     yield* Effect.orDie(

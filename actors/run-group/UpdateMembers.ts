@@ -5,7 +5,7 @@ import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { DependencyEdgeRow } from "../consumption/DependencyRow.ts"
 import { membersOf, wavesOf } from "./WaveDecision.ts"
 
-/** The stale Capsules of a Workspace, of `only` these if given, and their consumers, in order of creation. */
+/** The stale Capsules of a Workspace (or of `only` these, if given) and their consumers, in creation order. */
 export const updateMembers = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   workspaceId: WorkspaceId,

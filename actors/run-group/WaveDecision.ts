@@ -1,28 +1,28 @@
 import type { WaveMemberState } from "../../schema/records/RunWaves.ts"
 import type { CapsuleId } from "../../schema/records/Ids.ts"
 
-/** The consumer takes something from the producer. */
+/** The consumer takes a value from the producer. */
 export interface WaveEdge {
   readonly producer: CapsuleId
   readonly consumer: CapsuleId
 }
 
-/** What the rows say about a Capsule of a group. `outdated`: its plan was voided, and no other one was made. */
+/** What the rows say about a Capsule in a group. `outdated`: its plan was voided, and no other was made. */
 export type Standing = Exclude<WaveMemberState, "waiting"> | "unplanned" | "outdated"
 
 export interface Member {
   readonly capsuleId: CapsuleId
   readonly standing: Standing
-  /** There is something to update at this moment. */
+  /** There is something to update right now. */
   readonly isBehind: boolean
 }
 
 export type NextStep =
   | { readonly kind: "plan" }
   | { readonly kind: "leave_out" }
-  /** For producers that are not updated yet. */
+  /** For producers that have not been updated yet. */
   | { readonly kind: "wait"; readonly for: ReadonlyArray<CapsuleId> }
-  /** It is in progress, or over. */
+  /** It is in progress, or finished. */
   | { readonly kind: "none" }
 
 /** Its Outputs are final for this update. */
@@ -32,8 +32,8 @@ const producersOf = (capsuleId: CapsuleId, edges: ReadonlyArray<WaveEdge>): Read
   edges.flatMap(({ consumer, producer }) => (consumer === capsuleId ? [producer] : []))
 
 /**
- * What comes next for each Capsule of an update: a consumer is planned after all of its producers were applied or left out,
- * and only if it is behind then. A failed one delays only its consumers.
+ * What comes next for each Capsule of an update: a consumer is planned once all of its producers have been applied or left out,
+ * and only if it is behind at that point. A failed one delays only its consumers.
  */
 export const nextSteps = (
   members: ReadonlyArray<Member>,
@@ -53,7 +53,7 @@ export const nextSteps = (
   )
 }
 
-/** The wave of each Capsule, from 1: one after the last of its producers. */
+/** The wave of each Capsule, starting at 1: one after the last of its producers. */
 export const wavesOf = (
   capsuleIds: ReadonlyArray<CapsuleId>,
   edges: ReadonlyArray<WaveEdge>
@@ -72,7 +72,7 @@ export const wavesOf = (
   return waves
 }
 
-/** Those that are behind, with all direct and indirect consumers. */
+/** The Capsules that are behind, with all direct and indirect consumers. */
 export const membersOf = (
   behind: ReadonlyArray<CapsuleId>,
   updatable: ReadonlySet<CapsuleId>,
@@ -92,7 +92,7 @@ export const membersOf = (
 
 export type WaveState = "waiting" | "running" | "waiting_approval" | "succeeded" | "failed" | "cancelled"
 
-/** The order of members: active ones first, then those that need a person, then failures. */
+/** The state of a wave from those of its members: active ones take precedence, then those that need a person, then failures. */
 export const stateOf = (states: ReadonlyArray<WaveMemberState>): WaveState => {
   const has = (...wanted: ReadonlyArray<WaveMemberState>) => states.some((state) => wanted.includes(state))
   if (has("planning", "applying")) return "running"

@@ -12,7 +12,7 @@ const has = (change: ResourceChange, ...actions: ReadonlyArray<string>) =>
 
 const fits = (change: ResourceChange, side: Side, name: string, wanted: unknown): boolean | undefined => {
   const attribute = change.changedAttributes.find((candidate) => candidate.name === name)
-  // For a resource that stays, the review contains only what changes.
+  // For a resource that is neither created nor deleted, the review contains only what changes.
   if (attribute === undefined) return has(change, "create") !== has(change, "delete") ? false : undefined
   if (attribute.sensitive === true || (side === "after" && attribute.unknown === true)) return undefined
   return attribute[side] === wanted
@@ -27,7 +27,7 @@ const priceOf = (prices: ReadonlyArray<Price>, change: ResourceChange, side: Sid
   return "priceless"
 }
 
-// Prices have few decimals; further digits of a sum are noise of binary fractions.
+// Prices have few decimals; further digits in a sum are binary floating-point noise.
 const rounded = (value: number) => Math.round(value * 1e6) / 1e6
 
 const staysAsItCosts = (prices: ReadonlyArray<Price>, change: ResourceChange) => {
@@ -58,7 +58,7 @@ const itemOf = (prices: ReadonlyArray<Price>, change: ResourceChange): CostItem 
 const missing = (types: ReadonlyArray<string>, why: string) =>
   Object.entries(Arr.groupBy(types, (type) => type)).map(([type, { length }]) => `${type} (${length}): ${why}`)
 
-/** What a Run's plan changes in the monthly bill. Pure: the same plan and prices give the same estimate. */
+/** How a Run's plan changes the monthly bill. Pure: the same plan and prices give the same estimate. */
 export const estimateCost = (table: PriceTable | undefined, run: Pick<Run, "id" | "resourceChanges">): CostEstimate => {
   const none = (reasons: ReadonlyArray<string>): CostEstimate => ({
     runId: run.id,

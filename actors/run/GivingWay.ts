@@ -4,12 +4,12 @@ import { RunCancels } from "./RunCancels.ts"
 import { RunLifecycle } from "./RunLifecycle.ts"
 import { type RunId } from "../../schema/records/Ids.ts"
 
-/** The reason of a drift check that the service stopped: a scheduled one with this reason is repeated soon. */
+/** The reason given for a drift check that the service stopped: a scheduled check with this reason is repeated soon. */
 export const goesFirst = "Another Run goes first."
 
 /**
- * Asks a running drift check to stop, in the caller's transaction. The request is recorded, since the check may have been
- * claimed and not be listening yet.
+ * Asks a running drift check to stop, in the caller's transaction. The request is recorded, since the check may have been claimed
+ * but not be listening yet.
  */
 export const giveWay = Effect.fn("Run.giveWay")(function* (runId: RunId) {
   const sql = yield* SqlClient.SqlClient

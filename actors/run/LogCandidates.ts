@@ -7,10 +7,10 @@ import { Flag, rowShape } from "../database/Table.ts"
 import { logKeptReason } from "./LogRetention.ts"
 import { pendingPlan, RunRow } from "./RunRow.ts"
 
-/** Runs examined by one statement. */
+/** Runs examined per statement. */
 export const candidatesAtOnce = 100
 
-/** The last Run that was examined, in the order of the ends of their logs. */
+/** The last Run examined, in order of when the logs ended. */
 export interface LookedAt {
   readonly endedAt: string
   readonly id: RunId
@@ -33,7 +33,7 @@ const Removable = rowShape({
   bytes: Schema.NullOr(Schema.Int)
 })
 
-/** What may be removed of one Workspace. */
+/** What may be removed from one Workspace. */
 export interface RemovableLogs {
   readonly workspaceId: WorkspaceId
   readonly runs: number
@@ -47,7 +47,7 @@ export interface LogCandidates {
   readonly next: LookedAt | undefined
 }
 
-/** Decides about the logs that ended before `before`, the oldest first, `candidatesAtOnce` at a time. */
+/** Decides which of the logs that ended before `before` may be removed, oldest first, `candidatesAtOnce` at a time. */
 export const logCandidates = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   before: string,
@@ -92,7 +92,7 @@ export const logCandidates = Effect.fnUntraced(function* (
   } satisfies LogCandidates
 })
 
-/** The size of these Runs' logs, by Workspace. */
+/** The size of the logs of these Runs, by Workspace. */
 export const sizesOf = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, ids: ReadonlyArray<RunId>) {
   if (ids.length === 0) return []
   const rows = yield* Removable.rows(sql)`SELECT r.workspace_id, COUNT(DISTINCT r.id) AS runs, SUM(c.bytes) AS bytes

@@ -11,13 +11,13 @@ import { logCandidates, type LookedAt, type RemovableLogs, sizesOf } from "./Log
 import { RetentionSettings } from "./RetentionSettings.ts"
 import { RunLogChunkRow } from "./RunLogChunkRow.ts"
 
-/** A batch of lines is at most 64 KiB, and deleted pages are overwritten: more in one transaction would delay writers. */
+/** A batch of lines is at most 64 KiB, and deleted pages are overwritten: a larger transaction would delay writers. */
 const chunksAtOnce = 32
-/** Writers go first between two steps. */
+/** Lets writers go first between two steps. */
 const pause = "5 millis"
-/** Steps of one turn of the cleanup, which has more to do. */
+/** Steps in one turn of the cleanup, which has other work to do. */
 const stepsOfTurn = 200
-/** Logs that are kept are examined again after this time. */
+/** Logs that were kept are examined again after this time. */
 const rest = Duration.toMillis("1 hour")
 
 /** What is left of a pass over the ledger. */
@@ -27,9 +27,9 @@ interface Pass {
 }
 
 /**
- * Removes the logs that are older than the operator keeps logs, and that nothing needs (`LogRetention`). A step marks a
- * batch of Runs, with an audit event for each Workspace, or deletes lines of marked Runs; each is one short transaction, so
- * a process may die between any two, and the next one continues.
+ * Removes logs that have passed the operator's retention period and that nothing needs (`LogRetention`). A step either marks a
+ * batch of Runs, with one audit event per Workspace, or deletes lines of marked Runs; each is one short transaction, so a process
+ * may die between any two, and the next one continues.
  */
 export class LogRemoval extends Context.Service<
   LogRemoval,
@@ -38,7 +38,7 @@ export class LogRemoval extends Context.Service<
     readonly survey: Effect.Effect<ReadonlyArray<RemovableLogs>>
     /** Removes everything that may be removed, and returns it by Workspace. */
     readonly removeAll: Effect.Effect<ReadonlyArray<RemovableLogs>>
-    /** Removes a part of it, for the cleanup in the background. */
+    /** Removes some of it, for the background cleanup. */
     readonly removeSome: Effect.Effect<void>
   }
 >()("svc/actors/run/LogRemoval") {
@@ -88,7 +88,10 @@ export class LogRemoval extends Context.Service<
         Effect.map(read`SELECT 1 AS one FROM runs WHERE log_removing = 1 LIMIT 1`, (rows) => rows.length > 0)
       )
 
-      /** Lines before marks: no more than one batch of Runs is half removed at any time. `undefined` when nothing was left to do. */
+      /**
+       * Deletes lines before marking more Runs: no more than one batch of Runs is half removed at any time. `undefined` when
+       * nothing was left to do.
+       */
       const step = Effect.fnUntraced(function* (
         pass: Pass
       ): Effect.fn.Return<ReadonlyArray<RemovableLogs> | undefined> {

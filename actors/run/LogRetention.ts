@@ -4,9 +4,9 @@ export interface KeptLog {
   readonly endedAt: string | null
   /** The Run is in a final status. */
   readonly isOver: boolean
-  /** A plan that can still be approved or applied. */
+  /** It is a plan that can still be approved or applied. */
   readonly isPendingPlan: boolean
-  /** The apply that wrote the Capsule's current state, or its plan. */
+  /** It is the apply that wrote the Capsule's current state, or that apply's plan. */
   readonly madeCurrentState: boolean
   /** No later Run of its Capsule or Source explains the current situation. */
   readonly isNewest: boolean

@@ -14,7 +14,7 @@ const PlanEndRow = rowShape({
 })
 export type PlanEnd = RowOf<typeof PlanEndRow.columns>
 
-/** The plan as it is now, read through `sql`. */
+/** The plan's current status, read through `sql`. */
 export const readPlanEnd = Effect.fn("readPlanEnd")(function* (sql: SqlClient.SqlClient, planRunId: RunId | null) {
   if (planRunId === null) return undefined
   const [plan] = yield* PlanEndRow.rows(sql)`SELECT r.id, r.status, r.used_by_run_id,
@@ -24,9 +24,7 @@ export const readPlanEnd = Effect.fn("readPlanEnd")(function* (sql: SqlClient.Sq
   return plan
 }, Effect.orDie)
 
-/**
- * Why a plan can no longer be applied; `undefined` while it can, and for one that was applied. `goOn` says what to do.
- */
+/** Why a plan can no longer be applied; `undefined` while it can, and for one that has been applied. `goOn` says what to do. */
 export const voidFinding = (plan: PlanEnd | undefined, goOn: string): Finding | undefined => {
   if (plan === undefined || plan.used_by_run_id !== null) return undefined
   switch (plan.status) {

@@ -7,7 +7,7 @@ import { table } from "../database/Table.ts"
 export const PreparationKind = Schema.Literals(["plan", "apply", "drift_check"])
 export type PreparationKind = typeof PreparationKind.Type
 
-/** What the preparation of an execution keeps for its settlement: ids, digests and evidence as JSON, never a secret. */
+/** What preparing an execution records for its settlement: ids, digests and evidence as JSON, never a secret. */
 export const PreparationRow = table("run_preparations", {
   run_id: RunId,
   fence: Schema.Int,

@@ -6,8 +6,8 @@ const amount = Schema.Finite.check(
 )
 
 /**
- * What one resource of a type costs for a month. `when` narrows the price to resources whose top-level attributes have these
- * values; of the matching prices, the one with the most attributes applies, and the first of equals.
+ * What one resource of a type costs per month. `when` narrows the price to resources whose top-level attributes have these
+ * values; of the matching prices, the one with the most attributes applies, and on a tie the first.
  */
 export const Price = Schema.Struct({
   type: Schema.String.check(Schema.isPattern(/^[a-z][a-z0-9_]{0,127}$/, { description: "a resource type" })),
@@ -24,8 +24,8 @@ export const PriceTable = Schema.Struct({
 export type PriceTable = typeof PriceTable.Type
 
 /**
- * The prices of this server. None by default: then there is no estimate. Read where it takes effect, since a reload changes
- * it.
+ * This server's prices. None by default, in which case there is no estimate. Read at the point of use, since a reload changes
+ * them.
  */
 export const Prices = Context.Reference<{ readonly table: PriceTable | undefined }>("svc/actors/run/Prices", {
   defaultValue: () => ({ table: undefined })

@@ -8,7 +8,7 @@ import { type RunId } from "../../schema/records/Ids.ts"
 export class RunCancels extends Context.Service<
   RunCancels,
   {
-    /** Asks the execution of a Run to stop. Does nothing when it does not execute here. */
+    /** Asks the execution of a Run to stop. Does nothing if the Run is not executing here. */
     readonly cancel: (runId: RunId) => Effect.Effect<void>
     /** Registers an execution; the resulting effect completes when it is asked to stop. */
     readonly register: (runId: RunId) => Effect.Effect<Effect.Effect<void>>

@@ -12,7 +12,7 @@ import { present, RunRow } from "./RunRow.ts"
 const plans = "('plan', 'destroy_plan')"
 const applies = "('apply', 'destroy_apply')"
 const findings = "('source_sync', 'compatibility_check')"
-/** A plan for the commit of its snapshot: one of an earlier state or against drift was not made because of a sync. */
+/** A plan for the commit of its snapshot: a plan for an earlier state or against drift was not triggered by a sync. */
 const followsCommit = "p.type = 'plan' AND p.purpose IS NULL"
 
 /** The Runs that stand for a change, as a condition on `runs`: plans, and Runs that belong to no existing plan. */
@@ -56,10 +56,10 @@ const toFolded = (row: RowOf<typeof FoldedRow.columns>): FoldedRun =>
     ...present({ createdBy: row.created_by, startedAt: row.started_at, finishedAt: row.finished_at })
   })
 
-/** More than a page of changes has, except with endless syncs. */
+/** More than a page of changes ever has, unless there are endless syncs. */
 const mostFolded = 1000
 
-/** What belongs to these changes, newest first, in one statement. */
+/** The Runs of these changes, newest first, in one statement. */
 export const foldedRuns = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, changes: ReadonlyArray<RunId>) {
   if (changes.length === 0) return []
   const wanted = sql`json_each(${JSON.stringify(changes)}) AS w JOIN runs p ON p.id = w.value`

@@ -15,7 +15,7 @@ const AlikeRuns = rowShape({
   runs: Schema.Int
 })
 
-/** Runs that are equal in all facets, with their number. */
+/** Runs with equal values in all facets, and how many there are. */
 export type AlikeRuns = RowOf<typeof AlikeRuns.columns>
 
 const mostNamed = 100
@@ -46,7 +46,7 @@ const isChosen = (filter: RunFilter, facet: Facet, alike: AlikeRuns): boolean =>
 
 const facetNames: ReadonlyArray<Facet> = ["type", "status", "trigger", "actor", "capsule"]
 
-/** Counts of each facet with the other filters and without its own. */
+/** Counts for each facet, with all other filters applied but not its own. */
 export const facetsOf = (counted: ReadonlyArray<AlikeRuns>, filter: RunFilter): RunFacets => {
   const countsOf = <A extends string>(facet: Facet, valueOf: (alike: AlikeRuns) => A | null) => {
     const others = facetNames.filter((name) => name !== facet)
@@ -73,7 +73,7 @@ export const facetsOf = (counted: ReadonlyArray<AlikeRuns>, filter: RunFilter): 
   }
 }
 
-/** Counts the newest Runs in one statement that reads the index of the list and nothing else. */
+/** Counts the newest Runs in one statement that reads only the index of the list. */
 export const countRuns = Effect.fn("Runs.count")(function* (
   sql: SqlClient.SqlClient,
   workspaceId: WorkspaceId,

@@ -3,12 +3,12 @@ import type { RunStatus, RunTrigger, RunType } from "../../schema/records/Run.ts
 import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import { searchConditions } from "./RunSearch.ts"
 
-/** The Runs that a caller requests. */
+/** The Runs that a caller asks for. */
 export interface RunFilter {
   readonly search?: string | undefined
   readonly capsuleId?: string | undefined
   readonly sourceId?: string | undefined
-  /** The subject who started it. */
+  /** The subject who started the Run. */
   readonly actor?: string | undefined
   readonly type?: ReadonlyArray<RunType> | undefined
   readonly status?: ReadonlyArray<RunStatus> | undefined
@@ -21,7 +21,7 @@ export interface RunFilter {
   readonly includeLooks?: boolean | undefined
 }
 
-/** What is counted at all: everything but the facets. */
+/** Which Runs are counted at all: every condition except the facets. */
 export const countedConditions = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId, filter: RunFilter) => [
   sql`workspace_id = ${workspaceId}`,
   ...(filter.includeLooks === true ? [] : [sql`quiet = 0`]),
@@ -41,7 +41,7 @@ export const matching = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId, fil
   ...(filter.trigger === undefined ? [] : [sql.in("trigger_kind", filter.trigger)])
 ]
 
-/** Every value of a filter in a fixed order: a cursor fits only the list that it came from. */
+/** All values of a filter in a fixed order: a cursor is valid only for the list it came from. */
 export const filterKey = (filter: RunFilter): ReadonlyArray<string | undefined> => [
   filter.search,
   filter.capsuleId,

@@ -3,15 +3,15 @@ import type { SourceId, SourceSnapshotId } from "../../schema/records/Ids.ts"
 import type { RunRow } from "./RunRow.ts"
 
 /**
- * Notifies a Run's coordinator and its Capsule's lane that the Run is over. Called inside the transaction that ends the Run:
- * the messages take effect with its commit (design, section 3).
+ * Notifies a Run's coordinator and its Capsule's lane that the Run is over. Called inside the transaction that ends the Run: the
+ * messages take effect when it commits (design, section 3).
  */
 export class RunHandover extends Context.Service<
   RunHandover,
   {
-    /** The coordinator takes its next step; a Source to be kept only once it was read may be removed. */
+    /** The coordinator takes its next step; a Source that was to be kept only once it had been read may be removed. */
     readonly finished: (run: RunRow) => Effect.Effect<void>
-    /** A plan waits for review: the Capsule may have opted in to applying its automatic plans. */
+    /** A plan is waiting for review: the Capsule may have opted in to applying its automatic plans. */
     readonly planned: (run: RunRow) => Effect.Effect<void>
     /** A Source has a new snapshot: Capsules that follow the lane may want a plan. */
     readonly snapshotTaken: (snapshot: {

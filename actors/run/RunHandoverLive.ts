@@ -26,7 +26,7 @@ export const layer = Layer.effect(
       finished: (run) => {
         if (run.coordinator_id === null) {
           const sourceId = removableBy(run)
-          // The Source's actor knows whether it was read: `run` is the row before its end.
+          // The Source's actor knows whether the Source has been read: `run` is the row from before the Run ended.
           return sourceId === undefined
             ? Effect.void
             : handedOver(sources(sourceId).Unread({ runId: run.id }, { discard: true }))
@@ -41,7 +41,7 @@ export const layer = Layer.effect(
           : handedOver(capsules(run.capsule_id).ApplyFollowed({ planRunId: run.id }, { discard: true })),
       snapshotTaken: Effect.fn("RunHandover.snapshotTaken")(function* ({ sourceId, snapshotId, autoUpdate, cause }) {
         if (!autoUpdate) return
-        // Without those that have already decided about this snapshot under their current authority and state.
+        // Excludes those that have already decided about this snapshot under their current authority and state.
         const followers = yield* Effect.orDie(Follower.rows(sql)`SELECT c.id FROM capsules c
           JOIN source_snapshots s ON s.id = ${snapshotId}
           WHERE c.source_id = ${sourceId} AND c.auto_update_enabled = 1 AND ${sql.literal(livingCapsule("c."))}

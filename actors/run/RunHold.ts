@@ -4,8 +4,8 @@ import type { RunRow } from "./RunRow.ts"
 import { RunId } from "../../schema/records/Ids.ts"
 
 /**
- * The right to write for a running Run, given to one owner under one fence by its claim. Every write of an execution names the
- * hold and is refused once the Run has ended or was claimed again.
+ * The right to write for a running Run, given by its claim to one owner under one fence. Every write of an execution names the
+ * hold and is refused once the Run has ended or been claimed again.
  */
 export interface RunHold {
   readonly runId: RunId
@@ -13,7 +13,7 @@ export interface RunHold {
   readonly fence: number
 }
 
-/** The Run is no longer executed under this hold: nothing was written. It is not an error of the Run. */
+/** The Run is no longer executed under this hold: nothing was written. This is not an error in the Run. */
 export class HoldLost extends Schema.TaggedError<HoldLost>()("HoldLost", {
   runId: RunId,
   message: Schema.String
@@ -31,7 +31,7 @@ export const holdOf = (run: Pick<RunRow, "id" | "owner" | "fence">): RunHold => 
   return { runId: run.id, owner: run.owner, fence: run.fence }
 }
 
-/** The condition of every write by an execution. */
+/** The condition on every write by an execution. */
 export const isHeld = (sql: SqlClient.SqlClient, { fence, owner, runId }: RunHold) =>
   sql`id = ${runId} AND status = 'running' AND owner = ${owner} AND fence = ${fence}`
 

@@ -13,7 +13,7 @@ type Listener = () => void
 
 const mostOrigins = 10_000
 
-/** Noted events are written when they are this old or this many, whichever comes first. */
+/** Noted events are written when they reach this age or this number, whichever comes first. */
 const noteAge = "10 millis"
 const mostNoted = 256
 
@@ -23,7 +23,7 @@ interface NewEvent {
   readonly data: RunEventData<RunEventKind>
 }
 
-/** Events of one execution that wait to be written. */
+/** Events of one execution that are waiting to be written. */
 interface Noted {
   readonly hold: RunHold
   readonly events: Array<NewEvent>
@@ -42,7 +42,7 @@ export class RunJournal extends Context.Service<
       kind: Kind,
       data: RunEventData<Kind>
     ) => Effect.Effect<void>
-    /** For what an execution reports; in a transaction of its own unless the caller has one. */
+    /** For what an execution reports; in its own transaction unless the caller has one. */
     readonly report: <Kind extends RunEventKind>(
       hold: RunHold,
       kind: Kind,
@@ -55,9 +55,8 @@ export class RunJournal extends Context.Service<
       events: ReadonlyArray<ReportedEvent>
     ) => Effect.Effect<void, HoldLost>
     /**
-     * Reports soon, many in one transaction: for events that a tool emits by the dozen, where one commit per event
-     * would delay the tool and other writers. Nothing that is appended later comes before it. A crash may lose the last
-     * few milliseconds.
+     * Reports soon, many events per transaction: for events that a tool emits by the dozen, where one commit per event would
+     * delay the tool and other writers. Nothing appended later comes before it. A crash may lose the last few milliseconds.
      */
     readonly note: <Kind extends RunEventKind>(
       hold: RunHold,
@@ -69,7 +68,7 @@ export class RunJournal extends Context.Service<
      * accepted.
      */
     readonly flush: (hold: RunHold) => Effect.Effect<void, HoldLost>
-    /** Runs `effect` in the trace of the request that queued the Run, while this process remembers it. */
+    /** Runs `effect` in the trace of the request that queued the Run, for as long as this process remembers it. */
     readonly within: <A, E>(runId: RunId, effect: Effect.Effect<A, E>) => Effect.Effect<A, E>
     readonly wake: (runId: RunId) => void
     readonly listen: (runId: RunId, listener: Listener) => () => void
@@ -82,7 +81,7 @@ export class RunJournal extends Context.Service<
       const listeners = new Map<string, Set<Listener>>()
       const origins = new Map<string, Tracer.AnySpan>()
 
-      // Over a copy: a woken subscriber may listen again at once, and would be woken again endlessly.
+      // Iterates over a copy: a woken subscriber may listen again at once, and would otherwise be woken endlessly.
       const wake = (runId: RunId) => {
         for (const listener of Array.from(listeners.get(runId) ?? [])) listener()
       }
@@ -97,7 +96,7 @@ export class RunJournal extends Context.Service<
         }
       }
 
-      /** A trace costs memory only from queue to start. Runs that never start are evicted by the newest. */
+      /** A trace takes up memory only from queueing to start. Traces of Runs that never start are evicted by newer ones. */
       const remember = (runId: RunId, kind: RunEventKind) =>
         kind !== "run.queued"
           ? Effect.void
@@ -136,7 +135,7 @@ export class RunJournal extends Context.Service<
         yield* wakeAfterCommit(hold.runId)
       })
 
-      // Taken inside the transaction: until it has the database, another transaction may write them first.
+      // Taken inside the transaction: until this one gets the database, another transaction may write the events first.
       const writeNoted = (runId: RunId) =>
         Effect.suspend(() => {
           const waiting = noted.get(runId)
@@ -147,7 +146,7 @@ export class RunJournal extends Context.Service<
       const flushSoon = (runId: RunId) =>
         Effect.suspend(() => (noted.has(runId) ? transaction(sql)(writeNoted(runId)) : Effect.void))
 
-      /** Events noted under a hold that has been lost since are dropped. */
+      /** Events noted under a hold that has since been lost are dropped. */
       const noneLeft = (runId: RunId) => Effect.catchTag(writeNoted(runId), "HoldLost", () => Effect.void)
 
       const append = Effect.fnUntraced(function* <Kind extends RunEventKind>(
@@ -162,7 +161,7 @@ export class RunJournal extends Context.Service<
         yield* wakeAfterCommit(runId)
       }, Effect.orDie)
 
-      /** What waits under this hold; what waits under an earlier one is dropped. */
+      /** The events waiting under this hold; those waiting under an earlier one are dropped. */
       const taken = (hold: RunHold) => {
         const waiting = noted.get(hold.runId)
         noted.delete(hold.runId)

@@ -54,12 +54,12 @@ export interface NewRun {
   readonly trigger: "user" | "webhook" | "schedule" | "auto_update" | "service"
   readonly purpose?: PlanPurpose | undefined
   readonly spec: Readonly<Record<string, unknown>>
-  /** Hidden from lists until it turns out to have found something. */
+  /** Hidden from lists until it is known to have found something. */
   readonly quiet?: boolean | undefined
   readonly evidence?: RunEvidence
 }
 
-/** What an execution learns about its Run, and records meanwhile. */
+/** What an execution learns about its Run and records along the way. */
 export type RecordedColumns = Pick<
   ChangesOf<typeof RunRow>,
   | "source_snapshot_id"
@@ -89,12 +89,12 @@ export class RunLedger extends Context.Service<
   {
     readonly insert: (run: NewRun) => Effect.Effect<void>
     readonly find: (id: RunId | null) => Effect.Effect<RunRow | undefined>
-    /** The Run while it is executed under this hold. */
+    /** The Run, as long as it is being executed under this hold. */
     readonly held: (hold: RunHold) => Effect.Effect<RunRow | undefined>
     /** Records the findings of an execution. */
     readonly record: (hold: RunHold, columns: RecordedColumns) => Effect.Effect<void, HoldLost>
     readonly mergeEvidence: (hold: RunHold, evidence: RunEvidence) => Effect.Effect<void, HoldLost>
-    /** Records that the tool of an apply may start, before it does. A repeated call changes nothing. */
+    /** Records that the tool of an apply may start, before it starts. A repeated call changes nothing. */
     readonly acknowledgeStart: (hold: RunHold) => Effect.Effect<void, HoldLost>
     /** Voids every unapplied plan that was reviewed under an earlier secret rule. */
     readonly supersedeOutdated: Effect.Effect<void>
@@ -104,7 +104,7 @@ export class RunLedger extends Context.Service<
       reason: string,
       except?: RunId
     ) => Effect.Effect<ReadonlyArray<RunId>>
-    /** The plans of a Capsule that wait for an approval or for their apply. */
+    /** The plans of a Capsule that are waiting for approval or for their apply. */
     readonly applicablePlans: (capsuleId: CapsuleId) => Effect.Effect<ReadonlyArray<RunId>>
     /** Voids this plan, unless its apply has begun or it is void already. */
     readonly supersedePlan: (id: RunId, reason: string) => Effect.Effect<void>
@@ -113,8 +113,8 @@ export class RunLedger extends Context.Service<
     /** Expires one of them: `false` when it has been applied, voided or ended. */
     readonly expirePlan: (id: RunId) => Effect.Effect<boolean>
     /**
-     * Voids every unapplied plan that received values through this share, and returns their ids. A running apply keeps its
-     * plan; a waiting one is refused when it starts.
+     * Voids every unapplied plan that received values through this share, and returns their ids. A running apply keeps its plan;
+     * one that is waiting is refused when it starts.
      */
     readonly supersedeConsumers: (outputShareId: OutputShareId, reason: string) => Effect.Effect<ReadonlyArray<RunId>>
     /** The same for every plan made with values of this Connection. */
@@ -124,7 +124,7 @@ export class RunLedger extends Context.Service<
      * time.
      */
     readonly purgeQuiet: (before: string) => Effect.Effect<void>
-    /** The same for every plan with a reason from `reasonOf`. Returns the number. */
+    /** Voids in the same way every plan for which `reasonOf` gives a reason. Returns how many. */
     readonly supersedeWhere: (reasonOf: (plan: RunRow) => Effect.Effect<string | undefined>) => Effect.Effect<number>
     readonly openExclusive: (capsuleId: CapsuleId) => Effect.Effect<ReadonlyArray<RunRow>>
   }

@@ -16,14 +16,14 @@ export interface RunError {
   readonly message: string
 }
 
-/** What is recorded with a move. `columns` are those that only this move writes. */
+/** What is recorded with a move. `columns` are written only by this move. */
 interface Recorded {
   readonly error?: RunError | undefined
   readonly evidence?: RunEvidence | undefined
   readonly columns?: ChangesOf<typeof RunRow> | undefined
 }
 
-/** A Run as just read by the caller in the same transaction. */
+/** A Run that the caller has just read in the same transaction. */
 export type SeenRun = Pick<RunRow, "id" | "type" | "status" | "approved_at" | "used_by_run_id" | "evidence">
 
 /** Who approved a plan; no subject where the service did. */
@@ -33,17 +33,17 @@ export interface Approval {
   readonly data: RunEventData<"run.approved">
 }
 
-/** What the end of an apply reports besides its error. */
+/** What the end of an apply reports in addition to its error. */
 type EndData = Pick<RunEventData<"run.failed">, "stateVersionId">
 
 type Held = Effect.Effect<void, HoldLost>
 
 /**
- * The only writer of a Run's status, except the first, which `RunLedger.insert` writes. Every method works in the caller's
- * transaction, and writes the event of the move with it. A move that `runMoves` does not have is a defect.
+ * The only writer of a Run's status, except for the first, which `RunLedger.insert` writes. Every method works in the caller's
+ * transaction, and writes the event of the move with it. A move that is not in `runMoves` is a defect.
  *
- * Methods with a `RunHold` are for the Run's execution. Methods with a row are for Runs that nobody executes, and return
- * `false` when the Run has changed since it was read.
+ * Methods that take a `RunHold` are for the Run's execution. Methods that take a row are for Runs that nobody is executing, and
+ * return `false` if the Run has changed since it was read.
  */
 export class RunLifecycle extends Context.Service<
   RunLifecycle,
@@ -55,21 +55,21 @@ export class RunLifecycle extends Context.Service<
     readonly cancel: (hold: RunHold, evidence?: RunEvidence, error?: RunError, data?: EndData) => Held
     readonly supersede: (hold: RunHold, reason: string) => Held
     readonly waitForApproval: (hold: RunHold, data: RunEventData<"run.waiting_approval">, evidence: RunEvidence) => Held
-    /** Returns the Run to the queue. The attempt does not count when nothing was wrong with it. */
+    /** Returns the Run to the queue. The attempt does not count if nothing was wrong with the Run. */
     readonly requeue: (hold: RunHold, reason: string, options: { readonly counts: boolean }) => Held
     /** Approves a waiting plan. */
     readonly approve: (plan: SeenRun, approval: Approval) => Effect.Effect<boolean>
-    /** Cancels a Run that is queued, waits for its approval, or is an approved plan that no apply has used. */
+    /** Cancels a Run that is queued, is waiting for its approval, or is an approved plan that no apply has used. */
     readonly withdraw: (run: SeenRun, data: RunEventData<"run.cancelled">) => Effect.Effect<boolean>
-    /** Voids a plan that waits for its approval or its apply, and deletes the saved plan. */
+    /** Voids a plan that is waiting for its approval or its apply, and deletes the saved plan. */
     readonly voidPlan: (plan: SeenRun, reason: string) => Effect.Effect<boolean>
-    /** The same for an expired one. */
+    /** The same for a plan that has expired. */
     readonly expire: (plan: SeenRun) => Effect.Effect<boolean>
     /** Fails a Run that was never started. */
     readonly abandon: (run: SeenRun, error: RunError, evidence?: RunEvidence) => Effect.Effect<boolean>
-    /** Records that a running Run is to stop; does nothing when that is recorded already. */
+    /** Records that a running Run is to stop; does nothing if that has already been recorded. */
     readonly requestCancel: (id: RunId, reason: string | undefined) => Effect.Effect<void>
-    /** Records that an apply uses an approved plan: `false` when it has been used or voided. */
+    /** Records that an apply is using an approved plan: `false` if the plan has already been used or voided. */
     readonly usePlan: (planId: RunId, applyId: RunId) => Effect.Effect<boolean>
   }
 >()("svc/actors/run/RunLifecycle") {
@@ -82,7 +82,7 @@ export class RunLifecycle extends Context.Service<
 
       const claim = Effect.fn("RunLifecycle.claim")(function* (id: RunId, owner: string) {
         const at = yield* now
-        // Sequences restart their batch numbers for the new fence, and lines may follow again.
+        // Batch numbers start over for the new fence, and more lines may follow.
         const fresh = {
           last_event_batch: 0,
           last_log_batch: 0,
@@ -106,7 +106,7 @@ export class RunLifecycle extends Context.Service<
         { columns, error, evidence }: Recorded = {},
         hold?: RunHold
       ) {
-        // Only the execution of a Run reports its outcome.
+        // Only a Run's own execution reports its outcome.
         if (moveEvent(standingOf(seen), to) !== kind || (seen.status === "running" && hold === undefined)) {
           return yield* Effect.die(new Error(`The Run ${seen.id} is ${seen.status} and cannot become ${to} like this.`))
         }
@@ -125,7 +125,7 @@ export class RunLifecycle extends Context.Service<
           ...columns
         })} WHERE ${hold === undefined ? asSeen : isHeld(sql, hold)} RETURNING id`
         if (moved.length === 0) return false
-        // Nobody can settle under this hold again.
+        // Nobody can settle under this hold any more.
         if (hold !== undefined) yield* sql`DELETE FROM run_preparations WHERE run_id = ${seen.id}`
         yield* journal.append(seen.id, kind, data)
         yield* killPoint(`${seen.type}.${kind}`)

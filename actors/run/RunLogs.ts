@@ -12,27 +12,27 @@ import { RunSettings } from "./RunSettings.ts"
 
 /** Receives the lines of one running Run. */
 export interface RunLog {
-  /** Takes a redacted line. Returns once it is buffered; waits when the buffer is full. */
+  /** Takes a redacted line. Returns once the line is buffered; waits while the buffer is full. */
   readonly write: (phase: RunPhase, stream: LogStream, text: string) => Effect.Effect<void, HoldLost>
   readonly flush: Effect.Effect<void, HoldLost>
 }
 
-/** A batch is written when it is this large or this old, whichever comes first. */
+/** A batch is written when it reaches this size or this age, whichever comes first. */
 const batchBytes = 64 * 1024
 const batchMillis = 20
-/** While the database refuses, lines wait here; the excess is dropped, and the log says how much. */
+/** While the database refuses writes, lines wait here; the excess is dropped, and the log says how much. */
 const mostWaitingBytes = 2 * 1024 * 1024
 
 /** The last lines usually say why a Run ended. */
 const mostLastBytes = 256 * 1024
-/** The overhead of a line besides its text. */
+/** The overhead per line, in addition to its text. */
 const lineBytes = 96
 
 const LogSize = rowShape({ bytes: Schema.NullOr(Schema.Int), batch: Schema.NullOr(Schema.Int) })
 
 type Line = Omit<RunLogEntry, "seq">
 
-/** Lines that are stored together. `endedAt` of the last batch of a log. */
+/** Lines that are stored together. `endedAt` is set on the last batch of a log. */
 interface LogBatch {
   readonly number: number
   readonly lines: ReadonlyArray<Line>
@@ -44,24 +44,26 @@ const endAgain = Schedule.spaced("5 seconds")
 
 /**
  * The log sequence of each Run, written in batches so that a noisy Run costs the ledger few transactions. Lines are numbered
- * without gaps; a restarted Run continues the sequence. For a log beyond the limit of the settings, the last lines follow when
- * the Run ends: no Run may fill the disk that holds the states of others.
+ * without gaps; a restarted Run continues the sequence. If a log exceeds the configured limit, only its last lines follow when
+ * the Run ends: no Run may fill the disk that holds other Runs' states.
  */
 export class RunLogs extends Context.Service<
   RunLogs,
   {
-    /** Opens the log for one execution; it ends with the scope. */
+    /** Opens the log for one execution; it is ended when the scope closes. */
     readonly open: (hold: RunHold) => Effect.Effect<RunLog, never, Scope.Scope>
     /**
-     * Takes a batch of lines that an agent sent; a repeated one is stored once. Lines beyond the limit of a log are
-     * left out.
+     * Accepts a batch of lines that an agent sent; a repeated one is stored only once. Lines beyond a log's limit are left out.
      */
     readonly receive: (
       hold: RunHold,
       number: number,
       lines: ReadonlyArray<Omit<RunLogEntry, "seq">>
     ) => Effect.Effect<void, HoldLost>
-    /** Ends the logs of Runs that are not executing and whose execution did not end them; nothing else may be executing. */
+    /**
+     * Ends the logs of Runs that are not executing and whose execution did not end them. Call it only while nothing else is
+     * executing.
+     */
     readonly endAbandoned: Effect.Effect<void>
   }
 >()("svc/actors/run/RunLogs") {
@@ -95,7 +97,7 @@ export class RunLogs extends Context.Service<
         if (kept.length < lines.length && taken <= mostLogBytes) {
           const text = `The log of a Run keeps its first ${mostLogBytes} bytes: lines were left out from here on.`
           kept.push({ at: yield* now, phase: lines[kept.length]?.phase ?? "state", stream: "system", text })
-          // Beyond the limit, so that it is reported only once.
+          // Set beyond the limit, so that it is reported only once.
           bytes = mostLogBytes - taken + 1
         }
         const last = yield* logBatch(sql, hold, { number, count: kept.length }, null)
@@ -117,9 +119,10 @@ export class RunLogs extends Context.Service<
         const scope = yield* Effect.scope
         let pending: Array<Line> = []
         let pendingBytes = 0
-        // Kept as sent until it is known to be stored: it may have been stored although the database failed.
+        // Kept exactly as sent until it is known to be stored: it may have been stored even though the database reported a
+        // failure.
         let unsent: LogBatch | undefined
-        // An agent may have written under this fence before.
+        // An agent may already have written under this fence.
         let batches = earlier?.batch ?? 0
         let lost: HoldLost | undefined
         let dropped = 0
@@ -181,7 +184,7 @@ export class RunLogs extends Context.Service<
           yield* send(nextBatch(yield* now))
         })
 
-        /** Nothing is written after the hold is lost. */
+        /** Nothing is written once the hold has been lost. */
         const dropAll = (error: HoldLost) =>
           Effect.suspend(() => {
             lost = error
@@ -247,8 +250,8 @@ export class RunLogs extends Context.Service<
         })
 
         /**
-         * Readers that wait for the last line are notified of the end. When the database refuses, the end is written later,
-         * in the background; the next start ends the logs that a stop left open.
+         * Readers that are waiting for the last line are notified of the end. If the database refuses the write, the end is
+         * written later, in the background; the next startup ends logs that a shutdown left open.
          */
         const close = Effect.suspend(() =>
           lost === undefined

@@ -7,7 +7,7 @@ type Incarnation = RowOf<typeof Incarnation.columns>
 
 const nameOf = ({ incarnation, installation_id }: Incarnation): string => `${installation_id}#${incarnation}`
 
-/** The number in an owner's name that was a process of this installation. */
+/** The incarnation in the name of an owner that was a process of this installation. */
 const incarnationOf = (owner: string, { installation_id }: Incarnation): Option.Option<number> => {
   const [installation, number, ...more] = owner.split("#")
   return installation === installation_id && number !== undefined && /^\d+$/.test(number) && more.length === 0
@@ -16,8 +16,8 @@ const incarnationOf = (owner: string, { installation_id }: Incarnation): Option.
 }
 
 /**
- * The name under which this process executes Runs. Each start is a new incarnation; the data folder has one process at a time,
- * so the Runs of an earlier incarnation have no living owner.
+ * The name under which this process executes Runs. Each start is a new incarnation; only one process at a time uses the data
+ * folder, so the Runs of an earlier incarnation have no living owner.
  */
 export class RunOwner extends Context.Service<
   RunOwner,

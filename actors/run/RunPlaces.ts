@@ -7,7 +7,7 @@ import { isApply } from "./RunAttempt.ts"
 import { placesOfPool, RunPools } from "./RunPools.ts"
 import { RunRow } from "./RunRow.ts"
 
-/** The properties of a new Run that decide it. */
+/** The properties of a new Run that determine its place. */
 interface PlacedRun {
   readonly type: RunType
   readonly installConfigId?: InstallConfigId | undefined
@@ -20,7 +20,7 @@ export const makeRunPlaces = Effect.gen(function* () {
   const pools = yield* RunPools
 
   /**
-   * Fetching and building take as long as a remote server or a build command, and change nothing: they must not take the
+   * Fetching and building take as long as a remote server or a build command does, and change nothing: they must not take up the
    * places of applies.
    */
   const ownPlaces = Effect.fnUntraced(function* (run: PlacedRun): Effect.fn.Return<string, SqlError.SqlError> {
@@ -31,7 +31,7 @@ export const makeRunPlaces = Effect.gen(function* () {
     return built.length > 0 ? "builds" : "runs"
   })
 
-  /** A saved plan binds the tool and its platform, so it is applied where it was made. */
+  /** A saved plan is tied to the tool and its platform, so it is applied where it was made. */
   const poolOf = Effect.fnUntraced(function* (run: PlacedRun): Effect.fn.Return<string, SqlError.SqlError> {
     if (isApply(run.type)) {
       const [plan] = yield* RunRow.some(sql, "pool")`SELECT pool FROM runs WHERE id = ${run.planRunId ?? null}`

@@ -17,11 +17,11 @@ export interface PreparationForm<A> {
 export class RunPreparations extends Context.Service<
   RunPreparations,
   {
-    /** In the caller's transaction, once under each hold. */
+    /** In the caller's transaction, once per hold. */
     readonly save: <A>(hold: RunHold, form: PreparationForm<A>, prepared: A) => Effect.Effect<void, HoldLost>
     /**
-     * None when nothing was prepared under this hold. What another release stored and this one cannot read counts as none and is
-     * logged, so that recovery can still settle the Run.
+     * None if nothing was prepared under this hold. A row that another release stored and this one cannot read counts as none and
+     * is logged, so that recovery can still settle the Run.
      */
     readonly load: <A>(hold: RunHold, form: PreparationForm<A>) => Effect.Effect<Option.Option<A>>
   }

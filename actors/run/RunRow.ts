@@ -32,12 +32,12 @@ import { jsonText } from "../database/JsonText.ts"
 import { Flag, type RowOf, rowShape, table } from "../database/Table.ts"
 import { storedJson, storedRecord } from "../database/StoredRecord.ts"
 
-/** Earlier releases kept the level of the sandbox in the evidence. */
+/** Earlier releases kept the sandbox level in the evidence. */
 export const EvidenceJson = jsonText(
   Schema.Struct({ ...RunEvidence.fields, sandboxLevel: Schema.optionalKey(RecordedSandboxLevel) })
 )
 
-/** What a Run was asked to do; each type of Run has its own. */
+/** What a Run was asked to do; each Run type has its own schema. */
 export const SpecJson = jsonText(Schema.Record(Schema.String, Schema.Unknown))
 
 /** The ledger of Runs. */
@@ -71,15 +71,15 @@ export const RunRow = table(
     trigger_kind: Run.fields.trigger,
     purpose: Schema.NullOr(PlanPurpose),
     attempt: Schema.Int,
-    /** The executing owner; none unless it is running. */
+    /** The executing owner; none unless the Run is running. */
     owner: Schema.NullOr(Schema.String),
-    /** Grows with every claim, and never goes down. */
+    /** Increases with every claim and never decreases. */
     fence: Schema.Int,
     lease_seconds: Schema.NullOr(Schema.Int),
-    /** The pool that executes the Run: `local`, or a pool of agents. The places that it waits for are `slot_pool`. */
+    /** The pool that executes the Run: `local`, or a pool of agents. The places it waits for are in `slot_pool`. */
     pool: Schema.String,
     start_acknowledged_at: Schema.NullOr(Timestamp),
-    /** Since when the agent that executes the Run has been silent; none while it is responding. */
+    /** Since when the agent executing the Run has been silent; none while it is responding. */
     agent_unreachable_since: Schema.NullOr(Timestamp),
     last_event_seq: Schema.Int,
     last_event_batch: Schema.Int,
@@ -87,9 +87,9 @@ export const RunRow = table(
     last_log_batch: Schema.Int,
     /** Set once the log is complete. */
     log_ended_at: Schema.NullOr(Timestamp),
-    /** Set when the log is no longer readable, since it is older than the retention of logs. */
+    /** Set when the log can no longer be read because it is past the log retention period. */
     log_removed_at: Schema.NullOr(Timestamp),
-    /** Lines of the removed log are still to be deleted. */
+    /** Lines of the removed log have yet to be deleted. */
     log_removing: Flag,
     spec: SpecJson,
     evidence: EvidenceJson,
@@ -97,12 +97,12 @@ export const RunRow = table(
     error_message: Schema.NullOr(Schema.String),
     state_version_id: Schema.NullOr(StateVersionId),
     connection_id: Schema.NullOr(ConnectionId),
-    /** A check that has found nothing so far, which is not listed. */
+    /** A check that has found nothing so far and is therefore not listed. */
     quiet: Flag,
     isolation: Schema.NullOr(RecordedSandboxLevel),
     network: Schema.NullOr(RunNetwork),
     profile: Schema.NullOr(Schema.String),
-    /** Digest of the profile when the Run started. */
+    /** Digest of the profile as of the Run's start. */
     profile_digest: Schema.NullOr(Schema.String),
     /** For an apply: whether the tool itself succeeded, whatever happened afterwards. */
     provider_apply_succeeded: Schema.NullOr(Flag),
@@ -111,9 +111,9 @@ export const RunRow = table(
     created_at: Timestamp,
     queued_at: Timestamp,
     slot_pool: Schema.String,
-    /** The Capsule in whose queue the Run waits; none if it may execute at the same time as others of its Capsule. */
+    /** The Capsule in whose queue the Run waits; none if it may execute at the same time as other Runs of its Capsule. */
     capsule_line: Schema.NullOr(CapsuleId),
-    /** Maintained by triggers: whether the Run waits for others of its Capsule. */
+    /** Maintained by triggers: whether the Run is waiting for other Runs of its Capsule. */
     capsule_wait: Flag,
     started_at: Schema.NullOr(Timestamp),
     finished_at: Schema.NullOr(Timestamp),
@@ -138,7 +138,7 @@ export type RunRow = RowOf<typeof RunRow.columns>
 export const ListedRun = RunRow.without("spec")
 export type ListedRun = RowOf<typeof ListedRun.columns>
 
-/** The columns of a Run in a list of Capsules. */
+/** The columns of a Run that a list of Capsules shows. */
 export const LatestRunRow = rowShape(
   Struct.pick(RunRow.columns, ["id", "capsule_id", "type", "status", "approved_at", "created_at", "finished_at"])
 )
@@ -148,7 +148,7 @@ export type LatestRunRow = RowOf<typeof LatestRunRow.columns>
 const parseEvidence = storedJson(Schema.Record(Schema.String, Schema.Unknown))
 const decodeRun = storedRecord(Run)
 
-/** Evidence in the row's form, with additions. */
+/** Evidence as stored in the row, with additions. */
 export const mergedEvidence = (stored: string, added: RunEvidence): string =>
   EvidenceJson.write({ ...EvidenceJson.read(stored), ...added })
 
@@ -164,7 +164,7 @@ export const pendingPlan = (of = ""): string =>
   `${of}type IN ('plan', 'destroy_plan', 'restore') AND (${of}status = 'waiting_approval'
     OR (${of}status = 'succeeded' AND ${of}approved_at IS NOT NULL AND ${of}used_by_run_id IS NULL))`
 
-/** Drops nulls of the database, since records omit absent fields. */
+/** Drops nulls from the database, since records omit absent fields. */
 export const present = <A extends Record<string, unknown>>(fields: A): { [K in keyof A]?: NonNullable<A[K]> } => {
   const kept: { [K in keyof A]?: NonNullable<A[K]> } = {}
   for (const key of Object.keys(fields) as Array<keyof A>) {

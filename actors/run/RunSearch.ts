@@ -1,10 +1,10 @@
 import type { SqlClient, Statement } from "effect/sql"
 import type { WorkspaceId } from "../../schema/records/Ids.ts"
 
-/** More words than a person types to find a Run. */
+/** More words than anyone types to find a Run. */
 const mostWords = 8
 
-// "run" alone is a word: it would be the beginning of every Run's id.
+// "run" on its own is a word: otherwise it would match the start of every Run's id.
 const beginsAnId = /^[a-z]+_[a-z0-9]+$/
 const beginsACommit = /^[0-9a-f]{4,64}$/
 
@@ -17,8 +17,8 @@ const searchWords = (text: string): ReadonlyArray<string> =>
     .slice(0, mostWords)
 
 /**
- * A condition for each word of a text, on `runs`. Matching names are found once, so that for each Run only columns of the
- * list's index are compared; only names of this Workspace are searched.
+ * A condition on `runs` for each word of a text. Matching names are looked up once, so that for each Run only columns in the
+ * list's index are compared; only names in this Workspace are searched.
  */
 export const searchConditions = (
   sql: SqlClient.SqlClient,

@@ -10,13 +10,13 @@ export interface Batch {
   readonly count: number
 }
 
-/** The number before the first of the batch; `undefined` when the batch is stored already. */
+/** The number before the first of the batch; `undefined` if the batch has already been stored. */
 type Position = number | undefined
 
 const Counter = rowShape({ last: Schema.Int })
 type Counter = RowOf<typeof Counter.columns>
 
-/** Takes the next number in the event sequence of a Run, executing or not; returns it. */
+/** Takes the next number in a Run's event sequence, whether or not it is executing, and returns it. */
 export const nextEvent = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   runId: RunId
@@ -26,7 +26,7 @@ export const nextEvent = Effect.fnUntraced(function* (
   return counter === undefined ? yield* Effect.die(new Error(`There is no Run ${runId}`)) : counter.last
 })
 
-/** The same for `count` events of an execution; returns the number before the first. */
+/** Takes `count` numbers for events of an execution; returns the number before the first. */
 export const nextEvents = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   hold: RunHold,
@@ -37,7 +37,7 @@ export const nextEvents = Effect.fnUntraced(function* (
   return counter === undefined ? yield* holdLost(hold) : counter.last - count
 })
 
-/** Nothing was advanced: the batch is a repeated one, or the hold is lost. */
+/** Nothing was advanced: the batch is a repeat, or the hold has been lost. */
 const repeated = Effect.fnUntraced(function* (
   hold: RunHold,
   batch: Batch,
@@ -51,7 +51,7 @@ const repeated = Effect.fnUntraced(function* (
   )
 })
 
-/** Takes the numbers of a batch of events that may come twice. */
+/** Takes the numbers for a batch of events that may arrive twice. */
 export const eventBatch = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,
   hold: RunHold,
@@ -69,9 +69,8 @@ export const eventBatch = Effect.fnUntraced(function* (
 })
 
 /**
- * Takes the numbers of a batch of log lines that may arrive twice; `endedAt` if no line follows it. The last lines of
- * an execution come when its Run has ended: they are accepted under its fence until the log ends or the Run is claimed
- * again.
+ * Takes the numbers for a batch of log lines that may arrive twice; `endedAt` if no line follows it. The last lines of an
+ * execution arrive after its Run has ended: they are accepted under its fence until the log ends or the Run is claimed again.
  */
 export const logBatch = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,

@@ -5,13 +5,13 @@ import { retention } from "../../schema/records/Retention.ts"
 /**
  * How Runs are executed.
  *
- * - `runsFolder`: absolute folder on a durable disk; each attempt has a folder of its own in it
- * - `concurrency`, `workspaceConcurrency`: Runs executing at once, in all and of one Workspace, beside those of builds
- * - `buildConcurrency`, `workspaceBuildConcurrency`: the same of the builds' pool
+ * - `runsFolder`: absolute path of a folder on a durable disk; each attempt has its own folder in it
+ * - `concurrency`, `workspaceConcurrency`: Runs executing at once, in total and per Workspace, not counting builds
+ * - `buildConcurrency`, `workspaceBuildConcurrency`: the same for the build pool
  * - `workspaceQueue`: Runs that one Workspace may have queued
  * - `planLifetime`: how long a reviewable or approved plan may wait
  * - `drainGrace`: how long running Runs may continue after a request to stop, before applies are interrupted
- * - `mostLogBytes`: what is kept of a Run's log, beside its last lines: a module may print for as long as it runs
+ * - `mostLogBytes`: how much of a Run's log is kept, apart from its last lines: a module may print for as long as it runs
  * - `deniedProviders`: provider sources that no Run may use
  * - `buildNetwork`: whether a reviewed source build may use the network
  */

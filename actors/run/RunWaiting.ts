@@ -4,7 +4,7 @@ import { RunJournal } from "./RunJournal.ts"
 import { RunRow } from "./RunRow.ts"
 import { type RunId } from "../../schema/records/Ids.ts"
 
-/** Waits until a Run is neither queued nor running. Woken by the Run's own events; the row decides. */
+/** Waits until a Run is neither queued nor running. The Run's own events wake it; the row decides. */
 export const awaitRun = Effect.fn("Run.await")(function* (runId: RunId) {
   const sql = yield* SqlClient.SqlClient
   const journal = yield* RunJournal

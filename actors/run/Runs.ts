@@ -28,7 +28,7 @@ export class Runs extends Context.Service<
     ) => Effect.Effect<Replayable<Run>, ApiError>
     readonly cancel: (context: CommandContext, id: RunId, reason: string | undefined) => Effect.Effect<Run, ApiError>
     readonly read: (id: RunId) => Effect.Effect<Run, ApiError>
-    /** Which files of its module the Run's commit changes. */
+    /** Which files of its module are changed by the Run's commit. */
     readonly changeCauses: (id: RunId) => Effect.Effect<ChangeCauses, ApiError>
     readonly sourceChanges: (id: RunId) => Effect.Effect<SourceChanges, ApiError>
     readonly list: (
@@ -37,17 +37,17 @@ export class Runs extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<Page<Run>, ApiError>
     /**
-     * The same by changes, with the Runs that belong to those of the page. Only a filter that matches whole changes is
-     * accepted.
+     * The same, grouped by change, including the Runs that belong to the changes on the page. Only a filter that matches whole
+     * changes is accepted.
      */
     readonly changes: (
       workspaceId: WorkspaceId,
       filter: RunFilter,
       page: PageRequest
     ) => Effect.Effect<Page<Run> & { readonly folded: ReadonlyArray<FoldedRun> }, ApiError>
-    /** How many Runs the list would have with each value of a facet. */
+    /** How many Runs the list would have for each value of a facet. */
     readonly facets: (workspaceId: WorkspaceId, filter: RunFilter) => Effect.Effect<RunFacets>
-    /** The newest Run of each of these Capsules of the Workspace, in one statement; one that never ran is absent. */
+    /** The newest Run of each of these Capsules of the Workspace, in one statement; a Capsule that never had a Run is absent. */
     readonly latest: (
       workspaceId: WorkspaceId,
       capsuleIds: ReadonlyArray<CapsuleId>
@@ -79,7 +79,7 @@ export class Runs extends Context.Service<
   }
 >()("svc/actors/run/Runs") {}
 
-/** One page of a durable sequence. `done`: the Run is final and nothing follows. */
+/** One page of a durable sequence. `done`: the Run has a final status and nothing follows. */
 export interface SequencePage<A> {
   readonly items: ReadonlyArray<A>
   readonly nextAfter: number
@@ -87,15 +87,18 @@ export interface SequencePage<A> {
 }
 
 /**
- * The durable event and log sequences of Runs: written by the Run actor, read by pages and followed live. `changed`
- * completes (once) when there may be something after `after`: subscribe first, then read, then wait.
+ * The durable event and log sequences of Runs: written by the Run actor, read in pages and followed live. `changed` completes
+ * (once) when there may be something after `after`: subscribe first, then read, then wait.
  */
 export class RunStreams extends Context.Service<
   RunStreams,
   {
     readonly events: (id: RunId, after: number, limit: number) => Effect.Effect<SequencePage<RunEvent>>
     readonly logs: (id: RunId, after: number, limit: number) => Effect.Effect<SequencePage<RunLogEntry>>
-    /** Wake-ups for one Run, coalesced: registering is synchronous, each call of the listener means "read again". Returns the unsubscribe. */
+    /**
+     * Wake-ups for one Run, coalesced: registering is synchronous, and each call of the listener means "read again". Returns the
+     * unsubscribe function.
+     */
     readonly listen: (id: RunId, listener: () => void) => () => void
   }
 >()("svc/actors/run/RunStreams") {}

@@ -2,9 +2,9 @@ import { Option, Schema } from "effect"
 import type { SourceId } from "../../schema/records/Ids.ts"
 import type { RunRow } from "./RunRow.ts"
 
-/** The part of a sync's specification that its end depends on. */
+/** The part of a sync's specification that affects how it ends. */
 export const UnreadSource = {
-  /** The Source exists only for this reading: it is removed if no sync has read it. */
+  /** The Source exists only for this sync: it is removed unless some sync has read it. */
   removeUnread: Schema.optionalKey(Schema.Boolean)
 }
 

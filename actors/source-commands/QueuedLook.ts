@@ -5,9 +5,9 @@ import { RunRow, SpecJson } from "../run/RunRow.ts"
 import type { SourceId } from "../../schema/records/Ids.ts"
 
 /**
- * The queued sync Run of this lane. It will read the repository after whatever asks for another sync, so one is enough,
- * however many deliveries come in a burst; one that is running may have read it before, and does not count. The whole
- * specification is compared: a sync that was queued for another Connection is a different one.
+ * The queued sync Run of this lane. It will read the repository after whatever is requesting another sync, so one is enough,
+ * however many deliveries come in a burst; a sync that is already running may have read the repository earlier, and is not
+ * considered. The whole specification is compared: a sync queued for another Connection is a different one.
  */
 export const queuedLook = Effect.fn("Source.queuedLook")(function* (sourceId: SourceId, spec: SyncSpec) {
   const sql = yield* SqlClient.SqlClient

@@ -90,7 +90,7 @@ export const layer = SourceActor.toLayer(
         connections
       )
 
-    /** One of another Workspace is refused like an unknown one. */
+    /** A configuration of another Workspace is refused like an unknown one. */
     const checkConfig = Effect.fnUntraced(function* (
       workspaceId: WorkspaceId,
       installConfigId: InstallConfigId | undefined
@@ -128,7 +128,7 @@ export const layer = SourceActor.toLayer(
       Redacted.make(Buffer.from(bytes).toString("base64url"))
     )
 
-    /** In the caller's transaction. The new secret is in the response, and cannot be read afterwards. */
+    /** Runs in the caller's transaction. The new secret is in the response, and cannot be read afterwards. */
     const renew = Effect.fnUntraced(function* (context: CommandContext, version: number) {
       const row = yield* load
       if (row.hook_secret_version !== version) {
@@ -171,7 +171,7 @@ export const layer = SourceActor.toLayer(
         spec
       })
       yield* lanes.expected(id, { ref, path })
-      // An automatic sync enters the history only when it found something.
+      // An automatic sync is added to the history only if it found something.
       if (!isLook) yield* audited(context, row.workspace_id, "source.sync", { intent, trigger }, runId)
       return yield* started(runId)
     })

@@ -15,7 +15,7 @@ import { rowShape } from "../database/Table.ts"
 import { InstallPlanId, type RunId, type SourceId } from "../../schema/records/Ids.ts"
 import { RunRow } from "../run/RunRow.ts"
 
-// Installs are coordinated above this folder.
+// Installs are coordinated in a folder above this one.
 const OpenInstall = rowShape({ id: InstallPlanId })
 
 /** Beyond this only the number is given. */
@@ -54,7 +54,7 @@ const refuseMoving = Effect.fnUntraced(function* (id: SourceId) {
 })
 
 /**
- * Retires a Source: no valid webhook secret, no schedule, no Connection, and no snapshot or report except those of ended
+ * Retires a Source: it keeps no valid webhook secret, no schedule, no Connection, and no snapshot or report except those of ended
  * Capsules.
  */
 const takeOut = Effect.fn("Source.takeOut")(function* (row: SourceRow, unknownSecret: Redacted.Redacted) {
@@ -81,7 +81,7 @@ const takeOut = Effect.fn("Source.takeOut")(function* (row: SourceRow, unknownSe
   yield* sql`DELETE FROM source_snapshots WHERE source_id = ${row.id} AND id NOT IN (${evidence})`
 }, Effect.orDie)
 
-/** Removes it, and records that in the history. In the caller's transaction. */
+/** Removes it and records that in the history. Runs in the caller's transaction. */
 const removed = Effect.fnUntraced(function* (
   row: SourceRow,
   { actor, requestId }: CommandContext,
@@ -102,9 +102,9 @@ const removed = Effect.fnUntraced(function* (
 })
 
 /**
- * Removes a Source that was made for a reading which failed. Another sync in progress decides at its own end; a Source
- * that was read, is used, or was changed by somebody since (another ref, a Connection, a new webhook secret) is kept.
- * In the caller's transaction.
+ * Removes a Source that was created for a reading that failed. If another sync is in progress, that sync decides when it ends; a
+ * Source that has been read, is used, or has since been changed by somebody (another ref, a Connection, a new webhook secret) is
+ * kept. Runs in the caller's transaction.
  */
 export const removeUnread = Effect.fn("Source.removeUnread")(function* (
   id: SourceId,

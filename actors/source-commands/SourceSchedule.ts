@@ -9,7 +9,7 @@ import { SourceLanes } from "../source/SourceLanes.ts"
 export class SourceSchedule extends Context.Service<
   SourceSchedule,
   {
-    /** Starts a sync of every deferred lane, and of each one in use that is due. */
+    /** Starts a sync of every deferred lane, and of each lane in use that is due. */
     readonly syncDue: Effect.Effect<void>
   }
 >()("svc/actors/source-commands/SourceSchedule") {

@@ -159,14 +159,14 @@ export const layer = Layer.effect(
         const row = yield* store.find(id)
         const secret =
           row === undefined || row.removed_at !== null ? undefined : Redacted.value(yield* store.hookSecret(row))
-        // An unknown Source answers like a wrong secret: a hook address reveals nothing.
+        // An unknown Source gets the same response as a wrong secret: a hook address reveals nothing.
         if (row === undefined || secret === undefined || !hookIsAuthentic(secret, delivery)) {
           return yield* new ApiError({
             code: "unauthenticated",
             message: "The delivery does not prove that it knows the Source's secret."
           })
         }
-        // Accepted without effect, so that the forge does not disable the hook. Not remembered either, as it may be redelivered
+        // Accepted without effect, so that the forge does not disable the hook. Not recorded either, since it may be redelivered
         // once the Source follows or the Workspace is restored.
         if (delivery.isPing === true || row.auto_sync !== 1 || row.status === "disabled") return { runIds: [] }
         const archived = yield* Effect.orDie(sql`SELECT 1 AS one FROM workspaces
@@ -190,7 +190,7 @@ export const layer = Layer.effect(
             )
           )
         }).pipe(
-          // The forge sees an error and redelivers: that delivery must count.
+          // The forge sees an error and redelivers: the redelivery must not be taken for a duplicate.
           Effect.onError(() => (deliveryId === undefined ? Effect.void : store.forgetDelivery(id, deliveryId)))
         )
         return { runIds: runs.flat().map((run) => run.id) }

@@ -15,7 +15,7 @@ export interface SyncRequest {
   readonly expectedCommit?: string | undefined
   readonly lane?: Lane | undefined
   readonly trigger: "user" | "webhook" | "schedule" | "service"
-  /** The Source is made only for this reading: it is removed if no sync has read it. */
+  /** The Source was created only for this reading: it is removed if no sync has read it. */
   readonly removeUnread?: boolean
 }
 

@@ -13,7 +13,7 @@ import type { StagedReport, StagedSnapshot } from "./StagedFindings.ts"
 import type { CompatibilityReportId, RunId, SourceId } from "../../schema/records/Ids.ts"
 import { shownDeclaration } from "./ShownDeclaration.ts"
 
-/** The check could not be made at all; an unsupported module is a report instead. */
+/** The check could not be performed at all; an unsupported module results in a report instead. */
 export class CheckImpossible extends Schema.TaggedError<CheckImpossible>()("CheckImpossible", {
   code: Schema.Literals([
     "module_not_found",
@@ -31,7 +31,7 @@ export interface CheckRequest {
   readonly sourceId: SourceId
   readonly snapshot: Pick<StagedSnapshot, "id" | "archiveDigest" | "warnings">
   readonly modulePath: string
-  /** The tool that an existing Capsule continues with; any available tool when absent. */
+  /** The tool that an existing Capsule continues with; if absent, any available tool. */
   readonly tool?: ToolName | undefined
 }
 
@@ -62,7 +62,10 @@ export class CompatibilityCheck extends Context.Service<
   CompatibilityCheck,
   {
     readonly check: (request: CheckRequest) => Effect.Effect<StagedReport, CheckImpossible>
-    /** The named module, or the only one of the snapshot: several need a person's choice (specification, Module selection rules). */
+    /**
+     * The named module, or the only one in the snapshot: if there are several, a person has to choose (specification, Module
+     * selection rules).
+     */
     readonly moduleOf: (archiveDigest: string, modulePath: string | undefined) => Effect.Effect<string, CheckImpossible>
     /** The modules of a snapshot, and scans of those in `wanted`; `undefined` when they exceed one scan. */
     readonly neighbours: (
@@ -99,7 +102,7 @@ export class CompatibilityCheck extends Context.Service<
             HclParserUnavailable: impossible("scan_failed")
           })
         )
-        // Without a tool this is unknown; the plan will report the missing tool.
+        // Unknown without a tool; the plan will report the missing tool.
         const tool = yield* Effect.option(
           toolchain.resolve(request.tool === undefined ? undefined : { name: request.tool })
         )

@@ -4,7 +4,7 @@ import { now } from "../Identity.ts"
 import type { SourceId } from "../../schema/records/Ids.ts"
 import { DeferredSyncRow } from "./LaneRow.ts"
 
-/** A lane that automation wanted to sync while the Workspace's queue was full. */
+/** A lane that automation tried to sync while the Workspace's queue was full. */
 export interface DeferredSync {
   readonly sourceId: SourceId
   readonly ref: string
@@ -16,14 +16,14 @@ export interface DeferredSync {
 export class DeferredSyncs extends Context.Service<
   DeferredSyncs,
   {
-    /** `false` when the lane was deferred already. */
+    /** `false` if the lane had already been deferred. */
     readonly defer: (sync: DeferredSync) => Effect.Effect<boolean>
     readonly isDeferred: (sourceId: SourceId, lane: { ref: string; path: string }) => Effect.Effect<boolean>
-    /** A sync of the lane is queued. */
+    /** A sync of the lane has been queued. */
     readonly queued: (sourceId: SourceId, lane: { ref: string; path: string }) => Effect.Effect<void>
     /** The Source no longer follows automatically. */
     readonly forget: (sourceId: SourceId) => Effect.Effect<void>
-    /** Those of Sources that follow automatically, in Workspaces in use. */
+    /** The deferred lanes of Sources that follow automatically, in Workspaces in use. */
     readonly all: Effect.Effect<ReadonlyArray<DeferredSync>>
   }
 >()("svc/actors/source/DeferredSyncs") {

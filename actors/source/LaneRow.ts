@@ -19,7 +19,7 @@ export const StoredLane = table("source_lanes", {
 })
 export type StoredLane = RowOf<typeof StoredLane.columns>
 
-/** Lanes that automation wanted to sync while the queue of the Workspace was full. */
+/** Lanes that automation tried to sync while the Workspace's queue was full. */
 export const DeferredSyncRow = table("deferred_syncs", {
   source_id: SourceId,
   ref: Schema.String,

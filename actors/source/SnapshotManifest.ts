@@ -10,7 +10,7 @@ type PinnedManifest = Pick<StagedSnapshot, "id" | "path" | "repositoryManifest" 
 /** `url`: a module's location selects the operator's base configuration. */
 export type ManifestCarrier = PinnedManifest & Pick<StagedSnapshot, "url">
 
-/** A file refused by its bytes (too large, not text, not a regular file): only the reason is known. */
+/** A file refused because of its bytes (too large, not text, not a regular file): only the reason is known. */
 const refusedByBytes = (reason: string | undefined): ManifestDeclaration => ({
   _tag: "Refused",
   refusal: new ManifestRefusal({
@@ -42,7 +42,7 @@ export const manifestPin = ({ id, repositoryManifest }: ManifestCarrier): { read
 /** Where a repository keeps its manifest. */
 export const manifestPath = ".well-known/svc.json"
 
-/** The repository path of a snapshot's `path`. A manifest names modules this way, whatever folder a Source takes. */
+/** The repository path for a snapshot's `path`. A manifest names modules this way, whichever folder a Source uses. */
 export const repositoryPathOf = (snapshot: Pick<StagedSnapshot, "path">, path: string): string =>
   posix.join(snapshot.path, path)
 

@@ -8,7 +8,7 @@ import type { SnapshotFile } from "../../schema/records/Source.ts"
 import { manifestPath, repositoryPathOf } from "./SnapshotManifest.ts"
 import type { SnapshotRow } from "./SourceRow.ts"
 
-/** Largest file that the file reader returns, in bytes (specification, Limits). */
+/** Maximum size of a file that the file reader returns, in bytes (specification, Limits). */
 const maxFileBytes = 128 * 1024
 
 const canonicalPath = /^(?!\.{1,2}(?:\/|$))[^/\\\p{Cc}]+(?:\/(?!\.{1,2}(?:\/|$))[^/\\\p{Cc}]+)*$/u
@@ -49,7 +49,7 @@ export class SnapshotReads extends Context.Service<
         if (path.length > 1024 || !canonicalPath.test(path)) {
           return yield* invalidRequest("path: expected a canonical path inside the snapshot.")
         }
-        // About the path, not the file, so that the answer does not depend on its existence.
+        // Refers to the path, not the file, so that the response does not depend on whether the file exists.
         if (repositoryPathOf(snapshot, path) === manifestPath) {
           return yield* new ApiError({
             code: "permission_denied",

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto"
 
-/** How a webhook delivery proves itself (specification, ruling 5). */
+/** How a webhook delivery authenticates itself (specification, ruling 5). */
 export interface HookProof {
   readonly signature256?: string | undefined
   readonly gitlabToken?: string | undefined
@@ -8,11 +8,11 @@ export interface HookProof {
   readonly body: Uint8Array
 }
 
-/** Compared as digests, so that texts of any length take the same time. */
+/** Compared as digests, so that strings of any length take the same time. */
 const sameText = (key: string, a: string, b: string): boolean =>
   timingSafeEqual(createHmac("sha256", key).update(a).digest(), createHmac("sha256", key).update(b).digest())
 
-/** Whether a delivery knows the Source's secret: exactly one proof, over the raw body where the scheme signs it. */
+/** Whether a delivery proves knowledge of the Source's secret: exactly one proof, over the raw body if the scheme signs it. */
 export const hookIsAuthentic = (secret: string, proof: HookProof): boolean => {
   const given = [proof.signature256, proof.gitlabToken, proof.bearer].filter((value) => value !== undefined)
   if (given.length !== 1) return false

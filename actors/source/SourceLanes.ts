@@ -21,7 +21,7 @@ export interface Lane {
   readonly path: string
 }
 
-/** A row of `source_lanes`; a lane in use that was never synced has only its name. */
+/** A row of `source_lanes`; a lane in use that has never been synced has only its name. */
 const LaneRow = rowShape(Struct.omit(StoredLane.columns, ["source_id"]))
 export type LaneRow = RowOf<typeof LaneRow.columns>
 
@@ -62,7 +62,7 @@ const toLane = (row: LaneRow, source: SourceRow, described: ReadonlyMap<string, 
     : {})
 })
 
-/** The lanes of a Source in use, the default one first. */
+/** The lanes of a Source that are in use, default lane first. */
 const readLanes = (sql: SqlClient.SqlClient, source: SourceRow) =>
   Effect.orDie(LaneRow.rows(
     sql
@@ -94,8 +94,8 @@ export const failingLanes = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId)
     ORDER BY l.error_since, s.id, l.ref, l.path LIMIT 100`)
 
 /**
- * Whether a check ended after this one. One with a time in the future was made before the clock was corrected: it
- * counts as older.
+ * Whether a check ended after this one. One with a time in the future was made before the clock was corrected, and is treated as
+ * older.
  */
 const isOvertaken = (before: RowOf<typeof StoredLane.columns> | undefined, lookedAt: string) =>
   Effect.map(now, (at) => before?.last_look_at != null && before.last_look_at > lookedAt && before.last_look_at <= at)
@@ -104,28 +104,28 @@ const isOvertaken = (before: RowOf<typeof StoredLane.columns> | undefined, looke
 export class SourceLanes extends Context.Service<
   SourceLanes,
   {
-    /** The Source's own lane first, then every other one that a Capsule has adopted. */
+    /** The Source's own lane first, then every other lane that a Capsule has adopted. */
     readonly inUse: (source: SourceRow) => Effect.Effect<ReadonlyArray<LaneRow>>
     readonly find: (sourceId: SourceId, lane: Lane) => Effect.Effect<LaneRow | undefined>
-    /** A sync is queued: the schedule need not start another. */
+    /** A sync has been queued: the schedule need not start another. */
     readonly expected: (sourceId: SourceId, lane: Lane) => Effect.Effect<void>
     /**
-     * A sync found the lane at a snapshot, which clears its error. `false` when a later sync has ended already: the
-     * lane keeps that one's result.
+     * A sync found a snapshot for the lane, which clears its error. `false` if a later sync has already ended: the lane keeps
+     * that sync's result.
      */
     readonly seen: (
       sourceId: SourceId,
       lane: Lane,
       found: { readonly snapshotId: SourceSnapshotId; readonly commit: string; readonly lookedAt: string }
     ) => Effect.Effect<boolean>
-    /** A check failed. `false` when it only repeats the lane's current error, or a later check has ended. */
+    /** A check failed. `false` if it only repeats the lane's current error, or if a later check has ended. */
     readonly failed: (
       sourceId: SourceId,
       lane: Lane,
       error: { readonly code: string; readonly message: string },
       lookedAt: string
     ) => Effect.Effect<boolean>
-    /** Updates the Source's status from its lanes: in error while a lane in use cannot be fetched. */
+    /** Updates the Source's status from its lanes: it is in error while a lane in use cannot be fetched. */
     readonly settleStatus: (sourceId: SourceId) => Effect.Effect<void>
     /** The due lanes of Sources with automatic syncs. */
     readonly due: Effect.Effect<ReadonlyArray<Lane & { readonly sourceId: SourceId }>>
@@ -188,7 +188,7 @@ export class SourceLanes extends Context.Service<
           return before?.error_code !== code
         }),
         settleStatus: Effect.fn("SourceLanes.settleStatus")(function* (sourceId: SourceId) {
-          // Failing lanes are few, so they are found first: which lanes are in use is a longer question.
+          // Few lanes are failing, so they are found first: determining which lanes are in use takes longer.
           const failing = yield* sql`SELECT 1 AS one FROM source_lanes l
             WHERE l.source_id = ${sourceId} AND l.error_code IS NOT NULL AND EXISTS (SELECT 1 FROM ${sql.literal(lanesInUse)} u
               WHERE u.source_id = l.source_id AND u.ref = l.ref AND u.path = l.path) LIMIT 1`
@@ -197,7 +197,7 @@ export class SourceLanes extends Context.Service<
         }, Effect.orDie),
         due: Effect.gen(function* () {
           const at = yield* now
-          // No check is scheduled more than one interval ahead: such a time is from before the clock was corrected.
+          // No check is scheduled more than one interval ahead: such a time dates from before the clock was corrected.
           const latest = yield* next
           return yield* DueLane.rows(sql)`SELECT s.id AS "sourceId", u.ref, u.path FROM sources s
             JOIN workspaces w ON w.id = s.workspace_id AND w.archived_at IS NULL

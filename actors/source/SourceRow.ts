@@ -34,7 +34,7 @@ export const SourceRow = table(
     updated_at: Timestamp,
     hook_secret_version: Schema.Int,
     hook_secret_at: Schema.NullOr(Timestamp),
-    /** Who attached the Connection: automatic syncs of the Source have their authority. */
+    /** Who attached the Connection: automatic syncs of the Source run with their authority. */
     auth_connection_by: Schema.NullOr(Schema.String),
     /** Whether an owner or admin chose the default ref, or it is the repository's own. */
     default_ref_by_manager: Flag,

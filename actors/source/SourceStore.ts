@@ -109,7 +109,7 @@ export class SourceStore extends Context.Service<
     readonly find: (id: SourceId | null) => Effect.Effect<SourceRow | undefined>
     readonly update: (id: SourceId, columns: Readonly<Record<string, string | number | null>>) => Effect.Effect<void>
     readonly hookSecret: (row: SourceRow) => Effect.Effect<Redacted.Redacted>
-    /** Seals the next webhook secret over the one of `row`; from then on deliveries must prove this one. */
+    /** Seals the next webhook secret over the one in `row`; from then on, deliveries must prove knowledge of this one. */
     readonly renewHookSecret: (row: SourceRow, secret: Redacted.Redacted) => Effect.Effect<void>
     readonly insertSnapshot: (
       workspaceId: WorkspaceId,
@@ -132,7 +132,7 @@ export class SourceStore extends Context.Service<
     readonly insertReport: (workspaceId: WorkspaceId, staged: StagedReport) => Effect.Effect<void>
     readonly findReport: (id: CompatibilityReportId | null) => Effect.Effect<ReportRow | undefined>
     readonly newestReport: (snapshotId: SourceSnapshotId, modulePath: string) => Effect.Effect<ReportRow | undefined>
-    /** `false` when this delivery was seen within the window. */
+    /** `false` if this delivery has already been seen within the window. */
     readonly recordDelivery: (sourceId: SourceId, deliveryId: string, windowStart: string) => Effect.Effect<boolean>
     /** Allows a delivery that could not be processed to be redelivered. */
     readonly forgetDelivery: (sourceId: SourceId, deliveryId: string) => Effect.Effect<void>

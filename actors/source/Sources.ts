@@ -22,10 +22,10 @@ export class Sources extends Context.Service<
   {
     readonly create: (context: CommandContext, request: CreateSource) => Effect.Effect<CreatedSource, ApiError>
     readonly update: (context: CommandContext, id: SourceId, request: UpdateSource) => Effect.Effect<Source, ApiError>
-    /** For an unused Source; its archives that nothing else needs are swept. */
+    /** For an unused Source; its archives are swept unless something else needs them. */
     readonly remove: (context: CommandContext, id: SourceId) => Effect.Effect<void, ApiError>
     /**
-     * Replaces the webhook secret of this version; the old one becomes invalid at once. Fails with `guard_conflict`. A replay
+     * Replaces this version of the webhook secret; the old one becomes invalid immediately. Fails with `guard_conflict`. A replay
      * under the same key renews nothing and returns no secret.
      */
     readonly renewHookSecret: (
@@ -59,11 +59,11 @@ export class Sources extends Context.Service<
     readonly installModules: (id: SourceId, snapshotId: SourceSnapshotId) => Effect.Effect<InstallModules, ApiError>
     readonly file: (id: SourceId, snapshotId: SourceSnapshotId, path: string) => Effect.Effect<SnapshotFile, ApiError>
     readonly report: (id: CompatibilityReportId) => Effect.Effect<CompatibilityReport, ApiError>
-    /** Lanes of the Workspace that cannot be fetched, the longest first. */
+    /** Lanes of the Workspace that cannot be fetched, longest-failing first. */
     readonly failingLanes: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<FailingLane>>
     /**
-     * An accepted webhook delivery looks at every lane in use, where the Source follows automatically. A ping and a delivery
-     * id that was seen within 24 h start nothing.
+     * An accepted webhook delivery checks every lane in use, if the Source follows automatically. A ping, or a delivery id
+     * already seen within 24 h, starts nothing.
      */
     readonly hook: (
       id: SourceId,
@@ -72,7 +72,7 @@ export class Sources extends Context.Service<
         readonly gitlabToken?: string | undefined
         readonly bearer?: string | undefined
         readonly deliveryId?: string | undefined
-        /** The forge only tests the address and the secret. */
+        /** The forge is only testing the address and the secret. */
         readonly isPing?: boolean | undefined
         readonly body: Uint8Array
       }

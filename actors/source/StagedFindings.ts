@@ -4,14 +4,14 @@ import { CompatibilityReport } from "../../schema/records/CompatibilityReport.ts
 import { CompatibilityReportId, InstallConfigId, RunId, SourceId, SourceSnapshotId } from "../../schema/records/Ids.ts"
 import { OmittedSnapshotEntry, RepositoryManifestStatus } from "../../schema/records/Source.ts"
 
-/** What a sync Run found, before it is a SourceSnapshot: an install plan keeps it here until its initial commit. */
+/** What a sync Run found, before it becomes a SourceSnapshot: an install plan keeps it here until its initial commit. */
 export const StagedSnapshot = Schema.Struct({
   id: SourceSnapshotId,
   url: Schema.String,
   ref: Schema.String,
   path: Schema.String,
   resolvedCommit: Schema.String,
-  /** Addresses of the commit's authors; absent where an earlier release did not read them. */
+  /** Addresses of the commit's authors; absent if an earlier release did not read them. */
   authors: Schema.optionalKey(Schema.Array(Schema.String)),
   commitDescription: Schema.optionalKey(CommitDescription),
   archiveDigest: Schema.String,
@@ -27,7 +27,7 @@ export const StagedSnapshot = Schema.Struct({
 })
 export type StagedSnapshot = typeof StagedSnapshot.Type
 
-/** What a compatibility check found, before it is a report of a Source. */
+/** What a compatibility check found, before it becomes a report of a Source. */
 export const StagedReport = Schema.Struct({
   report: Schema.Struct({
     ...CompatibilityReport.fields,
@@ -37,7 +37,7 @@ export const StagedReport = Schema.Struct({
     installConfigId: Schema.optionalKey(InstallConfigId),
     createdByRunId: RunId
   }),
-  /** The whole scan of the module, as plan and apply need it. */
+  /** The complete scan of the module, as needed by plan and apply. */
   moduleScan: Schema.Json,
   /** Digest over names, basic types and default markers: what later configuration changes are checked against. */
   contractDigest: Schema.String

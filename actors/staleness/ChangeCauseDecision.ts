@@ -12,7 +12,7 @@ export interface PlanEvidence {
   /** `undefined`: not recorded. */
   readonly changedInputs: RunEvidence["changedInputs"] | undefined
   readonly isUnfinished: boolean
-  /** What else differs and cannot be traced to resources. */
+  /** Other differences that cannot be traced to resources. */
   readonly others: ReadonlyArray<ChangeCause>
   readonly unknown: ChangeCauses["unknown"]
 }
@@ -33,7 +33,7 @@ const goneReasons = new Set(["delete_because_no_resource_config", "delete_becaus
 /** A time that a function put into a value: `plantimestamp()` is known while planning. */
 const holdsTime = (value: unknown) => /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z/.test(JSON.stringify(value ?? null))
 
-/** Every cause once, in the order of the first. */
+/** Every cause once, in order of first appearance. */
 const distinct = (causes: ReadonlyArray<ChangeCause>): ReadonlyArray<ChangeCause> => {
   const seen = new Map(causes.map((cause) => [JSON.stringify(cause), cause]))
   return [...seen.values()]
@@ -41,7 +41,7 @@ const distinct = (causes: ReadonlyArray<ChangeCause>): ReadonlyArray<ChangeCause
 
 const isData = (address: string) => /(^|\.)(data|ephemeral)\.[^.]+\.[^.]+$/.test(address)
 
-/** Reads the evidence of one plan; the answers are for its resources. */
+/** Reads the evidence of one plan; the results apply to its resources. */
 const judgeOf = (plan: PlanEvidence) => {
   const changes = plan.evidence.resourceChanges ?? []
   const drift = new Map((plan.evidence.resourceDrift ?? []).map((change) => [change.address, change]))
@@ -111,7 +111,7 @@ const judgeOf = (plan: PlanEvidence) => {
   }
 }
 
-/** For the whole plan: everything that differs. */
+/** For the plan as a whole: everything that differs. */
 const planCauses = (plan: PlanEvidence): ReadonlyArray<ChangeCause> => {
   const drifted = (plan.evidence.resourceDrift ?? []).map(({ address }) => address)
   return [
@@ -125,8 +125,8 @@ const planCauses = (plan: PlanEvidence): ReadonlyArray<ChangeCause> => {
 }
 
 /**
- * Why a plan changes what it changes, from the evidence: each resource gets the differences that may have led to it. A cause
- * is certain only when it is the only one left and nothing is unknown.
+ * Why a plan changes what it changes, based on the evidence: each resource gets the differences that may have caused it. A cause
+ * is certain only if it is the only one left and nothing is unknown.
  */
 export const changeCauses = (plan: PlanEvidence): Pick<ChangeCauses, "causes" | "resources" | "unknown"> => {
   const judge = judgeOf(plan)

@@ -44,7 +44,7 @@ export const otherDifferences = (before: Planned, after: Planned): ReadonlyArray
   ]
 }
 
-/** The commit as a cause, and whether that stayed unknown. */
+/** The commit as a cause, and whether that remains unknown. */
 const commitOf = (to: string | null, { fileCount, since, status }: SourceChanges) => {
   const from = since?.resolvedCommit
   if (from === undefined || to === null) return { commit: undefined, isUnknown: status === "not_stored" }
@@ -53,13 +53,13 @@ const commitOf = (to: string | null, { fileCount, since, status }: SourceChanges
       commit: fileCount === 0 ? undefined : ({ kind: "commit", from, to, fileCount } as const),
       isUnknown: false
     }
-  // Without the files, only the same commit is known to have no effect.
+  // Without the files, only an unchanged commit is known to have no effect.
   return from === to
     ? { commit: undefined, isUnknown: false }
     : { commit: { kind: "commit", from, to } as const, isUnknown: true }
 }
 
-/** Why a plan changes what it changes, from what it and the apply before it recorded. */
+/** Why a plan changes what it changes, based on what the plan and the previous apply recorded. */
 export class ChangeCauseReads extends Context.Service<
   ChangeCauseReads,
   { readonly read: (id: RunId) => Effect.Effect<ChangeCauses, ApiError> }

@@ -5,8 +5,8 @@ import { type Consumer, isOfferedStill, offeredOutputs } from "../consumption/Of
 import { ConsumedInputRow } from "./ConsumedInputRow.ts"
 
 /**
- * The inputs that other Capsules fill with another value than at the last apply, for the reviewers of a plan. Names only: a value
- * may be private.
+ * The inputs to which other Capsules supply a value different from the one at the last apply, for the reviewers of a plan. Names
+ * only: a value may be private.
  */
 export const differingInputs = Effect.fn("differingInputs")(function* (consumer: Consumer) {
   const sql = yield* SqlClient.SqlClient

@@ -15,7 +15,7 @@ type Filtered = Pick<CapsuleRow, "path_filter" | "module_path" | "adopted_snapsh
   readonly install_config_id: InstallConfigId
 }
 
-/** What a snapshot contains, whichever record it has. */
+/** What a snapshot contains, whichever record represents it. */
 export interface SnapshotContent {
   readonly archiveDigest: string
   readonly repositoryManifest: RepositoryManifestStatus
@@ -41,15 +41,15 @@ const rememberedComparisons = 4096
 const unfiltered: ModuleChange = { kind: "touched", because: "The Capsule follows every commit" }
 
 /**
- * Whether a commit touches anything of a Capsule's module. Comparing reads two archives, which does not belong in a
- * transaction: it is done before, and looked up inside. Anything not compared counts as touched.
+ * Whether a commit touches anything in a Capsule's module. Comparing reads two archives, which does not belong in a transaction:
+ * it is done beforehand, and looked up inside. Anything not compared is treated as touched.
  */
 export class PathFilters extends Context.Service<
   PathFilters,
   {
-    /** Compares what is applied with a newer snapshot, for each Capsule that filters. Outside of a transaction. */
+    /** Compares what is applied with a newer snapshot, for each Capsule that has a filter. Runs outside a transaction. */
     readonly prepare: (capsules: ReadonlyArray<Filtered>, newer: SnapshotContent) => Effect.Effect<void>
-    /** The prepared answer. */
+    /** The result that was prepared. */
     readonly change: (capsule: Filtered, newer: SnapshotContent) => Effect.Effect<ModuleChange>
   }
 >()("svc/actors/staleness/PathFilters") {
@@ -97,7 +97,7 @@ export class PathFilters extends Context.Service<
             const change = moduleChange(yield* moduleAt(modulePath, applied), yield* moduleAt(modulePath, newer))
             yield* Cache.set(known, keyOf(comparison), change)
           }).pipe(
-            // A missing archive, or a scan that took too long: retried with the next sync.
+            // A missing archive, or a scan that took too long: retried at the next sync.
             Effect.catch((error) => Effect.logWarning(`Two commits could not be compared. ${error.message}`))
           )
         }

@@ -3,11 +3,11 @@ import type { ResourceChange } from "../../schema/records/Run.ts"
 
 type Attribute = ResourceChange["changedAttributes"][number]
 
-/** A placeholder for a value: two equal ones may stand for different values. */
+/** A placeholder for a value: two equal placeholders may stand for different values. */
 const isNoted = (value: Attribute["before"]) =>
   /\(sensitive value\)|\(known after apply\)|characters, too long to show\)/.test(JSON.stringify(value ?? null))
 
-/** Whether a plan gives an attribute the value that it had before it was changed outside. */
+/** Whether a plan returns an attribute to the value it had before it was changed outside. */
 const isRestored = (planned: Attribute, drifted: Attribute) =>
   planned.sensitive !== true &&
   drifted.sensitive !== true &&
@@ -18,7 +18,7 @@ const isRestored = (planned: Attribute, drifted: Attribute) =>
 export interface DriftedAttributes {
   /** The plan restores exactly this value. */
   readonly certain: ReadonlySet<string>
-  /** Also changed outside, and planned to become another value or one that is not shown. */
+  /** Also changed outside, and planned to become a different value or one that is not shown. */
   readonly possible: ReadonlySet<string>
 }
 
@@ -34,8 +34,8 @@ export const driftedAttributes = (change: ResourceChange, drift: ResourceChange 
 }
 
 /**
- * Whether drift is the only reason why a resource is planned: it was deleted outside and is created again, or each
- * changed attribute is reverted.
+ * Whether drift is the only reason why a resource is in the plan: it was deleted outside and is created again, or each changed
+ * attribute is reverted.
  */
 export const isPutBack = (change: ResourceChange, drift: ResourceChange | undefined): boolean => {
   if (drift === undefined) return false

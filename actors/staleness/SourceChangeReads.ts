@@ -87,7 +87,7 @@ export class SourceChangeReads extends Context.Service<
         )
         return yield* compare(capsule?.module_path ?? ".", before, after).pipe(
           Effect.map((compared) => ({ runId, status: "compared" as const, since, ...compared })),
-          // Removed by retention, damaged, or more than a scan reads: the review continues without it.
+          // Removed by retention, damaged, or too large for a scan: the review continues without it.
           Effect.catch((error) =>
             Effect.as(Effect.logDebug(`The commits of the Run ${runId} could not be compared. ${error.message}`), {
               ...none,

@@ -41,24 +41,27 @@ const commitReason = (sourceSnapshotId: SourceSnapshotId, because: string | unde
 export class StaleReasons extends Context.Service<
   StaleReasons,
   {
-    /** The lane is at this snapshot now: Capsules applied from another get a reason, the others none. */
+    /** The lane is now at this snapshot: Capsules applied from another get a reason, the others have theirs removed. */
     readonly laneMoved: (lane: Lane & { readonly sourceSnapshotId: SourceSnapshotId }) => Effect.Effect<void>
-    /** Compares a Capsule's commit with its lane: an older plan may be applied after the lane moved. */
+    /** Compares a Capsule's commit with its lane: an older plan may be applied after the lane has moved. */
     readonly compareCommit: (capsuleId: CapsuleId) => Effect.Effect<void>
-    /** A Capsule was applied with these inputs. */
+    /** A Capsule has been applied with these inputs. */
     readonly applied: (capsuleId: CapsuleId, inputs: AppliedInputs) => Effect.Effect<void>
-    /** A Run restored a backup of the Capsule: it is stale until a plan of it is applied. */
+    /** A Run restored a backup of the Capsule: it is stale until a plan for it is applied. */
     readonly restored: (capsuleId: CapsuleId, runId: RunId) => Effect.Effect<void>
     /** An ended Capsule consumes nothing. */
     readonly destroyed: (capsuleId: CapsuleId) => Effect.Effect<void>
     /** Compares what a Capsule was applied with and what it would get now. */
     readonly compare: (capsuleId: CapsuleId) => Effect.Effect<void>
     /**
-     * A producer's offer may have changed: its consumers, in any Workspace, are compared, and their plans with other values are
-     * voided. Returns those plans.
+     * A producer's offer may have changed: its consumers, in any Workspace, are compared, and those of their plans that have
+     * other values are voided. Returns these plans.
      */
     readonly producerMoved: (producerCapsuleId: CapsuleId) => Effect.Effect<ReadonlyArray<string>>
-    /** The same for Capsules without a record from an older release, or whose inputs changed while no service could compare. */
+    /**
+     * The same for Capsules left without a record by an older release, or whose inputs changed while no service was running to
+     * compare them.
+     */
     readonly compareUnread: Effect.Effect<void>
   }
 >()("svc/actors/staleness/StaleReasons") {
@@ -82,7 +85,7 @@ export class StaleReasons extends Context.Service<
         return capsules.setStaleReasons(capsule, kind === "commit" ? [...reasons, ...others] : [...others, ...reasons])
       }
 
-      /** Always against what is applied, so that no touching commit is hidden by others. */
+      /** Always compared with what is applied, so that no relevant commit is hidden by others. */
       const commitReasons = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, newer: SnapshotRow | undefined) {
         if (newer === undefined || capsule.adopted_commit === newer.resolved_commit) return []
         if (capsule.path_filter !== 1) return [commitReason(newer.id, undefined)]
@@ -137,7 +140,7 @@ export class StaleReasons extends Context.Service<
       const compare = Effect.fn("StaleReasons.compare")(function* (capsuleId: CapsuleId) {
         const capsule = yield* capsules.find(capsuleId)
         if (capsule === undefined || isEnded(capsule.status)) return
-        // A Capsule that was never applied has no inputs yet.
+        // A Capsule that has never been applied has no inputs yet.
         const reasons =
           capsule.current_state_version_id === null || capsule.status === "pending" ? [] : yield* inputReasons(capsule)
         yield* withReasons(capsule, "input", reasons)

@@ -23,7 +23,7 @@ export type ArchivedCapsule = RowOf<typeof capsuleColumns>
 
 const AnyRow = Schema.Record(Schema.String, Schema.Unknown)
 
-/** The parts of an archive that a restore reads. Values that are sealed in the database are also sealed in it. */
+/** The parts of an archive that a restore reads. Values that are sealed in the database are sealed in the archive too. */
 const Archive = Schema.fromJsonString(
   Schema.Struct({
     format: Schema.Literal("svc.backup/v1"),
@@ -36,7 +36,7 @@ const Archive = Schema.fromJsonString(
 const decodeArchive = Schema.decodeUnknownOption(Archive)
 const unzipped = Option.liftThrowable((bytes: Uint8Array) => new TextDecoder().decode(gunzipSync(bytes)))
 
-/** Rows with these columns. One that was archived before a column existed has none in it. */
+/** Rows with these columns. A column that did not exist when a row was archived is null. */
 const rowsOf = <const C extends Columns>(columns: C) => {
   const names = Object.keys(columns)
   const decode = Schema.decodeUnknownOption(Schema.Array(Schema.Struct(columns)))
@@ -74,7 +74,7 @@ export const archiveText = (archive: Uint8Array): Option.Option<string> => unzip
 export const capsulesInArchive = (archive: Uint8Array): Option.Option<ReadonlyArray<CapsuleInBackup>> =>
   Option.flatMap(archiveText(archive), capsulesInText)
 
-/** The same for the text of an archive. */
+/** The same, given the text of an archive. */
 export const capsulesInText = (text: string): Option.Option<ReadonlyArray<CapsuleInBackup>> =>
   Option.gen(function* () {
     const content = yield* decodeArchive(text)

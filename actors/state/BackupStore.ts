@@ -33,8 +33,8 @@ export const backupPlace = (workspaceId: WorkspaceId, id: BackupId) => ({
 })
 
 /**
- * Exports of control information. Sealed values inside stay sealed, each in one text, and the whole is sealed again. There is no backup with a long
- * state that does not open.
+ * Exports of control information. Sealed values remain sealed inside, each as one text, and the whole is sealed again. No backup
+ * is made if a long state in it does not open.
  */
 export class BackupStore extends Context.Service<
   BackupStore,
@@ -46,7 +46,7 @@ export class BackupStore extends Context.Service<
       readonly capsuleId: CapsuleId | null
     }) => Effect.Effect<Pick<BackupRow, "id" | "digest" | "size_bytes">>
     readonly find: (id: BackupId) => Effect.Effect<ListedBackup | undefined>
-    /** The archive, after its digest was verified. */
+    /** The archive, after its digest has been verified. */
     readonly open: (id: BackupId) => Effect.Effect<Uint8Array>
     /** The archive as it is stored. */
     readonly sealed: (id: BackupId) => Effect.Effect<string>
@@ -81,7 +81,7 @@ export class BackupStore extends Context.Service<
               ? yield* sql`SELECT * FROM source_snapshots WHERE workspace_id = ${workspaceId} ORDER BY id`
               : [],
           bindings: yield* sql`SELECT * FROM provider_bindings WHERE workspace_id = ${workspaceId} ORDER BY id`,
-          // Sealed, as stored in the database: without them a restored Capsule would get other secrets.
+          // Sealed, as stored in the database: without them a restored Capsule would be given different secrets.
           generatedSecrets: yield* sql`SELECT * FROM generated_secrets WHERE ${ofCapsule} ORDER BY id`,
           deliveries: yield* sql`SELECT * FROM run_deliveries WHERE ${ofCapsule} ORDER BY created_at, run_id`,
           interfaces: yield* sql`SELECT * FROM interfaces WHERE ${ofCapsule} ORDER BY id`,

@@ -4,7 +4,7 @@ import { LeftOverReason } from "../../schema/records/LeftOverState.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** States that applies left and that their settlements did not accept. */
+/** States that applies left behind and their settlements did not accept. */
 export const LeftOverStateRow = table("left_over_states", {
   id: LeftOverStateId,
   workspace_id: WorkspaceId,
@@ -18,7 +18,7 @@ export const LeftOverStateRow = table("left_over_states", {
   serial: Schema.NullOr(Schema.Int),
   /** `NULL` also when the tool encrypted it. */
   resource_count: Schema.NullOr(Schema.Int),
-  /** Sealed; `NULL` once it was adopted or discarded. */
+  /** Sealed; `NULL` once it has been adopted or discarded. */
   state: Schema.NullOr(Schema.String),
   /** `NULL` also when they were unknown. */
   sealed_secrets: Schema.NullOr(Schema.String),

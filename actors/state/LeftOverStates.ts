@@ -15,7 +15,7 @@ import { Vault } from "../vault/Vault.ts"
 import { LeftOverStateRow } from "./LeftOverStateRow.ts"
 import { RunCheckpoints } from "./RunCheckpoints.ts"
 
-/** A state that a settlement does not accept, and the Capsule's position afterwards. */
+/** A state that a settlement did not accept, and the Capsule's position afterwards. */
 export interface NewLeftOverState {
   /** As found by the settlement. */
   readonly capsule: {
@@ -33,7 +33,7 @@ export interface NewLeftOverState {
   /** The secret inputs of the apply; `undefined` when unknown. */
   readonly secrets: ReadonlyArray<SecretText> | undefined
   readonly build: BuildColumns | undefined
-  /** Which of the states that the Run left; the one from its settlement if absent. */
+  /** Which of the states left by the Run this is; if absent, the one from its settlement. */
   readonly part?: string | undefined
 }
 
@@ -44,7 +44,7 @@ const place = (row: Pick<LeftOverStateRow, "id" | "workspace_id">, column: "stat
   rowId: row.id
 })
 
-/** A checkpoint that a settlement of an earlier release kept because it did not accept it. */
+/** A checkpoint that a settlement in an earlier release kept because it did not accept it. */
 const KeptCheckpoint = rowShape({
   run_id: RunId,
   workspace_id: WorkspaceId,
@@ -56,29 +56,29 @@ const KeptCheckpoint = rowShape({
 
 type KeptCheckpoint = RowOf<typeof KeptCheckpoint.columns>
 
-/** Who decides about a left-over state. */
+/** Who decided about a left-over state. */
 interface Decision {
   readonly by: string | null
 }
 
-/** States that applies left and that their settlements did not accept: kept, sealed, until a person adopts or discards them. */
+/** States that applies left behind and their settlements did not accept: kept, sealed, until a person adopts or discards them. */
 export class LeftOverStates extends Context.Service<
   LeftOverStates,
   {
     /** In the caller's transaction. */
     readonly keep: (leftOver: NewLeftOverState) => Effect.Effect<void>
     readonly find: (id: LeftOverStateId | null) => Effect.Effect<LeftOverStateRow | undefined>
-    /** The state; `none` once it was adopted or discarded. */
+    /** The state; `none` once it has been adopted or discarded. */
     readonly open: (row: LeftOverStateRow) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>>
     /** The secret inputs of its apply; `undefined` when unknown. */
     readonly secrets: (row: LeftOverStateRow) => Effect.Effect<ReadonlyArray<SecretText> | undefined>
-    /** Erases the sealed state, which a StateVersion holds from now on. `false`: somebody decided before. */
+    /** Erases the sealed state, which is held by a StateVersion from now on. `false` if somebody has already decided. */
     readonly adopted: (id: LeftOverStateId, decision: Decision) => Effect.Effect<boolean>
-    /** Erases the sealed state. `false`: somebody decided before. */
+    /** Erases the sealed state. `false` if somebody has already decided. */
     readonly discarded: (id: LeftOverStateId, decision: Decision) => Effect.Effect<boolean>
     /**
-     * Takes over states that earlier releases kept as checkpoints of ended Runs, where they could not be read. Idempotent;
-     * one that cannot be opened stays there.
+     * Takes over states that earlier releases kept as checkpoints of ended Runs, where nobody could read them. Idempotent; a
+     * state that cannot be opened is left there.
      */
     readonly takeOver: Effect.Effect<void>
   }

@@ -1,6 +1,6 @@
 import type { ManagedObject } from "../../runner/execution/StateFile.ts"
 
-/** Their resources exist only in a state, and many share an id: every `random_password` is called `none`. */
+/** Resources of these providers exist only in a state, and many share an id: every `random_password` is called `none`. */
 const statelessProviders: ReadonlySet<string> = new Set([
   "terraform.io/builtin/terraform",
   ...["archive", "external", "http", "local", "null", "random", "template", "time", "tls"].map(

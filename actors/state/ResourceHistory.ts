@@ -15,14 +15,14 @@ import { ResourceVersionRow, StateIndexRow } from "./StateIndexRow.ts"
 /** One resource of a Capsule. */
 export interface ResourceName {
   readonly address: string
-  /** Of an object that waits to be destroyed. */
+  /** Set for an object that is waiting to be destroyed. */
   readonly deposed?: string | undefined
 }
 
 export interface ResourceEvents extends Page<ResourceEvent> {
-  /** On the first page: what the newest drift check of the current state found here. */
+  /** On the first page: what the newest drift check of the current state found for this resource. */
   readonly drift: ResourceDrift | undefined
-  /** Whether the current state was read. */
+  /** Whether the current state has been read. */
   readonly indexed: boolean
 }
 
@@ -33,7 +33,7 @@ const Current = rowShape({
   outcome: Schema.NullOr(StateIndexRow.columns.outcome)
 })
 
-/** A period in which the resource did not change, and when the state that ended it was committed. */
+/** A period during which the resource did not change, and when the state that ended it was committed. */
 const Period = rowShape({
   ...ResourceVersionRow.only("digest", "attributes", "valid_from", "valid_to", "run_id", "changed_at").columns,
   ended_by_run_id: ResourceVersionRow.columns.ended_by_run_id,
@@ -80,7 +80,7 @@ const shownRun = (runId: RunId, runs: ReadonlyMap<RunId, ChangeRun>) => {
   }
 }
 
-/** What happened to a resource at both ends of a period, newest first. */
+/** The changes to a resource at both ends of a period, newest first. */
 const eventsOf = (
   period: Period,
   newerFrom: number | undefined,
@@ -100,11 +100,11 @@ const eventsOf = (
   return [...removed, first].map((event) => decodeEvent(event))
 }
 
-/** Reads the history of one resource from the index of states and the ledger of Runs. */
+/** Reads the history of one resource from the state index and the ledger of Runs. */
 export class ResourceHistory extends Context.Service<
   ResourceHistory,
   {
-    /** The changes of a resource, newest first. `limit` counts the periods without a change. */
+    /** The changes to a resource, newest first. `limit` counts the periods without a change. */
     readonly history: (
       capsuleId: CapsuleId,
       resource: ResourceName,
@@ -133,7 +133,7 @@ export class ResourceHistory extends Context.Service<
         address: string
       ): Effect.fn.Return<ResourceDrift | undefined> {
         if (committed_at === null) return undefined
-        // A check of an earlier state compared something else; the time keeps the search to the Runs since this one.
+        // A check of an earlier state compared something else; the time limits the search to Runs since this state was committed.
         const [check] = yield* Effect.orDie(RunRow.some(sql, "id", "evidence", "finished_at")`
           SELECT id, evidence, finished_at FROM runs
           WHERE capsule_id = ${capsuleId} AND type = 'drift_check' AND status = 'succeeded'

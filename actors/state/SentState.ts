@@ -16,8 +16,8 @@ export interface SentState {
 }
 
 /**
- * Identifies a state that an agent sent by its contents, not by the agent's description. One that is not a state, or
- * does not continue the Run's base, does not become the Capsule's: it is kept for a person to examine.
+ * Identifies a state that an agent sent by its contents, not by the agent's description. Bytes that are not a state, or do not
+ * continue the Run's base, do not become the Capsule's state: they are kept for a person to examine.
  */
 export const sentState = Effect.fnUntraced(function* (
   state: Bytes | undefined,

@@ -6,23 +6,23 @@ import { transaction } from "../database/Transaction.ts"
 import { StateIndex } from "./StateIndex.ts"
 import { StateVersions } from "./StateVersions.ts"
 
-/** The log reports progress after this many StateVersions. */
+/** The log reports progress each time this many StateVersions have been read. */
 const reportEvery = 1000
 
 const Waiting = rowShape({ capsule_id: CapsuleId, count: Schema.Int })
 const Next = rowShape({ id: StateVersionId })
 
-/** Which StateVersions of a Capsule wait to be read. */
+/** Which StateVersions of a Capsule have yet to be read. */
 const unread = `v.generation > COALESCE((SELECT MAX(i.generation) FROM state_indexes i WHERE i.capsule_id = v.capsule_id), 0)`
 
-/** The state and its secrets; nothing of one that cannot be opened. */
+/** The state and its secrets; neither if it cannot be opened. */
 const opened = Effect.fnUntraced(function* (id: StateVersionId) {
   const states = yield* StateVersions
   const row = yield* states.find(id)
   if (row === undefined) return undefined
   const contents = yield* Effect.exit(
     Effect.gen(function* () {
-      // Without a record of its secrets it may contain any.
+      // Without a record of its secrets, it may contain any secret.
       const secrets = row.sealed_secrets === null ? undefined : yield* states.secrets(row)
       return { state: yield* states.openStored(row), secrets }
     })
@@ -43,7 +43,7 @@ const readNext = Effect.fn("StateBacklog.readNext")(function* (capsuleId: Capsul
     WHERE v.capsule_id = ${capsuleId} AND ${sql.literal(unread)} ORDER BY v.generation LIMIT 1`
   if (next === undefined) return false
   const version = yield* opened(next.id)
-  // Removed in the meantime: the next pass does not find it.
+  // Removed in the meantime: the next pass will not find it.
   if (version === undefined) return true
   const { row, secrets, state } = version
   yield* transaction(sql)(
@@ -62,8 +62,8 @@ const readNext = Effect.fn("StateBacklog.readNext")(function* (capsuleId: Capsul
 })
 
 /**
- * Reads the StateVersions that releases without an index committed, one at a time and each in its own transaction, so that
- * it continues where it was interrupted and blocks no other writer. Those of a Capsule are read oldest first.
+ * Reads the StateVersions that were committed by releases without an index, one at a time and each in its own transaction, so
+ * that it resumes where it was interrupted and blocks no other writer. Those of one Capsule are read oldest first.
  */
 export const readBacklog = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -83,7 +83,7 @@ export const readBacklog = Effect.gen(function* () {
   yield* Effect.logInfo(`Read all ${read} states of earlier releases.`)
 }).pipe(Effect.orDie, Effect.withSpan("StateBacklog.readBacklog"))
 
-/** The same for as long as it takes: a full disk does not end it. */
+/** The same, retried for as long as it takes: a full disk does not end it. */
 export const readWholeBacklog = readBacklog.pipe(
   Effect.tapCause((cause) =>
     Effect.logError("States of earlier releases could not be read; the next try is in a minute.", cause)

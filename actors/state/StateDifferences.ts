@@ -2,7 +2,7 @@ import type { OutputDifference, ResourceDifference } from "../../schema/records/
 import { instanceName } from "./StateEntries.ts"
 import { AttributesJson, type OutputVersionRow, type ResourceVersionRow } from "./StateIndexRow.ts"
 
-/** The generations that are compared, in the requested direction. */
+/** The generations being compared, in the requested direction. */
 export interface Compared {
   readonly from: number
   readonly to: number
@@ -10,9 +10,9 @@ export interface Compared {
 
 /** Rows that are valid at only one of two generations. */
 interface Between<Row> {
-  /** The rows that are valid at the earlier one. */
+  /** The rows that are valid at the earlier generation. */
   readonly ended: ReadonlyArray<Row>
-  /** The rows that are valid at the later one. */
+  /** The rows that are valid at the later generation. */
   readonly begun: ReadonlyArray<Row>
 }
 
@@ -42,7 +42,7 @@ const pairs = <Row>({ after, before }: Sides<Row>, nameOf: (row: Row) => string)
     .toSorted(byName)
 }
 
-/** Names of the attributes in which two versions of a resource differ. */
+/** Names of the attributes that differ between two versions of a resource. */
 export const changedAttributes = (
   before: Pick<ResourceVersionRow, "attributes">,
   after: Pick<ResourceVersionRow, "attributes">
@@ -60,13 +60,13 @@ const shownInstance = ({ address, deposed, provider, type }: ResourceVersionRow)
   ...(deposed === "" ? {} : { deposed })
 })
 
-/** A resource that differs, under the name by which they are ordered. */
+/** A resource that differs, under the name it is sorted by. */
 export interface NamedDifference {
   readonly name: string
   readonly difference: ResourceDifference
 }
 
-/** How each resource changed. One that changed and changed back is equal. */
+/** How each resource changed. A resource that changed and then changed back counts as equal. */
 export const resourceDifferences = (sides: Sides<ResourceVersionRow>): ReadonlyArray<NamedDifference> =>
   pairs(sides, instanceName).flatMap(({ after, before, name }): ReadonlyArray<NamedDifference> => {
     if (after === undefined) {

@@ -6,11 +6,11 @@ import { type ObjectContents, stateContents } from "../../runner/execution/State
 import type { ManagedObject } from "../../runner/execution/StateFile.ts"
 import { objectKey } from "./ObjectKey.ts"
 
-/** Keys of the digests, from the vault. */
+/** Keys for the digests, from the vault. */
 export interface IndexKeys {
   /** For the contents of one Capsule: equal values in two Capsules have different digests. */
   readonly contents: KeyObject
-  /** For the real objects of one Workspace, which are compared between its Capsules. */
+  /** For the real objects of one Workspace, which are compared across its Capsules. */
   readonly objects: KeyObject
 }
 
@@ -23,19 +23,19 @@ export interface ResourceEntry {
   readonly objectId: string | null
   readonly objectKey: string | null
   readonly digest: string
-  /** The digests of its attributes; `undefined` for what the index has already: most resources do not change. */
+  /** The digests of its attributes; `undefined` if the index already has this version: most resources do not change. */
   readonly attributes: Readonly<Record<string, string>> | undefined
 }
 
 const keyedDigest = (key: KeyObject, ...texts: ReadonlyArray<string>): string => {
   const digest = createHmac("sha256", key)
-  // One by one: a state of many MiB may have one attribute of that length.
+  // One by one: a state of many MiB may have a single attribute of about that length.
   for (const text of texts) digest.update(text)
   // 96 bits are plenty: without the key, a value cannot be guessed, and collisions cannot be constructed.
   return digest.digest("base64url").slice(0, 16)
 }
 
-/** The keyed digest of a real object's identity; `null` without one. */
+/** The keyed digest of a real object's identity; `null` if it has none. */
 export const keyOfObject = (keys: Pick<IndexKeys, "objects">, object: ManagedObject): string | null => {
   const key = objectKey(object)
   return key === undefined ? null : keyedDigest(keys.objects, key)
@@ -48,13 +48,13 @@ const isWithin = (text: string, secret: string): boolean => {
 }
 
 /**
- * The id that may be shown unless it contains a secret of the state. One that the state marks as sensitive, or that is the value of an object and
- * not its name (`random_id`), may not.
+ * The id, which may be shown unless it contains a secret of the state. An id that the state marks as sensitive, or that is the
+ * object's value rather than its name (`random_id`), may not be shown.
  */
 const shownId = (object: ObjectContents): string | null =>
   object.id === undefined || object.isIdSensitive || objectKey(object) === undefined ? null : object.id
 
-/** Whether the index has this already. */
+/** Whether the index already has this. */
 export type IsIndexed = (entry: Omit<ResourceEntry, "attributes" | "objectId">) => boolean
 
 const resourceEntry = (keys: IndexKeys, object: ObjectContents, isIndexed: IsIndexed): ResourceEntry => {
@@ -83,15 +83,15 @@ const resourceEntry = (keys: IndexKeys, object: ObjectContents, isIndexed: IsInd
 export const instanceName = ({ address, deposed }: { readonly address: string; readonly deposed: string }): string =>
   deposed === "" ? address : `${address} ${deposed}`
 
-/** What the index has of a state, without anything that the index or the database must not show. */
+/** What the index stores about a state, without anything that the index or the database must not reveal. */
 export interface StateEntries {
   readonly resources: ReadonlyMap<string, ResourceEntry>
   readonly outputs: ReadonlyMap<string, string>
 }
 
 /**
- * Reads the index entries of a state; `none` where it cannot be read. No id is shown that contains a secret, nor any while it is unknown which
- * secrets the state contains.
+ * Reads the index entries of a state; `none` if it cannot be read. No id that contains a secret is shown, and no id at all while
+ * it is unknown which secrets the state contains.
  */
 export const stateEntries = Effect.fnUntraced(function* (
   keys: IndexKeys,

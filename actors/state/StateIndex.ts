@@ -38,18 +38,18 @@ const objectsPurpose = "state-index.objects"
 const Earlier = rowShape({ generation: Schema.Int, is_read: Schema.Literals([0, 1]) })
 
 /**
- * The only writer of the index of what StateVersions contain. An object that does not change from one StateVersion to the
- * next has one row for both, so that the index grows only with changes.
+ * The only writer of the index of StateVersion contents. An object that does not change from one StateVersion to the next has a
+ * single row for both, so the index grows only with changes.
  */
 export class StateIndex extends Context.Service<
   StateIndex,
   {
     /**
-     * Adds what a StateVersion contains, in the caller's transaction. Does nothing while an earlier one of the Capsule waits to be
-     * read: those are read in order, and this one is with them.
+     * Adds the contents of a StateVersion, in the caller's transaction. Does nothing while an earlier one of the Capsule has yet
+     * to be read: those are read in order, and this one with them.
      */
     readonly add: (version: IndexedState) => Effect.Effect<void>
-    /** The index key of a real object of the Workspace; `null` without one. */
+    /** The index key of a real object in the Workspace; `null` if it has none. */
     readonly keyOf: (workspaceId: WorkspaceId) => Effect.Effect<(object: ManagedObject) => string | null>
   }
 >()("svc/actors/state/StateIndex") {
@@ -66,7 +66,7 @@ export class StateIndex extends Context.Service<
         } satisfies IndexKeys
       })
 
-      /** Whether this is the next StateVersion of the Capsule to read. */
+      /** Whether this is the Capsule's next StateVersion to read. */
       const isNext = Effect.fnUntraced(function* ({ capsuleId, generation }: IndexedState) {
         const [later] = yield* StateIndexRow.some(sql, "generation")`SELECT generation FROM state_indexes
           WHERE capsule_id = ${capsuleId} AND generation >= ${generation} LIMIT 1`
@@ -94,7 +94,7 @@ export class StateIndex extends Context.Service<
           const name = instanceName(row)
           const entry = entries.get(name)
           if (entry !== undefined && entry.objectId === null && row.object_id !== null) {
-            // It is known only now that the id is a secret.
+            // Only now is the id known to be a secret.
             yield* sql`UPDATE resource_versions SET ${ResourceVersionRow.changes(sql, { object_id: null })}
               WHERE capsule_id = ${capsuleId} AND address = ${row.address}`
           }

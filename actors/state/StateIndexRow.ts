@@ -4,16 +4,16 @@ import { Timestamp } from "../../schema/records/Primitives.ts"
 import { jsonText } from "../database/JsonText.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** StateVersions that were read. Those of a Capsule are read in the order of their generations. */
+/** StateVersions that have been read. Those of one Capsule are read in the order of their generations. */
 export const StateIndexRow = table("state_indexes", {
   state_version_id: StateVersionId,
   capsule_id: CapsuleId,
   generation: Schema.Int,
-  /** `unreadable`: the tool encrypted it, or it cannot be opened. */
+  /** `unreadable`: it was encrypted by the tool, or it cannot be opened. */
   outcome: Schema.Literals(["indexed", "unreadable"])
 })
 
-/** Digests of attributes by their names. */
+/** Digests of attributes, by attribute name. */
 export const AttributesJson = jsonText(Schema.Record(Schema.String, Schema.String))
 
 const versionColumns = {
@@ -23,7 +23,7 @@ const versionColumns = {
   digest: Schema.String,
   /** The first generation of this version. */
   valid_from: Schema.Int,
-  /** The first later generation with another version; `NULL` while there is none. */
+  /** The first later generation that has another version; `NULL` if there is none yet. */
   valid_to: Schema.NullOr(Schema.Int),
   /** The Run that created this version. */
   run_id: RunId,
@@ -32,7 +32,7 @@ const versionColumns = {
   ended_by_run_id: Schema.NullOr(RunId)
 }
 
-/** Instances of managed resources, by ranges of generations. */
+/** Instances of managed resources, by generation range. */
 export const ResourceVersionRow = table("resource_versions", {
   ...versionColumns,
   address: Schema.String,
@@ -41,13 +41,13 @@ export const ResourceVersionRow = table("resource_versions", {
   provider: Schema.String,
   /** `NULL` where it is, or may be, a secret. */
   object_id: Schema.NullOr(Schema.String),
-  /** Keyed digest of the real object's identity in the Workspace; `NULL` without one. */
+  /** Keyed digest of the real object's identity in the Workspace; `NULL` if it has none. */
   object_key: Schema.NullOr(Schema.String),
   attributes: AttributesJson
 })
 export type ResourceVersionRow = RowOf<typeof ResourceVersionRow.columns>
 
-/** Outputs of the tool's state, by ranges of generations. */
+/** Outputs of the tool's state, by generation range. */
 export const OutputVersionRow = table("output_versions", { ...versionColumns, name: Schema.String })
 export type OutputVersionRow = RowOf<typeof OutputVersionRow.columns>
 

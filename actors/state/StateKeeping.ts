@@ -2,26 +2,26 @@ import { type Cause, Deferred, Effect, Latch, type Scope, Semaphore } from "effe
 import type { StateCheckpoint } from "../../runner/execution/RunSink.ts"
 import type { HoldLost } from "../run/RunHold.ts"
 
-/** The states of one execution that are being stored: one at a time, and of the waiting ones only the newest. */
+/** The states of one execution that are being stored: one at a time, and only the newest of those waiting. */
 export interface StateKeeping {
   /** Accepts a state and returns at once. */
   readonly offer: (checkpoint: StateCheckpoint) => Effect.Effect<void>
   /**
-   * Waits until the newest state is kept, and accepts no more: from here on the outcome of the execution has the state. A
-   * failure is logged; the place of execution has the state.
+   * Waits until the newest state is kept, and accepts no more: from here on the outcome of the execution carries the state. A
+   * failure is logged; the place of execution still has the state.
    */
   readonly end: Effect.Effect<void>
-  /** Fails once a state could not be kept because the execution has lost the Run. */
+  /** Fails as soon as a state cannot be kept because the execution has lost the Run. */
   readonly lost: Effect.Effect<never, HoldLost>
 }
 
 const keepAgain = "1 second"
 
-/** Whether a state replaces the last one. A tool may write several under one serial; the serial never decreases. */
+/** Whether a state replaces the last one. A tool may write several with the same serial; the serial never decreases. */
 export const isNewer = (last: number | undefined, { serial }: Pick<StateCheckpoint, "serial">): boolean =>
   last === undefined || serial >= last
 
-/** Keeps the offered states with `keep`, until the Scope closes; the newest is kept before that. */
+/** Keeps the offered states with `keep`, until the Scope closes; the newest one is kept before it does. */
 export const makeStateKeeping = Effect.fnUntraced(function* (
   keep: (checkpoint: StateCheckpoint) => Effect.Effect<void, HoldLost>
 ): Effect.fn.Return<StateKeeping, never, Scope.Scope> {
@@ -40,7 +40,7 @@ export const makeStateKeeping = Effect.fnUntraced(function* (
       return Effect.logError("A checkpoint of a state could not be kept.", cause)
     })
 
-  /** Returns whether nothing waits because of a failure. */
+  /** Returns whether nothing is left waiting because of a failure. */
   const attempt = Effect.suspend(() => {
     const checkpoint = waiting
     waiting = undefined

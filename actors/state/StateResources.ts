@@ -14,9 +14,9 @@ import { StateVersionRow } from "./StateVersionRow.ts"
 
 /** Which resources to list; all of them when neither is given. */
 export interface ResourceFilter {
-  /** Text of the address; case-sensitive. */
+  /** Text within the address; case-sensitive. */
   readonly address?: string | undefined
-  /** Text of the address, the type or the id, in any letter case. */
+  /** Text within the address, the type or the id; case-insensitive. */
   readonly search?: string | undefined
 }
 
@@ -24,7 +24,7 @@ export interface ResourceFilter {
 export interface ListedResources extends Page<StateResource> {
   /** Absent for a Capsule without a state. */
   readonly stateVersionId: StateVersionId | undefined
-  /** Whether the state was read; nothing is listed otherwise. */
+  /** Whether the state has been read; nothing is listed otherwise. */
   readonly indexed: boolean
 }
 
@@ -38,7 +38,7 @@ const Listed = rowShape({
   resolved_commit: RunRow.columns.resolved_commit
 })
 
-// Like the database: only for letters without accents.
+// Case-insensitive for unaccented letters only, like the database.
 const lowerCase = (text: string) => text.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
 
 const decodeResource = storedRecord(StateResource)
@@ -55,7 +55,7 @@ const toResource = (row: RowOf<typeof Listed.columns>): StateResource =>
     ...(row.resolved_commit === null ? {} : { commit: row.resolved_commit })
   })
 
-/** Reads what StateVersions contain, only from the index: no state is opened, and no value is available here. */
+/** Reads the contents of StateVersions from the index alone: no state is opened, and no values are available here. */
 export class StateResources extends Context.Service<
   StateResources,
   {
@@ -65,7 +65,7 @@ export class StateResources extends Context.Service<
       filter: ResourceFilter,
       page: PageRequest
     ) => Effect.Effect<ListedResources, ApiError>
-    /** The differences between a StateVersion and another one of the Capsule, by default the previous one. */
+    /** The differences between a StateVersion and another one of the Capsule (by default the previous one). */
     readonly difference: (
       id: StateVersionId,
       from: StateVersionId | undefined,
@@ -142,7 +142,7 @@ export class StateResources extends Context.Service<
         return rows[0]?.outcome === "indexed"
       }, Effect.orDie)
 
-      /** The rows that are valid at only one of the generations, from the earlier one and from the later one. */
+      /** The rows that are valid at only one of the generations, split into those of the earlier and those of the later one. */
       const resourcesBetween = Effect.fnUntraced(function* (capsuleId: CapsuleId, earlier: number, later: number) {
         const rows = ResourceVersionRow.rows(sql)
         const ended = yield* rows`SELECT * FROM resource_versions WHERE capsule_id = ${capsuleId}
@@ -171,7 +171,7 @@ export class StateResources extends Context.Service<
         const to = yield* find(id)
         if (to === undefined) return yield* notFound("StateVersion")
         const base = yield* from === undefined ? previous(to.capsule_id, to.generation) : find(from)
-        // Not even the existence of another Capsule's is revealed.
+        // Does not even reveal that another Capsule's StateVersion exists.
         if (from !== undefined && base?.capsule_id !== to.capsule_id) {
           return yield* invalidRequest("from: this is not a StateVersion of the same Capsule.")
         }

@@ -9,7 +9,7 @@ import { type RowOf, table } from "../database/Table.ts"
 
 export const ImportedFromJson = jsonText(ImportedFrom)
 
-/** States uploaded to be taken over by an install. */
+/** States uploaded for an install to take over. */
 export const StateUploadRow = table("state_uploads", {
   id: StateUploadId,
   workspace_id: WorkspaceId,
@@ -19,24 +19,21 @@ export const StateUploadRow = table("state_uploads", {
   serial: Schema.Int,
   resource_count: Schema.Int,
   tool_version: Schema.NullOr(Schema.String),
-  /** Sealed; `NULL` once it is a StateVersion. */
+  /** Sealed; `NULL` once it has become a StateVersion. */
   state: Schema.NullOr(Schema.String),
-  /** The install that holds it. */
+  /** The install that holds the upload. */
   install_plan_id: Schema.NullOr(InstallPlanId),
   created_by: Schema.NullOr(Schema.String),
   created_at: Timestamp,
   expires_at: Timestamp,
   used_at: Schema.NullOr(Timestamp),
-  /**
-   * For a state from the backup of another installation: where it comes from, and what else the backup contains,
-   * sealed.
-   */
+  /** For a state from another installation's backup: where it comes from, and what else the backup contains, sealed. */
   imported_from: Schema.NullOr(ImportedFromJson),
   sealed_secrets: Schema.NullOr(Schema.String)
 })
 export type StateUploadRow = RowOf<typeof StateUploadRow.columns>
 
-/** Everything but what is sealed. */
+/** Everything except the sealed columns. */
 export const ListedStateUpload = StateUploadRow.without("state", "sealed_secrets")
 export type ListedStateUpload = RowOf<typeof ListedStateUpload.columns>
 

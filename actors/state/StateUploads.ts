@@ -11,7 +11,7 @@ import type { ImportedFrom } from "../../schema/records/ImportedFrom.ts"
 import { type ImportedSecrets, importedSecretsOf, importedSecretsText } from "./ImportedSecrets.ts"
 import { ImportedFromJson, StateUploadRow } from "./StateUploadRow.ts"
 
-/** An uploaded state with what was read from it. */
+/** An uploaded state, and what has been read from it. */
 export interface NewStateUpload {
   readonly workspaceId: WorkspaceId
   readonly state: Redacted.Redacted<Uint8Array>
@@ -20,7 +20,7 @@ export interface NewStateUpload {
   readonly resourceCount: number
   readonly toolVersion: string | undefined
   readonly createdBy: string | undefined
-  /** For a state from the backup of another installation. */
+  /** For a state from another installation's backup. */
   readonly imported?: { readonly from: ImportedFrom; readonly secrets: ImportedSecrets } | undefined
 }
 
@@ -48,20 +48,20 @@ const gone = () =>
     "adopt.uploadId: the Workspace has no such upload that is free. An upload serves one install, and is erased after an hour. Upload the state again."
   )
 
-/** The only writer of `state_uploads`. Every method works in the caller's transaction, `eraseUnused` excepted. */
+/** The only writer of `state_uploads`. Every method except `eraseUnused` works in the caller's transaction. */
 export class StateUploads extends Context.Service<
   StateUploads,
   {
-    /** Seals and stores the state. Fails with `failed_precondition` while the Workspace has too many that wait. */
+    /** Seals and stores the state. Fails with `failed_precondition` while too many uploads of the Workspace are waiting. */
     readonly insert: (upload: NewStateUpload) => Effect.Effect<StateUploadRow, ApiError>
     readonly find: (id: StateUploadId) => Effect.Effect<StateUploadRow | undefined>
-    /** Holds an upload for an install: no other one can have it. */
+    /** Holds an upload for an install: no other install can take it. */
     readonly claim: (
       workspaceId: WorkspaceId,
       adopt: { readonly uploadId: StateUploadId; readonly sha256: string },
       installPlanId: InstallPlanId
     ) => Effect.Effect<void, ApiError>
-    /** Releases the upload of a failed install, for the rest of its hour. */
+    /** Releases the upload of a failed install for the rest of the upload's hour. */
     readonly release: (installPlanId: InstallPlanId) => Effect.Effect<void>
     /** The upload that an install holds, with its state. */
     readonly held: (installPlanId: InstallPlanId) => Effect.Effect<HeldUpload | undefined>

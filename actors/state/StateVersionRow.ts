@@ -36,7 +36,7 @@ export const StateVersionRow = table("state_versions", {
   sealed_secrets: Schema.NullOr(Schema.String),
   /** For an adopted state: what it was before. */
   left_over_state_id: Schema.NullOr(LeftOverStateId),
-  /** For a state that was taken over with the install: its upload. */
+  /** For a state that was taken over with the install: the upload it came from. */
   state_upload_id: Schema.NullOr(StateUploadId)
 })
 export type StateVersionRow = RowOf<typeof StateVersionRow.columns>

@@ -29,7 +29,7 @@ import {
   StateVersionRow
 } from "./StateVersionRow.ts"
 
-/** A state to commit, with what was read from it. */
+/** A state to commit, and what has been read from it. */
 export interface NewStateVersion {
   readonly workspaceId: WorkspaceId
   readonly capsuleId: CapsuleId
@@ -43,17 +43,17 @@ export interface NewStateVersion {
   readonly sourceSnapshotId: SourceSnapshotId | undefined
   readonly installConfigId: InstallConfigId
   readonly outputs: ReadonlyArray<StateOutput>
-  /** Text of the secret inputs that were applied, now or earlier: the state may contain it unmarked. */
+  /** Text of the secret inputs that were applied, now or earlier: the state may contain them unmarked. */
   readonly secrets: ReadonlyArray<SecretText>
   /** The source build of the plan whose apply produced this state. */
   readonly build: BuildColumns
-  /** The adopted left-over state; absent for a state that a Run's settlement commits. */
+  /** The adopted left-over state; absent for a state committed by a Run's settlement. */
   readonly leftOverStateId?: LeftOverStateId | undefined
   /** The upload of a state that is taken over with the install. */
   readonly stateUploadId?: StateUploadId | undefined
 }
 
-/** The id of the state that a Run, the adoption of a left-over state or an upload commits: each commits one. */
+/** The id of the state committed by a Run, by the adoption of a left-over state or by an upload: each commits exactly one. */
 export const stateVersionIdOf = (from: string): StateVersionId => derivedId(StateVersionId, "sv", from, "state")
 
 /** Where a state is sealed. The generation is part of the identity: an older state cannot be passed off as a newer one. */
@@ -102,14 +102,14 @@ export const toStateVersion = (row: ListedStateVersion): StateVersion =>
     ...(row.state_upload_id === null ? {} : { stateUploadId: row.state_upload_id })
   })
 
-/** Why an Output that the module does not mark sensitive is private nevertheless; undefined for any other. */
+/** Why an Output is private even though the module does not mark it sensitive; undefined for any other Output. */
 export const privacyReason = ({ name, private_origins }: OutputRow): string | undefined => {
   if (private_origins === null) return undefined
   const origins = PrivateOriginsJson.read(private_origins)
   return `The Output ${name} is private: it repeats ${origins.length === 0 ? "a secret" : origins.join(", ")}.`
 }
 
-/** The same for another Workspace, under its own name for the Output: it must not learn which secrets exist. */
+/** The reason as told to another Workspace, under its own name for the Output: it must not learn which secrets exist. */
 export const privacyElsewhere = ({ private_origins }: OutputRow, name: string): string | undefined =>
   private_origins === null ? undefined : `The Output ${name} is private: it repeats a secret.`
 
@@ -135,7 +135,7 @@ export class StateVersions extends Context.Service<
     ) => Effect.Effect<{ readonly id: StateVersionId; readonly digest: string }>
     readonly find: (id: StateVersionId | null) => Effect.Effect<StateVersionRow | undefined>
     readonly open: (row: StateVersionRow) => Effect.Effect<Redacted.Redacted<Uint8Array>>
-    /** The same for a StateVersion that may be removed at any time; `none` once it was. */
+    /** The same for a StateVersion that may be removed at any time; `none` once it has been. */
     readonly openStored: (row: StateVersionRow) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>>
     /** The secret inputs that the state may contain. */
     readonly secrets: (row: StateVersionRow) => Effect.Effect<ReadonlyArray<SecretText>>
@@ -222,7 +222,7 @@ export class StateVersions extends Context.Service<
         )
 
       const secrets = Effect.fnUntraced(function* (row: StateVersionRow) {
-        // A state from before secrets were recorded.
+        // A state committed before secrets were recorded.
         if (row.sealed_secrets === null) return []
         return yield* secretsOfText(yield* vault.openText(secretsPlace(row), row.sealed_secrets))
       }, Effect.orDie)

@@ -17,23 +17,23 @@ import { baseMoved, operatorMoved, type SnapshotPlace } from "../configuration/O
 import { OperatorConfigs } from "../configuration/OperatorConfigs.ts"
 import { marked } from "../configuration/VariableRules.ts"
 
-/** Lets Capsules follow the operator's decisions: a plan is made under the current base configuration, or not at all. */
+/** Makes Capsules follow the operator's decisions: a plan is made under the current base configuration, or not at all. */
 export class OperatorSuccession extends Context.Service<
   OperatorSuccession,
   {
     /** The location of a configuration's snapshot, which selects its base configuration. */
     readonly placeOf: (config: LoadedInstallConfig) => Effect.Effect<SnapshotPlace | undefined>
     /**
-     * In the caller's transaction, for a plan that starts: when the base configuration has changed, the Capsule gets a
-     * successor of its configuration that was compiled with it. Returns the resulting Capsule; `undefined` when nothing has
-     * changed. Fails when the module cannot be configured like that.
+     * In the caller's transaction, for a plan that is starting: if the base configuration has changed, the Capsule gets a
+     * successor of its configuration that is compiled with the new base. Returns the resulting Capsule; `undefined` if nothing
+     * has changed. Fails if the module cannot be configured that way.
      */
     readonly follow: (
       capsule: GuardedCapsuleRow,
       config: LoadedInstallConfig,
       runId: RunId
     ) => Effect.Effect<GuardedCapsuleRow | undefined, ApiError>
-    /** Why a Capsule's plan must not be applied any more, because of later decisions of the operator. */
+    /** Why a Capsule's plan must no longer be applied, because of later decisions by the operator. */
     readonly planMoved: (capsule: CapsuleRow, plan: RunRow) => Effect.Effect<string | undefined>
     /** Voids every unapplied plan made under settings that are no longer in force. Returns the number. */
     readonly supersedeMoved: Effect.Effect<number>
@@ -72,7 +72,7 @@ export class OperatorSuccession extends Context.Service<
         const former = new Set(config.config.operator?.variables)
         const given = Object.entries(yield* configs.values(config.row)).filter(([name]) => !former.has(name))
         const values = { ...Object.fromEntries(given), ...derived.operatorValues }
-        // A second attempt of the same Run finds the first one's result.
+        // A second attempt at the same Run finds the first one's result.
         const id = derivedId(InstallConfigId, "icfg", runId, `operator ${derived.config.operator?.digest ?? "none"}`)
         const after = yield* succession.succeed(capsule, {
           id,
@@ -103,7 +103,7 @@ export class OperatorSuccession extends Context.Service<
       }, Effect.provideContext(services))
 
       const planMoved = Effect.fnUntraced(function* (capsule: CapsuleRow, plan: RunRow) {
-        // A restore executes nothing; the plan that must follow it is made under the settings then in force.
+        // A restore executes nothing; the plan that must follow it is made under the settings in force at that time.
         if (plan.type === "restore") return undefined
         const config = yield* configs.load(plan.install_config_id)
         const place = config === undefined ? undefined : yield* placeOf(config)

@@ -4,13 +4,13 @@ import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import { permissionDenied, roleHeld } from "../member/InvitationRights.ts"
 import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
 
-/** The Workspace, and the person who acts on it. */
+/** The Workspace, and the person acting on it. */
 export interface OwnerScope {
   readonly workspaceId: WorkspaceId
   readonly subject: string
 }
 
-/** Refuses everybody but an owner, as of the caller's transaction, and everybody in an archived Workspace. */
+/** Refuses anybody but an owner, as of the caller's transaction, and everybody in an archived Workspace. */
 export const requireOwner = Effect.fn("requireOwner")(function* (
   { subject, workspaceId }: OwnerScope,
   refusal: string

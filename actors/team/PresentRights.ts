@@ -16,15 +16,12 @@ export interface CapsulePlace {
 /** What a subject may currently do for a Capsule. */
 export interface PresentRights {
   readonly kind: SubjectKind
-  /** None without an active membership of an active account, whatever the teams say. */
+  /** None without an active membership of an active account, whatever the teams grant. */
   readonly role: Role | undefined
   readonly teamIds: ReadonlySet<TeamId>
 }
 
-/**
- * The highest of what a member holds in the Workspace and what teams add for the place. Without a membership, teams add
- * nothing.
- */
+/** The higher of the member's role in the Workspace and what teams add for the place. Without a membership, teams add nothing. */
 export const effectiveRole = (held: Role | undefined, granted: ReadonlyArray<Role>): Role | undefined =>
   held === undefined
     ? undefined
@@ -61,7 +58,7 @@ export const presentRights = Effect.fn("presentRights")(function* (
       const teamIds = new Set(teams.flatMap((row) => (row.subject === subject ? [row.team_id] : [])))
       const granted = grants.flatMap(({ role, team_id }) => (teamIds.has(team_id) ? [role] : []))
       const own = held.find((row) => row.subject === subject)
-      // A person without a membership counts nowhere.
+      // A person without a membership has no rights anywhere.
       return [subject, { kind: own?.kind ?? "person", role: effectiveRole(own?.role, granted), teamIds }]
     })
   )

@@ -14,7 +14,7 @@ export const TeamRow = table("teams", {
 })
 export type TeamRow = RowOf<typeof TeamRow.columns>
 
-/** Who is in which team. */
+/** Which people are in which team. */
 export const TeamMemberRow = table("team_members", { team_id: TeamId, subject: Subject })
 
 /** The roles of a team for Projects and environments. */

@@ -19,7 +19,7 @@ import { TeamGrantRow, TeamMemberRow, TeamRow } from "./TeamRows.ts"
 
 const decode = storedRecord(Team)
 
-/** The team of a row, with what belongs to it. */
+/** The team of a row, with its members and grants. */
 const toTeam = (row: TeamRow, members: ReadonlyArray<Subject>, grants: ReadonlyArray<TeamGrantRow>): Team =>
   decode({
     id: row.id,
@@ -40,8 +40,8 @@ const grantWords = ({ environment, projectId, role }: TeamGrant): string =>
   `${role} in ${projectId ?? "*"}/${environment ?? "*"}`
 
 /**
- * Teams of a Workspace; the only writer of their tables, except for the trigger that removes suspended members. A team
- * decides who counts for a rule of approval, and what its grants add, so only owners change it.
+ * Teams of a Workspace; the only writer of their tables, except for the trigger that removes suspended members. A team determines
+ * who counts towards an approval rule and what its grants add, so only owners may change it.
  */
 export class Teams extends Context.Service<
   Teams,
@@ -55,7 +55,7 @@ export class Teams extends Context.Service<
       id: TeamId,
       change: TeamChange
     ) => Effect.Effect<Team, ApiError>
-    /** Fails with `failed_precondition` while a rule of approval names the team. */
+    /** Fails with `failed_precondition` while an approval rule names the team. */
     readonly remove: (context: CommandContext, scope: OwnerScope, id: TeamId) => Effect.Effect<void, ApiError>
   }
 >()("svc/actors/team/Teams") {

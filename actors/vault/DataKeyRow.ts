@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** Wrapped data keys; `workspace_id` is empty for records of no Workspace. */
+/** Wrapped data keys; `workspace_id` is empty for records that belong to no Workspace. */
 export const DataKeyRow = table("vault_data_keys", {
   id: Schema.String,
   record_kind: Schema.String,

@@ -39,8 +39,8 @@ const isAged = (row: Row, millis: number, ageless: boolean) =>
   !ageless && millis - Date.parse(row.created_at) > Duration.toMillis(activeFor)
 
 /**
- * The data keys in the database. Rows are written through the caller's transaction when there is one, and remembered only
- * once that is committed: a key of a rolled-back row would seal values that nothing can open.
+ * The data keys in the database. Rows are written through the caller's transaction if there is one, and cached only once it is
+ * committed: a key from a rolled-back row would seal values that nothing can open.
  */
 export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyring>) {
   const sql = yield* SqlClient.SqlClient
@@ -100,7 +100,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
         WHERE master_key_id <> ${masterKeyId} ORDER BY id LIMIT ${rewrapBatch}`
   })
 
-  // The check that no rotation intervened is made while this transaction excludes other writers.
+  // The check for an intervening rotation is made while this transaction excludes other writers.
   const create = Effect.fnUntraced(function* (kind: string, workspaceId: string) {
     const random = yield* SecureRandom.SecureRandom
     const { active: master } = yield* Ref.get(keyring)
@@ -159,7 +159,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
     return key
   })
 
-  /** Wraps one batch with the active master key; returns how many remained before it. */
+  /** Wraps one batch with the active master key; returns how many were left before it. */
   const rewrapSome = Effect.gen(function* () {
     const { active: master } = yield* Ref.get(keyring)
     const rows = yield* findForeign(master.id)
@@ -192,7 +192,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
         WHERE workspace_id = ${workspaceId} AND ${sql.in("id", ids)} ORDER BY id`
   })
 
-  /** The keys of the Workspace that sealed values in the text name. */
+  /** The Workspace's keys that are named by the sealed values in the text. */
   const wrappedIn = (workspaceId: WorkspaceId, text: string) =>
     Effect.orDie(findWrapped({ ids: [...new Set(text.match(/dk_[0-9a-f]{24}/g) ?? [])], workspaceId }))
 

@@ -8,7 +8,7 @@ export const integrityFault = {
     "A stored secret does not open where it lies: the database was changed by something else than this service, or a part of it comes from elsewhere. Nothing was done with it. The operator finds the record in the log and with `svc doctor`; enter the value again, or restore a backup."
 } as const
 
-/** Stores raise it as a defect, which may have crossed an actor's protocol: it is recognised by its tag. */
+/** Stores raise it as a defect, which may have crossed an actor's protocol, so it is recognised by its tag. */
 export const isIntegrityFault = (defect: unknown): boolean =>
   hasProperty(defect, "_tag") && defect._tag === "VaultOpenFailed"
 

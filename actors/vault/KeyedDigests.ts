@@ -10,7 +10,7 @@ import { VaultOpenFailed } from "./VaultErrors.ts"
 export const digestRootKind = "svc/mac"
 
 /**
- * The keyed digest of one purpose (HMAC-SHA-256, base64url). Lists take one for each of their rows: waiting for another
+ * The keyed digest for one purpose (HMAC-SHA-256, base64url). Lists compute one for each of their rows: waiting for another
  * thread, or for a service, would cost more than the row.
  */
 export const digestFor = Effect.fnUntraced(function* (root: DataKey, purpose: string) {
@@ -20,7 +20,7 @@ export const digestFor = Effect.fnUntraced(function* (root: DataKey, purpose: st
 
 const RootId = rowShape({ id: Schema.String })
 
-/** The id of the key behind the digests of this database; `undefined` where there is none yet. */
+/** The id of the key behind the digests of this database; `undefined` if there is none yet. */
 export const digestRootId = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* RootId.rows(sql)`SELECT id FROM vault_data_keys

@@ -5,7 +5,7 @@ import { VaultLocked } from "./VaultErrors.ts"
 
 export const masterKeyLength = 32
 
-/** One root key. `decrypt-only` keys open what they sealed and seal nothing new. */
+/** One root key. `decrypt-only` keys open what they have sealed and seal nothing new. */
 export interface MasterKey {
   /** `mk_` and 16 hex digits, computed from the key, so that the same key has the same id wherever it comes from. */
   readonly id: string
@@ -86,7 +86,7 @@ const fromPlainKeys = Effect.fnUntraced(function* (text: string, origin: string)
   return yield* makeKeyring(keys)
 })
 
-/** Reads the text of a keyring or of plain keys. `origin` is where it came from, for messages. */
+/** Reads the text of a keyring or of plain keys. `origin` says where it came from, for messages. */
 export const parseKeyring = Effect.fn("parseKeyring")(function* (text: Redacted.Redacted, origin: string) {
   const plain = Redacted.value(text).trim()
   if (!plain.startsWith("{")) return yield* fromPlainKeys(plain, origin)

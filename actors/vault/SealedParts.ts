@@ -10,8 +10,8 @@ import { decode, encode, identity, keyOf, type SealContext, valueIdentity } from
 import { VaultOpenFailed } from "./VaultErrors.ts"
 
 /*
- * A long value is sealed in parts, which are rows of their own: as one text it would be held several times at once, by the cipher, the text, and
- * SQLite. Its place holds the name of the value.
+ * A long value is sealed in parts, which are rows of their own: as a single string, it would be held several times at once, by
+ * the cipher, the string, and SQLite. Its place holds the name of the value.
  */
 
 export const partBytes = 1024 * 1024
@@ -20,18 +20,23 @@ const nameBytes = 16
 
 const namePattern = /^v2\.(dk_[0-9a-f]{24})\.[A-Za-z0-9_-]{22}$/
 
-/** The data key of a value that is sealed in parts; undefined for one that is not. */
+/** The data key of a value that is sealed in parts; undefined for any other value. */
 export const partsKeyOf = (envelope: string): string | undefined => namePattern.exec(envelope)?.[1]
 
-/** Whether a value is sealed in parts: it is longer than one, and its place takes them. */
+/** Whether a value is sealed in parts: it is longer than one part, and its place accepts parts. */
 export const isLong = ({ column, table }: SealContext, plain: Uint8Array): boolean =>
   plain.length > partBytes && longValues.some((place) => place.table === table && place.column === column)
 
-/** A part opens only as this one of its value, and the last only as the last: none can be left out, repeated or exchanged. */
+/**
+ * A part opens only at its own position in its value, and the last part only as the last: none can be left out, repeated or
+ * exchanged.
+ */
 const partIdentity = (key: DataKey, context: SealContext, value: string, part: number, isLast: boolean) =>
   identity(["svc/vault/part/v1", ...valueIdentity(key.id, context), value, part, isLast ? 1 : 0])
 
-/** In the caller's transaction, which also writes the row that holds the value: the end of that row is the end of the parts. */
+/**
+ * Runs in the caller's transaction, which also writes the row that holds the value: when that row is removed, so are the parts.
+ */
 export const sealParts = Effect.fnUntraced(function* (key: DataKey, context: SealContext, plain: Uint8Array) {
   const sql = yield* SqlClient.SqlClient
   const aead = yield* Aead.Aead
@@ -60,7 +65,7 @@ export const sealParts = Effect.fnUntraced(function* (key: DataKey, context: Sea
 
 const Stored = rowShape({ envelope: Schema.NullOr(Schema.String) })
 
-/** What the row of a long value holds now; null where there is nothing. */
+/** What the row of a long value currently holds; null if there is nothing. */
 export const storedLong = Effect.fnUntraced(function* ({ column, rowId, table }: SealContext) {
   const sql = yield* SqlClient.SqlClient
   const place = longValues.find((each) => each.table === table && each.column === column)

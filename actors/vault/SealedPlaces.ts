@@ -13,7 +13,7 @@ interface SealedColumn {
   readonly rowId: string
   readonly workspaceId: string
   readonly version?: string
-  /** A column whose Workspace is another record's. */
+  /** A column whose Workspace is that of another record. */
   readonly joined?: string
 }
 
@@ -39,7 +39,7 @@ const ofNobody = (table: string, column: string, rowId: string): SealedColumn =>
   workspaceId: "NULL"
 })
 
-/** Every place in the database where something is sealed. A test compares it with what a whole journey seals. */
+/** Every place in the database where something is sealed. A test compares it with everything sealed during a complete journey. */
 export const sealedColumns: ReadonlyArray<SealedColumn> = [
   own("connections", "sealed_values"),
   {

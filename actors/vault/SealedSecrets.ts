@@ -1,7 +1,7 @@
 import { Effect, Redacted, Schema } from "effect"
 import type { SecretText } from "../../runner/redaction/SecretText.ts"
 
-/** A plain text was stored before origins were recorded. */
+/** Plain text was stored before origins were recorded. */
 const Stored = Schema.Union([Schema.String, Schema.Struct({ origin: Schema.String, text: Schema.String })])
 type Stored = typeof Stored.Type
 
@@ -19,7 +19,7 @@ const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
 export const secretsText = (secrets: ReadonlyArray<SecretText>): Redacted.Redacted =>
   Redacted.make(encodeSecrets(toStoredSecrets(secrets)))
 
-/** The secrets of a text that `secretsText` made. */
+/** The secrets in a text made by `secretsText`. */
 export const secretsOfText = (text: Redacted.Redacted) =>
   Effect.map(decodeSecrets(Redacted.value(text)), fromStoredSecrets)
 

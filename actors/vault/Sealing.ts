@@ -6,7 +6,7 @@ import { VaultOpenFailed } from "./VaultErrors.ts"
 export const encode = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64url")
 
-/** Strict: every other spelling of the same bytes is refused, so that any changed character is noticed. */
+/** Strict: every other spelling of the same bytes is refused, so that any change to a character is noticed. */
 export const decode = (text: string): Uint8Array | undefined => {
   const bytes = Buffer.from(text, "base64url")
   return bytes.toString("base64url") === text ? new Uint8Array(bytes) : undefined
@@ -20,7 +20,7 @@ export const identity = (parts: ReadonlyArray<string | number | null>): Uint8Arr
 export interface SealContext {
   readonly table: string
   readonly column: string
-  /** `null` for records of no Workspace. */
+  /** `null` for records that belong to no Workspace. */
   readonly workspaceId: string | null
   readonly rowId: string
   /** For values that are replaced in place, e.g. a state generation: an older value cannot be passed off as a newer one. */

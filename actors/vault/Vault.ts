@@ -68,20 +68,20 @@ export class Vault extends Context.Service<
     ) => Effect.Effect<Redacted.Redacted<Uint8Array>, VaultOpenFailed>
     readonly openText: (context: SealContext, envelope: string) => Effect.Effect<Redacted.Redacted, VaultOpenFailed>
     /**
-     * Opens what was read from a row before, outside a transaction: where its parts are gone since, what the row holds now. `none` when it holds
-     * nothing any more.
+     * Opens what has previously been read from a row, outside a transaction: if its parts are gone by now, opens what the row
+     * currently holds. `none` if it no longer holds anything.
      */
     readonly openStored: (
       context: SealContext,
       envelope: string
     ) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>, VaultOpenFailed>
-    /** The sealed value as one text, which opens in the same place wherever it is taken: parts stay behind. */
+    /** The sealed value as a single string, which opens in the same place wherever it is taken: parts would stay behind. */
     readonly inOneText: (context: SealContext, envelope: string) => Effect.Effect<string, VaultOpenFailed>
-    /** The data keys of a Workspace that sealed values in the text name, as they are stored: wrapped. */
+    /** The data keys of a Workspace that are named by the sealed values in the text, as stored: wrapped. */
     readonly wrappedKeys: (workspaceId: WorkspaceId, text: string) => Effect.Effect<ReadonlyArray<WrappedDataKey>>
     /**
-     * Opens what another installation sealed, with the data keys of its file. Fails with `VaultLocked`, naming the master keys
-     * that are missing here.
+     * Opens what another installation has sealed, with the data keys from its file. Fails with `VaultLocked`, naming the master
+     * keys that are missing here.
      */
     readonly foreign: (
       keys: ReadonlyArray<WrappedDataKey>
@@ -91,18 +91,18 @@ export class Vault extends Context.Service<
     >
     /** Keyed digest (HMAC-SHA-256, base64url) of `text`; digests of different purposes have nothing in common. */
     readonly mac: (purpose: string, text: string) => Effect.Effect<string>
-    /** Whether `digest` is the one `mac` gives, compared in constant time. */
+    /** Whether `digest` is what `mac` returns, compared in constant time. */
     readonly verifyMac: (purpose: string, text: string, digest: string) => Effect.Effect<boolean>
     /**
-     * Makes a new master key active (for keys given by the environment: the first one given) and wraps every data key
-     * with it; sealed values are not rewritten. After a crash the next call finishes the work. Keys of the file stay
-     * readable for old backups until `forgetRetired`. Fails with `VaultLocked`.
+     * Makes a new master key active (for keys given by the environment: the first one given) and wraps every data key with it;
+     * sealed values are not rewritten. After a crash, the next call finishes the work. Keys in the file stay readable for old
+     * backups until `forgetRetired`. Fails with `VaultLocked`.
      */
     readonly rotateMasterKey: (options?: { readonly forgetRetired: boolean }) => Effect.Effect<Rotation, VaultLocked>
     readonly keyIds: Effect.Effect<MasterKeyIds>
   }
 >()("svc/vault/Vault") {
-  /** Fails with `VaultLocked`, naming the key ids, while stored secrets need missing master keys. */
+  /** Fails with `VaultLocked`, naming the key ids, if stored secrets need master keys that are missing. */
   static readonly layer: Layer.Layer<
     Vault,
     VaultLocked,
@@ -191,14 +191,14 @@ const make = Effect.gen(function* () {
       yield* generateMasterKey,
       ...keys.map((key) => ({ ...key, status: "decrypt-only" as const }))
     ])
-    // On disk before anything is wrapped with it.
+    // Saved to disk before anything is wrapped with it.
     yield* writeKeyringFile(file, next)
     yield* Ref.set(keyring, next)
   })
 
   const forget = Effect.fnUntraced(function* (file: string) {
     const { active, keys } = yield* Ref.get(keyring)
-    // Within a transaction, so that no data key can be wrapped in the meantime.
+    // Runs in a transaction, so that no data key can be wrapped in the meantime.
     yield* Effect.gen(function* () {
       const wrapping = yield* masterKeysInUse
       if (wrapping.some(({ id }) => id !== active.id)) {

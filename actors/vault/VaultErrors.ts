@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 
 /**
- * A sealed value could not be opened: it was changed, moved to another record, or its key is missing. Deliberately says no
+ * A sealed value could not be opened: it has been changed or moved to another record, or its key is missing. Deliberately says no
  * more.
  */
 export class VaultOpenFailed extends Schema.TaggedError<VaultOpenFailed>()("VaultOpenFailed", {

@@ -1,14 +1,14 @@
 import { Context, type Redacted } from "effect"
 
 /**
- * Where the master key comes from. The text of each is either a keyring that this product wrote, or one or more 32-byte
- * keys as hex or base64, separated by commas or white space: the first seals, the others only open.
+ * Where the master key comes from. Each source's text is either a keyring written by this product, or one or more 32-byte keys as
+ * hex or base64, separated by commas or white space: the first seals, the others only open.
  */
 export type MasterKeySource =
   | {
       readonly kind: "file"
       readonly file: string
-      /** Creates a keyring when the file is missing and nothing is sealed yet. */
+      /** Creates a keyring if the file is missing and nothing has been sealed yet. */
       readonly create: boolean
     }
   | { readonly kind: "value"; readonly value: Redacted.Redacted }

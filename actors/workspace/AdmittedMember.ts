@@ -5,7 +5,7 @@ import type { Role } from "../../schema/records/Workspace.ts"
 import { newId, now } from "../Identity.ts"
 import { MembershipRow } from "./MembershipRow.ts"
 
-/** Makes a person who agreed an active member, in the caller's transaction. A former member returns with this role. */
+/** Makes a person who has agreed an active member, in the caller's transaction. A former member returns with this role. */
 export const admitMember = Effect.fn("admitMember")(function* (member: {
   readonly workspaceId: WorkspaceId
   readonly subject: string

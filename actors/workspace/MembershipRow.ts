@@ -11,7 +11,7 @@ export const MembershipRow = table("memberships", {
   subject: Subject,
   role: Role,
   status: MemberStatus,
-  /** When the person left; only they can return, by a new invitation. `null` for a member whom somebody else suspended. */
+  /** When the person left; only they can return, through a new invitation. `null` for a member suspended by somebody else. */
   left_at: Schema.NullOr(Timestamp),
   created_at: Timestamp,
   updated_at: Timestamp

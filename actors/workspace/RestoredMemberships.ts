@@ -19,7 +19,7 @@ export const restoredMemberships = Effect.map(SqlClient.SqlClient, (sql): Restor
       const held = yield* rowShape(HeldRecord.fields).rows(sql)`SELECT id, status AS "previousStatus" FROM memberships
         WHERE status = 'active' ORDER BY id`
       yield* sql`UPDATE memberships SET status = 'unconfirmed' WHERE status = 'active'`
-      // An invitation that may have been withdrawn since must not become valid again.
+      // An invitation that may have been withdrawn since the backup must not become valid again.
       yield* sql`UPDATE memberships SET ${MembershipRow.changes(sql, { status: "suspended", updated_at: yield* now })}
         WHERE status = 'invited'`
       return held

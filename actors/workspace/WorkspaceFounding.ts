@@ -27,7 +27,7 @@ export const handleFrom = (text: string): string => {
   return plain.length >= 2 ? plain : `ws-${plain}`.replace(/-$/, "")
 }
 
-/** The default Project, in the caller's transaction; does nothing when the Workspace has one. */
+/** Creates the default Project, in the caller's transaction; does nothing if the Workspace already has one. */
 export const ensureDefaultProject = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
   const sql = yield* SqlClient.SqlClient
   const at = yield* now
@@ -44,7 +44,7 @@ export const ensureDefaultProject = Effect.fnUntraced(function* (workspaceId: Wo
   })}`
 })
 
-/** The owner's membership, in the caller's transaction; leaves an existing one unchanged, even if suspended. */
+/** Creates the owner's membership, in the caller's transaction; leaves an existing one unchanged, even if suspended. */
 export const ensureOwner = Effect.fnUntraced(function* (workspaceId: WorkspaceId, owner: string) {
   const sql = yield* SqlClient.SqlClient
   const at = yield* now
@@ -60,8 +60,8 @@ export const ensureOwner = Effect.fnUntraced(function* (workspaceId: WorkspaceId
 })
 
 /**
- * A Workspace with its owner and default Project, in the caller's transaction. Fails with `failed_precondition` when the
- * handle is taken or the owner has a personal Workspace already.
+ * Creates a Workspace with its owner and default Project, in the caller's transaction. Fails with `failed_precondition` if the
+ * handle is taken or the owner already has a personal Workspace.
  */
 export const foundWorkspace = Effect.fn("foundWorkspace")(function* (founding: Founding) {
   const sql = yield* SqlClient.SqlClient
@@ -115,7 +115,7 @@ export const findPersonal = (sql: SqlClient.SqlClient) =>
 export const isWhole = (found: typeof Missing.Type): boolean =>
   found.workspaceId !== null && found.members > 0 && found.projects > 0
 
-/** An unused handle: the wanted one, or one with a few random characters. */
+/** An unused handle: the requested one, or one with a few random characters added. */
 const freeHandle = Effect.fnUntraced(function* (wanted: string) {
   const sql = yield* SqlClient.SqlClient
   const random = yield* SecureRandom.SecureRandom
@@ -124,7 +124,7 @@ const freeHandle = Effect.fnUntraced(function* (wanted: string) {
   return `${wanted.slice(0, 30)}-${Buffer.from(yield* random.randomBytes(4)).toString("hex")}`
 })
 
-/** Creates or completes the personal Workspace, in the caller's transaction; the id when one was created. */
+/** Creates or completes the personal Workspace, in the caller's transaction; returns the id if one was created. */
 export const repairPersonal = Effect.fn("repairPersonal")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient
   const [found] = yield* findPersonal(sql)(subject)

@@ -14,7 +14,7 @@ export interface WorkspaceListRequest extends PageRequest {
   /** Included in the first response even if it is not on the page. */
   readonly selectedWorkspaceId?: string | undefined
   readonly includeTotal?: boolean | undefined
-  /** A credential bound to one Workspace sees that one only. */
+  /** A credential bound to one Workspace sees only that one. */
   readonly boundWorkspaceId?: WorkspaceId | undefined
 }
 
@@ -26,7 +26,7 @@ export interface WorkspaceList {
   readonly pinnedWorkspaceId?: Workspace["id"] | undefined
 }
 
-// The counts come with every row, and by themselves when the page has none.
+// The counts come with every row, or by themselves if the page has none.
 const Counts = Schema.Struct({ total: Schema.Int, id: Schema.Null })
 const Counted = Schema.Struct({ total: Schema.Int, ...WorkspaceRow.fields })
 const countedRows = storedRecord(Schema.Array(Schema.Union([Counted, Counts])))
@@ -40,7 +40,7 @@ interface MembershipPage {
   readonly boundWorkspaceId?: WorkspaceId | undefined
 }
 
-/** Active memberships of a subject: count before the cursor, and `limit + 1` rows after it, from one snapshot. */
+/** Active memberships of a subject: the count before the cursor is applied, and `limit + 1` rows after it, from one snapshot. */
 const readPage = Effect.fn("readWorkspacePage")(function* (page: MembershipPage) {
   const read = yield* ReadSql
   const descending = page.order === "updated_desc"
@@ -85,7 +85,7 @@ const anchorOf = Effect.fnUntraced(function* (binding: CursorBinding, cursor: st
   return [at, id] as const
 })
 
-/** The pinned row, when it is not on the page anyway. Fails with `permission_denied` for a Workspace of others. */
+/** The pinned row, unless it is on the page anyway. Fails with `permission_denied` for somebody else's Workspace. */
 const findPinned = Effect.fnUntraced(function* (
   subject: string,
   request: WorkspaceListRequest,
@@ -126,7 +126,10 @@ export const listWorkspaces = Effect.fn("listWorkspaces")(function* (subject: st
   } satisfies WorkspaceList
 })
 
-/** The account-wide inventory of active memberships, archived Workspaces included; `total` is counted before the cursor. */
+/**
+ * The account-wide inventory of active memberships, archived Workspaces included; `total` is counted before the cursor is
+ * applied.
+ */
 export const inventoryWorkspaces = Effect.fn("inventoryWorkspaces")(function* (subject: string, request: PageRequest) {
   const cursors = yield* Cursors
   const binding: CursorBinding = { route: "views.workspaces.v1", subject }

@@ -1,7 +1,7 @@
 import { Schema, Struct } from "effect"
 import { Workspace } from "../../schema/records/Workspace.ts"
 
-/** A Workspace joined with the reader's membership, as SQL gives it. */
+/** A Workspace joined with the reader's membership, as returned by SQL. */
 export const WorkspaceRow = Schema.Struct({
   ...Struct.omit(Workspace.fields, ["automationPause", "driftChecks"]),
   driftCheckHours: Schema.NullOr(Schema.Int),

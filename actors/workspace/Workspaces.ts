@@ -32,7 +32,7 @@ export interface NewWorkspace {
 
 export type WorkspaceInventory = Effect.Success<ReturnType<typeof inventoryWorkspaces>>
 
-/** Workspaces, as their members see and change them. Callers have authorised the subject already. */
+/** Workspaces as their members see and change them. Callers have already authorised the subject. */
 export class Workspaces extends Context.Service<
   Workspaces,
   {
@@ -42,9 +42,9 @@ export class Workspaces extends Context.Service<
       subject: string,
       request: NewWorkspace
     ) => Effect.Effect<Workspace, ApiError>
-    /** With the subject's role. Fails with `not_found` without an active membership. */
+    /** Includes the subject's role. Fails with `not_found` without an active membership. */
     readonly read: (subject: string, workspaceId: WorkspaceId) => Effect.Effect<Workspace, ApiError>
-    /** An archived Workspace accepts only its restoration: anything else fails with `failed_precondition`. */
+    /** An archived Workspace can only be restored: anything else fails with `failed_precondition`. */
     readonly update: (
       context: CommandContext,
       subject: string,

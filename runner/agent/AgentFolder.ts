@@ -8,10 +8,7 @@ import { fileOperation, readOptional, removeTree, replaceDurably, type RunFileFa
 import { newKeys, type Signer, StoredKeys } from "./AgentKeyPair.ts"
 import { takeFileLock } from "./FileLock.ts"
 
-/**
- * The identity of this agent, as returned by its enrolment. The server's keys are pinned: another server cannot take its
- * place.
- */
+/** This agent's identity, as returned when it enrolled. The server's keys are pinned: another server cannot take its place. */
 export const AgentIdentity = Schema.Struct({
   version: Schema.Literal(1),
   server: Schema.String,
@@ -64,7 +61,7 @@ const filesIn = (path: string) => ({
   nextKeys: join(path, "next-keys.json")
 })
 
-/** Reads an agent's folder, and neither creates nor changes anything. */
+/** Reads an agent's folder without creating or changing anything. */
 export const storedAgent = (path: string) => ({
   identity: stored(filesIn(path).identity, IdentityText, "identity"),
   keys: stored(filesIn(path).keys, KeysText, "keys"),
@@ -74,19 +71,22 @@ export const storedAgent = (path: string) => ({
 /**
  * What an agent keeps on its disk; mode 0700.
  *
- * - `identity`: `none` before the enrolment
- * - `keys`: made and stored the first time. Read from the disk each time, since another process of this agent may have replaced them
- * - `dateKeys`: records since when undated keys are known
- * - `nextKeys`: their replacements, from when they are made until the server has accepted them
- * - `prepareKeys`: makes next keys, unless they exist
- * - `dropNextKeys`: they are no longer announced
- * - `takeNextKeys`: they become the agent's keys; the previous ones only open what was sealed for them, until `forgetFormer`, and sign for a restored server that knows no newer ones
+ * - `identity`: `none` before enrolment
+ * - `keys`: created and stored the first time. Read from disk every time, since another process of this agent may have replaced
+ *   them
+ * - `dateKeys`: records since when undated keys have been known
+ * - `nextKeys`: their replacements, from when they are created until the server has accepted them
+ * - `prepareKeys`: creates next keys, unless they exist
+ * - `dropNextKeys`: stops announcing them
+ * - `takeNextKeys`: makes them the agent's keys; the previous ones only open what was sealed for them, until `forgetFormer`, and
+ *   sign for a restored server that does not know any newer ones
  *
- * Two processes and a command may change the keys. Each change holds a lock, and `takeNextKeys` and `dropNextKeys` do
- * nothing once different keys are next.
+ * Two processes and a command may change the keys. Each change holds a lock, and `takeNextKeys` and `dropNextKeys` do nothing if
+ * the next keys are different ones by then.
  *
  * - `forgetFormer`: only while no process of this agent holds a Run
- * - `lock`: waits a moment, because a command may briefly hold it to see whether it is free; `false` while another process takes jobs with this folder. A draining process releases it first
+ * - `lock`: waits a moment, because a command may briefly hold it to see whether it is free; `false` while another process is
+ *   taking jobs with this folder. A draining process releases it first
  */
 export class AgentFolder extends Context.Service<
   AgentFolder,
@@ -147,7 +147,7 @@ export class AgentFolder extends Context.Service<
 
         const removeNext = Effect.mapError(removeTree(files.nextKeys, "remove the agent's next keys"), unusable)
 
-        /** A process that ended after the keys were taken left the file. */
+        /** Left by a process that ended after the keys were taken. */
         const unfinished = Effect.gen(function* () {
           const next = yield* found.nextKeys
           if (Option.isNone(next) || next.value.public.sign !== (yield* firstKeys).public.sign) return next

@@ -5,9 +5,10 @@ const PrivateKey = Schema.RedactedFromValue(Schema.Uint8ArrayFromBase64)
 /**
  * Private keys as stored in a file that only the agent can read: PKCS #8, in base64.
  *
- * - `madeAt`: absent in the file of a release that did not replace its keys
- * - `former`: replaced keys, to open what was sealed for them earlier
- * - `replaced`: earlier signing keys, and announced ones that were not taken, newest first. A server restored from a backup may know only one of them
+ * - `madeAt`: absent in files from a release that did not replace its keys
+ * - `former`: replaced keys, for opening what was sealed for them earlier
+ * - `replaced`: earlier signing keys, and announced ones that were never taken, newest first. A server restored from a backup may
+ *   know only one of them
  */
 export const StoredKeys = Schema.Struct({
   version: Schema.Literal(1),
@@ -71,7 +72,7 @@ export const openingKeys = ({ former = [], seal }: StoredKeys): Effect.Effect<Re
 
 const fromBase64Url = (encoded: string) => new Uint8Array(Buffer.from(encoded, "base64url"))
 
-/** A public Ed25519 key to verify with, from its raw bytes in base64url. */
+/** A public Ed25519 key for verifying, from its raw bytes in base64url. */
 export const verifyingKey = (raw: string): Effect.Effect<CryptoKey> =>
   Effect.promise(() => crypto.subtle.importKey("raw", fromBase64Url(raw), "Ed25519", false, ["verify"]))
 
@@ -83,6 +84,6 @@ export const isSignedWith = (key: CryptoKey, text: string, signature: string): E
 export const isSignedBy = (raw: string, text: string, signature: string): Effect.Effect<boolean> =>
   Effect.flatMap(verifyingKey(raw), (key) => isSignedWith(key, text, signature))
 
-/** A public X25519 key to seal for, from its raw bytes in base64url. */
+/** A public X25519 key for sealing, from its raw bytes in base64url. */
 export const sealingKey = (raw: string): Effect.Effect<CryptoKey> =>
   Effect.promise(() => crypto.subtle.importKey("raw", fromBase64Url(raw), "X25519", false, []))

@@ -8,16 +8,16 @@ import { type NotSealedForThis, openSealed, type SealedFor } from "./SealedMessa
 
 type SealedKind = Parameters<typeof sealedFor>[2]
 
-/** This agent and its server, as parties of sealed messages. */
+/** This agent and its server as the parties to sealed messages. */
 export class AgentParty extends Context.Service<
   AgentParty,
   {
     readonly identity: AgentIdentity
-    /** The keys that open what was sealed for this agent, as they are on its disk now. */
+    /** The keys that open what was sealed for this agent, as currently stored on its disk. */
     readonly opening: Effect.Effect<ReadonlyArray<CryptoKey>, AgentFolderUnusable>
     /**
-     * Opens a whole message, and returns the keys that did: first with those that opened the last one, since the disk has others only
-     * after they were replaced.
+     * Opens a whole message and returns the keys that opened it. Tries the keys that opened the last message first, since the
+     * keys on disk differ only after a replacement.
      */
     readonly open: (
       purpose: SealedFor,
@@ -28,7 +28,7 @@ export class AgentParty extends Context.Service<
     >
     /** The key that outgoing data is sealed for. */
     readonly serverKey: CryptoKey
-    /** Whether the server whose keys were pinned at enrolment made this offer, for this agent. */
+    /** Whether this offer is addressed to this agent and comes from the server whose keys were pinned at enrolment. */
     readonly isOffered: (offer: JobOffer) => Effect.Effect<boolean>
     readonly received: (claim: RunClaim, kind: SealedKind) => SealedFor
     readonly sent: (claim: RunClaim, kind: SealedKind) => SealedFor
@@ -39,11 +39,10 @@ export const agentParty = Effect.fnUntraced(function* (identity: AgentIdentity, 
   const server = serverParty(identity.installationId)
   const { agentId } = identity
   const opening = Effect.gen(function* () {
-    // The next keys are read first: if they are taken meanwhile, they appear among the others.
+    // Read the next keys first: if they are adopted in the meantime, they show up among the present ones.
     const next = yield* folder.nextKeys
     const present = yield* openingKeys(yield* folder.keys)
-    // The server seals for the next keys as soon as it accepts them, and another process of this agent may not know
-    // yet.
+    // The server seals to the next keys as soon as it accepts them, and another process of this agent may not know that yet.
     return Option.isNone(next) ? present : [...present, ...(yield* openingKeys(next.value))]
   })
   const offering = yield* verifyingKey(identity.serverKeys.sign)

@@ -16,7 +16,7 @@ import { uploadStates } from "./StateUploads.ts"
 const betweenLooks = "500 millis"
 const millisecondsInSecond = 1000
 
-/** Asks the tool of an apply to stop in time to save its state. A plan is only killed, by the guard. */
+/** Asks the tool of an apply to stop early enough to save its state. A plan is simply killed, by the guard. */
 const stopInTime = (lease: Lease, handle: RunHandle) =>
   Effect.sleep(betweenLooks).pipe(
     Effect.andThen(
@@ -28,8 +28,8 @@ const stopInTime = (lease: Lease, handle: RunHandle) =>
   )
 
 /**
- * The start of an apply, durable before the tool runs: at the server, and here the record of the Run. Once the start is permitted, the run folder
- * has a durable note of it too.
+ * Records the start of an apply durably before the tool runs: at the server, and here in the record of the Run. Once the start is
+ * permitted, the run folder has a durable note of it too.
  */
 const recordStart = (lease: Lease, handle: RunHandle, accepted: Effect.Effect<void>) =>
   Effect.gen(function* () {
@@ -98,8 +98,8 @@ const removed = Effect.fnUntraced(function* ({ room }: RunHandle) {
 })
 
 /**
- * The server says that the Run is no longer this agent's. A tool that may be changing something is asked to stop first,
- * so that it can save its state; it is killed when its lease ends, at the latest.
+ * The server says that the Run no longer belongs to this agent. A tool that may be changing something is asked to stop first, so
+ * that it can save its state; it is killed when its lease ends, at the latest.
  */
 const endedAndStopped = Effect.fnUntraced(function* (handle: RunHandle) {
   const end = yield* endedBy(handle)
@@ -110,7 +110,7 @@ const endedAndStopped = Effect.fnUntraced(function* (handle: RunHandle) {
   return end
 })
 
-/** What could not be handed in exists only here. */
+/** If the server does not accept it, the only copy is here. */
 const handedIn = (handle: RunHandle) =>
   handIn(handle).pipe(
     Effect.tapError(() =>
@@ -120,7 +120,7 @@ const handedIn = (handle: RunHandle) =>
     )
   )
 
-/** All work on a Run ends when it is no longer this agent's; the agent then hands in what is left, or forgets it. */
+/** All work on a Run ends once it no longer belongs to this agent; the agent then hands in what is left, or forgets it. */
 const whileOwn = <E, R>(handle: RunHandle, work: Effect.Effect<void, E, R>) =>
   Effect.raceFirst(
     work.pipe(
@@ -136,12 +136,12 @@ const whileOwn = <E, R>(handle: RunHandle, work: Effect.Effect<void, E, R>) =>
     Effect.andThen(removed(handle))
   )
 
-/** Most answers arrive earlier. */
+/** Most responses arrive before this. */
 const keptAfter = "20 millis"
 
 /**
- * Sends a result, and brings it to the disk if the answer does not arrive at once: the line may be cut. What the server has need not be kept, and the
- * run folder has the state of an apply until then.
+ * Sends a result, and writes it to disk if the response does not arrive at once, since the connection may be down. What the
+ * server already has need not be kept, and the run folder has the state of an apply until then.
  */
 const ended = Effect.fnUntraced(function* (handle: RunHandle, fresh: FreshResult) {
   const { room, spool } = handle
@@ -178,7 +178,7 @@ export const runOffer = Effect.fn("AgentRun.offer")(
             )
           )
         )
-        // One that cannot be prepared may have ended before.
+        // A Run that cannot be prepared may get here before it has begun.
         yield* begun
         yield* guard.release(handle.room.runFolder)
         yield* ended(handle, result)
@@ -186,7 +186,7 @@ export const runOffer = Effect.fn("AgentRun.offer")(
     )
 )
 
-/** A Run that a previous process left behind, once the server has said who owns it. */
+/** A Run left behind by a previous process, once the server has said who owns it. */
 export const runLeft = Effect.fn("AgentRun.left")((handle: RunHandle) =>
   whileOwn(
     handle,

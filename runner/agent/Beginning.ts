@@ -6,7 +6,7 @@ import { type Lease, machineClocks, momentOf } from "./LeaseClock.ts"
 import type { RunHandle } from "./RunHandle.ts"
 import { ServerLine } from "./ServerLine.ts"
 
-/** What has to be left of the lease of an offer for processes to start under it. */
+/** How much of an offer's lease must remain for processes to start under it. */
 const leastOfOffer = 10
 
 /**
@@ -23,7 +23,7 @@ export interface Beginning {
   readonly begun: Effect.Effect<void, Gone | GuardUnavailable | RunFileFailed>
 }
 
-/** Accepts an offer while it is worked on. */
+/** Accepts an offer while work on it is already under way. */
 export const beginning = Effect.fnUntraced(function* (
   handle: RunHandle,
   lease: Lease,
@@ -39,7 +39,7 @@ export const beginning = Effect.fnUntraced(function* (
     Effect.andThen(Deferred.succeed(mayStart, undefined))
   )
   yield* Effect.addFinalizer(() => guard.release(room.runFolder))
-  // An apply whose first processes were killed for the offer's age would end as failed; it waits for its acceptance.
+  // An apply whose first processes were killed because the offer was too old would end as failed, so it waits for its acceptance.
   const isFresh = room.kind !== "apply" && lease.secondsUntilKill() > leastOfOffer
   const held = yield* Effect.forkIn(isFresh ? hold : Effect.void, scope, { startImmediately: true })
   const begin = Effect.gen(function* () {

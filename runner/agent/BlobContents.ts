@@ -15,7 +15,7 @@ const compress = promisify(zstdCompress)
 
 const level = 3
 
-/** What is not longer takes less time than handing it to a thread. */
+/** Anything up to this size is processed faster than it can be handed to a thread. */
 const mostAtOnce = mostCarriedBytes
 
 /** Compresses contents that are sealed as a whole. */
@@ -35,7 +35,10 @@ const damaged = () => new NotSealedForThis({ message: "The sealed contents are d
 const magic = 0xfd2fb528
 const dictionaryBytes = [0, 1, 2, 4] as const
 
-/** How long the contents of a frame are by its header, which these first bytes hold whole: `none` where that does not say it. Fails for any other bytes. */
+/**
+ * The length of a frame's contents according to its header, all of which must be in these first bytes: `none` if the header does
+ * not state it. Fails for any other bytes.
+ */
 const statedLength = (first: Uint8Array): Effect.Effect<Option.Option<number>, NotSealedForThis> => {
   const view = new DataView(first.buffer, first.byteOffset, first.length)
   if (first.length < 5 || view.getUint32(0, true) !== magic) return Effect.fail(damaged())
@@ -56,7 +59,7 @@ const statedLength = (first: Uint8Array): Effect.Effect<Option.Option<number>, N
   }
 }
 
-/** Unpacks what is written to it, one piece after the other: the next is made when the last was taken. */
+/** Unpacks what is written to it, piece by piece: the next piece is produced once the previous one has been taken. */
 const decompressor = Effect.gen(function* () {
   const zstd = yield* Effect.acquireRelease(
     Effect.sync(() => createZstdDecompress({ chunkSize: unpackedAtOnce })),
@@ -93,7 +96,7 @@ const decompressor = Effect.gen(function* () {
     }
     look()
   })
-  /** What comes out for some bytes, before any others are written. */
+  /** The output for some bytes, before any others are written. */
   const write = (bytes: Uint8Array) =>
     Stream.suspend(() => {
       if (hasEnded) return Stream.fail(damaged())
@@ -107,15 +110,15 @@ const decompressor = Effect.gen(function* () {
     zstd.end()
     return Stream.fromEffectRepeat(next)
   })
-  // Node ends with the first frame; Bun goes on with what follows it.
+  // Node stops after the first frame; Bun carries on with whatever follows it.
   const nothingLeft = Effect.suspend(() => (zstd.bytesWritten === written ? Effect.void : Effect.fail(damaged())))
   return { write, end, nothingLeft }
 })
 
 /**
- * The reverse, piece by piece, so that neither form is held as a whole. It fails beyond `maxBytes`, and for contents of another
- * length than they state, which `begins` is given. A frame that states none and ends too early is not noticed here: the caller
- * compares the digest of the contents, or reads them to their own end.
+ * The reverse, piece by piece, so that neither form is held as a whole. Fails beyond `maxBytes`, and when the contents do not
+ * have the length they state, which `begins` is given. A frame that states no length and ends too early goes unnoticed here: the
+ * caller compares the digest of the contents, or reads them to their own end.
  */
 export const unpackedContents = <E, R>(
   packed: Stream.Stream<Uint8Array, E, R>,
@@ -158,8 +161,8 @@ export const unpackedContents = <E, R>(
   )
 
 /**
- * Unpacks contents in memory: at once where they are small and say how long they are. A frame that is damaged, or that one with contents follows, does
- * not unpack to that length. Other bytes after it are not noticed.
+ * Unpacks contents in memory: in one go if they are small and state their length. A damaged frame, or one followed by another
+ * with contents, does not unpack to that length. Other trailing bytes go unnoticed.
  */
 export const unpackedInMemory = Effect.fnUntraced(function* (
   packed: Uint8Array,
@@ -176,7 +179,7 @@ export const unpackedInMemory = Effect.fnUntraced(function* (
   return plain.length === length ? new Uint8Array(plain) : yield* damaged()
 })
 
-/** Unpacks contents into one array. Where they say how long they are, there is never a second copy of them. */
+/** Unpacks contents into one array. If they state their length, there is never a second copy of them. */
 export const heldContents = Effect.fnUntraced(function* <E, R>(
   packed: Stream.Stream<Uint8Array, E, R>,
   maxBytes: number
@@ -198,7 +201,7 @@ export const heldContents = Effect.fnUntraced(function* <E, R>(
   return whole ?? new Uint8Array(Buffer.concat(chunks))
 })
 
-/** The server as a party of a sealed message. */
+/** The server as a party to a sealed message. */
 export const serverParty = (installationId: string): string => `server:${installationId}`
 
 /** The purpose of everything that is sealed for one execution; `job` is the sealed job of an offer. */

@@ -9,8 +9,8 @@ import { sealedInMemory } from "./SealedBlob.ts"
 import { type SealedFile, sealedBytes, type SentFile, writeSealed } from "./SealedFile.ts"
 
 /**
- * A result that is sealed. What is small is in memory: it is sent while `kept` brings it to the disk, since a disk that is busy takes longer than
- * the server. What is large is on the disk already.
+ * A sealed result. Small files are in memory and are sent while `kept` writes them to disk, since a busy disk is slower than the
+ * server. Large ones are already on disk.
  */
 export interface FreshResult {
   readonly result: SealedResult
@@ -18,7 +18,7 @@ export interface FreshResult {
   readonly kept: Effect.Effect<void, RunFileFailed>
 }
 
-/** The files of a result, as they are sent. */
+/** The files of a result, in the form in which they are sent. */
 const filesOf = ({ build, outcome, planFile, state }: SealedResult): ReadonlyArray<SentFile> =>
   (
     [
@@ -30,8 +30,8 @@ const filesOf = ({ build, outcome, planFile, state }: SealedResult): ReadonlyArr
   ).flatMap(([kind, file]) => (file === undefined ? [] : [{ ...file, kind }]))
 
 /**
- * Seals contents for the server, under their place in the Run's room: in memory where they are small, otherwise on the disk. `name` is that of the
- * file; two that exist at a time need two names.
+ * Seals contents for the server, stored under their place in the Run's room: in memory if they are small, otherwise on disk.
+ * `name` is the file name; two files that exist at the same time need different names.
  */
 export const sealedContents = Effect.fnUntraced(function* (
   room: RunRoom,
@@ -74,7 +74,7 @@ export const freshResult = (files: {
   }
 }
 
-/** What an earlier process of the agent left: on the disk. */
+/** What an earlier process of the agent left on disk. */
 export const storedResult = (result: SealedResult): FreshResult => ({
   result,
   files: filesOf(result),

@@ -17,7 +17,7 @@ import { sealedStream } from "./SealedFile.ts"
 
 const encodeResult = Schema.encodeEffect(Schema.fromJsonString(JobResult))
 
-/** A decrypted job, without its state and plan file. `keys` opened it, and open what its offer carries. */
+/** A decrypted job, without its state and plan file. `keys` opened it, and also open what its offer carries. */
 export type OpenedJob = { readonly keys: ReadonlyArray<CryptoKey> } & (
   | { readonly kind: "plan"; readonly job: PlanJob }
   | { readonly kind: "apply"; readonly job: ApplyJob }
@@ -30,10 +30,10 @@ const decoders = {
   drift_check: Schema.decodeEffect(Schema.fromJsonString(DriftJob))
 }
 
-/** An offer that this agent cannot execute; `message` is shown where the Run waits. */
+/** An offer that this agent cannot execute; `message` is shown wherever the Run is waiting. */
 export class OfferUnusable extends Schema.TaggedError<OfferUnusable>()("OfferUnusable", { message: Schema.String }) {}
 
-/** Opens the job of an offer that this agent's server signed. The decoder's own message could quote a value. */
+/** Opens the job of an offer signed by this agent's server. The decoder's own message could quote a value. */
 export const openedJob = Effect.fnUntraced(function* (
   offer: JobOffer
 ): Effect.fn.Return<OpenedJob, OfferUnusable, AgentParty> {
@@ -65,8 +65,8 @@ const messageOf = (problem: unknown): string =>
 const fetchFailed = (problem: unknown) => runnerFailure("prepare_failed", "fetch", messageOf(problem))
 
 /**
- * Restores the secret files that travelled beside the job, and places the others where the runner finds them. The server gives none of a Run that
- * is not `accepted`.
+ * Restores the secret files that came with the job, and places the others where the runner finds them. The server provides none
+ * for a Run that is not `accepted`.
  */
 const withFiles = Effect.fnUntraced(function* (
   room: RunRoom,
@@ -114,8 +114,8 @@ const nothing = Redacted.make(new Uint8Array(0))
 type State = Redacted.Redacted<Uint8Array>
 
 /**
- * Brings the state of an apply to the disk from the moment at which it is known: one that the tool could only print exists nowhere else. From then on
- * it can be handed in, whatever happens to the Run.
+ * Writes the state of an apply to disk as soon as it is known: a state that the tool could only print exists nowhere else. From
+ * then on it can be handed in, whatever happens to the Run.
  */
 const stateKeeper = Effect.fnUntraced(function* (room: RunRoom) {
   const scope = yield* Effect.scope
@@ -136,7 +136,7 @@ const stateKeeper = Effect.fnUntraced(function* (room: RunRoom) {
   }
 })
 
-/** Seals the tool's results for the server. When this ends, and the tool counts as stopped, the disk has the state. */
+/** Seals the tool's results for the server. The state is on disk by the time this ends and the tool is considered stopped. */
 const sealedOutcome = Effect.fnUntraced(function* (
   room: RunRoom,
   done: Executed,
@@ -202,8 +202,8 @@ export const untilDiskTakesIt = <A, E, R>(write: Effect.Effect<A, E, R>): Effect
   )
 
 /**
- * Executes a job to its end, and seals its result. It fetches nothing before the Run is `accepted`. `leaseWasOver`: why a plan or a drift check
- * failed then is that its tool was killed.
+ * Executes a job to its end, and seals its result. Fetches nothing before the Run is `accepted`. `leaseWasOver`: if so, a plan or
+ * a drift check failed because its tool was killed.
  */
 export const executeJob = Effect.fn("JobExecution.execute")(function* (
   room: RunRoom,

@@ -29,20 +29,20 @@ const refuseOther = (found: string, wanted: string, what: string) =>
     : new JobFileUnusable({ message: `The ${what} that was sent is not the one that the job names.` })
 
 /**
- * The files that jobs name, on the agent's disk. What is not there is fetched once the Run is `accepted`. Snapshots and builds are kept under their digests for later Runs, a bounded number; what is
- * secret is opened in memory only.
+ * The files that jobs name, on the agent's disk. Missing ones are fetched once the Run is `accepted`. Snapshots and builds are
+ * kept under their digests for later Runs, up to a limit; secret files are opened in memory only.
  */
 export class JobFiles extends Context.Service<
   JobFiles,
   {
-    /** Afterwards the runner can find the snapshot and the build. */
+    /** Makes the snapshot and the build available to the runner. */
     readonly provide: (
       room: RunRoom,
       offer: JobOffer,
       build: BuildReference | undefined,
       accepted: Effect.Effect<void>
     ) => Effect.Effect<void, unknown>
-    /** From the offer itself where that carries it, opened with the `keys` of its job. */
+    /** Taken from the offer itself if it carries the file, opened with the `keys` of its job. */
     readonly secret: (
       room: RunRoom,
       offer: JobOffer,

@@ -14,8 +14,8 @@ const ended = <Kind extends typeof JobKind.Type, Outcome extends Schema.Top>(kin
 /**
  * - `ended`: the tool ran, or had nothing to do; the outcome has the details
  * - `failed`: there is no outcome; for an apply it means that the tool was not started and nothing was changed
- * - `left`: the tool ended with its agent or with the lease, and the Run is still the agent's own. What an apply left is said; `null` when its
- *   tool was never started. A plan or a drift check changed nothing and begins again
+ * - `left`: the tool ended with its agent or with the lease, and the Run still belongs to the agent. States what an apply left;
+ *   `null` if its tool was never started. A plan or a drift check changed nothing and begins again
  */
 export const JobResult = Schema.Union([
   ended("plan", PlanOutcome),

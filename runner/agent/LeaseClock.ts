@@ -1,6 +1,6 @@
 import { bootSeconds } from "./BootClock.ts"
 
-/** A moment on two clocks: one advances during suspend, the other is finer. The wall clock is never used. */
+/** A moment on two clocks: one advances during suspend, the other has a finer resolution. The wall clock is never used. */
 export interface Moment {
   readonly boot: number
   readonly monotonic: number
@@ -23,7 +23,7 @@ export const momentOf = (clocks: Clocks): Moment => ({
   monotonic: clocks.monotonicSeconds()
 })
 
-/** By the clock that advanced more: a lease should end too early rather than too late. */
+/** By whichever clock advanced more: better for a lease to end too early than too late. */
 export const elapsedSeconds = (clocks: Clocks, since: Moment): number =>
   Math.max(clocks.bootSeconds() - since.boot, clocks.monotonicSeconds() - since.monotonic)
 
@@ -47,15 +47,15 @@ export const stopTimes = (leaseSeconds: number): StopTimes => {
   return { killAfter, interruptAfter: killAfter - Math.min(grace.seconds, leaseSeconds * grace.part) }
 }
 
-/** A lease as the agent counts it: from when it sent the message whose answer granted it. */
+/** A lease as the agent counts it: from the time it sent the message whose response granted it. */
 export interface Lease {
-  /** An answer to an earlier message than the current start of the lease changes nothing. */
+  /** A response to a message sent before the lease's current start changes nothing. */
   readonly extend: (sent: Moment, seconds: number) => void
-  /** The lease begins with this one: nothing ran under what was granted before. */
+  /** Starts the lease afresh: nothing ran under the previous grant. */
   readonly begin: (sent: Moment, seconds: number) => void
   readonly secondsUntilInterrupt: () => number
   readonly secondsUntilKill: () => number
-  /** The tool had to be dead at some time, whatever was granted since. */
+  /** Whether the tool had to be dead at any point, whatever has been granted since. */
   readonly wasOver: () => boolean
   /** When the tool has to be dead, on the clock that all processes share. */
   readonly killAtBoot: () => number

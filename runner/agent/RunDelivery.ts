@@ -18,14 +18,14 @@ import { spoolLimits } from "./Spool.ts"
 const encodeLeft = Schema.encodeEffect(Schema.fromJsonString(LeftOver))
 
 /**
- * Entries that follow closely are sent together, unless a whole batch waits: each request is a commit on the server, and
- * the tool may need the processor.
+ * Entries in quick succession are sent together, unless a whole batch is waiting: each request is a commit on the server, and the
+ * tool may need the CPU.
  */
 const gathering = "50 millis"
 
 /**
- * Sends the spool's entries as they arrive, until interrupted. A report that is on its way then goes on in `scope`: to cut it would close the
- * connection, and send it once more.
+ * Sends the spool's entries as they arrive, until interrupted. A report already under way then carries on in `scope`: cutting it
+ * off would close the connection and send the report again.
  */
 export const sendReports = Effect.fnUntraced(function* (
   handle: RunHandle,
@@ -34,7 +34,7 @@ export const sendReports = Effect.fnUntraced(function* (
   const { room, spool } = handle
   const line = yield* ServerLine
   const report = Effect.fnUntraced(function* (batch: ReportBatch) {
-    // The disk keeps it for when the line is cut; the line does not wait for that.
+    // The disk copy covers a dropped connection; sending does not wait for it.
     const both = Effect.all([line.report(room.claim, batch), spool.flushed(batch.number)], { concurrency: "unbounded" })
     const [acknowledged] = yield* both
     yield* spool.acknowledged(acknowledged)
@@ -50,7 +50,7 @@ export const sendReports = Effect.fnUntraced(function* (
   }
 })
 
-/** Sends the rest of the spool, which is no longer appended to, but for the last batch: that goes with the result. */
+/** Sends the rest of the spool, which is no longer appended to, except for the last batch: that goes with the result. */
 const sendRest = Effect.fnUntraced(function* ({ reported, room, spool }: RunHandle) {
   const line = yield* ServerLine
   yield* reported
@@ -63,7 +63,10 @@ const sendRest = Effect.fnUntraced(function* ({ reported, room, spool }: RunHand
   }
 })
 
-/** Sends one state. The run folder has it until the Run is over. Its sealed file is not the one of the result, which may be written meanwhile. */
+/**
+ * Sends one state. The run folder keeps it until the Run is over. Its sealed file is separate from the one for the result, which
+ * may be written at the same time.
+ */
 export const sendState = Effect.fnUntraced(function* (
   room: RunRoom,
   { resourceCount, serial, state }: StateCheckpoint
@@ -73,7 +76,7 @@ export const sendState = Effect.fnUntraced(function* (
   yield* line.checkpoint(room.claim, { serial, resourceCount, file })
 })
 
-/** Delivers the result of an ended Run. Nothing of it is removed before the server has it. */
+/** Delivers the result of an ended Run. None of it is removed before the server has it. */
 export const deliver = Effect.fnUntraced(function* (handle: RunHandle, { files }: FreshResult) {
   const line = yield* ServerLine
   yield* line.result(handle.room.claim, { ...(yield* sendRest(handle)), files })
@@ -88,8 +91,8 @@ const neverStarted: LeftOver = {
 }
 
 /**
- * Hands in what an apply left after it was settled without this agent. The server allowed the start, so it waits for
- * this even if the tool was never started: then the agent says so, provided that its disk proves it.
+ * Hands in what an apply left after it was settled without this agent. The server allowed the start, so it waits for this even if
+ * the tool was never started: in that case the agent says so, provided that its disk proves it.
  */
 export const handIn = Effect.fnUntraced(function* ({ room }: RunHandle) {
   const runner = yield* ModuleRunner
@@ -111,5 +114,5 @@ const sendLeft = Effect.fnUntraced(function* (room: RunRoom, left: LeftOver) {
   yield* line.handIn(room.claim, { ...file, kind: "left_over" })
 })
 
-/** Completes with what to do when the server says that the Run is no longer this agent's. */
+/** Completes with what to do when the server says that the Run no longer belongs to this agent. */
 export const endedBy = ({ ended }: RunHandle) => Deferred.await(ended)

@@ -11,12 +11,12 @@ export type Ended = "hand_in" | "discard"
 /**
  * A Run that this agent holds, as the session sees it.
  *
- * - `lease`: absent for what an ended process left, where nothing runs
+ * - `lease`: absent for what an ended process left behind, where nothing runs
  * - `isAccepted`: the server knows that this agent has the Run. Until then the lease is that of an offer, and is not renewed
- * - `confirmed`: the server said that the Run is still this agent's
- * - `ended`: the server said that it is not
+ * - `confirmed`: the server has said that the Run still belongs to this agent
+ * - `ended`: the server has said that it does not
  * - `stopped`: its tool has ended
- * - `reported`: waits for the report that is on its way
+ * - `reported`: waits for the report that is under way
  */
 export interface RunHandle {
   readonly room: RunRoom

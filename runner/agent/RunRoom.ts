@@ -26,8 +26,9 @@ export type SealedResult = typeof SealedResult.Type
  * The progress of a Run.
  *
  * - `accepted`: nothing is sealed yet
- * - `started`: only in rooms of earlier releases. Whether the tool of an apply may have been started is in the run folder
- * - `ended`: the result is sealed and waits to be sent; this outlives a power cut
+ * - `started`: only in rooms from earlier releases. Whether the tool of an apply may have been started is recorded in the run
+ *   folder
+ * - `ended`: the result is sealed and waiting to be sent; this survives a power cut
  */
 export const RunStage = Schema.Union([
   Schema.Struct({ stage: Schema.Literals(["accepted", "started"]) }),
@@ -41,7 +42,7 @@ const RecordText = Schema.fromJsonString(RunRecord)
 const encode = Schema.encodeSync(RecordText)
 const decode = Schema.decodeOption(RecordText)
 
-/** What an agent keeps of one execution, in a folder that only this process uses. */
+/** What an agent keeps for one execution, in a folder that only this process uses. */
 export interface RunRoom {
   readonly claim: RunClaim
   readonly kind: JobKind
@@ -50,9 +51,11 @@ export interface RunRoom {
   readonly spool: string
   readonly sealed: (name: string) => string
   readonly found: RunStage
-  /** Notes that the Run is about to be accepted. A power cut may take it: the server gives up a Run that nobody names. */
+  /**
+   * Notes that the Run is about to be accepted. The note may be lost in a power cut: the server gives up a Run that nobody names.
+   */
   readonly accept: Effect.Effect<void, RunFileFailed>
-  /** The same, and it outlives a power cut: for an apply, before its tool may start. */
+  /** Like `accept`, but survives a power cut: for an apply, before its tool may start. */
   readonly keep: Effect.Effect<void, RunFileFailed>
   readonly end: (result: SealedResult) => Effect.Effect<void, RunFileFailed>
   readonly remove: Effect.Effect<void, RunFileFailed>
@@ -90,7 +93,7 @@ const claimNamed = (name: string): Option.Option<RunClaim> => {
 
 const lockIn = (folder: string) => takeFileLock(join(folder, "lock"))
 
-/** Makes the room of a Run that is offered. Before `accept` it is nobody's. `undefined` when this agent already has one. */
+/** Creates the room for an offered Run. Before `accept` it belongs to nobody. `undefined` when this agent already has one. */
 export const makeRoom = Effect.fnUntraced(function* (
   runs: string,
   claim: RunClaim,
@@ -110,8 +113,8 @@ const holdsApply = Effect.fnUntraced(function* (folder: string) {
 })
 
 /**
- * Takes over the room that a process left. `none` while another process works in it; `unreadable` when its contents cannot
- * be read, so it is kept for a person to examine.
+ * Takes over a room that another process left. `none` while another process is working in it; `unreadable` when its contents
+ * cannot be read, so it is kept for a person to examine.
  */
 export const adoptRoom = Effect.fnUntraced(function* (
   runs: string,
@@ -122,12 +125,12 @@ export const adoptRoom = Effect.fnUntraced(function* (
   const bytes = yield* readOptional(join(folder, "record.json"), "read how far a Run is")
   if (Option.isNone(bytes) || bytes.value.length === 0) {
     if (yield* holdsApply(folder)) {
-      // What the tool of an apply left exists only here, whatever became of the record. The server knows what is wanted of it.
+      // What the tool of an apply left exists only here, whatever became of the record. The server knows which parts it wants.
       const left = (claim: RunClaim) =>
         roomOf(folder, { version: 1, ...claim, kind: "apply", at: { stage: "accepted" } })
       return Option.some(Option.match(claimNamed(name), { onNone: () => "unreadable" as const, onSome: left }))
     }
-    // It was never accepted, or its acceptance was lost to a power cut: nothing was started.
+    // The Run was never accepted, or its acceptance was lost in a power cut: nothing was started.
     yield* removeTree(folder, "remove the folder of a Run")
     return Option.none()
   }

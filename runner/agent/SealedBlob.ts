@@ -40,7 +40,10 @@ interface Part {
   readonly isLast: boolean
 }
 
-/** Collects bytes into parts of one size, each copied once, into two buffers by turns: a part is valid until the next but one. */
+/**
+ * Collects bytes into parts of one size, copying each byte once, into two alternating buffers: a part is valid until the next but
+ * one.
+ */
 class Parts {
   private readonly size: number
   private held: Uint8Array<ArrayBuffer>
@@ -53,7 +56,10 @@ class Parts {
     this.held = new Uint8Array(size)
   }
 
-  /** At most one part, for a piece that is not longer than one: a full part is returned only when more follows, since the last one has to be marked. */
+  /**
+   * Returns at most one part for a piece no longer than a part: a full part is returned only when more follows, since the last
+   * one has to be marked.
+   */
   add(piece: Uint8Array): ReadonlyArray<Part> {
     const full: Array<Part> = []
     for (let from = 0; from < piece.length; ) {
@@ -84,8 +90,8 @@ const pieces = (chunk: Uint8Array, size: number): ReadonlyArray<Uint8Array> =>
     : Array.from({ length: Math.ceil(chunk.length / size) }, (_, at) => chunk.subarray(at * size, (at + 1) * size))
 
 /**
- * Regroups bytes into parts of one size. The last, which may be shorter or empty, is marked. Whoever is given a part has to be done with it before
- * asking for the next but one.
+ * Regroups bytes into parts of one size. The last part, which may be shorter or empty, is marked. A caller must be done with a
+ * part before asking for the next but one.
  */
 const inParts = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>, size: number): Stream.Stream<Part, E, R> =>
   bytes.pipe(
@@ -112,13 +118,13 @@ const openedPart = (cipher: CryptoKey, bytes: Uint8Array<ArrayBuffer>, number: n
     catch: damaged
   }).pipe(Effect.map((plain) => new Uint8Array(plain)))
 
-/** How many bytes follow the header of a sealed blob whose contents have this many bytes. */
+/** How many bytes follow the header of a sealed blob whose contents have this length. */
 export const sealedBodyBytes = (contentBytes: number): number =>
   contentBytes + tagBytes * Math.max(1, Math.ceil(contentBytes / partBytes))
 
 /**
- * Seals a stream for the holder of an X25519 key. `dataKey`: 32 bytes that are used for exactly these contents; a sender who
- * repeats parts of an answer needs the same again.
+ * Seals a stream for the holder of an X25519 key. `dataKey`: 32 bytes used for exactly these contents; a sender that repeats
+ * parts of a response needs the same key again.
  */
 export const sealBlob = <E, R>(
   key: CryptoKey,
@@ -137,7 +143,7 @@ export const sealBlob = <E, R>(
     })
   )
 
-/** The same for contents in memory. One part is sealed without a stream, which would take longer than the cipher. */
+/** Like the above, for contents in memory. A single part is sealed without a stream, which would take longer than the cipher. */
 export const sealedInMemory = Effect.fnUntraced(function* (
   key: CryptoKey,
   purpose: SealedFor,
@@ -155,9 +161,7 @@ export const sealedInMemory = Effect.fnUntraced(function* (
   return joined(headerLine(header), body)
 })
 
-/**
- * Opens what `sealBlob` made for one of these keys and exactly this purpose. It fails at the first part that was changed.
- */
+/** Opens what `sealBlob` sealed to one of these keys for exactly this purpose. Fails at the first part that has been changed. */
 export const openBlob = <E, R>(
   keys: OpeningKeys,
   purpose: SealedFor,
@@ -187,7 +191,7 @@ export const openBlob = <E, R>(
     )
   })
 
-/** The same for a blob in memory. One part is opened without a stream. */
+/** Like the above, for a blob in memory. A single part is opened without a stream. */
 export const openedInMemory = Effect.fnUntraced(function* (
   keys: OpeningKeys,
   purpose: SealedFor,

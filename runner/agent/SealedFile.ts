@@ -7,7 +7,7 @@ import { fileOperation, type RunFileFailed } from "../execution/RunFiles.ts"
 import { sealBlob } from "./SealedBlob.ts"
 import type { SealedFor } from "./SealedMessage.ts"
 
-/** A sealed file on the agent's disk, ready to be uploaded; `digest` is that of its bytes. */
+/** A sealed file on the agent's disk, ready to be uploaded; `digest` is the digest of its sealed bytes. */
 export const SealedFile = Schema.Struct({ path: Schema.String, digest: Schema.String, sizeBytes: Schema.Int })
 export type SealedFile = typeof SealedFile.Type
 

@@ -16,7 +16,7 @@ export const SealedFor = Schema.Struct({
 })
 export type SealedFor = typeof SealedFor.Type
 
-/** The contents were not sealed for this key and purpose, or were changed. */
+/** The contents were not sealed for this key and purpose, or have been changed. */
 export class NotSealedForThis extends Schema.TaggedError<NotSealedForThis>()("NotSealedForThis", {
   message: Schema.String
 }) {}
@@ -35,7 +35,7 @@ export const sealFor = (key: CryptoKey, purpose: SealedFor, contents: Uint8Array
       .encrypt(key)
   )
 
-/** The key that opens, or those of which one does. */
+/** The key that opens a message, or several keys, one of which does. */
 export type OpeningKeys = CryptoKey | ReadonlyArray<CryptoKey>
 
 const isOne = (keys: OpeningKeys): keys is CryptoKey => "algorithm" in keys
@@ -50,7 +50,7 @@ const openedBy = (key: CryptoKey, purpose: SealedFor, sealed: string): Effect.Ef
     Effect.map(({ plaintext }) => plaintext)
   )
 
-/** Opens what `sealFor` made for one of these keys and exactly this purpose. */
+/** Opens what `sealFor` sealed to one of these keys for exactly this purpose. */
 export const openSealed = (
   keys: OpeningKeys,
   purpose: SealedFor,

@@ -4,18 +4,18 @@ import type { Gone } from "../../schema/agent/AgentRefusal.ts"
 import type { BlobKind } from "../../schema/agent/Blob.ts"
 import type { SentFile } from "./SealedFile.ts"
 
-/** A file could not be fetched, and trying again would not help. */
+/** A file could not be fetched, and retrying would not help. */
 export class FetchRefused extends Schema.TaggedError<FetchRefused>()("FetchRefused", { message: Schema.String }) {}
 
 /** What the server receives at the end of a Run. */
 export interface SentResult {
   readonly lastBatch: number
-  /** That batch, if it was not reported yet. */
+  /** The last batch, if it has not been reported yet. */
   readonly lastReport?: ReportBatch
   readonly files: ReadonlyArray<SentFile>
 }
 
-/** A state while its Run goes on. */
+/** A state sent while its Run is still going on. */
 export interface SentState {
   readonly serial: number
   readonly resourceCount: number
@@ -23,12 +23,12 @@ export interface SentState {
 }
 
 /**
- * The connection to the server for one Run. Each call repeats until it is answered, across cut lines, restarts of the
- * server and new sessions; it fails only when the Run is no longer this agent's.
+ * The connection to the server for one Run. Each call is retried until it gets a response, across dropped connections, server
+ * restarts and new sessions; it fails only when the Run no longer belongs to this agent.
  *
  * - `report`: returns the number of the last stored batch
- * - `checkpoint`, `result`, `handIn`: with their files, within the message where both sides permit it
- * - `fetch`: writes the bytes as they are sent to a new file
+ * - `checkpoint`, `result`, `handIn`: sent with their files, inside the message if both sides permit it
+ * - `fetch`: writes the bytes to a new file exactly as sent
  */
 export class ServerLine extends Context.Service<
   ServerLine,

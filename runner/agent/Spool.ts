@@ -21,16 +21,16 @@ export const spoolLimits: SpoolLimits = {
 }
 
 /**
- * What an execution reports, on the disk of the agent until the server has stored it. It survives `kill -9`: an
- * appended entry has been written to the kernel when `append` returns. What is `flushed` survives a power cut as well.
+ * What an execution reports, kept on the agent's disk until the server has stored it. It survives `kill -9`: an appended entry
+ * has been written to the kernel when `append` returns. Whatever is `flushed` also survives a power cut.
  *
  * - `append`: never fails, and never waits for the connection or a flush
- * - `next`: the oldest batch that is not acknowledged. It has the same contents each time, also after a crash. A power cut
- *   may shorten one that was not flushed; if the server has stored the longer one, it says so before anything is sent again
- * - `flushed`: this batch and all before it are on disk, unless they were acknowledged
+ * - `next`: the oldest unacknowledged batch. It has the same contents each time, even after a crash. A power cut may shorten one
+ *   that was not flushed; if the server has stored the longer one, it says so before anything is sent again
+ * - `flushed`: this batch and all before it are on disk, unless they have been acknowledged
  * - `acknowledged`: the server has stored everything up to this batch
- * - `waiting`: until there is something to send
- * - `last`: the number of the last batch, once nothing is appended any more
+ * - `waiting`: waits until there is something to send
+ * - `last`: the number of the last batch, once nothing more will be appended
  */
 export interface Spool {
   readonly append: (entry: ReportedEntry) => Effect.Effect<void>
@@ -44,7 +44,9 @@ export interface Spool {
 
 const flush = (path: string) => openFile(path, "r").then((file) => file.datasync().finally(() => file.close()))
 
-/** Holds the number of the last batch that the server has: its file was removed, and the number must not be reused. */
+/**
+ * Holds the number of the last batch that the server has: the batch's file has been removed, and the number must not be reused.
+ */
 const storedName = "stored"
 
 const storedNumber = (folder: string): number => {
@@ -86,9 +88,9 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
     .flatMap((name) => fileName.exec(name)?.[1] ?? [])
     .map(Number)
     .toSorted((left, right) => left - right)
-  /** Batches that are complete, oldest first. */
+  /** Complete batches, oldest first. */
   const closed = new Map<number, { readonly size: number }>()
-  /** Those of them that are on disk. */
+  /** The complete batches that are on disk. */
   const durable = new Set<number>()
   for (const number of found) {
     // Only the last may be torn; a file without an entry was never sent.
@@ -101,9 +103,9 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
   }
   let nextNumber = Math.max(storedBatch, ...found.filter((number) => closed.has(number))) + 1
   let open: { readonly number: number; readonly file: OpenSpoolFile } | undefined
-  /** The entries of the newest batch, as long as it is the only one: it is sent next, and need not be read. */
+  /** The entries of the newest batch, as long as it is the only one: it is sent next, so it need not be read back. */
   let newest: { readonly number: number; readonly entries: Array<ReportedEntry> } | undefined
-  /** Entries that could not be written yet, in order. */
+  /** Entries that have not been written yet, in order. */
   const pending: Array<EncodedEntry> = []
   let omitted: Omitted | undefined
   let closedBytes = [...closed.values()].reduce((sum, { size }) => sum + size, 0)
@@ -132,7 +134,7 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
     newest?.entries.push(entry)
   }
 
-  /** Stops at the first that cannot be written. */
+  /** Stops at the first entry that cannot be written. */
   const writePending = () => {
     try {
       for (let first = pending[0]; first !== undefined; first = pending[0]) {
@@ -140,7 +142,7 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
         pending.shift()
       }
     } catch {
-      // A full disk: retried with the next entry, and before anything is sent.
+      // The disk is full: retried with the next entry, and before anything is sent.
     }
     if (bytes() > 0) arrived.openUnsafe()
   }
@@ -188,7 +190,7 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
       const numbers = [...closed.keys(), ...(open === undefined ? [] : [open.number])]
       for (const number of numbers.filter((one) => one <= upTo && !durable.has(one))) {
         await flush(pathOf(number)).catch((error: unknown) => {
-          // Its file goes when it is acknowledged.
+          // Its file is removed when it is acknowledged.
           if (closed.has(number)) throw error
         })
         if (closed.has(number)) durable.add(number)
@@ -200,7 +202,7 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
       try {
         noteStored(folder, stored)
       } catch {
-        // On a full disk the files stay as well: a stored batch may be sent again.
+        // If the disk is full, the files stay too: a stored batch may be sent again.
         return
       }
       for (const [number, { size }] of closed) {

@@ -4,8 +4,8 @@ import { Option, Schema } from "effect"
 import { ReportedEntry } from "../../schema/agent/AgentJob.ts"
 
 /*
- * A file of the spool: entries in the order in which they came, one line each, with a checksum in front. A line that a crash cut off, and
- * whatever follows it, never existed.
+ * A file of the spool: entries in the order in which they came, one per line, each preceded by a checksum. A line cut off by a
+ * crash, and whatever follows it, is treated as if it never existed.
  */
 
 const EntryText = Schema.fromJsonString(ReportedEntry)
@@ -44,7 +44,7 @@ export const readEntries = (path: string): ReadEntries => {
   }
 }
 
-/** Truncates the torn entry that a crash left. */
+/** Truncates the torn entry left by a crash. */
 export const cutTorn = (path: string): ReadEntries => {
   const read = readEntries(path)
   const file = openSync(path, "r+")
@@ -57,7 +57,7 @@ export const cutTorn = (path: string): ReadEntries => {
   return read
 }
 
-/** An entry as it will be written. */
+/** An entry in the form in which it will be written. */
 export interface EncodedEntry {
   readonly entry: ReportedEntry
   readonly line: Buffer
@@ -71,7 +71,7 @@ export const encoded = (entry: ReportedEntry): EncodedEntry => ({
   isLine: entry.kind === "line"
 })
 
-/** A file that is being written. */
+/** A file that is open for writing. */
 export interface OpenSpoolFile {
   readonly count: () => number
   readonly bytes: () => number
@@ -88,7 +88,7 @@ export const openSpoolFile = (path: string): OpenSpoolFile => {
     count: () => count,
     bytes: () => bytes,
     append: (line) => {
-      // At a fixed position, so that a partially written entry is overwritten.
+      // Writes at a fixed position, so that a partially written entry is overwritten.
       let written = 0
       while (written < line.length) written += writeSync(file, line, written, line.length - written, bytes + written)
       bytes += line.length

@@ -38,7 +38,7 @@ const decodeOutputs = Schema.decodeUnknownOption(ToolOutputs)
 
 const prepareFailed = ({ message }: RunFileFailed) => runnerFailure("prepare_failed", "prepare", message)
 
-/** A state that the tool encrypted can only be read by the tool. */
+/** Only the tool can read a state that it has encrypted. */
 const askForOutputs = Effect.fnUntraced(function* (session: RunSession) {
   const end = yield* session.tool({
     phase: "outputs",
@@ -139,7 +139,7 @@ const runApply = Effect.fnUntraced(function* (session: RunSession, job: ApplyJob
     baseBytes: job.state === undefined ? undefined : Redacted.value(job.state),
     checkpointPath: paths.checkpoint,
     sink,
-    // A provider's next error may contain what was created a moment ago.
+    // A provider's next error may contain something that was created a moment ago.
     onState: ({ sensitiveTexts }) => session.redactor.add(derivedSecrets("state", sensitiveTexts))
   }).pipe(
     Effect.andThen(

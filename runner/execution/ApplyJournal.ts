@@ -7,14 +7,14 @@ import type { JournalResource } from "./RunOutcome.ts"
 import type { StateFile } from "./StateFile.ts"
 import type { ToolMessage } from "./ToolMessage.ts"
 
-/** An entry for a diagnostic that names no resource. */
+/** An entry for a diagnostic that does not name a resource. */
 const anyAddress = ""
 
 const Entry = Schema.Struct({
   /**
-   * - `failed`: the tool reported the failure, and not yet why
-   * - `refused`: the reason that the provider gave
-   * - `unanswered`: the provider never answered, e.g. because it died, which says nothing about what exists
+   * - `failed`: the tool has reported the failure, but not yet the reason
+   * - `refused`: the reason given by the provider
+   * - `unanswered`: the provider never responded, e.g. because it died, which says nothing about what exists
    */
   moment: Schema.Literals(["started", "completed", "failed", "refused", "unanswered"]),
   address: Schema.String,
@@ -28,13 +28,13 @@ const decodeEntry = Schema.decodeUnknownOption(Schema.fromJsonString(Entry))
 export interface JournalSummary {
   readonly started: ReadonlyArray<JournalResource>
   readonly completed: ReadonlyArray<JournalResource>
-  /** Started, and neither completed nor failed according to the provider: it may or may not exist. */
+  /** Started, but the provider has reported neither completion nor failure: it may or may not exist. */
   readonly possiblyCreated: ReadonlyArray<string>
 }
 
 const keyOf = ({ address, action }: JournalResource) => JSON.stringify([address, action])
 
-/** Ids that cannot be compared count as equal. */
+/** Ids that cannot be compared are treated as equal. */
 const isSame = (held: string | undefined, reported: string | undefined) =>
   held === undefined || reported === undefined || isRedactionSentinel(reported) || held === reported
 
@@ -49,7 +49,7 @@ const summarizeJournal = (entries: ReadonlyArray<Entry>): JournalSummary => {
   const failed = keysOf("failed")
   const refused = addressesOf("refused")
   const unanswered = addressesOf("unanswered")
-  // The tool does not always say which resource a diagnostic is about: then it may be any that failed.
+  // The tool does not always say which resource a diagnostic is about: if it does not, any failed resource is possible.
   const mentions = (addresses: ReadonlySet<string>, address: string) =>
     addresses.has(address) || addresses.has(anyAddress)
   const isOver = (resource: JournalResource) =>
@@ -64,8 +64,8 @@ const summarizeJournal = (entries: ReadonlyArray<Entry>): JournalSummary => {
 }
 
 /**
- * What an unfinished apply may have created and `left` does not contain: operations that never ended, and those completed
- * just before the state that would show them was lost or torn. An encrypted state shows nothing.
+ * What an unfinished apply may have created that `left` does not contain: operations that never ended, and those completed just
+ * before the state that would show them was lost or torn. An encrypted state shows nothing.
  */
 export const possiblyCreated = (journal: JournalSummary, left: StateFile | undefined): ReadonlyArray<string> => {
   if (left !== undefined && left.managed === undefined) return journal.possiblyCreated
@@ -75,7 +75,7 @@ export const possiblyCreated = (journal: JournalSummary, left: StateFile | undef
   return [...new Set([...journal.possiblyCreated, ...untold.map(({ address }) => address)])]
 }
 
-/** Reads a journal; a last line torn by a crash is ignored. */
+/** Reads a journal; ignores a last line torn by a crash. */
 export const readJournal = (path: string): Effect.Effect<JournalSummary, RunFileFailed> =>
   readOptional(path, "read the apply journal").pipe(
     Effect.map((bytes) =>
@@ -113,8 +113,8 @@ const entryOf = (message: ToolMessage): Entry | undefined => {
 
 export interface ApplyJournal {
   /**
-   * Notes what a message says about a resource. It is written when this returns, and a start is forced to the disk at once;
-   * starts that arrive while the disk is busy share the next flush.
+   * Notes what a message says about a resource. The note has been written when this returns, and a start is flushed to disk at
+   * once; starts that arrive while the disk is busy share the next flush.
    */
   readonly note: (message: ToolMessage) => Effect.Effect<void>
   readonly summary: Effect.Effect<JournalSummary>

@@ -61,7 +61,7 @@ const listOutputs = Effect.fnUntraced(function* (root: string, outputs: Readonly
   return [...found.values()].sort((left, right) => (left.path < right.path ? -1 : 1))
 })
 
-/** Hard links would be stored as links; every entry is stored as a file of its own. */
+/** Hard links would be stored as links; every entry is stored as a separate file. */
 class NoLinks extends Map<`${number}:${number}`, string> {
   override get(): undefined {
     return undefined
@@ -107,7 +107,7 @@ export const createBuildArchive = Effect.fnUntraced(function* (request: {
   return { path: target, digest: yield* sha256OfFile(target, "read the build archive"), sizeBytes: size }
 })
 
-/** Lays the outputs over a fresh tree. Fails when the archive is not the one with the given digest. */
+/** Extracts the outputs over a fresh tree. Fails if the archive does not have the given digest. */
 export const extractBuildArchive = Effect.fnUntraced(function* (archive: BuildArchive, target: string) {
   const digest = yield* sha256OfFile(archive.path, "read the build archive")
   if (digest !== archive.digest) {

@@ -4,23 +4,23 @@ import { buildFileName } from "./BuildFileName.ts"
 import type { BuildReference } from "./RunJob.ts"
 import type { BuildArchive } from "./RunPlace.ts"
 
-/** Archives younger than this are never removed: the row that refers to them may not be written yet. */
+/** Archives younger than this are never removed: the row that refers to them may not have been written yet. */
 const grace = Duration.toMillis(retention.buildArchive.after)
 const archiveFile = /^([0-9a-f]{64})\.tar$/
 
-/** The results of reviewed source builds, each archive once under its digest. */
+/** The results of reviewed source builds; each archive is kept once, under its digest. */
 export class BuildStore extends Context.Service<
   BuildStore,
   {
-    /** Takes an archive out of a run folder. It is on disk when this returns. */
+    /** Moves an archive out of a run folder. It is on disk when this returns. */
     readonly adopt: (archive: BuildArchive) => Effect.Effect<BuildReference>
-    /** The archive where the runner can read it; `none` when it is gone. The runner compares the digest. */
+    /** The archive at a path that the runner can read; `none` if it is gone. The runner compares the digest. */
     readonly find: (build: BuildReference) => Effect.Effect<Option.Option<BuildArchive>>
     /** Removes archives that are neither kept nor young. */
     readonly cleanUp: (keep: ReadonlySet<string>) => Effect.Effect<void>
   }
 >()("svc/execution/BuildStore") {
-  /** `folder`: absolute, on the disk of the run folders; created with the first archive. */
+  /** `folder`: absolute, on the same disk as the run folders; created with the first archive. */
   static readonly layer = ({ folder }: { readonly folder: string }) =>
     Layer.effect(
       BuildStore,
@@ -41,7 +41,7 @@ export class BuildStore extends Context.Service<
           const target = yield* fileOf(archive.digest)
           yield* files.makeDirectory(folder, { recursive: true, mode: 0o700 })
           yield* flushed(archive.path)
-          // Touched even if it exists already: its time protects it from the cleanup.
+          // Touched even if it already exists: its timestamp protects it from the cleanup.
           yield* files.rename(archive.path, target)
           yield* flushed(folder)
           const at = new Date(yield* Clock.currentTimeMillis)

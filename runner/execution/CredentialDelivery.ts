@@ -7,7 +7,7 @@ import { literalTemplate } from "./LiteralTemplate.ts"
 import type { CredentialFile, ProviderCredentials } from "./RunJob.ts"
 import type { Secret } from "../redaction/SecretRule.ts"
 
-/** Provider arguments that the runner adds to one provider configuration of the root module, as an override block. */
+/** Provider arguments that the runner adds to one provider configuration in the root module, as an override block. */
 export interface ProviderBlock {
   readonly provider: string
   readonly moduleLocalName: string
@@ -34,7 +34,7 @@ export interface CredentialDelivery {
   readonly provided: ReadonlyArray<Secret>
 }
 
-/** The run's own folder as programs see it, and the folder in which they start. */
+/** The run's own folder as programs see it, and the folder they start in. */
 export interface DeliveryPlace {
   readonly insideRoot: string
   readonly credentialFolder: string
@@ -90,7 +90,9 @@ const problemOf = (tuple: ProviderCredentials): string | undefined => {
   return undefined
 }
 
-/** `DEMO_TOKEN` of provider `acme/demo` is its argument `token`, when no recipe says otherwise. A wrong guess is refused later. */
+/**
+ * `DEMO_TOKEN` of provider `acme/demo` is its argument `token`, unless a recipe says otherwise. A wrong guess is refused later.
+ */
 const conventionalArgument = (tuple: ProviderCredentials, envName: string): string | undefined => {
   const type = tuple.provider.slice(tuple.provider.lastIndexOf("/") + 1)
   const prefix = `${type.replaceAll("-", "_").toUpperCase()}_`
@@ -114,10 +116,10 @@ const providersWithSeveralConnections = (tuples: ReadonlyArray<ProviderCredentia
 }
 
 /**
- * Decides how each secret travels. One set of credentials per provider goes by environment. Several sets for one provider, or
- * two providers that read the same name with different values, go as provider arguments that refer to sensitive variables of
- * the runner, so that no configuration can pick up another's credentials. Fails with the reason when a secret cannot be kept
- * apart. A plan file contains the arguments, so only the environment is needed again for the apply.
+ * Decides how each secret travels. One set of credentials per provider goes through the environment. Several sets for one
+ * provider, or two providers that read the same name with different values, go as provider arguments that refer to sensitive
+ * variables of the runner, so that no configuration can pick up another's credentials. Fails with the reason if a secret cannot
+ * be kept apart. A plan file contains the arguments, so the apply needs only the environment again.
  */
 export const deliverCredentials = (
   tuples: ReadonlyArray<ProviderCredentials>,

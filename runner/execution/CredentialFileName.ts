@@ -1,9 +1,9 @@
 const wellFormed = /^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/
 
-/** Largest credential file, in bytes. */
+/** Maximum size of a credential file, in bytes. */
 export const longestCredentialFile = 1024 * 1024
 
-/** Why a name cannot be the name of a credential file; undefined when it can. A name is one segment: no folders, nothing hidden. */
+/** Why a name cannot be used for a credential file; undefined when it can. A name is one segment: no folders, nothing hidden. */
 export const credentialFileNameProblem = (name: string): string | undefined =>
   wellFormed.test(name)
     ? undefined

@@ -1,6 +1,8 @@
 const wellFormed = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 
-/** Names that control the tool, the loader, an interpreter or the network of every program instead of configuring one provider. */
+/**
+ * Names that do not configure one provider, but control the tool, the loader, an interpreter or every program's network access.
+ */
 const deniedNames = new Set([
   "ALL_PROXY",
   "BASHOPTS",
@@ -95,7 +97,7 @@ export const environmentNameProblem = (name: string): string | undefined => {
   return undefined
 }
 
-/** The same for a value that must not reach the plan file: a module input is in it. */
+/** Like the above, for a value that must not reach the plan file, which contains the module inputs. */
 export const providedNameProblem = (name: string): string | undefined =>
   name.startsWith("TF_VAR_")
     ? "is an input of the module, which the plan file would carry to the control plane"

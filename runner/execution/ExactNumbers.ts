@@ -1,4 +1,4 @@
-/** A run of digits that a double may not hold. Almost no document has one; without one nothing is rewritten. */
+/** A run of digits that may not fit in a double. Almost no document has one; without one nothing is rewritten. */
 const longDigits = /\d{16}/
 const numbers = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 const wholeNumber = /^-?\d+$/
@@ -37,12 +37,12 @@ const withNumbers = (document: string, rewrite: (number: string) => string): str
 }
 
 /**
- * A JSON document of the tool with every whole number that a double cannot hold written as a string of its digits. The tool
- * counts in hundreds of bits: parsed directly, such a number would be reviewed, passed to another Capsule, or redacted as a
- * different one. The tool accepts the string wherever a number is expected.
+ * A JSON document from the tool in which every whole number that does not fit in a double is written as a string of its digits.
+ * The tool counts in hundreds of bits: parsed directly, such a number would be reviewed, passed to another Capsule, or redacted
+ * as a different one. The tool accepts the string wherever a number is expected.
  */
 export const withExactNumbers = (document: string): string =>
   longDigits.test(document) ? withNumbers(document, exact) : document
 
-/** The same with every number as the string of its digits, for a search that must not lose any of them. */
+/** Like the above, with every number as the string of its digits, for a search that must not lose any of them. */
 export const withNumbersAsText = (document: string): string => withNumbers(document, asText)

@@ -11,12 +11,15 @@ const isVersion = ({ version }: ToolIdentity, major: number, minor: number) => {
 export const installsInJson = (tool: ToolIdentity): boolean =>
   tool.name === "opentofu" ? isVersion(tool, 1, 7) : isVersion(tool, 1, 9)
 
-/** What the tool does without an installation, and what it refuses, is verified for Terraform only; other tools always install. */
+/**
+ * What the tool does without an installation, and what it refuses, has been verified for Terraform only; other tools always
+ * install.
+ */
 export const worksUninstalled = (tool: ToolIdentity): boolean => tool.name === "terraform" && isVersion(tool, 1, 11)
 
 /**
- * Whether a plan has nothing to install and no backend to set up. A lock, an overlaid build, the runner's own provider blocks
- * and a state with objects of other providers all need more than the scan saw.
+ * Whether a plan has nothing to install and no backend to set up. A lock, an overlaid build, the runner's own provider blocks and
+ * a state with objects from other providers all need more than the scan saw.
  */
 export const plansUninstalled = (
   job: RunJob,

@@ -29,8 +29,8 @@ const ignoreUnreadable = (content: Effect.Effect<Option.Option<Uint8Array>, RunF
   )
 
 /**
- * Chooses the newest state among all candidates, the first of equals: what the tool printed when it could not write, the file
- * it wrote when it could not write the state, the state file, and the last checkpoint.
+ * Chooses the newest state among all candidates, or the first if several are equally new: what the tool printed when it could not
+ * write, the file it wrote when it could not write the state, the state file, and the last checkpoint.
  */
 export const readLeftState = Effect.fnUntraced(function* (request: {
   readonly folder: HeldFolder

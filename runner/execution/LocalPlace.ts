@@ -6,7 +6,7 @@ import { ProvidedCredentials } from "./ProvidedCredentials.ts"
 import { ExtractionFailed, RunPlace, ToolUnavailable } from "./RunPlace.ts"
 import { RunnerSettings } from "./RunnerSettings.ts"
 
-/** Executes Runs beside the control plane, with the snapshots, builds and tools of its own machine. */
+/** Executes Runs on the same machine as the control plane, with the snapshots, builds and tools there. */
 export const localPlace = Layer.effect(
   RunPlace,
   Effect.gen(function* () {
@@ -25,7 +25,7 @@ export const localPlace = Layer.effect(
           Effect.map(({ path }) => path),
           Effect.mapError((error) => {
             const { message, remedy } = error
-            // The operator finds the path in the report of `svc doctor`; readers of a Run do not need it.
+            // The operator finds the path in the report from `svc doctor`; readers of a Run do not need it.
             const shown = error._tag === "ToolBroken" ? message.replaceAll(error.path, "The tool") : message
             return new ToolUnavailable({ message: `${shown} ${remedy}` })
           })

@@ -12,7 +12,7 @@ export interface OutputLine {
   readonly cut: boolean
 }
 
-/** Cuts the output of a tool into lines, with bounded memory. */
+/** Splits the output of a tool into lines, with bounded memory. */
 export class MessageLines {
   readonly #decoder = new TextDecoder("utf-8")
   #pending: Array<string> = []

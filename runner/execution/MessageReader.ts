@@ -5,7 +5,7 @@ import type { OutputLine } from "./MessageLines.ts"
 import type { RunReport } from "./RunReport.ts"
 import { parseToolMessage, type ToolMessage } from "./ToolMessage.ts"
 
-/** A line of a tool without secrets: its text, and the parsed message if it is one. */
+/** A line from a tool without secrets: its text, and the parsed message if it is one. */
 export interface CleanLine {
   readonly text: string
   readonly message?: ToolMessage | undefined
@@ -13,7 +13,7 @@ export interface CleanLine {
 
 /** A line in progress. */
 interface Waiting {
-  /** The group whose order it has to keep. */
+  /** The group within which it must stay in order. */
   readonly order: string | undefined
   /** Builds the line from the part that had to wait. */
   readonly line: (decided: string) => CleanLine
@@ -31,7 +31,7 @@ interface Origin {
 /** The lines of a tool's output, each released as soon as nothing that follows can make it part of a secret. */
 export interface MessageReader {
   readonly push: (lines: ReadonlyArray<OutputLine>) => Effect.Effect<ReadonlyArray<CleanLine>>
-  /** Everything that is held back. */
+  /** Everything still held back. */
   readonly end: Effect.Effect<ReadonlyArray<CleanLine>>
 }
 
@@ -61,8 +61,8 @@ const orderOf = (message: ToolMessage | undefined): string | undefined => {
 }
 
 /**
- * Hides secrets in a tool's output even across messages: the output of each provisioner of a resource is one text, and so is
- * everything else that the tool prints. A line that shows the beginning of a secret waits for what follows, together with later
+ * Hides secrets in a tool's output even across messages: the output of each provisioner of a resource is one text, and everything
+ * else that the tool prints is another. A line that shows the beginning of a secret waits for what follows, together with later
  * messages about the same resource; nothing else waits.
  */
 export const messageReader = (report: RunReport, redactor: RunRedactor): MessageReader => {

@@ -3,8 +3,8 @@ import type { ProviderBlock } from "./CredentialDelivery.ts"
 import type { LocalModule } from "./RunJob.ts"
 
 /**
- * Override files merge in the order of their names and the last one wins: this one sorts after every name that a repository may
- * use.
+ * Override files are merged in the order of their names and the last one wins: this one sorts after every name that a repository
+ * may use.
  */
 export const overrideFileName = "~capsule_override.tf.json"
 
@@ -16,15 +16,15 @@ export const stateFileName = "terraform.tfstate"
 const isOverrideFile = (name: string) => /^(?:.*_)?override\.(?:tf|tofu)(?:\.json)?$/.test(name)
 
 /**
- * Why a file of the root module conflicts with the runner's own; undefined when it can. An override that sorts after ours would
- * win over it, and one of the same name but another extension would hide it.
+ * Why a file in the root module conflicts with the runner's own; undefined if it does not. An override that sorts after ours
+ * would win over it, and one with the same name but another extension would hide it.
  */
 export const reservedFileProblem = (name: string): string | undefined =>
   name.startsWith("~capsule_") || (isOverrideFile(name) && name >= "~")
     ? `The module holds the file ${JSON.stringify(name)}, a name that is reserved for the runner. Rename it in the repository.`
     : undefined
 
-/** Files of a root module that would add values or state nobody reviewed: removed before the tool starts. */
+/** Files in a root module that would add values or state nobody has reviewed: removed before the tool starts. */
 export const isAmbientFile = (name: string): boolean =>
   /\.auto\.tfvars(?:\.json)?$/.test(name) ||
   /^terraform\.tfvars(?:\.json)?$/.test(name) ||
@@ -37,7 +37,7 @@ export const isAmbientFile = (name: string): boolean =>
   name === ".terraform.tfstate.lock.info"
 
 /**
- * Replaces the module's own backend or cloud block by a local state file, and adds provider arguments. Where only child modules
+ * Replaces the module's own backend or cloud block with a local state file, and adds provider arguments. Where only child modules
  * name a provider, the root module needs a requirement that gives the name its meaning: otherwise it would be another provider
  * with that name. The module's own entry is never repeated, because that would drop its version constraint.
  */
@@ -64,7 +64,9 @@ export const variableDocument = (names: ReadonlyArray<string>): Schema.Json => (
   variable: Object.fromEntries(names.map((name) => [name, { type: "string", sensitive: true }]))
 })
 
-/** The manifest of installed modules, as the tool's own installer would write it; with it the tool fetches no module. */
+/**
+ * The manifest of installed modules, as the tool's own installer would write it; with this manifest the tool fetches no modules.
+ */
 export const moduleManifest = (modules: ReadonlyArray<LocalModule>): Schema.Json => ({
   Modules: [
     { Key: "", Source: "", Dir: "." },

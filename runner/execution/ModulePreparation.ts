@@ -36,9 +36,9 @@ export interface Preparation {
   readonly base: StateFile | undefined
   readonly build: BuildArchive | undefined
   readonly planFile: Redacted.Redacted<Uint8Array> | undefined
-  /** `repository`: the module's own lock comes first. `given`: only the job's lock counts. */
+  /** `repository`: the module's own lock takes precedence. `given`: only the job's lock counts. */
   readonly lock: "repository" | "given"
-  /** Whether to compute the digest of the module's tree, where the tree alone decides what is executed. */
+  /** Whether to compute the digest of the module's tree, if the tree alone decides what is executed. */
   readonly wantsTree: boolean
 }
 
@@ -68,11 +68,11 @@ const writeLock = Effect.fnUntraced(function* (folder: string, job: RunJob, lock
 })
 
 /**
- * Lays out everything that the tool will read, before any code of the module runs: the tree of the snapshot, the build's outputs, the
- * runner's overrides, inputs, credentials, lock and state. Fails with `ExtractionFailed` or `RunFileFailed`.
+ * Sets up everything that the tool will read, before any code of the module runs: the tree of the snapshot, the build's outputs,
+ * the runner's overrides, inputs, credentials, lock and state. Fails with `ExtractionFailed` or `RunFileFailed`.
  *
- * Returns `uninstalled` when the tool can work without an installation first. Such a plan has no backend override: the tool
- * would demand to initialise even the override, and refuses if the module has a backend that the scan missed.
+ * Returns `uninstalled` if the tool can first try to work without an installation. Such a plan has no backend override: the tool
+ * would demand initialisation even for the override, and it refuses if the module has a backend that the scan missed.
  */
 export const prepareModule = Effect.fnUntraced(function* (
   paths: RunFolderPaths,
@@ -86,7 +86,7 @@ export const prepareModule = Effect.fnUntraced(function* (
   yield* place.extractModule(job.module.snapshotDigest, inside(sandboxPaths.source))
   const { build, delivery } = preparation
   if (build !== undefined) yield* extractBuildArchive(build, inside(sandboxPaths.source))
-  // A build, or the provider of a Connection, is a program that the tree does not hold.
+  // A build, or the provider of a Connection, is a program that the tree does not contain.
   const moduleTree =
     preparation.wantsTree && build === undefined && job.credentials.length === 0
       ? Option.getOrUndefined(yield* folderDigest(inside(sandboxPaths.source)))

@@ -20,17 +20,17 @@ import { type ConcealingControl, serverPaths, shownFailure } from "./ServerPaths
 /**
  * Executes plans and applies of one module with OpenTofu or Terraform, inside the sandbox, in a run folder of its own.
  *
- * - `plan`: computes a reviewable plan (to create, update or destroy). Fails with `RunnerFailure` when there is none, even if
- *   it was cancelled. Afterwards inputs and tree are removed from the disk; a build archive is kept.
- * - `apply`: applies exactly the reviewed plan file, with the reviewed lock and build. A `RunnerFailure` means that the tool was not
- *   started and nothing was changed; everything else is an `ApplyOutcome`, whose state must be imported whatever the exit is. A run
- *   folder serves one apply: a second start is refused.
+ * - `plan`: computes a reviewable plan (to create, update or destroy). Fails with `RunnerFailure` if there is none, even if it
+ *   was cancelled. Afterwards inputs and tree are removed from disk; a build archive is kept.
+ * - `apply`: applies exactly the reviewed plan file, with the reviewed lock and build. A `RunnerFailure` means that the tool was
+ *   not started and nothing was changed; everything else is an `ApplyOutcome`, whose state must be imported whatever the exit. A
+ *   run folder serves one apply: a second start is refused.
  * - `driftCheck`: compares the state with the real objects.
- * - `recover`: after a crash of the service, finds what an apply left in a run folder; `none` when its tool was never started.
- *   Ends processes that still work in the folder. Repeatable.
+ * - `recover`: after a crash of the service, finds what an apply left in a run folder; `none` if its tool was never started. Ends
+ *   processes that are still working in the folder. Repeatable.
  * - `withhold`: marks the Outputs that repeat a secret, for an apply whose end was not observed.
  * - `confinement`: how the module of a Run with these demands is isolated and which network it has. Fails with
- *   `profile_unavailable` where this machine cannot satisfy them.
+ *   `profile_unavailable` if this machine cannot satisfy them.
  * - `discard`: removes a run folder whose state is stored elsewhere, and ends processes in it.
  *
  * An interrupted effect ends the sandbox by force; a graceful stop is `cancelRequested`.
@@ -125,7 +125,7 @@ export class ModuleRunner extends Context.Service<
         (outputs: ReadonlyArray<StateOutput>, secrets: ReadonlyArray<SecretText>) =>
           redaction.redactor(secrets).pipe(
             Effect.flatMap((redactor) => withheldOutputs(redactor, outputs)),
-            // What could not be checked is not published.
+            // Anything that could not be checked is not published.
             Effect.catch((problem) =>
               Effect.as(
                 Effect.logError(problem.message),
@@ -136,7 +136,7 @@ export class ModuleRunner extends Context.Service<
           )
       )
       const discard = Effect.fn("ModuleRunner.discard")((runFolder: string) =>
-        // Without bubblewrap a tool outlives a crash of the service; it would keep writing into the folder that is being
+        // Without bubblewrap, a tool outlives a crash of the service and would keep writing into the folder that is being
         // removed.
         Effect.andThen(endProcessesOfRun(runFolder), removeTree(runFolder, "remove the run folder"))
       )

@@ -5,12 +5,12 @@ import { endNotedProcesses, killNotedProcesses } from "../sandbox/ProcessNote.ts
 import { processNoteName } from "./RunFolder.ts"
 
 /**
- * Ends every process of a run whose service ended: what works in its folder, every sandbox made for it, and everything below its
- * recorded supervisors. All must be gone before its state is read.
+ * Ends every process of a run whose service has ended: whatever is working in its folder, every sandbox created for it, and
+ * everything below its recorded supervisors. All must be gone before its state is read.
  */
 export const endProcessesOfRun = (folder: string) =>
   Effect.andThen(endNotedProcesses(join(folder, processNoteName)), endProcessesIn(folder))
 
-/** The same immediately and by force, for a Run whose lease ends while its service may be dead or suspended. */
+/** Like the above, but immediately and by force, for a Run whose lease ends while its service may be dead or suspended. */
 export const killProcessesOfRun = (folder: string) =>
   Effect.andThen(killNotedProcesses(join(folder, processNoteName)), endProcessesIn(folder))

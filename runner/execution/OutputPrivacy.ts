@@ -25,7 +25,7 @@ export const heldSecrets = (hide: Hide, value: Schema.Json): HeldSecrets | undef
 
 /**
  * An Output that repeats a secret is equally secret, whatever the module declares: the module may not know that its input is
- * secret, and private inputs never come back.
+ * secret, and private inputs must never be given back.
  */
 export const withheldOutputs = (
   redactor: RunRedactor,

@@ -30,7 +30,7 @@ const list = <S extends Schema.Constraint>(item: S) => Schema.optionalKey(Schema
 const record = <S extends Schema.Constraint>(item: S) =>
   Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, item)))
 
-/** A module of the configuration: what its resources, calls and outputs refer to. */
+/** A module in the configuration: what its resources, calls and outputs refer to. */
 export interface PlannedModule {
   readonly variables?: Readonly<Record<string, { readonly sensitive?: boolean }>> | null
   readonly resources?: ReadonlyArray<PlannedBlock> | null

@@ -64,13 +64,13 @@ const describePlan = Effect.fnUntraced(function* (session: RunSession, job: RunJ
     return yield* unreadable("The tool's description of the plan is too long or was cut off.")
   const text = new TextDecoder().decode(Redacted.value(end.document))
   if (isSent && session.provided !== undefined) yield* refuseProvided(session.provided, text, job.state)
-  // The parser's own message could quote a value of the plan.
+  // The parser's own message could quote a value from the plan.
   return yield* decodePlanDocument(withExactNumbers(text)).pipe(
     Effect.mapError(() => unreadable("The tool's description of the plan is not in the expected format (version 1)."))
   )
 })
 
-/** Reads a file of the sandbox that must exist. */
+/** Reads a file in the sandbox that must exist. */
 const readProduct = (content: ReturnType<RunSession["settings"]["read"]>, what: string) =>
   content.pipe(
     Effect.mapError(({ message }) => runnerFailure("output_unreadable", "plan", message)),

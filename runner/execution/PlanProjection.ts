@@ -14,8 +14,8 @@ type Attribute = typeof ChangedAttribute.Type
 /** The longest value that is shown, as JSON text; a longer one is replaced by a note of its size. */
 const longestValue = 1024 * 1024
 /**
- * The total of longer values of a plan's resources, and of its Outputs: they are stored with the Run and sent to all of its
- * readers.
+ * The total size of the longer values of a plan's resources, and separately of its Outputs: they are stored with the Run and sent
+ * to all of its readers.
  */
 const longValuesInAll = 4 * 1024 * 1024
 /** A value of up to this length is always shown. */
@@ -68,7 +68,7 @@ const changedAttribute = (change: PlannedChange, name: string, room: Room): Attr
   }
 }
 
-/** The attributes of which a change makes the tool replace the resource: the first step of each path that it names. */
+/** The attributes whose change makes the tool replace the resource: the first step of each path that it names. */
 const forcingAttributes = ({ replace_paths }: PlannedChange): ReadonlySet<Schema.Json | undefined> =>
   new Set((replace_paths ?? []).map((path) => (Array.isArray(path) ? path[0] : path)))
 
@@ -150,7 +150,7 @@ export interface PlanProjection {
   readonly plannedOutputs: ReadonlyArray<PlannedOutput>
 }
 
-/** Text that the plan marks as sensitive anywhere. */
+/** Any text that the plan marks as sensitive. */
 export const planSensitiveTexts = (plan: PlanDocument): ReadonlyArray<string> => {
   const ofChange = (change: PlannedChange) => [
     ...sensitiveTexts(change.before ?? undefined, change.before_sensitive ?? undefined),
@@ -180,10 +180,10 @@ const shownOutput = (hide: Hide, name: string, change: PlannedChange, room: Room
 }
 
 /**
- * What reviewers see of a plan: first the tool's own marks of sensitive and unknown values, then the redactor over every
- * remaining string, key and number. Unchanged objects are left out unless they are imported or moved, and unchanged Outputs
- * unless they are private because of their value. `shownValue` is applied to what reviewers see after that; planned Outputs are
- * handed to other Capsules as they are.
+ * What reviewers see of a plan: first the tool's own marks for sensitive and unknown values are applied, then the redactor
+ * processes every remaining string, key and number. Unchanged objects are left out unless they are imported or moved, and
+ * unchanged Outputs unless they are private because of their value. `shownValue` is applied to what reviewers see after that;
+ * planned Outputs are handed to other Capsules as they are.
  */
 export const projectPlan = (
   plan: PlanDocument,

@@ -17,13 +17,13 @@ interface Found {
   readonly inputs: Set<string>
   readonly resources: Set<string>
   partial: boolean
-  /** What was already followed: nested diamonds of modules have very many paths. */
+  /** References already followed: nested diamonds of modules have very many paths. */
   readonly seen: Set<string>
 }
 
 const emptyFound = (): Found => ({ inputs: new Set(), resources: new Set(), partial: false, seen: new Set() })
 
-/** An address as the configuration has it: without the keys of instances, which may contain any text in quotes. */
+/** An address as it is in the configuration: without instance keys, which may contain any text in quotes. */
 export const configurationAddress = (address: string): string =>
   address.replaceAll(/\[(?:\d+|"(?:[^"\\]|\\.)*")\]/g, "")
 
@@ -51,7 +51,7 @@ const isLiteral = (expression: Schema.Json | undefined | null): boolean => {
   return inner.length > 0 && inner.every(isLiteral)
 }
 
-/** Blocks, unlike expressions: the tool leaves out those that the module repeats by `dynamic`. */
+/** Blocks, as opposed to expressions: the tool leaves out those that the module repeats with `dynamic`. */
 const isBlock = (expression: Schema.Json) =>
   Array.isArray(expression) ||
   (isObject(expression) &&
@@ -146,7 +146,7 @@ const blocksOf = (root: PlannedModule) => {
   return blocks
 }
 
-/** How many instances a resource has depends on its own repetition and on that of each module around it. */
+/** The number of instances of a resource depends on its own repetition and on that of each module around it. */
 const repetitionOf = (place: Place, block: PlannedBlock): ChangeReferences | undefined => {
   const found = emptyFound()
   let isRepeated = false
@@ -160,8 +160,8 @@ const repetitionOf = (place: Place, block: PlannedBlock): ChangeReferences | und
 }
 
 /**
- * What the changed attributes of a resource are computed from, by the configuration in the tool's plan. An attribute without
- * an entry is not in the configuration: the provider computes it.
+ * What the changed attributes of a resource are computed from, according to the configuration in the tool's plan. An attribute
+ * without an entry is not in the configuration: the provider computes it.
  */
 export const planReferences = (root: PlannedModule | undefined) => {
   const blocks = root === undefined ? undefined : blocksOf(root)

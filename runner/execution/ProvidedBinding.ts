@@ -33,14 +33,14 @@ const slowDigest = (text: string, salt: ReadonlyArray<string>) =>
     )
   })
 
-/** For one plan only, so that it does not reveal which Runs used the same values. */
+/** Valid for one plan only, so that it does not reveal which Runs used the same values. */
 const digestOf = (name: string, set: ProvidedSet, planDigest: string) => slowDigest(identityOf(set), [planDigest, name])
 
 /** See `ProvidedMark`. `place`: the installation and its pool. */
 export const providedMark = (name: string, set: ProvidedSet, place: ReadonlyArray<string>) =>
   slowDigest(identityOf(set), ["svc-provided-mark-v1", ...place, name])
 
-/** Binds a plan to this machine's credentials that it was made with. */
+/** Binds a plan to those of this machine's credentials that it was made with. */
 export const providedBindings = (
   sets: ReadonlyMap<string, ProvidedSet>,
   planDigest: string
@@ -59,7 +59,7 @@ export interface ReviewedPlan {
   readonly bindings: ReadonlyArray<ProvidedBinding>
 }
 
-/** Why this machine's current credentials are not those of the reviewed plan; `undefined` when they are. */
+/** Why this machine's current credentials differ from those of the reviewed plan; `undefined` if they match. */
 export const bindingProblem = Effect.fnUntraced(function* (
   sets: ReadonlyMap<string, ProvidedSet>,
   { bindings, planDigest }: ReviewedPlan

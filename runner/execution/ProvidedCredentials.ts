@@ -2,15 +2,15 @@ import { Context, Effect, type Redacted, Schema } from "effect"
 import type { ProvidedMark } from "../../schema/agent/ProvidedMark.ts"
 import type { CredentialFile } from "./RunJob.ts"
 
-/** This machine lacks what a Connection leaves to its pool. `message` contains no value. */
+/** This machine lacks credentials that a Connection leaves to its pool. `message` contains no value. */
 export class NotProvided extends Schema.TaggedError<NotProvided>()("NotProvided", { message: Schema.String }) {}
 
 /**
  * This machine's own credentials for one provider.
  *
- * - `label`: stands for the values, which may be replaced while the label stays the same
- * - `mark`: identifies them to the control plane; absent where there is none
- * - `publicNames`: variables, and members of JSON documents, whose values are not secret and may be in a plan
+ * - `label`: stands for the values, which may be replaced while the label remains the same
+ * - `mark`: identifies them to the control plane; absent if there is none
+ * - `publicNames`: variables, and members of JSON documents, whose values are not secret and may appear in a plan
  */
 export interface ProvidedSet {
   readonly label?: string | undefined
@@ -21,12 +21,12 @@ export interface ProvidedSet {
 }
 
 /**
- * The machine's own credentials, by name. Connections name them; their values are never in a job, nor in anything that
- * leaves the machine. The control plane has none.
+ * The machine's own credentials, by name. Connections name them; their values are never in a job, nor in anything that leaves the
+ * machine. The control plane has none.
  *
- * - `described`: all that the machine's operator declared; `names`: those that are complete now
+ * - `described`: everything that the machine's operator has declared; `names`: the credentials that are complete now
  * - `marks`: of those that are complete now, or were when they were last read
- * - `read`: reads them each time, so that the next Run uses replaced ones
+ * - `read`: reads them each time, so that the next Run uses the replacements
  */
 export interface ProvidedCredentials {
   readonly described: Effect.Effect<ReadonlyArray<string>>

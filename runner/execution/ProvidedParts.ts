@@ -9,11 +9,11 @@ const decodeDocument = Schema.decodeUnknownOption(
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 const decodeText = Option.liftThrowable((bytes: Uint8Array) => utf8.decode(bytes))
 
-/** The member names that such documents use. Any other name could be a value used as a name. */
+/** The member names used in such documents. Any other name could be a value used as a name. */
 const plainName = /^[a-z][a-z_]{0,40}$/
 const decimal = /^[+-]?(\d+)(\.\d+)?$/
 
-/** A module may convert text to a number, and the tool writes numbers in their shortest form: `0012.50` is `12.5`. */
+/** A module may convert text to a number, and the tool writes numbers in their shortest form: `0012.50` becomes `12.5`. */
 const asNumber = (text: string): ReadonlyArray<string> => {
   const [, whole, fraction = ""] = decimal.exec(text.trim()) ?? []
   if (whole === undefined) return []
@@ -28,7 +28,7 @@ interface Part {
   readonly text: string
 }
 
-/** The texts of a document without its public members, each with the name of the innermost member that contains it. */
+/** The texts in a document without its public members, each with the name of the innermost member that contains it. */
 const partsOf = (origin: string, text: string, open: ReadonlySet<string>): ReadonlyArray<Part> => {
   const document = /^\s*[[{]/.test(text) ? decodeDocument(withNumbersAsText(text)) : Option.none()
   if (Option.isNone(document)) return [{ origin, text }]

@@ -9,7 +9,7 @@ const architectures: ReadonlyMap<string, string> = new Map([
   ["ia32", "386"]
 ])
 
-/** The tool's name for its platform, and the folder of a package for it. */
+/** The tool's name for its platform, and a package's folder for it. */
 const packagePlatform = `${process.platform}_${architectures.get(process.arch) ?? process.arch}`
 
 const isBelow = (path: string, folder: string) => path.startsWith(`${folder}${sep}`)
@@ -20,17 +20,17 @@ export interface LinkRequest {
   /** The root module's folder, before any module code runs. */
   readonly folder: string
   readonly lockText: string
-  /** Where installed packages are kept; at the same path inside the sandbox. */
+  /** Where installed packages are kept; the same path inside the sandbox. */
   readonly cache: string
   readonly mirror: string | undefined
 }
 
 /**
- * Gives an apply the packages that its plan was made with, as an installation would: links into the cache. Returns false,
- * and writes nothing, when the lock is not as the tool writes it or a package is missing: then the tool has to install.
+ * Gives an apply the packages that its plan was made with, as an installation would: links into the cache. Returns false, and
+ * writes nothing, if the lock is not in the form the tool writes or a package is missing: then the tool has to install.
  *
- * Nothing is verified here. Before it starts any plugin, the tool compares each package with the hashes of the lock, and the lock with
- * the one inside the plan file, which is the reviewed one. Fails with `RunFileFailed`.
+ * Nothing is verified here. Before it starts any plugin, the tool compares each package with the hashes in the lock, and the lock
+ * with the one inside the plan file, which is the reviewed one. Fails with `RunFileFailed`.
  */
 export const linkProviders = Effect.fnUntraced(function* ({ cache, folder, lockText, mirror }: LinkRequest) {
   const providers = lockedProviders(lockText)
@@ -42,7 +42,7 @@ export const linkProviders = Effect.fnUntraced(function* ({ cache, folder, lockT
   const visible = seen.filter((root) => root !== undefined)
   const packages = providers.map(({ address, version }) => join(address, version, packagePlatform))
   for (const name of packages) {
-    // A package of a mirror is itself a link, and inside only this Run's mirror is visible.
+    // A mirrored package is itself a link, and inside the sandbox only this Run's mirror is visible.
     const real = yield* realPath(join(cache, name))
     if (real === undefined || !visible.some((root) => isBelow(real, root))) return false
     const isFolder = yield* Effect.tryPromise(() => stat(real)).pipe(

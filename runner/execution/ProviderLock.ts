@@ -1,4 +1,4 @@
-/** One provider of a dependency lock. `address` is `host/namespace/type`. */
+/** One provider in a dependency lock. `address` is `host/namespace/type`. */
 export interface LockedProvider {
   readonly address: string
   readonly version: string
@@ -11,8 +11,8 @@ const packageHash = /^ +"h1:[0-9A-Za-z+/=]+",$/m
 const comment = /^(?:#.*)?\n/gm
 
 /**
- * The providers of a lock, when the text is exactly what the tool itself writes and every provider has a hash of its unpacked package,
- * the kind that the tool verifies before it starts one. Undefined for everything else.
+ * The providers in a lock, if the text is exactly what the tool itself writes and every provider has a hash of its unpacked
+ * package, the kind that the tool verifies before it starts one. Undefined for everything else.
  */
 export const lockedProviders = (lockText: string): ReadonlyArray<LockedProvider> | undefined => {
   const found: Array<LockedProvider | undefined> = []

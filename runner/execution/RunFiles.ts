@@ -4,7 +4,7 @@ import { dirname, join } from "node:path"
 import { Effect, type Option, Schema, type Scope } from "effect"
 
 /**
- * A file of a run could not be read or written. `message` names its purpose and the system's code, never its content. `code` is
+ * A file of a run could not be read or written. `message` gives its purpose and the system's code, never its content. `code` is
  * the system's, such as `ENOENT`.
  */
 export class RunFileFailed extends Schema.TaggedError<RunFileFailed>()("RunFileFailed", {
@@ -22,7 +22,7 @@ const failure = (doing: string, cause: unknown): RunFileFailed => {
 export const fileOperation = <A>(doing: string, evaluate: () => Promise<A>): Effect.Effect<A, RunFileFailed> =>
   Effect.tryPromise({ try: evaluate, catch: (cause) => failure(doing, cause) })
 
-/** The same for a call that takes less time than handing it to a thread, such as a short append. */
+/** Like the above, for a call that takes less time than handing it to a thread, such as a short append. */
 export const promptFileOperation = <A>(doing: string, evaluate: () => A): Effect.Effect<A, RunFileFailed> =>
   Effect.try({ try: evaluate, catch: (cause) => failure(doing, cause) })
 
@@ -36,8 +36,8 @@ const optional = <A>(operation: Effect.Effect<A, RunFileFailed>): Effect.Effect<
   )
 
 /**
- * A folder held open, so that files in it are found even when module code renames the folder or puts a link in its place. Reads
- * follow no link: a link could hand a file of the service to the module's author.
+ * A folder held open, so that files in it are found even if module code renames the folder or puts a link in its place. Reads do
+ * not follow links: a link could hand a file of the service to the module's author.
  */
 export interface HeldFolder {
   /** `none` when there is no such file. Fails for links, pipes, and files longer than `maxBytes`. */
@@ -103,7 +103,7 @@ export const readOptional = (path: string, doing: string): Effect.Effect<Option.
   optional(fileOperation(doing, () => readFile(path).then((bytes) => new Uint8Array(bytes))))
 
 export const removeTree = (path: string, doing: string) =>
-  // A process that is being killed may still write into a folder that was just emptied.
+  // A process that is being killed may still write into a folder that has just been emptied.
   fileOperation(doing, () => rm(path, { recursive: true, force: true, maxRetries: 5, retryDelay: 20 }))
 
 /** Whether a folder is really at its path, with no folder along the way replaced by a link out of `root`. */

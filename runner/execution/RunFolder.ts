@@ -3,10 +3,10 @@ import { join, posix } from "node:path"
 import { Effect } from "effect"
 import { fileOperation, removeTree } from "./RunFiles.ts"
 
-/** The only folder of a run that its programs see and write. The runner's own records are beside it, out of reach. */
+/** The only folder of a run that its programs see and write. The runner's own records are next to it, out of reach. */
 const sandboxFolder = "capsule"
 
-/** Beside the sandbox root. */
+/** Next to the sandbox root. */
 export const processNoteName = "processes.ndjson"
 
 /** Paths below the sandbox root, with `/`. */
@@ -32,7 +32,7 @@ export interface RunFolderPaths {
   readonly buildArchive: string
   /** What an apply started and finished, one JSON line each. */
   readonly journal: string
-  /** Written before an apply may change anything: its presence means that something may have been changed. */
+  /** Written before an apply may change anything: if present, something may have been changed. */
   readonly applyRecord: string
   /** Processes that must not outlive the run, for a service that starts after a crash. */
   readonly processes: string

@@ -14,7 +14,7 @@ export type FoundLeftOver =
   | { readonly kind: "left"; readonly left: LeftOver }
   | { readonly kind: "unreadable" }
 
-/** The suffix of a folder that could not be read: no sweep removes it. */
+/** The suffix of a folder that could not be read: no sweep removes such a folder. */
 const setAsideSuffix = ".unreadable"
 
 const nameOf = ({ fence, runId }: RunFolderKey): string => `${runId}-${fence}`
@@ -28,13 +28,13 @@ export class RunFolders extends Context.Service<
   {
     /** The absolute path of an execution's folder; nothing is created. */
     readonly pathOf: (key: RunFolderKey) => string
-    /** What an apply left. Ends processes that still work in its folder. */
+    /** What an apply left. Ends processes that are still working in its folder. */
     readonly leftBy: (key: RunFolderKey) => Effect.Effect<FoundLeftOver>
-    /** Removes the folder, whose state is stored elsewhere. A failure is only logged: the next sweep removes it. */
+    /** Removes a folder whose state is stored elsewhere. A failure is only logged: the next sweep removes the folder. */
     readonly remove: (key: RunFolderKey) => Effect.Effect<void>
     /** Keeps the folder for a person to examine. */
     readonly setAside: (key: RunFolderKey) => Effect.Effect<void>
-    /** Removes every folder except those set aside; folders of `kept` are set aside. Nothing may be executing. */
+    /** Removes every folder except those set aside; folders in `kept` are set aside. Nothing may be executing. */
     readonly sweep: (kept: ReadonlyArray<RunFolderKey>) => Effect.Effect<void>
   }
 >()("svc/runner/execution/RunFolders") {

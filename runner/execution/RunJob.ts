@@ -5,16 +5,16 @@ import { SecretText } from "../redaction/SecretText.ts"
 import { RunDemands } from "../sandbox/RunDemands.ts"
 
 /*
- * What is executed, as data: a job names files by digest and a tool by requirement, so that it can be executed by another
- * process or machine. `RunPlace` knows where the files and the tool are. An encoded job contains its secrets in clear text, so
- * it is sealed before it leaves the process.
+ * What is executed, as data: a job names files by digest and a tool by requirement, so that another process or machine can
+ * execute it. `RunPlace` knows where the files and the tool are. An encoded job contains its secrets in clear text, so it is
+ * sealed before it leaves the process.
  */
 
 const SecretBytes = Schema.RedactedFromValue(Schema.Uint8ArrayFromBase64)
 const SecretString = Schema.RedactedFromValue(Schema.String)
 const SecretJson = Schema.RedactedFromValue(Schema.Json)
 
-/** A local module call that the scan found. `key` is nested with dots; `dir` is relative to the root module's folder. */
+/** A local module call that the scan has found. `key` is nested with dots; `dir` is relative to the root module's folder. */
 export const LocalModule = Schema.Struct({ key: Schema.String, source: Schema.String, dir: Schema.String })
 export type LocalModule = typeof LocalModule.Type
 
@@ -27,18 +27,18 @@ export const CredentialFile = Schema.Struct({
 export type CredentialFile = typeof CredentialFile.Type
 
 /**
- * What one provider configuration of the root module receives.
+ * What one provider configuration in the root module receives.
  *
  * - `provider`: normalised source address; configurations of one provider share it
  * - `alias`: absent for the default configuration
  * - `inherited`: only child modules name the provider, so the root module has no meaning for `moduleLocalName` yet
- * - `connection`: equal for equal credentials; absent when the configuration has none
+ * - `connection`: equal for equal credentials; absent if the configuration has none
  * - `values`: secret values by environment name
  * - `config`: non-secret provider arguments
- * - `argumentNames`: the equivalent provider argument by environment name, for two configurations of one provider with
- *   different credentials: they share one environment
- * - `provided`: name of the executing machine's own credentials; `values` and `files` are empty in the job then. They reach the provider by
- *   environment and file only, since a plan file holds arguments
+ * - `argumentNames`: the equivalent provider argument by environment name, for two configurations of one provider with different
+ *   credentials: they share one environment
+ * - `provided`: name of the executing machine's own credentials; `values` and `files` are then empty in the job. The credentials
+ *   reach the provider through environment and files only, since a plan file contains arguments
  */
 export const ProviderCredentials = Schema.Struct({
   provider: Schema.String,
@@ -97,12 +97,14 @@ export const timingWith = (bounds: { readonly [Phase in keyof RunTiming]?: Durat
   }
 }
 
-/** The module: the snapshot by the digest of its archive, and the path of the root module in it, `.` or canonical and relative. */
+/**
+ * The module: the snapshot, by the digest of its archive, and the path of the root module in it, `.` or canonical and relative.
+ */
 export const ModuleReference = Schema.Struct({ snapshotDigest: Schema.String, path: Schema.String })
 export type ModuleReference = typeof ModuleReference.Type
 
 /**
- * The result of a source build: an archive of the declared outputs, laid over the tree of plan and apply. `digest`: `sha256:`
+ * The result of a source build: an archive of the declared outputs, laid over the tree for plan and apply. `digest`: `sha256:`
  * and hex.
  */
 export const BuildReference = Schema.Struct({ digest: Schema.String, sizeBytes: Schema.Number })
@@ -112,14 +114,14 @@ export type BuildReference = typeof BuildReference.Type
  * What every run needs.
  *
  * - `tool`: flavour and exact version; the place of execution finds it or refuses the job
- * - `lockText`: the dependency lock to use; for a plan only when the module has none of its own
- * - `selfContained`: the scan found no provider to install and no block about where the state is. If the scan was wrong, the
- *   tool refuses to plan.
+ * - `lockText`: the dependency lock to use; for a plan only if the module has none of its own
+ * - `selfContained`: the scan found no provider to install and no block about where the state is. If the scan was wrong, the tool
+ *   refuses to plan.
  * - `state`: the initial state
- * - `stateSecrets`: text of secret inputs that the state may hold without marking it
- * - `variableTypes`: the type constraint of each input, as the module writes it
+ * - `stateSecrets`: text from secret inputs that the state may contain without marking it
+ * - `variableTypes`: the type constraint of each input, as written in the module
  * - `network`: true by default, since most providers call an API
- * - `demands`: what the Run's execution profile requires of the machine, for its source build too
+ * - `demands`: what the Run's execution profile requires of the machine, including for its source build
  */
 export const RunJob = Schema.Struct({
   runId: Schema.String,
@@ -142,7 +144,7 @@ export const PlanJob = Schema.Struct({
   ...RunJob.fields,
   mode: Schema.Literals(["create_or_update", "destroy"]),
   variables: Schema.Record(Schema.String, RunVariable),
-  /** `network`: whether the operator allows builds to use it. */
+  /** `network`: whether the operator allows builds to use the network. */
   sourceBuild: Schema.optional(Schema.Struct({ ...SourceBuild.fields, network: Schema.Boolean }))
 })
 export type PlanJob = typeof PlanJob.Type
@@ -156,8 +158,8 @@ export const DriftJob = Schema.Struct({
 export type DriftJob = typeof DriftJob.Type
 
 /**
- * The executing machine's credentials that a plan was made with: their name, and a digest that does not reveal them.
- * `mark`: the one that the machine also reports outside of Runs.
+ * The executing machine's credentials that a plan was made with: their name, and a digest that does not reveal them. `mark`: the
+ * mark that the machine also reports outside of Runs.
  */
 export const ProvidedBinding = Schema.Struct({
   name: Schema.String,
@@ -167,13 +169,14 @@ export const ProvidedBinding = Schema.Struct({
 export type ProvidedBinding = typeof ProvidedBinding.Type
 
 /**
- * Text that was secret when a plan was made. The apply receives no inputs, so without this it would not know what to
- * redact in the tool's output.
+ * Text that was secret when a plan was made. The apply receives no inputs, so without this it would not know what to redact in
+ * the tool's output.
  *
- * - `inputs`: values of sensitive inputs, structured ones in their parts
+ * - `inputs`: values of sensitive inputs; structured ones are split into their parts
  * - `credentials`: what the plan was made with; the apply may have others
  * - `marked`: what the plan itself marks as sensitive, up to a limit
- * - `provided`: the runner's own credentials that were used, which are not text but travel and are sealed the same way; absent when none were used
+ * - `provided`: the runner's own credentials that were used, which are not text but travel and are sealed the same way; absent if
+ *   none were used
  */
 export const PlanSecrets = Schema.Struct({
   inputs: Schema.Array(SecretText),
@@ -184,13 +187,13 @@ export const PlanSecrets = Schema.Struct({
 export type PlanSecrets = typeof PlanSecrets.Type
 
 /**
- * The apply of a reviewed plan. Credentials that travel as provider arguments are inside the plan file and are used as they
- * were at plan time; those in the environment are the job's.
+ * The apply of a reviewed plan. Credentials that travel as provider arguments are inside the plan file and are used as they were
+ * at plan time; those in the environment come from the job.
  *
- * - `planDigest`: `sha256:` of the plan file as it was reviewed; another file is refused
- * - `build`: what the plan was made with; another archive is refused
+ * - `planDigest`: `sha256:` of the plan file as reviewed; any other file is refused
+ * - `build`: what the plan was made with; any other archive is refused
  * - `secrets`: those of the plan
- * - `ephemeralVariables`: the ephemeral inputs that the plan was given; a plan file does not hold them
+ * - `ephemeralVariables`: the ephemeral inputs that the plan was given; a plan file does not contain them
  */
 export const ApplyJob = Schema.Struct({
   ...RunJob.fields,

@@ -103,10 +103,10 @@ const leftState = {
 }
 
 /**
- * How an apply ended. The state is imported whatever the exit is.
+ * How an apply ended. The state is imported whatever the exit.
  *
- * - `state`: absent when there is none
- * - `stateProblem` and `rejectedState`: what was left is not a continuation of the base state and must be looked at by a person
+ * - `state`: absent if there is none
+ * - `stateProblem` and `rejectedState`: what was left does not continue the base state and a person must look at it
  * - `changedAnything`: an operation on a resource was started, or the state differs from the base
  * - `possiblyCreated`: addresses that were started and never reported as finished, or reported as created and missing in `state`
  * - `sandboxKilled`: killed, so evidence may be incomplete
@@ -133,8 +133,8 @@ export const JournalResource = Schema.Struct({
 export type JournalResource = typeof JournalResource.Type
 
 /**
- * What an apply left when the service ended during it. Present only when the tool had been started. With `neverStarted`,
- * an agent reports that the start was recorded and the tool never ran.
+ * What an apply left when the service ended during it. Present only if the tool had been started. With `neverStarted`, an agent
+ * reports that the start was recorded but the tool never ran.
  */
 export const LeftOver = Schema.Struct({
   ...leftState,

@@ -16,8 +16,8 @@ export class ToolUnavailable extends Schema.TaggedError<ToolUnavailable>()("Tool
 }) {}
 
 /**
- * The source of providers. With `required`, a provider that the mirror does not hold is an error; otherwise its registry is
- * asked.
+ * The source of providers. With `required`, a provider that the mirror does not have is an error; otherwise its registry is
+ * queried.
  */
 export interface ProviderMirror {
   readonly path: string
@@ -32,11 +32,12 @@ export interface BuildArchive extends BuildReference {
 /**
  * The place where Runs are executed: it resolves what a job names to what is on this machine.
  *
- * - `extractModule`: writes the files of the snapshot with this digest into an existing empty folder; called again for a source build
- * - `tool`: the program of exactly this flavour and version, as an absolute path
- * - `keepBuild`: takes an archive out of a run folder; it is on disk when this returns
+ * - `extractModule`: writes the files from the snapshot with this digest into an existing empty folder; called again for a source
+ *   build
+ * - `tool`: the program with exactly this flavour and version, as an absolute path
+ * - `keepBuild`: moves an archive out of a run folder; it is on disk when this returns
  * - `provided`: the credentials that this machine has under a name
- * - `findBuild`: the archive with this digest, `none` when it is gone
+ * - `findBuild`: the archive with this digest, `none` if it is gone
  */
 export class RunPlace extends Context.Service<
   RunPlace,
@@ -55,8 +56,8 @@ export class RunPlace extends Context.Service<
  *
  * - `runFolder`: absolute, on a durable disk; created with mode 0700
  * - `cancelRequested`: completes when somebody asks the run to stop
- * - `mayStart`: completes when processes of the Run may start; absent where they may from the beginning
- * - `recordStart`: for an apply. The tool starts only after it has succeeded; absent where the claim itself records the start
+ * - `mayStart`: completes when processes of the Run may start; absent if they may start right away
+ * - `recordStart`: for an apply. The tool starts only after this has succeeded; absent if the claim itself records the start
  * - `stateFound`: for an apply. Receives the state that the tool left, while the rest of the outcome is still being read
  */
 export interface RunControl {

@@ -11,12 +11,12 @@ import type { ToolMessage } from "./ToolMessage.ts"
 const cutMark = " (cut)"
 
 /**
- * The only path from a program's output to the sink: everything that passes is redacted, free of this machine's paths, and
+ * The only path from a program's output to the sink: everything that passes is redacted, stripped of this machine's paths, and
  * safe to show.
  */
 export interface RunReport {
   readonly clean: (text: string) => Effect.Effect<string>
-  /** The same for many messages at once. From a provisioner's line only the part before its output is kept. */
+  /** Like the above, for many messages at once. From a provisioner's line, only the part before its output is kept. */
   readonly cleanMessages: (messages: ReadonlyArray<ToolMessage>) => Effect.Effect<ReadonlyArray<ToolMessage>>
   readonly phase: (phase: RunPhase) => Effect.Effect<void>
   readonly log: (phase: RunPhase, stream: LogStream, text: string) => Effect.Effect<void>
@@ -31,7 +31,7 @@ export interface RunReport {
 
 const shortened = (text: string) =>
   text.length > longestEventText ? `${text.slice(0, longestEventText - cutMark.length)}${cutMark}` : text
-/** A text without secrets, as events and messages show it. */
+/** A text without secrets, as shown in events and messages. */
 export const shownText = (text: string) => shortened(plainText(text))
 
 // Parts that are shown together are redacted together.

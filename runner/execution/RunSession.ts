@@ -39,9 +39,7 @@ import { baseEnvironment, toolEnvironment } from "./ToolEnvironment.ts"
 import { runTool, type ToolEnd, type ToolOutput } from "./ToolRun.ts"
 import { failWhenCancelled } from "./ToolSuccess.ts"
 
-/**
- * What a command of the tool may use: `install` may reach registries, `credentials` has what the module's providers need.
- */
+/** What a tool command may use: `install` may reach registries, `credentials` has what the module's providers need. */
 export type ToolAccess = "none" | "install" | "credentials"
 
 export interface ToolCommand {
@@ -53,7 +51,7 @@ export interface ToolCommand {
   readonly grace: Duration.Input
 }
 
-/** A run with its folder prepared and its sandbox open. */
+/** A run whose folder is prepared and whose sandbox is open. */
 export interface RunSession {
   readonly paths: RunFolderPaths
   readonly timing: RunTiming
@@ -61,7 +59,7 @@ export interface RunSession {
   readonly report: RunReport
   readonly redactor: RunRedactor
   readonly serverPaths: ServerPaths
-  /** The secret texts of the credentials that came with the job, for the apply of its plan. */
+  /** The secret texts from the credentials that came with the job, for the apply of its plan. */
   readonly credentialSecrets: ReadonlyArray<SecretText>
   /** Finds this machine's own credentials; absent when the Run uses none. */
   readonly provided: RunRedactor | undefined
@@ -73,7 +71,7 @@ export interface RunSession {
   readonly base: StateFile | undefined
   /** The archive laid over the tree. */
   readonly build: BuildArchive | undefined
-  /** The root module, and the folder of inputs and plan file; open since before any module code ran. */
+  /** The root module, and the folder with inputs and plan file; both opened before any module code ran. */
   readonly module: HeldFolder
   readonly settings: HeldFolder
   /** Paths as the tool sees them. */
@@ -95,7 +93,7 @@ export interface SessionRequest {
   /** Secrets found by an earlier step: redacted too, but not counted, since they are not inputs of this Run. */
   readonly derived?: ReadonlyArray<Secret>
   readonly planFile: Preparation["planFile"]
-  /** For an apply: it is refused if this machine's credentials are not those of the plan. */
+  /** For an apply, which is refused if this machine's credentials are not those of the plan. */
   readonly reviewed?: ReviewedPlan
   readonly lock: Preparation["lock"]
   /** Runs after the folder exists and before it is filled; returns the archive to lay over the tree. */
@@ -104,7 +102,7 @@ export interface SessionRequest {
 
 export type SessionStart = Pick<RunSession, "paths" | "timing" | "sink" | "report" | "redactor" | "cancel">
 
-/** The secret texts of a sensitive input: a structured one in each of its parts. */
+/** The secret texts in a sensitive input: for a structured one, in each of its parts. */
 export const inputSecrets = (
   { variableTypes = {} }: Pick<RunJob, "variableTypes">,
   name: string,
@@ -140,7 +138,7 @@ export const processesMayStart = ({ mayStart }: Pick<ConcealingControl, "mayStar
     : Effect.raceFirst(mayStart, cancel.requested).pipe(Effect.andThen(failWhenCancelled(cancel, "prepare")))
 
 /**
- * Prepares the run folder and opens its sandbox until the Scope closes; then inputs and credentials are removed from the disk.
+ * Prepares the run folder and keeps its sandbox open until the Scope closes; then inputs and credentials are removed from disk.
  * Everything is checked before any module code runs.
  */
 export const openSession = Effect.fn("RunSession.open")(function* (
@@ -277,7 +275,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
         grace: command.grace
       }
     ).pipe(Effect.mapError(({ message }) => runnerFailure("tool_missing", command.phase, message)))
-    // Two writers can corrupt each other's cache.
+    // Two concurrent writers can corrupt each other's cache.
     return isInstall && cache !== undefined ? installLock.withPermit(running) : running
   }
 

@@ -9,12 +9,12 @@ export interface StateCheckpoint {
 }
 
 /**
- * Where a run reports while it executes. Everything but a checkpoint is redacted and free of terminal sequences.
+ * Where a run sends its reports while it executes. Everything except a checkpoint is redacted and free of terminal sequences.
  *
- * - `event`: what happened, by the schema of its kind
- * - `log`: one line or message of a program
- * - `checkpoint`: hands over a state that is durable at this place. It does not wait until the state is stored elsewhere;
- *   the receiver that stores it reports `state.saved`
+ * - `event`: what happened, in the schema for its kind
+ * - `log`: one line or message from a program
+ * - `checkpoint`: hands over a state that is durable at this place. It does not wait until the state is stored elsewhere; the
+ *   receiver that stores it reports `state.saved`
  */
 export interface RunSink {
   readonly event: <Kind extends ReportedKind>(kind: Kind, data: RunEventData<Kind>) => Effect.Effect<void>

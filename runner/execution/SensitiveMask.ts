@@ -5,7 +5,7 @@ import { leafTexts } from "../redaction/SecretRule.ts"
 const sensitiveMark = "(sensitive value)"
 const unknownMark = "(known after apply)"
 
-/** A tree of marks beside a value: `true` marks everything below; an absent mark marks nothing. */
+/** A tree of marks parallel to a value: `true` marks everything below; an absent mark marks nothing. */
 export type Marks = Schema.Json | undefined
 
 const isArray = (value: Schema.JsonArray | Schema.JsonObject): value is Schema.JsonArray => Array.isArray(value)
@@ -51,7 +51,7 @@ export const maskValue = (value: Schema.Json | undefined, sensitive: Marks, unkn
       ])
     )
   }
-  // Marks below a plain value do not fit; hiding all of it is safe.
+  // Marks below a plain value do not match it; hiding all of it is safe.
   return isMarked(sensitive) && given !== null ? sensitiveMark : given
 }
 

@@ -13,13 +13,13 @@ import type { RunSink } from "./RunSink.ts"
 interface Place {
   readonly path: string
   readonly name: string
-  /** What replaces it before the path of something inside; its name by default. */
+  /** What replaces it in front of the path of something inside; its name by default. */
   readonly before?: string
 }
 
 /**
- * Replaces paths of this machine in what a Run shows. Files of the repository are named relative to the module, as the tool itself
- * names them; other places get a name in angle brackets. Redact first: a secret may contain a path.
+ * Replaces paths on this machine in what a Run shows. Files in the repository are named relative to the module, as the tool
+ * itself names them; other places get a name in angle brackets. Redact first: a secret may contain a path.
  */
 export interface ServerPaths {
   readonly shown: (text: string) => string
@@ -28,7 +28,7 @@ export interface ServerPaths {
    * not this machine isolates modules.
    */
   readonly planned: (text: string) => string
-  /** A path that is learned during the Run. */
+  /** Adds a path learned during the Run. */
   readonly add: (path: string, name: string) => void
 }
 
@@ -69,13 +69,13 @@ const sandboxPlaces = (root: string, modulePath: string): ReadonlyArray<Place> =
 
 const special = /[\\^$.*+?()[\]{}|/-]/g
 const literal = (text: string) => text.replace(special, "\\$&")
-// The folder ends here: no other name begins with it.
+// The folder name ends here: this is not the start of a longer name.
 const boundary = "(?![\\w~@%+-]|\\.\\w)"
-/** May also be the end of another path, or of an address on the web. */
+/** Whether the path may also be the end of another path, or of a web address. */
 const isCommon = (path: string) => path === "/tmp" || path === insideRoot || path.startsWith(`${insideRoot}/`)
 
 const replacerOf = (places: ReadonlyArray<Place>): ((text: string) => string) => {
-  // The first of two names of one folder wins; a longer path is tried before the folder that contains it.
+  // If a folder has two names, the first wins; a longer path is tried before the folder that contains it.
   const named = new Map<string, Place>()
   for (const place of places) if (place.path.length > 1 && !named.has(place.path)) named.set(place.path, place)
   if (named.size === 0) return (text) => text
@@ -94,7 +94,7 @@ const replacerOf = (places: ReadonlyArray<Place>): ((text: string) => string) =>
       : text
 }
 
-/** Every spelling of a path that a program may print: the configured one, and the one with links resolved. */
+/** Every spelling of a path that a program may print: as configured, and with links resolved. */
 const names = (path: string) =>
   Effect.tryPromise(() => realpath(path)).pipe(
     Effect.map((real) => (real === path ? [path] : [path, real])),
@@ -132,7 +132,7 @@ export const serverPaths = Effect.fn("ServerPaths.make")(function* (request: Ser
   } satisfies ServerPaths
 })
 
-/** Log lines without paths of this machine. Events get theirs from `RunReport`, which knows the length of each text. */
+/** Log lines without paths on this machine. Paths in events are replaced by `RunReport`, which knows the length of each text. */
 export const withoutServerPaths = (sink: RunSink, paths: ServerPaths): RunSink => ({
   ...sink,
   log: (phase, stream, text) => sink.log(phase, stream, paths.shown(text))
@@ -140,7 +140,7 @@ export const withoutServerPaths = (sink: RunSink, paths: ServerPaths): RunSink =
 
 const isArray = (value: Schema.JsonArray | Schema.JsonObject): value is Schema.JsonArray => Array.isArray(value)
 
-/** The same for every text in a value of a plan. */
+/** Like `planned`, for every text in a value of a plan. */
 export const plannedValue = (paths: ServerPaths, value: Schema.Json): Schema.Json => {
   if (typeof value === "string") return paths.planned(value)
   if (typeof value !== "object" || value === null) return value

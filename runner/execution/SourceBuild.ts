@@ -26,7 +26,7 @@ export interface SourceBuildJob {
   readonly grace: Duration.Input
 }
 
-/** Folders of the tree from which the tool reads configuration. */
+/** Folders in the tree that the tool reads configuration from. */
 const moduleFolders = (job: SourceBuildJob): ReadonlySet<string> =>
   new Set(
     [job.module.path, ...job.localModules.map(({ dir }) => posix.join(job.module.path, dir))].map(posix.normalize)
@@ -110,7 +110,7 @@ export const runSourceBuild = Effect.fn("SourceBuild.run")(function* (
   yield* context.report.phase("build")
   return yield* createTree(job).pipe(
     Effect.mapError(failed),
-    // The sandbox closes before anything is read: no process of the build is running any more.
+    // The sandbox closes before anything is read: no process of the build is still running.
     Effect.andThen(Effect.scoped(runCommands(job, context))),
     Effect.andThen(
       createBuildArchive({

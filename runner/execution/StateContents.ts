@@ -15,7 +15,7 @@ import { type Extent, type StateLayout, stateLayout } from "./StateScan.ts"
 
 /** What an index of resources needs to know about one instance of a managed resource. */
 export interface ObjectContents extends ManagedObject {
-  /** For an object that still waits to be destroyed after its replacement: its distinguishing key. Empty for others. */
+  /** For an object that is still waiting to be destroyed after its replacement: its distinguishing key. Empty for others. */
   readonly deposed: string
   /** Whether the state marks its `id`, or all of it, as sensitive. */
   readonly isIdSensitive: boolean
@@ -23,7 +23,7 @@ export interface ObjectContents extends ManagedObject {
   readonly attributes: Redacted.Redacted<ReadonlyMap<string, string>>
 }
 
-/** What a state has beside its objects. */
+/** What a state contains besides its objects. */
 export interface StateContents {
   /** The JSON texts of its outputs. */
   readonly outputs: ReadonlyArray<{ readonly name: string; readonly text: Redacted.Redacted }>
@@ -50,7 +50,7 @@ const outputTexts = (outputs: typeof Outputs.Type): StateContents["outputs"] =>
     text: Redacted.make(JSON.stringify([type, value, sensitive ?? false]))
   }))
 
-/** Collects what objects are read for, besides `take`. */
+/** Collects what objects are read for, besides passing them to `take`. */
 const reading = (take: (object: ObjectContents) => void) => {
   const sensitiveTexts: Array<string> = []
   return {
@@ -72,7 +72,7 @@ const decodeInstance = Schema.decodeUnknownOption(Schema.fromJsonString(Instance
 
 const bytesAtOnce = 4 * 1024 * 1024
 
-/** The same from the parts of a long state, of which one is in memory at a time. */
+/** Like the above, from the parts of a long state, with one part in memory at a time. */
 const partContents = Effect.fnUntraced(function* (
   bytes: Uint8Array,
   { outputs, resources }: StateLayout,
@@ -107,8 +107,8 @@ const partContents = Effect.fnUntraced(function* (
 })
 
 /**
- * Gives every object of a state to `take`, one after another, and returns the rest. `none` for what is not a complete state file, and for one that
- * the tool encrypted; what was taken before is then to be forgotten.
+ * Passes every object in a state to `take`, one after another, and returns the rest. `none` for anything that is not a complete
+ * state file, and for one that the tool encrypted; the caller must then discard anything taken before.
  */
 export const stateContents = Effect.fnUntraced(function* (
   bytes: Uint8Array,

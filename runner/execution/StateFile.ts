@@ -7,13 +7,13 @@ import { type Instance, type Outputs, type PathStep, type Resource, StateDocumen
 
 const decodeDocument = Schema.decodeUnknownOption(Schema.fromJsonString(StateDocument))
 
-/** One instance of a managed resource, under the address that the tool's messages use. */
+/** One instance of a managed resource, under the address used in the tool's messages. */
 export interface ManagedObject {
   readonly address: string
-  /** Its attribute `id`, when it is a string. */
+  /** Its `id` attribute, if it is a string. */
   readonly id: string | undefined
   readonly type: string
-  /** The normal address of its provider, or what the state has instead. */
+  /** The normalised address of its provider, or what the state has instead. */
   readonly provider: string
 }
 
@@ -52,21 +52,21 @@ const at = (root: unknown, path: ReadonlyArray<typeof PathStep.Type>): unknown =
   return current
 }
 
-/** Text that a state marks as sensitive in an instance. */
+/** Text in an instance that a state marks as sensitive. */
 export const sensitiveTextsOf = (instance: typeof Instance.Type): ReadonlyArray<string> =>
   (instance.sensitive_attributes ?? []).flatMap((path) => leafTexts(at(instance.attributes, path)))
 
-/** The same in its Outputs. */
+/** Like the above, in its Outputs. */
 export const sensitiveOutputTexts = (outputs: typeof Outputs.Type): ReadonlyArray<string> =>
   Object.values(outputs).flatMap(({ sensitive, value }) => (sensitive === true ? leafTexts(value) : []))
 
-/** An instance of a managed resource, as the state has it. */
+/** An instance of a managed resource, as it is in the state. */
 export interface ManagedInstance {
   readonly object: ManagedObject
   readonly instance: typeof Instance.Type
 }
 
-/** The instances of a managed resource; none of a data source. */
+/** The instances of a managed resource; none for a data source. */
 export const managedInstances = ({
   instances,
   mode,
@@ -99,7 +99,7 @@ export const stateDocument = (bytes: Uint8Array): Option.Option<typeof StateDocu
     Option.filter((document) => document.version === 4 || document.encrypted_data !== undefined)
   )
 
-/** `none` when the bytes are not a complete state file, for example while the tool writes it. */
+/** `none` if the bytes are not a complete state file, for example while the tool is writing it. */
 export const parseState = (bytes: Uint8Array): Option.Option<StateFile> => Option.map(stateDocument(bytes), stateFile)
 
 /** The parts of a state that the runner reads. */

@@ -15,7 +15,7 @@ export interface Extent {
   readonly to: number
 }
 
-/** Where a state has what, so that its parts can be read one after another. */
+/** Where the parts of a state are, so that they can be read one after another. */
 export interface StateLayout {
   readonly isEncrypted: boolean
   readonly outputs: Extent | undefined
@@ -26,12 +26,12 @@ export interface StateLayout {
   }>
 }
 
-/** An object or array that is not closed yet. */
+/** An object or array that has not been closed yet. */
 interface Frame {
   readonly from: number
   readonly isArray: boolean
   readonly shape: Shape | undefined
-  /** The fields of its shape that were read so far. */
+  /** The fields of its shape that have been read so far. */
   readonly seen: Set<string>
   field: string | undefined
   items: number
@@ -62,10 +62,10 @@ const literals: ReadonlyArray<readonly [string, JsonKind]> = [
   ["null", "null"]
 ]
 
-/** The tools write numbers of some hundred digits at most, and documents of some dozen levels. */
+/** The tools write numbers of a few hundred digits at most, and documents a few dozen levels deep. */
 const longestNumber = 4096
 const deepest = 1000
-/** In any spelling, the names of a shape are shorter. */
+/** The names in a shape are shorter than this in any spelling. */
 const longestName = 256
 
 /** The index after the closing quote; -1 when the text that begins before `from` is not a string. */
@@ -303,7 +303,7 @@ export const scanState = Effect.fnUntraced(function* (bytes: Uint8Array) {
   return isUtf8(bytes) ? (yield* read(bytes)).found : Option.none<ScannedState>()
 })
 
-/** Where such a state has its resources and Outputs. */
+/** Where the resources and Outputs are in such a state. */
 export const stateLayout = Effect.fnUntraced(function* (bytes: Uint8Array) {
   if (!isUtf8(bytes)) return Option.none<StateLayout>()
   const scan = yield* read(bytes)

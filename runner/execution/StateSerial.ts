@@ -3,7 +3,7 @@ import { Option } from "effect"
 const decoder = new TextDecoder("utf-8", { fatal: true })
 const decodeText = Option.liftThrowable((bytes: Uint8Array) => decoder.decode(bytes))
 
-/** Index of the character behind the string that begins at `from`. */
+/** Index of the character after the string that begins at `from`. */
 const endOfString = (text: string, from: number): number => {
   let index = from + 1
   while (index < text.length && text[index] !== '"') index += text[index] === "\\" ? 2 : 1
@@ -13,8 +13,8 @@ const endOfString = (text: string, from: number): number => {
 const serialMember = /^"serial"(\s*:\s*)(\d+)/
 
 /**
- * The same state file with another serial. The text is edited, since decoding and encoding it would round the large numbers in it.
- * `none` when the bytes are no JSON object with a serial.
+ * The same state file with a different serial. The text is edited, since decoding and encoding it would round the large numbers
+ * in it. `none` if the bytes are not a JSON object with a serial.
  */
 export const withSerial = (bytes: Uint8Array, serial: number): Option.Option<Uint8Array> =>
   Option.flatMap(decodeText(bytes), (text) => {

@@ -5,12 +5,12 @@ import { Instance, Resource, StateDocument } from "./StateDocument.ts"
 export interface Shape {
   readonly kinds: ReadonlyArray<JsonKind>
   readonly check?: (value: string | number) => boolean
-  /** Of an object: its known fields. Others may be present. */
+  /** For an object: its known fields. Others may be present. */
   readonly fields?: ReadonlyMap<string, Shape | undefined>
   readonly required?: ReadonlyArray<string>
-  /** Of an object: the shape of each value. */
+  /** For an object: the shape of each value. */
   readonly values?: Shape | undefined
-  /** Of an array. */
+  /** For an array. */
   readonly items?: Shape | undefined
 }
 
@@ -34,7 +34,7 @@ const ofObject = ({ indexSignatures, propertySignatures }: SchemaAST.Objects): S
   }
 }
 
-/** Only `null` beside another shape occurs in a state. */
+/** The only unions in a state are of `null` and another shape. */
 const ofUnion = (ast: SchemaAST.Union): Shape => {
   const shapes = ast.types.map(shapeOf)
   const other = shapes.find((shape) => shape?.kinds.includes("null") === false)

@@ -22,9 +22,8 @@ const equalBytes = (left: Uint8Array, right: Uint8Array) =>
   left.byteLength === right.byteLength && left.every((byte, index) => byte === right[index])
 
 /**
- * Watches the state file while a tool writes it, until the Scope closes. Each complete state that continues the base is
- * copied to a durable file of the run folder, then handed to the sink. A torn one is skipped: the next poll sees it
- * complete.
+ * Watches the state file while a tool is writing it, until the Scope closes. Each complete state that continues the base is
+ * copied to a durable file in the run folder, then handed to the sink. A torn one is skipped: the next poll sees it complete.
  */
 export const watchState = Effect.fnUntraced(function* (
   request: WatchRequest
@@ -51,7 +50,7 @@ export const watchState = Effect.fnUntraced(function* (
     yield* sink.checkpoint({ state: Redacted.make(content.value), serial, resourceCount })
   }).pipe(
     Effect.catch((problem) => Effect.logWarning(problem.message)),
-    // A write cannot be undone: after the tool has ended it would put a state into a folder that is being removed.
+    // A write cannot be undone: once the tool has ended, it would put a state into a folder that is being removed.
     Effect.uninterruptible
   )
 

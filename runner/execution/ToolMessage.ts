@@ -64,7 +64,7 @@ export type ToolMessage = { readonly text: string } & (
       readonly elapsedSeconds: number | undefined
     }
   | {
-      /** A provisioner's message with a line or part of one; without `output` it begins or ends. */
+      /** A provisioner's message with a line or part of one; without `output`, the provisioner starts or ends. */
       readonly _tag: "Provisioner"
       readonly address: string
       readonly provisioner: string
@@ -83,7 +83,7 @@ const moments: ReadonlyMap<string, ResourceMoment> = new Map([
 
 const emergencyText = "Emergency state dump"
 
-/** The state as it was printed: parsing and reprinting would change numbers beyond 2^53. */
+/** The state as printed: parsing and reprinting would change numbers beyond 2^53. */
 const emergencyState = (line: string): Uint8Array | undefined => {
   const start = line.indexOf('"state":')
   const end = line.lastIndexOf(',"type":')
@@ -100,7 +100,7 @@ const runDiagnostic = (found: typeof Diagnostic.Type): RunDiagnostic => ({
 
 const addressOf = ({ resource }: { readonly resource: { readonly addr: string } }) => ({ address: resource.addr })
 
-/** `none` for a line that is not a message: human text, a cut line, or garbage. */
+/** `none` for a line that is not a message: human text, a truncated line, or garbage. */
 export const parseToolMessage = (line: string): Option.Option<ToolMessage> => {
   if (!line.startsWith("{")) return Option.none()
   return Option.map(decodeLine(line), (decoded): ToolMessage => {

@@ -34,7 +34,7 @@ export interface ToolRun {
   readonly grace: Duration.Input
 }
 
-/** `exited` even if it was asked to stop but had finished already; `killed` when something else killed it. */
+/** `exited` even if it was asked to stop but had already finished; `killed` if something else killed it. */
 export type ToolEnding = "exited" | "cancelled" | "timed_out" | "killed"
 
 export interface ToolEnd {
@@ -80,7 +80,7 @@ type Reader = (
 
 const mostDiagnostics = 200
 const mostLastLines = 5
-/** A tool that has not printed anything yet may not handle signals yet, and would lose the only one it gets. */
+/** A tool that has not printed anything may not handle signals yet, and would miss the only one it gets. */
 const longestStart = Duration.seconds(2)
 /** A process that left the process group may hold the output open after the end. */
 const longestDrain = Duration.seconds(5)
@@ -96,8 +96,8 @@ const concat = (chunks: ReadonlyArray<Uint8Array>): Uint8Array => {
 }
 
 /**
- * Runs one program to its end and reports meanwhile. A cancel or the timeout sends one SIGINT; after the grace period the
- * whole sandbox is killed. Nothing that the program does makes it fail.
+ * Runs one program to its end and reports in the meantime. A cancel or the timeout sends one SIGINT; after the grace period the
+ * whole sandbox is killed. Nothing that the program does makes this fail.
  */
 export const runTool = Effect.fn("ToolRun.run")(function* (
   context: ToolContext,
@@ -114,7 +114,7 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
   }
 
   const onMessage = Effect.fnUntraced(function* (message: ToolMessage) {
-    // The journal must know everything that is reported.
+    // The journal must have everything that is reported.
     if (output.kind === "messages" && output.onMessage !== undefined) yield* output.onMessage(message)
     yield* report.print(phase, "stdout", message.text)
     if (message._tag === "Resource") yield* report.resource(message)
@@ -140,7 +140,7 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
       Effect.flatMap(reader.push(next), Effect.forEach(onLine, { discard: true }))
     return {
       read: stream.pipe(
-        // Data taken from the stream is processed even if reading is interrupted.
+        // Data already taken from the stream is processed even if reading is interrupted.
         Stream.runForEach((bytes) =>
           Effect.andThen(
             started.open,
@@ -203,7 +203,7 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
     }
   }
 
-  /** Reads in the background. What is held back at the end is shown once, whatever ended it. */
+  /** Reads in the background. Whatever is held back at the end is shown once, however the output ended. */
   const reading = Effect.fnUntraced(function* (
     reader: Reader,
     stream: SandboxProcess["stdout"],

@@ -4,7 +4,7 @@ import type { CancelSignal } from "./CancelSignal.ts"
 import { type RunnerFailure, type RunnerFailureReason, runnerFailure } from "./RunnerFailure.ts"
 import type { ToolEnd } from "./ToolRun.ts"
 
-/** Turns an unsuccessful exit of a command into a failure. `codes` are the exit codes of success. */
+/** Turns an unsuccessful exit of a command into a failure. `codes` are the exit codes that mean success. */
 export const requireSuccess = (
   end: ToolEnd,
   phase: RunPhase,

@@ -55,7 +55,7 @@ const nameOf = (text: string): string | undefined => {
 const timeOf = (seconds: string | undefined): string | undefined =>
   seconds === undefined || Number(seconds) > lastSecond ? undefined : new Date(Number(seconds) * 1000).toISOString()
 
-/** Name and time of the header's author line. A signature is indented, so no line of it is one. */
+/** Name and time from the header's author line. Signature lines are indented, so none of them can match. */
 const authorOf = (header: string): Pick<CommitDescription, "authorName" | "authoredAt"> => {
   const line = header.split("\n").find((each) => each.startsWith(person)) ?? ""
   const start = line.indexOf("<")

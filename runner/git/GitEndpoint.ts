@@ -6,7 +6,7 @@ import { GitPolicy } from "./GitPolicy.ts"
 import { GitAddress } from "../../schema/git/GitAddress.ts"
 
 /**
- * A repository with the checked addresses of its host. Every connection of one operation uses these and the name is never
+ * A repository with the checked addresses of its host. Every connection in one operation uses these, and the name is never
  * resolved again, so a changed DNS answer has no effect.
  */
 export const GitEndpoint = Schema.Struct({ url: GitAddress, addresses: Schema.NonEmptyArray(Schema.String) })
@@ -40,7 +40,7 @@ export const pinnedAddresses = Effect.fn("pinnedAddresses")(function* (
   return addresses
 })
 
-/** The same for the host of a repository. */
+/** Like the above, for the host of a repository. */
 export const pinEndpoint = Effect.fn("pinEndpoint")(function* (
   url: GitAddress
 ): Effect.fn.Return<GitEndpoint, GitAddressRefused | GitUnreachable, GitPolicy> {

@@ -21,7 +21,7 @@ export class GitRefAmbiguous extends Schema.TaggedError<GitRefAmbiguous>()("GitR
   ...Message
 }) {}
 
-/** The ref points to another commit than the one that was resolved or expected. */
+/** The ref points to a different commit from the one that was resolved or expected. */
 export class GitRefMoved extends Schema.TaggedError<GitRefMoved>()("GitRefMoved", {
   ref: Schema.String,
   expectedCommit: Schema.String,
@@ -65,7 +65,7 @@ export class GitCredentialsWithheld extends Schema.TaggedError<GitCredentialsWit
   Message
 ) {}
 
-/** The server answered with a redirect. */
+/** The server responded with a redirect. */
 export class GitRedirectRefused extends Schema.TaggedError<GitRedirectRefused>()("GitRedirectRefused", Message) {}
 
 /** The bound of `GitPolicy.limits` that was exceeded. */

@@ -41,8 +41,8 @@ export const missingObject = () =>
   new GitProtocolBroken({ message: "The Git server did not send every object of the commit, or sent damaged ones." })
 
 /**
- * Reads and verifies an object: its type fits its place and its bytes hash to its id. So a snapshot is the commit that was
- * resolved, whoever fetched it from wherever.
+ * Reads and verifies an object: its type must fit its place and its bytes must hash to its id. So a snapshot is the commit that
+ * was resolved, no matter who fetched it or from where.
  */
 export const readVerified = Effect.fnUntraced(function* (
   source: GitObjectSource,
@@ -73,7 +73,7 @@ export interface PeeledCommit {
   readonly description: CommitDescription
 }
 
-/** The commit that an object id leads to, through any annotated tags, and that commit's root tree. */
+/** The commit that an object id resolves to, through any annotated tags, and that commit's root tree. */
 export const peelToCommit = Effect.fnUntraced(function* (
   source: GitObjectSource,
   oid: string
@@ -93,7 +93,7 @@ export const peelToCommit = Effect.fnUntraced(function* (
   return yield* new GitProtocolBroken({ message: "The ref points to a tag of a tag of a tag, without end." })
 })
 
-/** The entries of a tree object, in its own order. Names that are not UTF-8 contain U+FFFD. */
+/** The entries of a tree object, in their original order. Names that are not UTF-8 contain U+FFFD. */
 export const parseTree = (bytes: Uint8Array): Result.Result<ReadonlyArray<TreeEntry>, GitProtocolBroken> => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const entries: Array<TreeEntry> = []

@@ -6,7 +6,10 @@ const isOrigin = (text: string): boolean => {
   return isAddress(address) && address.scheme !== "ssh" && address.origin === text
 }
 
-/** An origin as `allowOrigins` compares it: scheme, host, and port unless it is the scheme's own; nothing else. */
+/**
+ * An origin in the form in which `allowOrigins` compares it: scheme, host, and port unless it is the scheme's default; nothing
+ * else.
+ */
 export const AllowedOrigin = Schema.String.check(
   Schema.makeFilter(isOrigin, {
     description: "an http or https origin such as http://git.internal:3000, without path or trailing slash"
@@ -15,9 +18,9 @@ export const AllowedOrigin = Schema.String.check(
 
 /** Upper bounds of one sync. All sizes are bytes. */
 export interface GitLimits {
-  /** What one fetch may transfer. */
+  /** The most that one fetch may transfer. */
   readonly packBytes: number
-  /** What one listing of refs may transfer. */
+  /** The most that one listing of refs may transfer. */
   readonly responseBytes: number
   readonly refs: number
   /** Entries of the tree, whether kept or left out. */
@@ -27,11 +30,11 @@ export interface GitLimits {
   readonly totalBytes: number
   /** Depth of nested folders. */
   readonly depth: number
-  /** Memory of the process that fetches, with everything it started. */
+  /** Memory of the fetching process and everything it has started. */
   readonly rssBytes: number
   /** One whole operation. */
   readonly deadline: Duration.Duration
-  /** The longest silence of the server. */
+  /** The longest the server may stay silent. */
   readonly idle: Duration.Duration
 }
 

@@ -15,13 +15,13 @@ export interface RemoteRequest {
   readonly credentials?: GitCredentials | undefined
 }
 
-/** A resolved ref with the address that answered: a fetch that uses it talks to the same server. */
+/** A resolved ref with the address that responded: a fetch that uses it talks to the same server. */
 export interface LocatedRef extends ResolvedRef {
   readonly endpoint: GitEndpoint
 }
 
 /**
- * Queries of a remote repository. Every method checks the addresses of the host once, uses only those, follows no redirect, and
+ * Queries to a remote repository. Every method checks the addresses of the host once, uses only those, follows no redirect, and
  * ends within the policy's deadline.
  */
 export class GitRemote extends Context.Service<
@@ -29,7 +29,7 @@ export class GitRemote extends Context.Service<
   {
     /** The commit that a ref leads to. A commit id is returned as it is, once the server has proved to be a Git server. */
     readonly resolve: (request: RemoteRequest & { readonly ref: GitRef }) => Effect.Effect<ResolvedRef, GitError>
-    /** Like `resolve`, with the checked address for the following fetch. */
+    /** Like `resolve`, but with the checked address for the fetch that follows. */
     readonly locate: (request: RemoteRequest & { readonly ref: GitRef }) => Effect.Effect<LocatedRef, GitError>
     /** The newest `vX.Y.Z` or `X.Y.Z` tag. */
     readonly newestStableTag: (request: RemoteRequest) => Effect.Effect<StableVersion, GitError>
@@ -90,7 +90,7 @@ export class GitRemote extends Context.Service<
   )
 }
 
-/** A signal that is aborted when the Scope closes, for APIs that know only signals. */
+/** A signal that is aborted when the Scope closes, for APIs that only support signals. */
 const interruption = Effect.acquireRelease(
   Effect.sync(() => new AbortController()),
   (controller) => Effect.sync(() => controller.abort())

@@ -17,11 +17,11 @@ import {
 import { pinnedRequest } from "./PinnedRequest.ts"
 
 export interface TransportOptions {
-  /** Sent only with requests to one of their origins; other requests are not made. */
+  /** Sent only with requests to one of their origins; no other requests are made. */
   readonly credentials?: GitCredentials | undefined
-  /** How many bytes all answers together may have, and the name of that limit. */
+  /** The maximum total size of all responses in bytes, and the name of that limit. */
   readonly maximum: { readonly limit: "packBytes" | "responseBytes"; readonly bytes: number }
-  /** The longest silence of the server. */
+  /** The longest the server may stay silent. */
   readonly idle: Duration.Duration
   readonly signal: AbortSignal
 }
@@ -32,7 +32,7 @@ export interface TransportOptions {
  */
 export interface GitTransport extends HttpClient {
   readonly failure: () => GitError | undefined
-  /** The address that answered, once one has. */
+  /** The address that responded, once one has. */
   readonly connectedAddress: () => string | undefined
 }
 

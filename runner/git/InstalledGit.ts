@@ -25,11 +25,11 @@ const hasCertificatesOfItsOwn = () => {
 
 export interface UsableGit {
   readonly program: string
-  /** Whether a failure is final instead of falling back. */
+  /** Whether a failure is final, so that there is no fallback. */
   readonly required: boolean
 }
 
-/** The git program of this machine for fetches, if the policy wants one. */
+/** The git program on this machine to use for fetches, if the policy wants one. */
 export class InstalledGit extends Context.Service<
   InstalledGit,
   {

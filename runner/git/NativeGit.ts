@@ -22,7 +22,7 @@ export interface NativeOptions {
   readonly program: string
   readonly endpoint: GitEndpoint
   readonly credentials: GitCredentials | undefined
-  /** Bytes that the fetched pack may have on disk. */
+  /** The most bytes that the fetched pack may take up on disk. */
   readonly packBytes: number
   /** The longest time with almost no data. */
   readonly idleMillis: number
@@ -31,7 +31,7 @@ export interface NativeOptions {
 const keptErrorCharacters = 4096
 const packPollInterval = "100 millis"
 
-/** git receives no settings of the machine or the service; everything it needs is passed here. */
+/** git gets no settings from the machine or the service; everything it needs is passed here. */
 const environment = (
   { endpoint }: NativeOptions,
   home: string,
@@ -84,7 +84,7 @@ const pinArguments = (options: NativeOptions): ReadonlyArray<string> => {
   return Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${value}`])
 }
 
-/** Whether the failure is about the server, so that another way of fetching would fail as well. */
+/** Whether the server is the cause of the failure, so that another way of fetching would fail as well. */
 const fetchFailure = (stderr: string, oid: string, authorized: boolean): GitError | undefined => {
   if (/not our ref|unadvertised object|couldn't find remote ref/i.test(stderr))
     return new GitRefNotFound({

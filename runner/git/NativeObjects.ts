@@ -17,8 +17,8 @@ const header = /^([0-9a-f]{40}) (commit|tree|blob|tag) (\d+)$/
 const isType = (text: string | undefined) => text === "commit" || text === "tree" || text === "blob" || text === "tag"
 
 /**
- * Reads objects of a repository on disk through one `git cat-file --batch`, which neither filters nor converts them.
- * Reads must not overlap.
+ * Reads objects from a repository on disk through one `git cat-file --batch`, which neither filters nor converts them. Reads must
+ * not overlap.
  */
 export const openNativeObjects = Effect.fn("openNativeObjects")(function* (
   options: NativeObjectsOptions

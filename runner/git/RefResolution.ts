@@ -4,7 +4,7 @@ import type { GitRef } from "../../schema/git/GitRef.ts"
 import { refTarget } from "./RefTarget.ts"
 import type { RemoteRef } from "./RefListing.ts"
 
-/** `oid` is what the server lists; it differs from `commit` for an annotated tag. `fullRef` is absent for a commit. */
+/** `oid` is the object that the server lists; it differs from `commit` for an annotated tag. `fullRef` is absent for a commit. */
 export interface ResolvedRef {
   readonly fullRef?: string
   readonly commit: string

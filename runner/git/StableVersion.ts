@@ -1,7 +1,7 @@
 import { Result } from "effect"
 import { GitNoStableVersion, GitVersionAmbiguous } from "./GitError.ts"
 
-/** A ref of a server; `commit` is peeled when the ref is an annotated tag. */
+/** A ref on the server; `commit` is peeled when the ref is an annotated tag. */
 export interface ListedRef {
   readonly name: string
   readonly oid: string

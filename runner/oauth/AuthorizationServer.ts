@@ -2,21 +2,21 @@ import { Schema } from "effect"
 import type { Redacted } from "effect"
 import type { SecretMethod } from "./ClientAuthentication.ts"
 
-/** An authorization server, with this installation as its client. */
+/** An authorization server, of which this installation is a client. */
 export interface AuthorizationServer {
   readonly issuer: string
-  /** Where its metadata is: RFC 8414 or OpenID Connect Discovery. With `endpoints` it is not needed. */
+  /** The kind of metadata document: RFC 8414 or OpenID Connect Discovery. Not needed if `endpoints` is set. */
   readonly metadata: "oauth2" | "oidc"
   readonly endpoints:
     | {
         readonly authorization: string
         readonly token: string
         readonly revocation?: string | undefined
-        /** The server identifies itself in every answer (RFC 9207). */
+        /** Whether the server identifies itself in every response (RFC 9207). */
         readonly namesItself: boolean
       }
     | undefined
-  /** `advertised`: refused unless the metadata says S256. A challenge is sent in either case, and never `plain`. */
+  /** `advertised`: the server is refused unless its metadata says S256. A challenge is sent either way, and never `plain`. */
   readonly pkce: "advertised" | "sent"
   readonly clientId: string
   /** A public client has none. */
@@ -34,13 +34,13 @@ export interface AuthorizationAsked {
   readonly parameters: Readonly<Record<string, string>>
 }
 
-/** The response of the token endpoint. */
+/** The response from the token endpoint. */
 export interface GrantedTokens {
   readonly accessToken: Redacted.Redacted
   readonly refreshToken: Redacted.Redacted | undefined
-  /** Seconds; absent where the server does not say. */
+  /** In seconds; absent if the server does not say. */
   readonly expiresIn: number | undefined
-  /** Absent when they are the requested ones. */
+  /** Absent if they are the ones that were requested. */
   readonly scopes: ReadonlyArray<string> | undefined
 }
 
@@ -48,10 +48,10 @@ export interface GrantedTokens {
  * What went wrong with an authorization server. The message quotes no token, code, state or secret.
  *
  * - `denied`: it returned an error to the person's browser
- * - `refused`: its token endpoint refused permanently, `error` says how
+ * - `refused`: its token endpoint refused permanently, `error` says why
  * - `invalid`: a response is invalid
  * - `unreachable`: no connection, and nothing was sent
- * - `unanswered`: what was sent may have taken effect
+ * - `unanswered`: no response, but what was sent may have taken effect
  * - `unusable`: it differs from the operator's declaration
  */
 export class OAuthFailure extends Schema.TaggedError<OAuthFailure>()("OAuthFailure", {

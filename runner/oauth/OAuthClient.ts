@@ -42,7 +42,7 @@ const failure = (reason: OAuthFailure["reason"], message: string, error?: string
 
 const hostOf = ({ issuer }: AuthorizationServer) => new URL(issuer).host
 
-// The response is not one that the library can read: a redirect, another status, no JSON.
+// The library cannot read the response: a redirect, another status, not JSON.
 const unreadableCodes: ReadonlySet<string> = new Set([
   "OAUTH_RESPONSE_IS_NOT_CONFORM",
   "OAUTH_PARSE_ERROR",
@@ -103,7 +103,7 @@ const configured = (server: AuthorizationServer, metadata: ServerMetadata, fetch
   const configuration = new Configuration(metadata, server.clientId, undefined, authentication(server))
   configuration.timeout = requestSeconds
   if (fetch !== undefined) configuration[customFetch] = fetch
-  // The address policy decides about plain http, before any request.
+  // The address policy decides about plain http before any request is made.
   allowInsecureRequests(configuration)
   return configuration
 }
@@ -116,8 +116,8 @@ const grantedTokens = (tokens: TokenEndpointResponse): GrantedTokens => ({
 })
 
 /**
- * This installation as the client of authorization servers: code flow with PKCE, refresh, revocation. Requests go to public
- * addresses over https, except at origins that the operator allows, and never through a redirect.
+ * This installation as a client of authorization servers: code flow with PKCE, refresh, revocation. Requests go to public
+ * addresses over https, except at origins that the operator allows, and never follow a redirect.
  */
 export class OAuthClient extends Context.Service<
   OAuthClient,
@@ -137,7 +137,7 @@ export class OAuthClient extends Context.Service<
       server: AuthorizationServer,
       refreshToken: Redacted.Redacted
     ) => Effect.Effect<GrantedTokens, OAuthFailure>
-    /** RFC 7009. A server without the endpoint cannot revoke. */
+    /** RFC 7009. Without this endpoint, tokens cannot be revoked. */
     readonly revoke: (
       server: AuthorizationServer,
       token: Redacted.Redacted,
@@ -181,7 +181,7 @@ export class OAuthClient extends Context.Service<
           catch: explained(server, "the request for its metadata", false)
         })
         const metadata: ServerMetadata = found.serverMetadata()
-        // The library is lenient about the issuers of some vendors; here the issuer must be the declared one.
+        // The library is lenient about some vendors' issuers; here the issuer must be the declared one.
         if (new URL(metadata.issuer).href !== new URL(server.issuer).href) {
           return yield* failure("unusable", `${hostOf(server)} publishes the metadata of another issuer.`)
         }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http"
 import type { CustomFetch } from "openid-client"
 import { pinnedRequest } from "../git/PinnedRequest.ts"
 
-/** Size limit of an authorization server's responses: documents and tokens are small. */
+/** Size limit for an authorization server's responses: documents and tokens are small. */
 const maxAnswerBytes = 256 * 1024
 
 /** A response that exceeds the limit. */
@@ -34,14 +34,14 @@ const encoded = (body: Parameters<CustomFetch>[1]["body"]): Buffer | undefined =
   throw new Error("a body of this kind is never sent")
 }
 
-/** Nothing was sent. In every other case the server may have received it, and a token request is never repeated. */
+/** Nothing was sent. In every other case the server may have received the request, and a token request is never repeated. */
 const neverConnected = (error: unknown): boolean =>
   error instanceof Error &&
   "code" in error &&
   ["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH", "EADDRNOTAVAIL"].includes(String(error.code))
 
 /**
- * The library's fetch: only to one origin and its checked addresses, bounded in bytes and by the signal. A redirect is
+ * The library's fetch: limited to one origin and its checked addresses, bounded in bytes and by the signal. A redirect is
  * returned like any other response, and the library refuses it.
  */
 export const pinnedFetch =

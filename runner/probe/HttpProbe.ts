@@ -5,7 +5,7 @@ import { GitPolicy } from "../git/GitPolicy.ts"
 import { originProblem } from "../git/FetchPolicy.ts"
 import { pinnedRequest } from "../git/PinnedRequest.ts"
 
-/** No response. `isFinal` when repeating would not help: the operator does not allow the address. */
+/** There was no response. `isFinal` if repeating would not help: the operator does not allow the address. */
 export class ProbeFailed extends Schema.TaggedError<ProbeFailed>()("ProbeFailed", {
   isFinal: Schema.Boolean,
   message: Schema.String
@@ -81,5 +81,5 @@ const ask = Effect.fn("HttpProbe.ask")(function* (url: URL, text: string | undef
   return yield* Effect.firstSuccessOf(addresses.map((one) => answerOf(url, one, text)))
 })
 
-/** How addresses are requested; a host may replace it. */
+/** How requests are made; a host may replace it. */
 export const HttpProbe = Context.Reference<HttpProbeShape>("svc/probe/HttpProbe", { defaultValue: () => ({ ask }) })

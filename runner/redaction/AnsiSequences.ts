@@ -1,7 +1,7 @@
 const escape = "\\u001b"
 const controlSequenceStart = `(?:${escape}\\[|\\u009b)`
 const controlSequence = `${controlSequenceStart}[0-?]{0,64}[ -/]{0,8}[@-~]`
-// OSC, DCS, SOS, PM and APC: a text that ends with BEL or ST. The bound keeps a stream from being held back indefinitely.
+// OSC, DCS, SOS, PM and APC: strings that end with BEL or ST. The bound keeps a stream from being held back indefinitely.
 const commandStart = `(?:${escape}[\\]PX^_]|[\\u0090\\u0098\\u009d\\u009e\\u009f])`
 const commandBody = "[^\\u0007\\u001b\\u0080-\\u009f]{0,4096}"
 const command = `${commandStart}${commandBody}(?:\\u0007|\\u009c|${escape}\\\\)`
@@ -31,7 +31,7 @@ export const stripTerminalSequences = (text: string): string =>
 /** True for a sequence that sets colour or weight (SGR), the only harmless kind. */
 export const isGraphicRendition = (found: string): boolean => graphicRendition.test(found)
 
-/** Rewrites the text between terminal sequences and the sequences themselves, each by its own function. */
+/** Rewrites the text between terminal sequences and the sequences themselves, with a separate function for each. */
 export const rewriteTerminalText = (
   text: string,
   between: (plain: string) => string,
@@ -48,7 +48,7 @@ export const rewriteTerminalText = (
   return rewritten + between(text.slice(from))
 }
 
-/** Where a terminal sequence begins that is cut off by the end of the text; the text's length when there is none. */
+/** Where a terminal sequence cut off by the end of the text begins; the text's length when there is none. */
 export const unfinishedSequence = (text: string): number => {
   const from = Math.max(0, text.length - longestUnfinished)
   const tail = text.slice(from)

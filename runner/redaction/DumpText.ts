@@ -2,7 +2,7 @@ import { dumpColumns } from "./DumpColumns.ts"
 import { type LeftOutBreaks, noPosition } from "./FoldedText.ts"
 import { DecodedText, type Search } from "./TextLayer.ts"
 
-/** The bytes that a dump (`xxd`, `od`, `hexdump`) represents, in each way to read it. */
+/** The bytes that a dump (`xxd`, `od`, `hexdump`) represents, for each way of reading it. */
 export class DumpText {
   readonly #search: Search
   // Nothing is skipped in the columns, so all of it counts.
@@ -14,7 +14,7 @@ export class DumpText {
     this.#search = search
   }
 
-  /** One whole line. Once it contains part of a secret, the rest of the line is hidden too: a dump says everything twice. */
+  /** One whole line. Once it contains part of a secret, the rest of the line is hidden too: a dump shows everything twice. */
   line(text: string, position: number): void {
     const columns = dumpColumns(text)
     const end = position + text.length

@@ -1,11 +1,11 @@
 import { type ByteSink, noPosition } from "./FoldedText.ts"
 
-/** A sink that knows from where on the text is still undecided. */
+/** A sink that knows from which position on the text is still undecided. */
 export interface OpenSink extends ByteSink {
   readonly open: () => number
   /**
-   * Where the trailing part begins that already shows too much of a secret, should the rest follow; `pending` bytes of it were
-   * not fed.
+   * Start of the trailing part that would already reveal too much of a secret if the rest follows; `pending` bytes of it have not
+   * been fed.
    */
   readonly held: (pending: number) => number
   /** The origin of the secret that may begin at `held`. */
@@ -29,7 +29,10 @@ const isBlank = (value: number) => value === 0x20 || value === 0x09 || isLineBre
 const zero = 0x30
 const isX = (value: number) => value === 0x78 || value === 0x58
 
-/** Cuts runs of an alphabet out of a text. A run counts once it is `shortest` long; before that nothing is decoded. */
+/**
+ * Extracts runs of characters in an alphabet from a text. A run counts once it is `shortest` long; before that nothing is
+ * decoded.
+ */
 export abstract class RunSink implements OpenSink {
   readonly #alphabet: Int8Array
   readonly #shortest: number
@@ -53,7 +56,7 @@ export abstract class RunSink implements OpenSink {
     this.#phases = phases
   }
 
-  /** Whether a byte within a run does not end it. */
+  /** Whether a byte leaves a run unbroken. */
   protected abstract isIgnored(value: number): boolean
   protected abstract digit(layers: ReadonlyArray<OpenSink>, value: number, index: number, end: number): void
 
@@ -90,7 +93,7 @@ export abstract class RunSink implements OpenSink {
     return (this.#layers ?? []).reduce((position, layer) => Math.min(position, layer.open()), this.previousStart)
   }
 
-  // A run too short to be decoded is too short to contain that much.
+  // A run too short to be decoded is too short to reveal that much.
   held(pending: number): number {
     if (this.#length < this.#shortest) return noPosition
     return (this.#layers ?? []).reduce((position, layer) => Math.min(position, layer.held(pending)), noPosition)
@@ -112,7 +115,7 @@ export abstract class RunSink implements OpenSink {
 /** Encoders wrap lines that are longer than this; a shorter line stands alone. */
 const shortestWrapped = 20
 
-/** Decodes what could be base64, standard or for URLs, on one line or on several, at each of its four alignments. */
+/** Decodes anything that could be base64, standard or URL-safe, on one line or several, at each of its four alignments. */
 export class Base64Runs extends RunSink {
   #broken = false
   #lineLength = 0
@@ -127,7 +130,7 @@ export class Base64Runs extends RunSink {
     super.edge()
   }
 
-  // An encoder that wraps its lines may indent them as well.
+  // An encoder that wraps its lines may also indent them.
   protected isIgnored(value: number): boolean {
     if (isLineBreak(value) && this.#lineLength >= shortestWrapped) this.#broken = true
     return this.#broken && isBlank(value)
@@ -147,7 +150,7 @@ export class Base64Runs extends RunSink {
   }
 }
 
-/** Decodes what could be hexadecimal, also with `:`, `-`, `,`, blanks, line ends or `0x` between the pairs. */
+/** Decodes anything that could be hexadecimal, including with `:`, `-`, `,`, blanks, line ends or `0x` between the pairs. */
 export class HexRuns extends RunSink {
   #lineLength = 0
   // A zero that may be the first half of `0x`; negative when there is none.

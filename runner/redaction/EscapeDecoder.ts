@@ -13,7 +13,7 @@ const semicolon = 0x3b
 const mostBackslashes = 64
 const longestEntity = 10
 
-/** Whether a byte could be the first of an escape. Before the first of them, nothing is decoded. */
+/** Whether a byte could start an escape. Nothing is decoded before the first such byte. */
 export const beginsEscape = (value: number): boolean => value === backslash || value === percent || value === ampersand
 
 const hexadecimal = new Int8Array(256).fill(-1)
@@ -48,12 +48,12 @@ const entityCode = (name: string): number | undefined => {
 }
 
 /**
- * Undoes the escapes of JSON, Go, Python, YAML, shells, XML and URLs, however often they were nested, in one pass: the result
- * of an escape is read again with what follows. Secrets are treated alike, so a secret that looks escaped is found as well.
+ * Undoes the escapes of JSON, Go, Python, YAML, shells, XML and URLs, however deeply they are nested, in one pass: the result of
+ * an escape is read again with what follows. Secrets are treated the same way, so a secret that looks escaped is found as well.
  */
 export class EscapeDecoder implements ByteSink {
   readonly #sink: DecodedSink
-  // The bytes of an incomplete escape, and where each of them stood.
+  // The bytes of an incomplete escape, and where each of them was.
   #bytes: Array<number> = []
   #starts: Array<number> = []
   #ends: Array<number> = []

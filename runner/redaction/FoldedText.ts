@@ -1,4 +1,4 @@
-/** A range of positions in a text, and whose secret it holds. */
+/** A range of positions in a text, and whose secret it contains. */
 export interface Span {
   readonly start: number
   readonly end: number
@@ -26,8 +26,8 @@ export const blankClass = 0x20
 export const quoteClass = 0x27
 
 /**
- * The class of a byte when secrets are compared: kinds of blank are one, and so are the characters that quoting doubles or puts
- * before others. Runs of either count as one.
+ * The class of a byte when secrets are compared: all kinds of blank form one class, and so do the characters that quoting doubles
+ * or puts before others. Runs of either count as one.
  */
 const classes = new Uint8Array(256)
 for (const value of [0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20, 0x2b]) classes[value] = blankClass

@@ -35,7 +35,7 @@ export class LineText {
   #line: Array<Part> = []
   #lineStart: number
 
-  /** `position` is that of the first character. */
+  /** `position` is the position of the first character. */
   constructor(search: Search, position: number) {
     this.#search = search
     this.#text = new DecodedText(search, 0)
@@ -60,7 +60,7 @@ export class LineText {
     if (from < text.length) this.#take(from === 0 ? text : text.slice(from), position + from)
   }
 
-  /** Continues matching where another text is; decoders start afresh. */
+  /** Continues matching from the position of another text; decoders start afresh. */
   continueFrom(other: LineText): void {
     this.#text.continueFrom(other.#text)
     this.#lineStart = other.#lineStart

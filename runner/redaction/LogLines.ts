@@ -8,14 +8,14 @@ export const longestLine = 65_536
 const isHighSurrogate = (unit: number) => unit >= 0xd800 && unit <= 0xdbff
 
 /**
- * Cuts text into lines at LF, CRLF and a lone CR (a progress bar that redraws itself), and longer lines into pieces of at most
- * `longestLine`. Feed it redacted text only: a cut could hide a secret from the redactor.
+ * Splits text into lines at LF, CRLF and a lone CR (a progress bar that redraws itself), and longer lines into pieces of at most
+ * `longestLine`. Feed it redacted text only: a split could hide a secret from the redactor.
  */
 export class LogLines {
   #pending = ""
 
   push(text: string): ReadonlyArray<string> {
-    // A last CR waits for its LF.
+    // A trailing CR waits for its LF.
     const parts = (this.#pending + text).split(/\r?\n|\r(?!$)/)
     this.#pending = parts.pop() ?? ""
     const lines = parts.flatMap((line) => pieces(line))
@@ -47,7 +47,10 @@ const pieces = (line: string): Array<string> => {
   return found
 }
 
-/** Turns raw output of a process into log lines: decoded, redacted across chunk and line borders, capped, made safe to show. */
+/**
+ * Turns the raw output of a process into log lines: decoded, redacted across chunk and line boundaries, capped, made safe to
+ * show.
+ */
 export interface TextReader {
   readonly push: (chunk: Uint8Array) => Effect.Effect<ReadonlyArray<string>>
   /** The remainder. */
@@ -67,7 +70,7 @@ export const textReader = (redactor: RunRedactor): Effect.Effect<TextReader> =>
     }
   })
 
-/** The same for a complete output. */
+/** Like the above, for a complete output. */
 export const redactedLines =
   (redactor: RunRedactor) =>
   <E, R>(output: Stream.Stream<Uint8Array, E, R>): Stream.Stream<string, E, R> =>

@@ -20,5 +20,5 @@ const keepGraphicRendition = (sequence: string) =>
 export const logText = (text: string): string =>
   rewriteTerminalText(text.toWellFormed(), escapeInvisible, keepGraphicRendition)
 
-/** The same without colours, for messages of events and diagnostics. */
+/** Like the above but without colours, for messages in events and diagnostics. */
 export const plainText = (text: string): string => rewriteTerminalText(text.toWellFormed(), escapeInvisible, () => "")

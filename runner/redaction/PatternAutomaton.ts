@@ -2,10 +2,10 @@
  * When a found pattern counts.
  *
  * - `anywhere`: always
- * - `token`: between characters that are not of a word
- * - `number`: the same, and not part of a date, a version or an address
- * - `guarded`: when what was found is at least `minSource` characters of the text
- * - `unbroken`: a text without its blanks, where line breaks are left out
+ * - `token`: between characters that are not part of a word
+ * - `number`: as for `token`, and not part of a date, a version or an address
+ * - `guarded`: when the match covers at least `minSource` characters of the text
+ * - `unbroken`: in a text without its blanks, where line breaks are left out
  */
 export type PatternKind = "anywhere" | "token" | "number" | "guarded" | "unbroken"
 
@@ -14,7 +14,9 @@ export interface Pattern {
   readonly kind: PatternKind
   readonly origin: string
   readonly minSource: number
-  /** Trailing backslashes of the secret are not in `bytes`; whatever represents them directly after a match belongs to it. */
+  /**
+   * Trailing backslashes of the secret are not in `bytes`; anything that represents them directly after a match is part of it.
+   */
   readonly trailing: boolean
 }
 
@@ -36,7 +38,7 @@ export class PatternAutomaton {
   readonly #boundedLink: Int32Array
   /** By state: the length of the longest suffix that could still become a pattern. */
   readonly depth: Uint16Array
-  /** The same for suffixes that are not whole patterns yet. */
+  /** Like `depth`, for suffixes that are not whole patterns yet. */
   readonly unfinishedDepth: Uint16Array
   readonly longest: number
 
@@ -98,18 +100,18 @@ export class PatternAutomaton {
     return this.#patterns.find((pattern) => bytes.every((byte, index) => pattern.bytes[index] === byte))?.origin
   }
 
-  /** The longest pattern that counts anywhere and ends in this state. */
+  /** The longest pattern that ends in this state and counts anywhere. */
   found(state: number): Pattern | undefined {
     const index = this.#anywhere[state] ?? nothing
     return index === nothing ? undefined : this.#patterns[index]
   }
 
-  /** Whether any pattern with a condition ends in this state. */
+  /** Whether any conditional pattern ends in this state. */
   hasConditional(state: number): boolean {
     return this.#bounded[state] !== nothing || this.#boundedLink[state] !== 0
   }
 
-  /** The patterns with a condition that end in this state, the longest first. */
+  /** The conditional patterns that end in this state, longest first. */
   conditional(state: number): ReadonlyArray<Pattern> {
     const found: Array<Pattern> = []
     for (let node = state; node !== 0; node = this.#boundedLink[node] ?? 0) {

@@ -56,7 +56,7 @@ const startThread = Effect.fnUntraced(function* (
   const end = (reason: string) => {
     if (hasEnded) return
     hasEnded = true
-    // Before the Runs that use it continue, so that new ones are not given this thread.
+    // Runs before the Runs that use the thread continue, so that new ones are not given it.
     run(onEnd)
     started(reason)
     for (const resume of waiting.values()) resume(undefined)
@@ -114,7 +114,7 @@ const posted = ({ origin, value }: Secret) => ({ origin, value: Redacted.value(v
 const redactorOf = (thread: RedactionThread, redactor: number): RunRedactor => {
   // A Run without secrets has nothing to wait for.
   let isEmpty = true
-  // After one failure a secret may be missing or half of one held back: nothing later is trusted.
+  // After a failure, a secret may be missing, or half of one may be held back: nothing later is trusted.
   let isBroken = false
   const ask = (request: Unnumbered<RedactionRequest>) =>
     Effect.suspend(() =>
@@ -135,7 +135,7 @@ const redactorOf = (thread: RedactionThread, redactor: number): RunRedactor => {
         isEmpty = false
         return Effect.asVoid(ask({ kind: "add", redactor, secrets: secrets.map(posted) }))
       }),
-    // What could not be checked is hidden entirely.
+    // Anything that could not be checked is hidden entirely.
     items: (items) =>
       Effect.suspend(() =>
         isEmpty
@@ -178,8 +178,8 @@ const redactorOf = (thread: RedactionThread, redactor: number): RunRedactor => {
 }
 
 /**
- * Hides secrets in a thread of its own, so that neither many secrets nor long texts block the service. The thread starts with
- * the first Run and ends when no Run has needed it for a while. If it fails while Runs use it, everything they print from then
+ * Hides secrets in a separate thread, so that neither many secrets nor long texts block the service. The thread starts with the
+ * first Run and ends when no Run has needed it for a while. If it fails while Runs are using it, everything they print from then
  * on is hidden.
  */
 export class Redaction extends Context.Service<

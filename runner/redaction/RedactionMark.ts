@@ -5,7 +5,7 @@ export const redactionMark = "[redacted]"
 
 const longestOrigin = 160
 
-/** The replacement of a secret: `[redacted var.db.password]`. An origin is made of public names only. */
+/** The replacement for a secret: `[redacted var.db.password]`. An origin consists of public names only. */
 export const redactionMarkOf = (origin: string): string => {
   const shown = origin.replace(/[[\]\p{Cc}]/gu, "").slice(0, longestOrigin)
   return shown === "" ? redactionMark : `[redacted ${shown}]`
@@ -14,12 +14,12 @@ export const redactionMarkOf = (origin: string): string => {
 const sentinel = /\[redacted(?: [^[\]\r\n]{1,400})?\]/i
 
 /**
- * True for text that contains a mark, with or without an origin: it was copied out of redacted output, so as an input
- * it would overwrite a real value. Inputs that hold one are refused.
+ * True for text that contains a mark, with or without an origin: it was copied from redacted output, so as an input it would
+ * overwrite a real value. Inputs that contain one are refused.
  */
 export const isRedactionSentinel = (value: string): boolean => sentinel.test(value)
 
-/** The same for a whole JSON value: any string or key of it. */
+/** Like the above, for a whole JSON value: any string or key in it. */
 export const holdsRedactionSentinel = (value: Schema.Json): boolean => {
   const open: Array<Schema.Json> = [value]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

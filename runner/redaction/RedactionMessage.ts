@@ -12,7 +12,7 @@ export interface PostedSecret {
  *
  * - `add`: creates the redactor if it is new
  * - `stream`: a piece of a text; `last` ends it
- * - `lines`: lines of a text that is known line by line; `last` ends it. Answers the decided ones
+ * - `lines`: lines of a text that is known line by line; `last` ends it. Returns the lines decided so far
  * - `close`: forgets a redactor, its streams and its secrets
  */
 export type RedactionRequest = { readonly id: number; readonly redactor: number } & (
@@ -24,7 +24,7 @@ export type RedactionRequest = { readonly id: number; readonly redactor: number 
 )
 
 /**
- * `texts` is empty for requests without a result; only for lines some may be undefined. `failed`: the request could not be
+ * `texts` is empty for requests without a result; items may be undefined for lines only. `failed`: the request could not be
  * carried out.
  */
 export type RedactionAnswer =

@@ -4,13 +4,13 @@ import type { PatternAutomaton } from "./PatternAutomaton.ts"
 import { redactionMarkOf } from "./RedactionMark.ts"
 import { TextScanner } from "./TextScanner.ts"
 
-/** How much of a text is held back at most, in UTF-16 units. Beyond it, a possible secret is hidden as if it were one. */
+/** The maximum amount of text held back, in UTF-16 units. Beyond it, a possible secret is hidden as if it were one. */
 export const longestHeld = 32_768
 // Enough context to find the beginning of a token when the text is read again for more secrets.
 const longestContext = 64
 
 /**
- * Redacts one text that arrives in pieces. The output does not depend on how the text was cut. A secret is found even with
+ * Redacts one text that arrives in pieces. The output does not depend on how the text was split. A secret is found even with
  * terminal sequences scattered in it. Only a suffix that could still become a secret is held back; in a complete line, only one
  * that already shows 6 characters.
  */
@@ -63,7 +63,7 @@ export class RedactionStream {
     this.#scanner.end()
   }
 
-  /** Everything before it is decided. */
+  /** Everything before this position is decided. */
   decided(): number {
     const end = this.#end()
     const open = this.#scanner.open()
@@ -95,7 +95,7 @@ export class RedactionStream {
     }
   }
 
-  // Reads the held-back text again to find it there as well.
+  // Reads the held-back text again to find secrets there as well.
   #followSecrets(): void {
     const automaton = this.#automaton()
     if (automaton === this.#current) return
@@ -108,7 +108,7 @@ export class RedactionStream {
     return this.#pending.slice(start - this.#written, end - this.#written)
   }
 
-  // Colours inside a secret would otherwise continue after the mark.
+  // Colours inside a secret would otherwise carry on after the mark.
   #colours(covered: string): string {
     if (!hasTerminalSequence(covered)) return ""
     const isHarmless = (sequence: string) => {

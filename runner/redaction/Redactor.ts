@@ -7,8 +7,8 @@ import type { Secret } from "./SecretRule.ts"
 import { TextScanner } from "./TextScanner.ts"
 
 /**
- * Names in the module's own code may contain a short secret by chance, such as `postgres`. The code is not secret, so only what
- * is too long for chance is hidden in them.
+ * Names in the module's own code may contain a short secret by chance, such as `postgres`. The code is not secret, so only
+ * secrets too long for a chance match are hidden in them.
  */
 const shortestInName = 16
 const instanceKey = /\["((?:[^"\\]|\\.)*)"\]/g
@@ -28,8 +28,8 @@ export interface RedactionItem {
 }
 
 /**
- * Replaces secrets by `[redacted <origin>]`, in every encoding that can be undone without knowing the secret. Cannot find a
- * secret that a module reversed, split or encrypted. What counts as a secret, and where, is the rule of `SecretRule.ts`.
+ * Replaces secrets with `[redacted <origin>]`, in every encoding that can be undone without knowing the secret. Cannot find a
+ * secret that a module has reversed, split or encrypted. `SecretRule.ts` defines what counts as a secret, and where.
  *
  * It may hold several sets of values, such as a credential before and after its rotation: each of them is hidden.
  */
@@ -109,7 +109,7 @@ export class Redactor {
     return new RedactionStream(() => this.#search())
   }
 
-  /** The same for text that arrives in lines. */
+  /** Like the above, for text that arrives in lines. */
   lines(): RedactionLines {
     return new RedactionLines(this.stream())
   }

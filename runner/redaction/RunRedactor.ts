@@ -19,7 +19,7 @@ export interface RedactedLines {
   readonly end: Effect.Effect<ReadonlyArray<RedactedLine>>
 }
 
-/** Hides the secrets of one Run, wherever it works. */
+/** Hides the secrets of one Run, wherever it is executed. */
 export interface RunRedactor {
   /** Adds secrets that appear during the Run. */
   readonly add: (secrets: ReadonlyArray<Secret>) => Effect.Effect<void>
@@ -83,7 +83,7 @@ export const redacted = Effect.fnUntraced(function* <A>(redactor: RunRedactor, r
   return render(hideWith(() => results[index++] ?? redactionMark))
 })
 
-/** Works on the caller's thread. */
+/** Runs on the caller's thread. */
 export const directRedactor = (redactor: Redactor): RunRedactor => ({
   add: (secrets) => Effect.sync(() => redactor.add(secrets)),
   items: (items) => Effect.sync(() => items.map((item) => redactor.item(item))),

@@ -3,20 +3,20 @@ import { Redacted } from "effect"
 import type { Secret } from "./SecretRule.ts"
 
 /**
- * How large the secrets of one Run may be: their bytes, where documents count twice because their parts are searched as well,
- * and their number, where a document counts its lines, members and elements.
+ * How large the secrets of one Run may be: their size in bytes, where documents count twice because their parts are searched as
+ * well, and their number, where a document counts its lines, members and elements.
  */
 export const secretBudget = { bytes: 1024 * 1024, texts: 16_384 } as const
 
 const overBytes = `hold more than ${secretBudget.bytes} bytes of secrets (a document counts twice), and a Run can hide no more`
 const overTexts = `hold more than ${secretBudget.texts} secret texts (a document counts each line, member and element), and a Run can hide no more`
 
-/** Counted without parsing: this happens while a request is answered. */
+/** Counted without parsing, since this happens while a request is being answered. */
 const separator = /[\n,;]/g
 
 /**
- * Why the secrets exceed what a Run may have; undefined when they do not. Duplicates count once: an apply gets what its plan
- * got, and what the plan kept of it.
+ * Why the secrets exceed what a Run may have; undefined when they do not. Duplicates count once: an apply gets what its plan got,
+ * plus what the plan kept of it.
  */
 export const budgetProblem = (secrets: Iterable<Secret>): string | undefined => {
   let bytes = 0

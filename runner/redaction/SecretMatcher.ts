@@ -15,7 +15,7 @@ import { shortestAnywhere } from "./SecretRule.ts"
 // A longer run of blanks or quotes is not part of a secret; without a bound it could be held back indefinitely.
 const longestRun = 2048
 
-/** A match whose right-hand side is not known yet. */
+/** A match for which the character to its right is not known yet. */
 interface Candidate {
   readonly pattern: Pattern
   readonly start: number
@@ -25,21 +25,21 @@ interface Candidate {
 }
 
 /**
- * Finds secrets in a text as it is fed, byte by byte. What it finds depends only on the text, never on how it was cut.
- * `decoded` is for bytes that may be no text at all: there only printable neighbours end a token.
+ * Finds secrets in a text as it is fed, byte by byte. What it finds depends only on the text, never on how it was split.
+ * `decoded` is for bytes that may not be text at all: there only printable neighbours end a token.
  *
- * With `breaks` it reads a text whose line breaks were left out, and takes no notice of blanks. Then it finds only what
- * goes over a break, and no tokens: a line may begin or end with anything.
+ * With `breaks` it reads a text whose line breaks have been left out, and ignores blanks. Then it finds only matches that cross a
+ * break, and no tokens: a line may begin or end with anything.
  */
 export class SecretMatcher implements ByteSink {
   readonly #automaton: PatternAutomaton
   readonly #spans: Array<Span>
   readonly #decoded: boolean
   readonly #breaks: LeftOutBreaks | undefined
-  // The last elements: more than the longest pattern, and a power of two.
+  // The most recent elements: more than the longest pattern, and a power of two.
   readonly #starts: Float64Array
   readonly #bytes: Uint8Array
-  // How many bytes there were until then, including those that are ignored when secrets are compared.
+  // How many bytes had been fed by then, including those that are ignored when secrets are compared.
   readonly #feds: Uint32Array
   #fed = 0
   readonly #mask: number
@@ -82,7 +82,7 @@ export class SecretMatcher implements ByteSink {
     this.#bytes[index] = element
     this.#feds[index] = this.#fed
     if (kind !== 0) this.#runStart = start
-    // What represents the trailing backslashes of a secret.
+    // This byte represents the trailing backslashes of a secret.
     if (this.#last !== undefined && this.#lastGrows && kind === quoteClass && this.#last.end === this.#end) {
       this.#grow(this.#last, end)
     } else {
@@ -96,7 +96,7 @@ export class SecretMatcher implements ByteSink {
     if (this.#state !== 0) this.#take(end)
   }
 
-  /** Continues where another matcher is. */
+  /** Continues from another matcher's position. */
   continueFrom(other: SecretMatcher): void {
     this.#starts.set(other.#starts)
     this.#bytes.set(other.#bytes)
@@ -131,7 +131,7 @@ export class SecretMatcher implements ByteSink {
     this.#last = undefined
   }
 
-  /** Where the longest suffix begins that could still become a secret. */
+  /** Where the longest suffix that could still become a secret begins. */
   open(): number {
     const depth = this.#automaton.depth[this.#state] ?? 0
     let position = depth === 0 ? noPosition : this.#startOf(depth)
@@ -140,8 +140,8 @@ export class SecretMatcher implements ByteSink {
   }
 
   /**
-   * Where the trailing part begins that already shows too much of a secret, should the rest follow; `pending` bytes of it were
-   * not fed.
+   * Start of the trailing part that would already reveal too much of a secret if the rest follows; `pending` bytes of it have not
+   * been fed.
    */
   held(pending: number): number {
     const depth = this.#automaton.unfinishedDepth[this.#state] ?? 0
@@ -159,7 +159,7 @@ export class SecretMatcher implements ByteSink {
     return this.#automaton.originOfBeginning(beginning)
   }
 
-  // A reported span may be in use already, so an extension is reported as another span.
+  // A span that has been reported may already be in use, so an extension is reported as another span.
   #grow({ origin, start }: Span, end: number): void {
     this.#report({ start, end, origin })
   }

@@ -11,7 +11,7 @@ const shortestLine = 12
 // A longer secret is matched piece by piece: a stream holds back little, and a truncated copy is found as well.
 const longestPattern = 511
 const sliceLength = 256
-// What remains of a secret of 6 characters that contains blanks.
+// What remains of a 6-character secret that contains blanks.
 const shortestUnbroken = 4
 
 const withoutEscapes = (bytes: Iterable<number>): ReadonlyArray<number> => {
@@ -31,7 +31,7 @@ const slices = (bytes: ReadonlyArray<number>): ReadonlyArray<ReadonlyArray<numbe
   )
 }
 
-/** The whole text, and each longer line of it: a part of a key file is printed as easily as the whole. */
+/** The whole text, and each longer line of it: a part of a key file is as likely to be printed as the whole. */
 const pieces = (text: string): ReadonlySet<string> => {
   const lines = text
     .split(/\r\n|\n|\r/)
@@ -63,7 +63,7 @@ const lastRun = (text: string): number => {
 const pieceSpellings = (piece: string): ReadonlyArray<Iterable<number>> => {
   const shown = stripTerminalSequences(piece)
   const texts = shown === piece ? [piece] : [piece, shown]
-  // For plain ASCII, UTF-16 differs only by bytes that are ignored.
+  // For plain ASCII, UTF-16 differs only in bytes that are ignored.
   const isAscii = Buffer.byteLength(piece) === piece.length
   return texts.flatMap((text) => {
     const bytes = Buffer.from(text)

@@ -8,7 +8,7 @@ export interface Secret {
   readonly value: Redacted.Redacted<string | Uint8Array>
 }
 
-/** Incremented when the rule hides more than before: what was reviewed under an earlier version must be reviewed again. */
+/** Incremented when the rule hides more than before: anything reviewed under an earlier version must be reviewed again. */
 export const secretRuleVersion = 2
 
 /** Secrets of this length are hidden wherever they appear, shorter ones only as whole tokens. */

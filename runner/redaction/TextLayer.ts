@@ -10,14 +10,14 @@ const deepestEncoding = 3
 const shortestBase64 = [6, 8, 8]
 const shortestHex = [8, 12, 12]
 
-/** Where all layers of one text report what they found. */
+/** Where all layers of one text report their findings. */
 export interface Search {
   readonly automaton: PatternAutomaton
   readonly spans: Array<Span>
 }
 
 /**
- * One text without its escapes: matched as it is, and again with what is encoded in it decoded. From the first escape on it is
+ * One text without its escapes: matched as it is, and again with anything encoded in it decoded. From the first escape on it is
  * also matched with its escapes: text next to a secret may look like part of an escape.
  */
 export class DecodedText implements OpenSink {
@@ -68,7 +68,7 @@ export class DecodedText implements OpenSink {
     this.#decoder.byte(value, start, end)
   }
 
-  /** Continues matching where another text is; decoders start afresh. */
+  /** Continues matching from the position of another text; decoders start afresh. */
   continueFrom(other: DecodedText): void {
     this.#isEmpty = false
     this.#matcher.continueFrom(other.#matcher)

@@ -18,7 +18,7 @@ export class TextScanner {
   // The trailing part that may be an unfinished terminal sequence.
   #unfinished = ""
 
-  /** `position` is that of the first character. */
+  /** `position` is the position of the first character. */
   constructor(automaton: PatternAutomaton, position: number) {
     this.#search = { automaton, spans: this.#spans }
     this.#shown = new LineText(this.#search, position)
@@ -47,12 +47,12 @@ export class TextScanner {
     this.#whole?.end()
   }
 
-  /** Everything before it is decided. */
+  /** Everything before this position is decided. */
   open(): number {
     return Math.min(this.#position - this.#unfinished.length, this.#shown.open(), this.#whole?.open() ?? noPosition)
   }
 
-  /** Where the trailing part begins that already shows too much of a secret, should the rest follow. */
+  /** Start of the trailing part that would already reveal too much of a secret if the rest follows. */
   held(): number {
     return Math.min(this.#shown.held(), this.#whole?.held() ?? noPosition)
   }
@@ -76,7 +76,7 @@ export class TextScanner {
     return taken.sort((left, right) => left.start - right.start || right.end - left.end)
   }
 
-  // Up to the first sequence both are the same.
+  // Up to the first sequence the two are identical.
   #beginWhole() {
     const text = new LineText(this.#search, this.#position)
     text.continueFrom(this.#shown)

@@ -24,7 +24,7 @@ const feedCharacter = (code: number, start: number, end: number, sink: Character
   sink.byte(0x80 | (code & 0x3f), start, end)
 }
 
-/** Turns UTF-16 units to bytes; the halves of a character may come in different pieces. */
+/** Converts UTF-16 units to bytes; the two halves of a character may arrive in different pieces. */
 export class Utf8Feed {
   readonly #sink: CharacterSink
   #high: { readonly unit: number; readonly position: number } | undefined

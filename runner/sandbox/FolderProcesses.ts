@@ -11,10 +11,10 @@ const commandLine = (pid: string) =>
     Effect.orElseSucceed(() => [])
   )
 
-/** More rounds than a tool has generations of children; if processes multiply faster, this stops waiting. */
+/** More rounds than a tool has generations of child processes; if processes multiply faster than that, waiting stops. */
 const mostRounds = 20
 
-/** Ends the processes that work there now; returns their number. */
+/** Kills the processes currently working in the folder; returns their number. */
 const endRound = Effect.fnUntraced(function* (folder: string) {
   const isWithin = (path: string) => path === folder || path.startsWith(`${folder}/`)
   const entries = yield* Effect.tryPromise(() => readdir("/proc")).pipe(Effect.orElseSucceed(() => []))
@@ -33,8 +33,8 @@ const endRound = Effect.fnUntraced(function* (folder: string) {
 })
 
 /**
- * Ends every process that still works in a folder, and every sandbox made for it. A sandbox whose parent died while it
- * was being created waits forever, with its environment. Only Linux reveals the working folder of a process.
+ * Kills every process that is still working in a folder, and every sandbox made for it. A sandbox whose parent died while it was
+ * being created waits forever, with its environment. Only Linux reveals a process's working folder.
  */
 export const endProcessesIn = (folder: string) =>
   // A child started after the list was read is in the next one.

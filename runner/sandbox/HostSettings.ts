@@ -25,7 +25,7 @@ export const settingsFiles = [
   "ssl/openssl.cnf"
 ]
 
-/** Folders of the same kind. Private keys are beside some of them, so no parent folder may be added. */
+/** Folders of the same kind. Private keys lie next to some of them, so no parent folder may be added. */
 export const settingsFolders = [
   "alternatives",
   "crypto-policies",
@@ -35,14 +35,14 @@ export const settingsFolders = [
   "ssl/certs"
 ]
 
-/** The contents of /etc in a sandbox: a folder of copies, and folders of the host mounted over it. */
+/** The contents of /etc in a sandbox: a folder of copies, and host folders mounted over it. */
 export interface SandboxEtc {
   readonly folder: string
   readonly overlaid: ReadonlyArray<string>
 }
 
 export interface HostSettings {
-  /** Updates the copies. Undefined when that fails, for example on a full disk. */
+  /** Updates the copies. Undefined if that fails, for example because the disk is full. */
   readonly current: Effect.Effect<SandboxEtc | undefined>
 }
 
@@ -55,9 +55,9 @@ const versionOf = (path: string) => {
 }
 
 /**
- * Keeps copies of the host's public settings in `folder`, so that a sandbox mounts them all at once: one mount for each takes
- * longer than the rest of the setup. A change on the host is copied before the next sandbox opens, and running ones see it too.
- * Processes may share the folder.
+ * Keeps copies of the host's public settings in `folder`, so that a sandbox mounts them all at once: mounting each one separately
+ * takes longer than the rest of the setup. A change on the host is copied before the next sandbox opens, and running sandboxes
+ * see it too. Processes may share the folder.
  */
 export const keepHostSettings = Effect.fnUntraced(function* (folder: string, host = "/etc") {
   const copying = yield* Semaphore.make(1)

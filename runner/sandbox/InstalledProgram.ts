@@ -14,7 +14,7 @@ export const isExecutable = (path: string) =>
     (found) => found === true
   )
 
-/** Absolute path of a program given by name or path; only where the operating system installs programs. */
+/** Resolves a program, given by name or path, to its absolute path; only where the operating system installs programs. */
 export const findProgram = Effect.fnUntraced(function* (program: string) {
   const candidates = isAbsolute(program)
     ? [program]
@@ -47,7 +47,7 @@ const hardLimit = (table: string, name: string): number => {
   return hard === undefined || hard === "unlimited" ? Number.POSITIVE_INFINITY : Number(hard)
 }
 
-/** The requested limits, lowered to those of this process. */
+/** The requested limits, lowered to this process's own limits. */
 export const allowedLimits = Effect.fnUntraced(function* (wanted: SandboxLimits): Effect.fn.Return<SandboxLimits> {
   const table = (yield* attempt(() => readFile("/proc/self/limits", "utf8"))) ?? ""
   return {

@@ -26,7 +26,7 @@ const readStat = (pid: number) =>
 
 const isDead = ({ state }: ProcessStat) => state === "Z" || state === "X"
 
-/** Records a process in a file, one line each. A process that cannot be recorded is merely not found after a crash. */
+/** Records processes in a file, one per line. A process that cannot be recorded merely goes unnoticed after a crash. */
 export const noteProcess = Effect.fnUntraced(
   function* (file: string, pid: number) {
     const stat = yield* readStat(pid)
@@ -37,7 +37,7 @@ export const noteProcess = Effect.fnUntraced(
   (effect) => Effect.ignore(effect)
 )
 
-/** Where a run has no note, nothing is recorded. */
+/** If a run has no note, nothing is recorded. */
 export const notedIn =
   (file: string | undefined) =>
   (pid: number): Effect.Effect<void> =>
@@ -78,8 +78,8 @@ const looksUntilForce = 100
 const betweenLooks = "20 millis"
 
 /**
- * Ends the supervisors recorded in a file, and everything below them. A supervisor whose service is gone ends on its
- * own; it gets some time and is then killed. An id that meanwhile belongs to another process is left alone.
+ * Ends the supervisors recorded in a file, and everything below them. A supervisor whose service is gone ends on its own; it gets
+ * some time and is then killed. An id that now belongs to another process is left alone.
  */
 export const endNotedProcesses = Effect.fnUntraced(function* (file: string) {
   for (const process of yield* readNote(file)) {
@@ -95,20 +95,20 @@ export const endNotedProcesses = Effect.fnUntraced(function* (file: string) {
   }
 })
 
-/** More rounds than a tool has generations of children. */
+/** More rounds than a tool has generations of child processes. */
 const mostRounds = 100
 
-/** Kills what is below a noted process, then the process itself; returns how many it met alive. */
+/** Kills everything below a noted process, then the process itself; returns how many were still alive. */
 const killTree = Effect.fnUntraced(function* (noted: NotedProcess) {
   if (!(yield* stillRuns(noted))) return 0
   const below = yield* descendants(noted.pid)
   for (const pid of below) yield* signal(pid, "SIGKILL")
-  // A supervisor adopts what is orphaned below it, so it stays until there is nothing to adopt.
+  // A supervisor adopts orphans below it, so it is kept until there is nothing left to adopt.
   if (below.length === 0) yield* signal(noted.pid, "SIGKILL")
   return below.length + 1
 })
 
-/** Kills the processes recorded in a file and everything below them, at once: nothing in them is asked to cooperate. */
+/** Immediately kills the processes recorded in a file and everything below them: none of them is asked to cooperate. */
 export const killNotedProcesses = Effect.fnUntraced(function* (file: string) {
   const noted = yield* readNote(file)
   yield* Effect.forEach(noted, killTree).pipe(

@@ -19,7 +19,7 @@ const unlimited: RunGuard = {
   endAll: Effect.void
 }
 
-/** For programs of the service itself that probe this machine. */
+/** For the service's own programs that probe this machine. */
 export const trialConditions = (limits: SandboxLimits): RunConditions => ({
   guard: unlimited,
   limits,

@@ -4,12 +4,12 @@ import type { SandboxLimits } from "./SandboxSettings.ts"
 import type { NetworkStatus, SandboxStatus } from "./SandboxStatus.ts"
 
 /**
- * What an execution profile requires of the machine beyond the settings. It only narrows: a level may not be lower, a limit not
- * higher than what every other Run has.
+ * What an execution profile requires of the machine beyond the settings. It only narrows: a level may not be lower, nor a limit
+ * higher, than every other Run's.
  *
  * - `profile`: its name, for the text of a refusal
  * - `isolation`: the lowest level that is accepted
- * - `network`: `isolated` when a network of the Run's own is required
+ * - `network`: `isolated` when the Run requires its own network
  */
 export const RunDemands = Schema.Struct({
   profile: Schema.String,
@@ -47,7 +47,7 @@ export const unmetDemand = (
   return undefined
 }
 
-/** The limits of a Run: those of the settings, lowered to what its profile allows. */
+/** A Run's limits: those of the settings, lowered to what its profile allows. */
 export const demandedLimits = (limits: SandboxLimits, demands: RunDemands | undefined): SandboxLimits => {
   const asked = demands?.limits
   if (asked === undefined) return limits

@@ -37,10 +37,10 @@ const temporaryFolder = Effect.acquireRelease(
 )
 
 /**
- * Runs programs of a module isolated from the rest of this machine, at the best level that worked at start.
+ * Runs a module's programs isolated from the rest of this machine, at the best level that worked at startup.
  *
- * `open` fails with `SandboxRefused` where no level works that the operator accepts, or when the run's folder cannot be used at the level.
- * Everything in `root` must be written before `open`.
+ * `open` fails with `SandboxRefused` if no level that the operator accepts works, or if the run's folder cannot be used at the
+ * level. Everything in `root` must be written before `open`.
  */
 export class Sandbox extends Context.Service<
   Sandbox,
@@ -48,14 +48,14 @@ export class Sandbox extends Context.Service<
     readonly status: SandboxStatus
     /** The network of Runs. Probed on first use, which takes as long as creating one. */
     readonly network: Effect.Effect<NetworkStatus>
-    /** The path of a root as programs will see it; known before it is opened. */
+    /** A root's path as programs will see it; known before it is opened. */
     readonly insideRoot: (root: string) => string
-    /** Why a Run with these demands would be refused here, and what would help; `undefined` when it would not. */
+    /** Why a Run with these demands would be refused here, and what would help; `undefined` if it would not be refused. */
     readonly refusal: (demands: RunDemands | undefined) => Effect.Effect<string | undefined>
     readonly open: (spec: SandboxSpec) => Effect.Effect<OpenSandbox, SandboxRefused, Scope.Scope>
     /** Whether a run that would be refused is allowed because of its module tree's digest. */
     readonly trustsTrees: boolean
-    /** Tries every level, including those not needed so far: for a view of the whole ladder. */
+    /** Tries every level, including those that have not been needed so far, to show the whole ladder. */
     readonly examine: Effect.Effect<ReadonlyArray<LevelFinding>>
   }
 >()("svc/sandbox/Sandbox") {
@@ -72,7 +72,7 @@ export class Sandbox extends Context.Service<
         ownFolder: settings.ownFolder ?? (yield* temporaryFolder)
       }
       yield* removeLeftTrials(host.ownFolder)
-      // Copied when a level that shows them is found.
+      // Copied once a level that shows them has been found.
       const hostSettings = yield* Effect.cached(keepHostSettings(join(host.ownFolder, "etc")))
       const userIds = yield* Effect.cached(Scope.provide(takeUserIds(settings.userIds), scope))
       const all: ReadonlyArray<Rung> = [
@@ -107,7 +107,7 @@ export class Sandbox extends Context.Service<
       const isTrusted = ({ moduleTree }: SandboxSpec) =>
         trustsTrees && moduleTree !== undefined && settings.trustedTrees.includes(moduleTree)
 
-      // The network is probed by creating one, so only a profile that requires its own waits for that.
+      // The network is probed by creating one, so only profiles that require their own network wait for that.
       const refusal = Effect.fnUntraced(function* (demands: RunDemands | undefined) {
         if (demands === undefined) return undefined
         const { network, ...others } = demands

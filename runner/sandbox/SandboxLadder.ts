@@ -7,12 +7,12 @@ import type { SandboxStatus } from "./SandboxStatus.ts"
 /** The ladder's part of the status. */
 export type LevelStatus = Omit<SandboxStatus, "limits">
 
-/** The result of trying a level. A level that does not work here has a reason, and a remedy where there is one. */
+/** The result of trying a level. A level that does not work here has a reason, and a remedy if there is one. */
 export type Verdict<A = Level> =
   | { readonly _tag: "works"; readonly level: A; readonly reason: string }
   | { readonly _tag: "unavailable"; readonly reason: string; readonly remedy?: string }
 
-/** One level that may be tried. */
+/** One level to try. */
 export interface Rung<A = Level> {
   readonly level: SandboxLevel
   readonly attempt: Effect.Effect<Verdict<A>>
@@ -32,7 +32,7 @@ export const namespacedLevels = ["bubblewrap", "namespaces"] as const satisfies 
 
 export interface Climbed<A> {
   readonly status: LevelStatus
-  /** Undefined where no allowed level works: Runs are refused. */
+  /** Undefined if no allowed level works: Runs are refused. */
   readonly level: A | undefined
 }
 
@@ -42,8 +42,8 @@ const mayBeChosen = (isolation: Isolation): ReadonlyArray<SandboxLevel> =>
 const fallbackRemedy = "Install the 'bubblewrap' package: see Isolation in docs/operations.md."
 
 /**
- * Tries the levels from the best one down and stops at the first that works. Nothing below the accepted ones is ever chosen:
- * where none of them works, Runs are refused, and only `off` runs without isolation.
+ * Tries the levels from the best one down and stops at the first that works. Nothing below the accepted levels is ever chosen: if
+ * none of them works, Runs are refused, and only `off` runs without isolation.
  */
 export const climb = Effect.fn("Sandbox.climb")(function* <A>(
   isolation: Isolation,

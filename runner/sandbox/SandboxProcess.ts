@@ -11,17 +11,17 @@ export type ProcessEnvironment = Readonly<Record<string, string | Redacted.Redac
 /** How a process ended. `signalled` covers every end without an exit code of its own. */
 export type ProcessEnd = { readonly _tag: "exited"; readonly code: number } | { readonly _tag: "signalled" }
 
-/** A running program of a sandbox. When its Scope closes, it is killed with everything it started. */
+/** A program running in a sandbox. When its Scope closes, it is killed with everything it started. */
 export interface SandboxProcess {
   readonly stdout: Stream.Stream<Uint8Array, PlatformError>
   readonly stderr: Stream.Stream<Uint8Array, PlatformError>
-  /** Waits for the end. */
+  /** Waits for the process to end. */
   readonly end: Effect.Effect<ProcessEnd>
   /** One SIGINT to the program itself, not to its children. Does nothing when it has ended. */
   readonly interrupt: Effect.Effect<void>
-  /** SIGKILL to the whole tree; returns when all of it has ended. */
+  /** Sends SIGKILL to the whole tree; returns once all of it has ended. */
   readonly kill: Effect.Effect<void>
-  /** The limit of the Run that was exceeded, if any; asked after the program has ended. */
+  /** The limit of the Run that was exceeded, if any; read after the program has ended. */
   readonly exceeded: Effect.Effect<LimitExceeded | undefined>
 }
 
@@ -31,15 +31,16 @@ const signal = (target: number, name: "SIGINT" | "SIGKILL" | "SIGTERM"): Effect.
   // The process may have ended already, which is what the signal is for.
   Effect.try(() => process.kill(target, name)).pipe(Effect.ignore)
 
-/** Launchers report the death of a program by a signal as 128 plus the signal's number. */
+/** If a signal killed the program, launchers report 128 plus the signal's number. */
 const signalCodes = { first: 129, last: 192 }
 
 /**
  * How the started process relates to the program.
  *
- * - `namespace`: it waits for the first process of a process namespace, whose id it reports on `fd`; with that one, all of them end
+ * - `namespace`: it waits for the first process of a process namespace, whose id it reports on `fd`; when that one ends, so do
+ *   all the others
  * - `supervisor`: it passes SIGINT on to the program; on SIGTERM it ends everything that the program started, then itself
- * - `program`: it is the program; what leaves its process group is not known
+ * - `program`: it is the program; nothing is known about what leaves its process group
  */
 export type ProcessRole =
   | { readonly kind: "namespace"; readonly fd: number }
@@ -52,7 +53,7 @@ export interface SpawnRequest {
   readonly cwd: string | undefined
   readonly environment: ProcessEnvironment
   readonly role: ProcessRole
-  /** Input of the process on further file descriptors. */
+  /** Input for the process on additional file descriptors. */
   readonly inputs: ReadonlyArray<readonly [fd: number, stream: Stream.Stream<Uint8Array>]>
   /** Called at once with the id of the started process. */
   readonly noted: (pid: number) => Effect.Effect<void>
@@ -119,7 +120,7 @@ export const spawnProcess = Effect.fnUntraced(function* (
     Effect.zip(Ref.get(forced)),
     Effect.map(
       ([code, isForced]): ProcessEnd =>
-        // `unshare` reports that its child was killed as a failure of its own.
+        // If its child was killed, `unshare` reports that as its own failure.
         isForced || (role.kind !== "program" && code >= signalCodes.first && code <= signalCodes.last)
           ? { _tag: "signalled" }
           : { _tag: "exited", code }
@@ -136,8 +137,8 @@ export const spawnProcess = Effect.fnUntraced(function* (
   const interrupt = whileRunning(Deferred.await(target).pipe(Effect.flatMap((pid) => signal(pid, "SIGINT"))))
 
   const killBelow: Record<ProcessRole["kind"], Effect.Effect<unknown>> = {
-    // The namespace's first process is killed first: the kernel then ends all others before the waiting process can report the
-    // end.
+    // The namespace's first process is killed first: the kernel then kills all the others before the waiting process can report
+    // that it ended.
     namespace: Deferred.await(target).pipe(
       Effect.timeoutOption(patience.firstInside),
       Effect.flatMap((pid) => (pid._tag === "Some" ? signal(pid.value, "SIGKILL") : Effect.void)),

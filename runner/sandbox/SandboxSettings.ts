@@ -3,14 +3,14 @@ import type { SandboxLevel } from "../../schema/records/Run.ts"
 import { metadataRanges, type NetworkSettings } from "./network/NetworkSettings.ts"
 
 /**
- * `auto`: the best accepted level of this machine, else Runs are refused. `required`: a sandbox with namespaces of its own,
- * else Runs are refused. `off`: plain child processes that can reach the service's own files.
+ * `auto`: the best accepted level of this machine, otherwise Runs are refused. `required`: a sandbox with its own namespaces,
+ * otherwise Runs are refused. `off`: plain child processes that can reach the service's own files.
  */
 export type Isolation = "auto" | "required" | "off"
 
 /** Upper bounds of one sandboxed process tree. */
 export interface SandboxLimits {
-  /** Processes and threads; enforced only where the sandbox has its own count. */
+  /** Processes and threads; enforced only if the sandbox has its own count. */
   readonly processes: number
   readonly openFiles: number
   /** Largest file that may be written, in bytes. */
@@ -19,28 +19,28 @@ export interface SandboxLimits {
   readonly tmpBytes: number
   /** Size of a private /dev/shm, in bytes. */
   readonly shmBytes: number
-  /** Memory of all processes of a Run together. */
+  /** Memory of all the Run's processes together. */
   readonly memoryBytes: number
-  /** The run folder as a whole. */
+  /** Total size of the run folder. */
   readonly folderBytes: number
-  /** Free space that Runs leave on the disk of the run folders; on a small disk, a twentieth of it. */
+  /** Space on the run folders' disk that Runs must leave free; on a small disk, a twentieth of it. */
   readonly freeBytes: number
 }
 
 /**
  * How module code is isolated from this machine.
  *
- * - `levels`: the levels that may be chosen, whatever their order here; `process` is never among them
- * - `trustedTrees`: digests of module trees that may run at `process` where nothing better works; see `treeDigest`
+ * - `levels`: the levels that may be chosen, in any order; `process` is never among them
+ * - `trustedTrees`: digests of module trees that may run at `process` if nothing better works; see `treeDigest`
  * - `bubblewrap`, `unshare`, `setpriv`, `prlimit`, `seatbelt`: names on PATH or absolute paths
  * - `extraReadOnly`, `extraWritable`: absolute paths that every sandbox may see besides the system folders
- * - `userIds`: the unprivileged ids that the `user_landlock` level hands out, one a Run; they and the id after them, which is
- *   the group of all of them, must be unused. Where another service of this machine has taken them, the next ones up to 65533
- *   are used
+ * - `userIds`: the unprivileged ids that the `user_landlock` level hands out, one per Run; they and the id after them, which is
+ *   the group of all of them, must be unused. If another service on this machine has taken them, the next ones up to 65533 are
+ *   used
  * - `ownFolder`: absolute folder for the sandbox's own files; a temporary one when undefined
- * - `controlGroups`: whether control groups may enforce limits, where they can be created
- * - `dataFolder`: absolute folder of the service. At the `user_landlock` level, Runs may be granted passage through folders in
- *   it, and through no others
+ * - `controlGroups`: whether control groups may enforce limits, if they can be created
+ * - `dataFolder`: absolute path of the service's data folder. At the `user_landlock` level, Runs may be granted passage through
+ *   folders in it, and through no others
  */
 export interface SandboxSettingsShape {
   readonly isolation: Isolation

@@ -7,10 +7,10 @@ export const LimitKeeper = Schema.Literals(["control groups, version 2", "contro
 export type LimitKeeper = typeof LimitKeeper.Type
 
 /**
- * What the probes at start decided.
+ * What the probes at startup decided.
  *
- * - `level`: the level of a Run; where `accepted` is false, the best it could get
- * - `accepted`: false when no allowed level works here; Runs are refused then
+ * - `level`: the level of a Run; if `accepted` is false, the best it could get
+ * - `accepted`: false when no allowed level works here; Runs are then refused
  * - `reason`: why this level; `remedy`: what would raise it, absent at the top
  * - `limits`: the most that a Run may use, and how memory and processes are limited
  */
@@ -34,8 +34,9 @@ export type SandboxStatus = typeof SandboxStatus.Type
 /**
  * The network of a Run's programs.
  *
- * - `accepted`: false when the operator requires a network of a Run's own and this machine gives none; Runs are refused then
- * - `forbidden`: ranges that no Run reaches, the host's loopback apart
+ * - `accepted`: false when the operator requires a separate network for each Run and this machine cannot provide one; Runs are
+ *   then refused
+ * - `forbidden`: ranges that no Run can reach, not counting the host's loopback
  */
 export const NetworkStatus = Schema.Struct({
   reach: RunNetwork,

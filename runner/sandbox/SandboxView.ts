@@ -2,13 +2,15 @@ import type { Placement } from "./confinement/ConfinementSpec.ts"
 import { type SandboxEtc, settingsFiles, settingsFolders } from "./HostSettings.ts"
 import type { SandboxLimits } from "./SandboxSettings.ts"
 
-/** Where the run's folder appears in a sandbox's own file system: constant, so that paths in plans do not change between runs. */
+/**
+ * Where the run's folder appears in a sandbox's own file system: constant, so that paths in plans do not change from run to run.
+ */
 export const insideRoot = "/capsule"
 
-/** The search path of programs; nothing of the service's own PATH is inherited. */
+/** The search path for programs; nothing is inherited from the service's own PATH. */
 export const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-/** Where a package manager keeps all that it installs, on systems that have it. */
+/** Where a package manager keeps everything it installs, on systems that have one. */
 const packageStore = "/nix/store"
 
 /** Top-level folders that are links into /usr on merged systems and real folders elsewhere. */
@@ -18,16 +20,16 @@ export type SystemFolder =
   | { readonly path: string; readonly kind: "link"; readonly target: string }
   | { readonly path: string; readonly kind: "folder" }
 
-/** What a program of a run may see, at any level. */
+/** What a run's programs may see, at any level. */
 export interface SandboxView {
   readonly systemFolders: ReadonlyArray<SystemFolder>
   /** When absent, each of the host's settings is mounted separately. */
   readonly etc: SandboxEtc | undefined
-  /** The file to show as /etc/resolv.conf; undefined for the host's. */
+  /** The file to show as /etc/resolv.conf; undefined to show the host's. */
   readonly resolvConf: string | undefined
   readonly limits: SandboxLimits
   readonly root: string
-  /** Skipped where they do not exist. */
+  /** Skipped if they do not exist. */
   readonly optional: { readonly readOnly: ReadonlyArray<string>; readonly writable: ReadonlyArray<string> }
   readonly readOnly: ReadonlyArray<string>
   readonly writable: ReadonlyArray<string>
@@ -75,7 +77,7 @@ export const placementsOf = (view: SandboxView): ReadonlyArray<Placement> => [
   { kind: "bind", from: view.root, to: insideRoot, writable: true, optional: false }
 ]
 
-/** The host's paths that a sandbox without a file system of its own may read. */
+/** The host paths that a sandbox without its own file system may read. */
 export const readablePaths = (view: Pick<SandboxView, "optional" | "readOnly">): ReadonlyArray<string> => [
   "/usr",
   ...systemFolders,
@@ -91,8 +93,8 @@ export const readablePaths = (view: Pick<SandboxView, "optional" | "readOnly">):
 const resource = { fileSize: 1, core: 4, processes: 6, openFiles: 7 } as const
 
 /**
- * The limits in the kernel's form. It counts processes per user: `others` are those of the same user outside the sandbox, 0
- * where the sandbox has its own user.
+ * The limits in the kernel's form. The kernel counts processes per user: `others` are the same user's processes outside the
+ * sandbox, 0 if the sandbox has its own user.
  */
 export const resourceLimits = (
   limits: SandboxLimits,

@@ -5,7 +5,7 @@ import { endProcessesIn } from "./FolderProcesses.ts"
 
 const prefixes = { network: "network-", confinement: "probe-" } as const
 
-/** A folder with an empty `root` for one trial of what this machine can do; deleted with its scope. */
+/** A folder with an empty `root` for one test of what this machine can do; deleted with its scope. */
 export const trialFolder = (ownFolder: string, tried: keyof typeof prefixes) =>
   Effect.acquireRelease(
     Effect.tryPromise(async () => {
@@ -17,7 +17,9 @@ export const trialFolder = (ownFolder: string, tried: keyof typeof prefixes) =>
     (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true }))
   )
 
-/** Removes what trials left when their service was killed: their folders, and sandboxes that wait for a parent that is gone. */
+/**
+ * Removes what trials left behind when their service was killed: their folders, and sandboxes waiting for a parent that is gone.
+ */
 export const removeLeftTrials = Effect.fnUntraced(
   function* (ownFolder: string) {
     const names = yield* Effect.tryPromise(() => readdir(ownFolder))
@@ -28,6 +30,6 @@ export const removeLeftTrials = Effect.fnUntraced(
       yield* Effect.tryPromise(() => rm(folder, { recursive: true, force: true }))
     }
   },
-  // A folder that cannot be read is reported where something is written to it.
+  // A folder that cannot be read is reported when something is written to it.
   (effect) => Effect.ignore(effect)
 )

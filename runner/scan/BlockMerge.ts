@@ -10,7 +10,7 @@ export interface ReadFile {
   readonly blocks: ReadonlyArray<ConfigBlock>
 }
 
-/** An argument and its location, which for an overridden block is in another file. */
+/** An argument and its location, which is in another file if the block was overridden. */
 export interface PlacedAttribute {
   readonly value: ConfigValue
   readonly syntax: ConfigSyntax
@@ -41,7 +41,7 @@ const place = (block: ConfigBlock, path: string): PlacedBlock => ({
   )
 })
 
-/** Blocks that a module has at most once, and their common name. */
+/** Blocks that a module may have at most once, and the name they share. */
 const singletons: ReadonlyMap<string, string> = new Map([
   ["required_providers", "required_providers"],
   ["backend", "backend or cloud"],
@@ -74,7 +74,7 @@ const separateLocals = (block: PlacedBlock): ReadonlyArray<PlacedBlock> =>
       }))
     : [block]
 
-/** What an override may add instead of change. */
+/** Whether an override may add this block instead of changing an existing one. */
 const mayBeNew = (block: PlacedBlock) =>
   singletons.has(block.type) || (block.type === "provider" && !block.attributes.has("alias"))
 

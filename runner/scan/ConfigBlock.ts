@@ -6,9 +6,9 @@ export interface ConfigAttribute {
 }
 
 /**
- * A block of a configuration file. What matters inside `terraform`, `language` or `check` is a separate block here:
- * `required_providers`, `backend`, `cloud`, `encryption`, `compatible_with` and scoped `data`. Only the attributes that
- * a scan looks at are kept.
+ * A block in a configuration file. The relevant contents of `terraform`, `language` or `check` are separate blocks here:
+ * `required_providers`, `backend`, `cloud`, `encryption`, `compatible_with` and scoped `data`. Only the attributes that a scan
+ * looks at are kept.
  */
 export interface ConfigBlock {
   readonly type: string

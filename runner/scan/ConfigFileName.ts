@@ -30,8 +30,8 @@ export const configFileName = (name: string): ConfigFileName | undefined => {
 }
 
 /**
- * The configuration files of one folder in the order in which they apply: the plain ones by name, then the overrides by name. A
- * file for OpenTofu hides the common file of the same stem and syntax.
+ * The configuration files of one folder in the order in which they apply: the plain ones by name, then the overrides by name. An
+ * OpenTofu file hides the common file with the same stem and syntax.
  */
 export const configFilesOf = (names: ReadonlyArray<string>) => {
   const all = names.flatMap((name) => configFileName(name) ?? [])

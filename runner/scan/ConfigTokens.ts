@@ -2,7 +2,7 @@ import { type Cursor, heredocMarker, skipComment, stepTemplate } from "./HclExpr
 import { identifierAt } from "./Identifier.ts"
 
 /**
- * A token of a configuration file. Strings and heredocs carry their literal text, unescaped, and the tokens of each template
+ * A token in a configuration file. Strings and heredocs carry their literal text, unescaped, and the tokens of each template
  * inside.
  */
 export type ConfigToken =
@@ -16,7 +16,7 @@ export type ConfigToken =
       readonly line: number
     }
 
-/** Far more than a scan accepts in a file. */
+/** Far deeper than a scan accepts in a file. */
 const maxDepth = 200
 
 const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", '"': '"', "\\": "\\" }

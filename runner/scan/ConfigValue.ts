@@ -2,8 +2,8 @@ import type { Schema } from "effect"
 import type { LocatedJson } from "./LocatedJson.ts"
 
 /**
- * The value of an argument, of either syntax. `expression` is everything that needs evaluation; its `text` is the source, without the
- * marks of a template when the whole value is one. An object with a computed key is an expression too.
+ * The value of an argument, in either syntax. `expression` is everything that needs evaluation; its `text` is the source, without
+ * the template marks if the whole value is one template. An object with a computed key is an expression too.
  */
 export type ConfigValue =
   | { readonly kind: "null" }
@@ -49,7 +49,7 @@ const expression = (text: string): ConfigValue => ({
   text: text.startsWith("${") && text.endsWith("}") ? text.slice(2, -1) : text
 })
 
-/** A JSON value as the parser's output (`hcl`) or a file in JSON syntax (`json`) represents it. */
+/** Converts a JSON value from the parser's output (`hcl`) or from a file in JSON syntax (`json`). */
 export const configValue = (json: LocatedJson, syntax: ConfigSyntax): ConfigValue => {
   switch (json.kind) {
     case "null":
@@ -96,7 +96,7 @@ const canonicalNumber = (text: string): string => {
 /** No number that a double represents exactly needs more, unless padded with zeros. */
 const maxExactLength = 1000
 
-/** Whether reading the number as a double and writing it again gives the same number. */
+/** Whether a number survives being read as a double and written again. */
 const isExact = (text: string): boolean =>
   text.length <= maxExactLength && canonicalNumber(String(Number(text))) === canonicalNumber(text)
 

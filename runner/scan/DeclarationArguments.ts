@@ -19,7 +19,7 @@ export class DeclarationArguments {
     return this.#block.attributes.get(name)
   }
 
-  /** Anything but `true` or `false` counts as `cautious` and is an error. */
+  /** Anything but `true` or `false` is treated as `cautious` and is an error. */
   boolean(name: string, absent: boolean, cautious: boolean): boolean {
     const attribute = this.get(name)
     if (attribute === undefined) return absent

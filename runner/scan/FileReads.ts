@@ -2,8 +2,8 @@ import { type ConfigToken, configTokens } from "./ConfigTokens.ts"
 import { resolveLocalSource } from "./ModuleSource.ts"
 
 /**
- * The folder of a configuration file, and the working folder of the tool, where relative paths start. Canonical folders of the
- * tree.
+ * The folder of a configuration file, and the tool's working folder, where relative paths start. Both are canonical folders in
+ * the tree.
  */
 export interface ReadingPlace {
   readonly path: string
@@ -15,8 +15,8 @@ export interface ReadingPlace {
 /**
  * What a configuration may read from the tree.
  *
- * - `paths`: files, and folders with all below them
- * - `templates`: those of them that the tool evaluates
+ * - `paths`: files, and folders with everything below them
+ * - `templates`: the files among them that the tool evaluates
  * - `unproven`: why there may be more
  */
 export interface FileReads {
@@ -25,13 +25,13 @@ export interface FileReads {
   readonly unproven?: string
 }
 
-/** Including those that providers and later tool versions may add. */
+/** Including arguments that providers and later tool versions may add. */
 const readingFunction = /^(?:file[a-z0-9_]*|templatefile)$/
 const pathFunction = /^(?:templatestring|abspath|pathexpand)$/
 const functionCall = /\b(?:file[a-z0-9_]*|templatefile|templatestring|abspath|pathexpand)\s*\(|\bprovider\s*::/
 const programBlock = /^(?:external|local_command)$/
 
-/** Arguments in which providers accept a path. */
+/** Arguments for which providers accept a path. */
 const readingArgument =
   /^(?:sources?|src|path|chart|program|scripts?|interpreter|context|dockerfile|working_dir)$|(?:^|_)(?:files?|filenames?|filepath|dirs?|directory|folder)$|^(?:config|source|local|package|template|script|build|chart|values|module)_paths?$/
 
@@ -43,7 +43,7 @@ const isSign = (token: ConfigToken | undefined, ...signs: ReadonlyArray<string>)
 const isPathAttribute = (token: ConfigToken | undefined) =>
   token?.kind === "name" && (token.text === "module" || token.text === "root")
 
-/** A template of some other file calls a function that may read. */
+/** A template in some other file calls a function that may read. */
 export const callsReader = (template: string): boolean => functionCall.test(template)
 
 class ReadWalk {
@@ -60,7 +60,7 @@ class ReadWalk {
     this.unproven ??= `${what} (${this.#place.path}:${line})`
   }
 
-  /** What the tree has at a path; outside of the tree nothing changes with a commit. */
+  /** What the tree has at a path; a commit changes nothing outside of the tree. */
   #resolved(from: string, path: string): string | undefined {
     return path.startsWith("/") || path.startsWith("~") ? undefined : resolveLocalSource(from, path)
   }
@@ -73,7 +73,7 @@ class ReadWalk {
     return name?.kind === "name" && name.text === "module" ? this.#place.folder : this.#place.root
   }
 
-  /** A path in plain text, also below `path.module` or `path.root`. `inTree` is absent for one outside of the tree. */
+  /** A path in plain text, also below `path.module` or `path.root`. `inTree` is absent if the path is outside of the tree. */
   #provenPath(token: ConfigToken | undefined): { readonly inTree: string | undefined } | undefined {
     if (token?.kind !== "text" || token.heredoc) return undefined
     const [first, second, ...rest] = token.parts
@@ -93,7 +93,7 @@ class ReadWalk {
     if (path !== undefined) this.paths.add(path)
   }
 
-  /** Any text may name a file to a provider. */
+  /** A provider may take any text as a file name. */
   #text(token: Extract<ConfigToken, { readonly kind: "text" }>) {
     const proven = this.#provenPath(token)
     const [first, ...rest] = token.parts
@@ -109,7 +109,7 @@ class ReadWalk {
     for (const part of token.parts) if (typeof part !== "string") this.walk(part)
   }
 
-  /** The arguments of a reading function, which begin at `at`. Returns how many tokens after its name were understood. */
+  /** Reads the arguments of a reading function, which begin at `at`. Returns how many tokens after its name were understood. */
   #call(name: NameToken, tokens: ReadonlyArray<ConfigToken>, at: number): number {
     const places: Array<number> = []
     for (let place = at; place < tokens.length && places.length < 5; place++) {
@@ -136,7 +136,7 @@ class ReadWalk {
     return (places[width - 1] ?? at) - at + 2
   }
 
-  /** The value at `at` of an argument that providers treat as a path or a list of paths. */
+  /** Reads the value at `at`, from an argument that providers treat as a path or a list of paths. */
   #argument(name: string, tokens: ReadonlyArray<ConfigToken>, at: number) {
     const value = tokens[at]
     const isList = isSign(value, "[")
@@ -155,7 +155,7 @@ class ReadWalk {
     }
   }
 
-  /** A key of an object or the name of an argument, with or without quotes. */
+  /** An object key or an argument name, with or without quotes. */
   #key(name: string, tokens: ReadonlyArray<ConfigToken>, at: number) {
     const isAssigned = isSign(tokens[at + 1], "=", ":") && !isSign(tokens[at + 2], "=", ">", ":")
     if (isAssigned && readingArgument.test(name)) this.#argument(name, tokens, at + 2)
@@ -198,8 +198,8 @@ class ReadWalk {
 }
 
 /**
- * What a configuration file may read from the tree. It errs on the side of more: a text that names a file counts as a read,
- * and a possible path that is not plain text is unproven.
+ * What a configuration file may read from the tree. Errs on the side of more: a text that names a file counts as a read, and a
+ * possible path that is not plain text is unproven.
  */
 export const fileReads = (text: string, place: ReadingPlace): FileReads => {
   const walk = new ReadWalk(place)

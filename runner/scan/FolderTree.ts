@@ -10,7 +10,7 @@ export class FolderUnreadable extends Schema.TaggedError<FolderUnreadable>()("Fo
   message: Schema.String
 }) {}
 
-/** As many as a synced repository may have. */
+/** The maximum for a synced repository. */
 const maxEntries = 50_000
 
 const reasonOf = (cause: unknown) => (cause instanceof Error && "code" in cause ? String(cause.code) : "unknown reason")

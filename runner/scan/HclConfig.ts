@@ -21,7 +21,10 @@ class HclReader {
     this.problems.push(refusal(code, message, line))
   }
 
-  /** The two readings of the file differ: an argument hides a block, or one reader is wrong. Either way nothing is certain. */
+  /**
+   * The two readings of the file differ: either an argument hides a block, or one reader is wrong. In both cases nothing is
+   * certain.
+   */
   #disagreement(block: OutlineBlock) {
     this.#refuse(
       "parser_disagreement",

@@ -12,7 +12,7 @@ export class OutlineFault {
   }
 }
 
-/** A place in the text of a file; reading functions move it forward. */
+/** A position in the text of a file; reading functions move it forward. */
 export interface Cursor {
   readonly text: string
   at: number
@@ -42,7 +42,7 @@ export const skipComment = (cursor: Cursor): "skipped" | "none" | "unclosed" => 
   return "skipped"
 }
 
-/** The marker of the heredoc that opens at the cursor, which then moves past the opening line. */
+/** Returns the marker of the heredoc that opens at the cursor, and moves past the opening line. */
 export const heredocMarker = (cursor: Cursor): string | undefined => {
   const { text } = cursor
   if (!text.startsWith("<<", cursor.at)) return undefined
@@ -58,7 +58,7 @@ export const heredocMarker = (cursor: Cursor): string | undefined => {
 }
 
 /**
- * Moves past one unit of literal text: an escaped or an opened template, or a single character. True when a template was
+ * Moves past one unit of literal text: an escaped template, a template opening, or a single character. True if a template was
  * opened.
  */
 export const stepTemplate = (cursor: Cursor): boolean => {

@@ -2,13 +2,13 @@ import { Result } from "effect"
 import { type Cursor, OutlineFault, skipComment, skipExpression } from "./HclExpression.ts"
 import { identifierAt } from "./Identifier.ts"
 
-/** The argument names with their first lines, and the blocks, of one body. */
+/** The argument names in one body with their first lines, and its blocks. */
 export interface OutlineBody {
   readonly attributes: Map<string, number>
   readonly blocks: Array<OutlineBlock>
 }
 
-/** A block header. `labels` are the texts between the quotes, escapes and all: valid names have none. */
+/** A block header. `labels` is the text between the quotes, with any escapes left in: valid names have none. */
 export interface OutlineBlock extends OutlineBody {
   readonly type: string
   readonly labels: ReadonlyArray<string>
@@ -34,7 +34,7 @@ const readIdentifier = (cursor: Cursor): string | undefined => {
   return name
 }
 
-/** A label in quotes, without them; undefined when it does not end on its line. */
+/** A quoted label, without its quotes; undefined if it does not end on its line. */
 const readQuotedLabel = (cursor: Cursor): string | undefined => {
   const start = cursor.at + 1
   let end = start
@@ -46,7 +46,7 @@ const readQuotedLabel = (cursor: Cursor): string | undefined => {
   return cursor.text.slice(start, end)
 }
 
-/** What follows the first name of an item: an argument, or the labels of a block. */
+/** What follows the first name in an item: an argument, or the labels of a block. */
 const readHeader = (cursor: Cursor): "argument" | ReadonlyArray<string> | OutlineFault => {
   const labels: Array<string> = []
   for (;;) {
@@ -74,9 +74,9 @@ const readHeader = (cursor: Cursor): "argument" | ReadonlyArray<string> | Outlin
 }
 
 /**
- * Reads the headers of all blocks and arguments of a file with their lines. The parser's result has neither lines nor a trace of a
- * block that an argument of the same name has hidden; this has both. It also bounds the nesting before the parser sees the file.
- * Never recursive, linear in the size of the text.
+ * Reads the headers of all blocks and arguments in a file with their lines. The parser's result has no lines, and no trace of a
+ * block hidden by an argument of the same name; this has both. It also bounds the nesting before the parser sees the file. Never
+ * recursive, linear in the size of the text.
  */
 export const readOutline = (text: string, maxNesting: number): Result.Result<OutlineBody, OutlineFault> => {
   const cursor: Cursor = { text, at: 0, line: 1 }

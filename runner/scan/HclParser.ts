@@ -32,9 +32,9 @@ const startDeadline = Duration.seconds(30)
 // A thread takes 28 MB and is restarted in a fraction of a second.
 const idleTime = Duration.seconds(10)
 const maxThreads = 2
-/** Including those that are ending. */
+/** Including threads that are ending. */
 const maxLiveThreads = 4
-/** The memory of a large file is not released while its thread lives. */
+/** Memory used for a large file is not released while its thread lives. */
 const largeText = 256 * 1024
 
 const location = () =>
@@ -42,7 +42,7 @@ const location = () =>
 
 const decodeAnswer = Schema.decodeUnknownResult(HclAnswer)
 
-/** The next message of the worker; a worker that fails or ends answers `failed`. `begin` runs once there is a listener. */
+/** The next message from the worker; `failed` if the worker fails or ends. `begin` runs once there is a listener. */
 const nextAnswer = (worker: Worker, begin: () => void = () => {}): Effect.Effect<HclAnswer> =>
   Effect.callback<HclAnswer>((resume) => {
     const finish = (answer: HclAnswer) => {
@@ -112,13 +112,13 @@ const startThread = Effect.fnUntraced(function* (
   return { ask }
 })
 
-/** Threads for as long as the Scope lasts: they start when they are needed and end when they are not. */
+/** Threads for the lifetime of the Scope: they start when they are needed and end when they are not. */
 export const parserThreads = Effect.gen(function* () {
   const live = yield* Semaphore.make(maxLiveThreads)
   return yield* Pool.makeWithTTL({ acquire: startThread(live), min: 0, max: maxThreads, timeToLive: idleTime })
 })
 
-/** The threads of a parser: its own, unless several parsers of one process are to share them. */
+/** The threads of a parser: its own, unless several parsers in one process are meant to share them. */
 export const ParserThreads = Context.Reference("svc/scan/ParserThreads", { defaultValue: () => parserThreads })
 
 const maxDiagnostics = 10
@@ -173,7 +173,7 @@ export class HclParser extends Context.Service<
           Effect.map(verdictOf),
           Effect.timeoutOption(fileDeadline),
           Effect.map(Option.getOrElse((): HclVerdict => ({ _tag: "Abandoned", reason: "deadline" }))),
-          // A busy or interrupted thread would answer the next file with this one's result.
+          // A busy or interrupted thread would respond to the next file with this one's result.
           Effect.onExit((exit) =>
             Exit.isSuccess(exit) && exit.value._tag !== "Abandoned" && text.length < largeText
               ? Effect.void

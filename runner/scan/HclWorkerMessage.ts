@@ -7,11 +7,11 @@ export interface HclRequest {
 }
 
 /**
- * Messages of the worker: first that it is ready (or why not), then one answer per request.
+ * Messages from the worker: first that it is ready (or why not), then one response per request.
  *
  * - `json`: the file as JSON text, in which blocks are arrays and expressions are template strings
- * - `error`: the parser's diagnostics, of a file named as HclFileName.ts says
- * - `crash`: the parser failed rather than the file; the worker must not be used again
+ * - `error`: the parser's diagnostics, for a file named as in HclFileName.ts
+ * - `crash`: the parser itself failed, not the file; the worker must not be used again
  */
 export const HclAnswer = Schema.Union([
   Schema.Struct({ kind: Schema.Literal("ready") }),

@@ -16,7 +16,7 @@ class JsonReader {
     this.problems.push(refusal(code, message, line))
   }
 
-  /** The objects at a place that may hold one object or a list. */
+  /** The objects in a position that accepts one object or a list. */
   #objects(node: LocatedJson, type: string): ReadonlyArray<LocatedObject> {
     const objects: Array<LocatedObject> = []
     for (const item of node.kind === "array" ? node.items : [node]) {

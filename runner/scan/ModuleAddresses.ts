@@ -11,7 +11,7 @@ const addressIn = ({ attributes }: PlacedBlock, name: string): ReadonlyArray<str
   return text === undefined || parseAddress(text) === undefined ? [] : [text.trim()]
 }
 
-/** What the blocks of one folder declare, relative to it. */
+/** What the blocks in one folder declare, relative to that folder. */
 export const readAddresses = (blocks: ReadonlyArray<PlacedBlock>): ModuleAddresses => ({
   declared: blocks.flatMap(({ labels, type }) => (type === "resource" ? [labels.join(".")] : [])),
   moved: blocks.flatMap((block) =>
@@ -22,7 +22,7 @@ export const readAddresses = (blocks: ReadonlyArray<PlacedBlock>): ModuleAddress
   removed: blocks.flatMap((block) => (block.type === "removed" ? addressIn(block, "from") : []))
 })
 
-/** The addresses of a module that is called under `key`, from the root's point of view. */
+/** The addresses in a module called under `key`, as seen from the root. */
 export const addressesBelow = (key: string, { declared, moved, removed }: ModuleAddresses): ModuleAddresses => {
   const prefix = key
     .split(".")
@@ -54,7 +54,7 @@ const movedTo = (from: AddressSteps, to: AddressSteps, address: AddressSteps): A
   return [...target, ...address.slice(from.length)]
 }
 
-/** Those of the addresses that the module neither declares nor covers with a `moved` or `removed` block, in their order. */
+/** The addresses that the module neither declares nor covers with a `moved` or `removed` block, in order. */
 export const undeclaredAddresses = (
   module: ModuleAddresses,
   addresses: ReadonlyArray<string>

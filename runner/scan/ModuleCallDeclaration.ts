@@ -11,7 +11,7 @@ import { quoted } from "./ScanProblem.ts"
  *
  * - `source`: in a form that may be shown
  * - `path`: the folder of a local source, whether or not it exists
- * - `providers`: which configuration of the caller the child gets under which of its own names
+ * - `providers`: which of the caller's configurations the child gets, and under which of its own names
  * - `sourceLocation`: where to point when the source is wrong
  */
 export interface ModuleCallDeclaration {
@@ -102,7 +102,7 @@ const readProviders = (args: DeclarationArguments, name: string): ModuleCallDecl
   return passed
 }
 
-/** Reads a `module` block of the module at `modulePath`. */
+/** Reads a `module` block in the module at `modulePath`. */
 export const readModuleCall = (
   block: PlacedBlock,
   modulePath: string

@@ -25,7 +25,7 @@ export const isPartOf = (footprint: ModuleFootprint, file: string): boolean => {
   return false
 }
 
-/** Whether anything between two commits changes a module. `untouched` is a proof; whatever cannot be proven is `touched`. */
+/** Whether anything between two commits changes a module. `untouched` is a proof; anything that cannot be proven is `touched`. */
 export const moduleChange = (applied: ModuleAt, newer: ModuleAt): ModuleChange => {
   if (applied.manifest === null || applied.manifest !== newer.manifest) return touched("The manifest changed")
   for (const { footprint } of [newer, applied]) if (footprint.kind === "unknown") return touched(footprint.reason)

@@ -10,7 +10,7 @@ import { readToolDemands } from "./ToolDemands.ts"
 import { readVariable } from "./VariableDeclaration.ts"
 
 /**
- * What the files of one folder declare, before it is known what the folder's module calls lead to.
+ * What the files of one folder declare, before the folder's module calls have been followed.
  *
  * - `findings`: count for every module that reaches this one
  * - `rootFindings`: count only when this module itself is installed

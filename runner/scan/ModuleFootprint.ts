@@ -10,8 +10,8 @@ import { TreeIndex } from "./TreeIndex.ts"
 /**
  * The parts of a tree that make up a module.
  *
- * - `folders`: the module's and those of the local modules that it reaches, with the files directly in them
- * - `paths`: files that it reads, and folders that it reads anything below of
+ * - `folders`: those of the module and of the local modules it reaches, with the files directly in them
+ * - `paths`: files that it reads, and folders in which it reads anything
  * - `unknown`: why that is unknown for this tree
  */
 export type ModuleFootprint =

@@ -24,7 +24,7 @@ const brokenTargets: Record<Exclude<FolderKind, "folder">, { readonly code: stri
   }
 }
 
-/** Follows the module calls of one module through folders that were read before. */
+/** Follows the module calls of one module through folders that have already been read. */
 class GraphWalk {
   readonly localModules: Array<LocalModuleCall> = []
   readonly reached = new Map<string, ModuleDeclaration>()
@@ -64,7 +64,7 @@ class GraphWalk {
   }
 
   #follow(call: ModuleCallDeclaration, prefix: string, above: ReadonlyArray<string>) {
-    // A call without a path was refused when it was read.
+    // A call without a path has already been refused, when it was read.
     if (call.path === undefined) return
     const kind = this.#index.kindOf(call.path)
     if (kind !== "folder") {
@@ -122,7 +122,7 @@ const packagesOf = (modules: Iterable<ModuleDeclaration>): ReadonlyArray<Provide
 const severities = ["error", "warning", "info"]
 const maxFindings = 200
 
-/** Enough to say why a tool does not fit; a graph of thousands of modules repeats the same few. */
+/** Enough to say why a tool does not fit; in a graph of thousands of modules the same few recur. */
 const maxToolDemands = 500
 
 /** Without duplicates, the worst first; the excess is only counted. */

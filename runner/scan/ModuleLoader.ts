@@ -81,7 +81,7 @@ export class ModuleLoader {
     this.#limits = limits
   }
 
-  /** Folders of the tree that were read, including those that a module call names but that have no configuration. */
+  /** Folders in the tree that have been read, including those that a module call names but that have no configuration. */
   get loaded(): ReadonlyMap<string, ModuleDeclaration> {
     return this.#loaded
   }
@@ -95,7 +95,7 @@ export class ModuleLoader {
     return { names, files, sizeOf, count: readable.length, bytes: readable.reduce((total, size) => total + size, 0) }
   }
 
-  /** Fails for folders that together exceed the bounds of a scan, before reading any of them. */
+  /** Fails for folders that exceed the bounds of a scan in total, before reading any of them. */
   checkSizes(folders: ReadonlyArray<string>): Effect.Effect<void, ScanLimitExceeded> {
     const all = folders.map((folder) => this.#configFiles(folder))
     const total = (key: "count" | "bytes") => all.reduce((sum, folder) => sum + folder[key], 0)
@@ -159,7 +159,7 @@ export class ModuleLoader {
     return declareModule(folder, readFiles, findings, folderRemarks(this.#index, folder, names))
   })
 
-  /** Reads a folder and all folders that its module calls lead to. */
+  /** Reads a folder and all folders reached through its module calls. */
   readonly load = Effect.fnUntraced(function* (
     this: ModuleLoader,
     folder: string

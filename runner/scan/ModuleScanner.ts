@@ -28,30 +28,30 @@ const notInTree = (modulePath: string) =>
   new ModuleNotInTree({ modulePath, message: `The tree has no module at this path. ${exampleOfPath}` })
 
 /**
- * Reports what the modules of a tree need and whether they can be installed. Never fetches anything and never runs code of the
+ * Reports what the modules in a tree need and whether they can be installed. Never fetches anything and never runs code from the
  * tree. Obeys `ScanLimits`.
  */
 export class ModuleScanner extends Context.Service<
   ModuleScanner,
   {
-    /** Every folder of the tree that contains configuration files is a module; each has a verdict on its own graph. */
+    /** Every folder in the tree that contains configuration files is a module; each has a verdict on its own graph. */
     readonly scanTree: (tree: SourceTree) => Effect.Effect<TreeScan, ScanLimitExceeded | HclParserUnavailable>
     /** One module and everything it reaches. */
     readonly scanModule: (
       tree: SourceTree,
       modulePath: string
     ) => Effect.Effect<ScannedModule, ModuleNotInTree | ScanLimitExceeded | HclParserUnavailable>
-    /** Those of `modulePaths` that are modules of the tree, under the bounds of one scan together. */
+    /** Those of `modulePaths` that are modules in the tree, all within the bounds of one scan. */
     readonly scanModules: (
       tree: SourceTree,
       modulePaths: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<ScannedModule>, ScanLimitExceeded | HclParserUnavailable>
-    /** The managed resources of one module and of everything it reaches. */
+    /** The managed resources in one module and in everything it reaches. */
     readonly addresses: (
       tree: SourceTree,
       modulePath: string
     ) => Effect.Effect<ModuleAddresses, ModuleNotInTree | ScanLimitExceeded | HclParserUnavailable>
-    /** The path of every module of the tree, in order. Reads no file. */
+    /** The path of every module in the tree, in order. Reads no files. */
     readonly listModules: (tree: SourceTree) => ReadonlyArray<string>
   }
 >()("svc/scan/ModuleScanner") {

@@ -1,6 +1,6 @@
 /**
- * What the `source` of a module call points to. Only `local` can be followed; `code` names the finding for all others, `what` says it in
- * words.
+ * What the `source` of a module call points to. Only `local` can be followed; for all others `code` names the finding and `what`
+ * puts it into words.
  */
 export type ModuleSource =
   | { readonly kind: "local" }
@@ -45,7 +45,7 @@ export const classifyModuleSource = (source: string): ModuleSource => {
 
 const maxShown = 300
 
-/** Where the user information of an address would begin: after its scheme, or after the name of a getter. */
+/** Where the user information in an address would begin: after its scheme, or after the name of a getter. */
 const authorityStart = (source: string, end: number): number => {
   for (const mark of ["//", "::"]) {
     const found = source.indexOf(mark)
@@ -65,7 +65,9 @@ export const shownModuleSource = (source: string): string => {
   return marked.length > maxShown ? `${marked.slice(0, maxShown)}…` : marked
 }
 
-/** The folder that a local source names, seen from a folder of the tree; undefined outside of the tree. Both are canonical paths. */
+/**
+ * The folder that a local source names, seen from a folder in the tree; undefined outside of the tree. Both are canonical paths.
+ */
 export const resolveLocalSource = (from: string, source: string): string | undefined => {
   const segments = from === "." ? [] : from.split("/")
   for (const segment of source.split("/")) {

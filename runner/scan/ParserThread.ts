@@ -1,4 +1,4 @@
-// It is plain code: it starts once per worker, and loading more than the parser would double that time.
+// Plain code on purpose: it starts once per worker, and loading more than the parser would double the startup time.
 import { readFile } from "node:fs/promises"
 import { parentPort } from "node:worker_threads"
 import { gunzipSync } from "node:zlib"
@@ -47,11 +47,11 @@ const start = async (wasm: string | URL) => {
   answer({ kind: "ready" })
 }
 
-/** One stack overflow leaves the Go runtime damaged even if it still answers. */
+/** A single stack overflow leaves the Go runtime damaged even if it still responds. */
 const isParserFault = (error: string) =>
   error.includes("call stack") || error.includes("already exited") || error.includes("unreachable")
 
-/** Answers the requests to this worker thread with the parser in the given file. */
+/** Answers requests to this worker thread using the parser in the given file. */
 export const serveParser = (wasm: string | URL): void => {
   start(wasm).catch((cause: unknown) => answer({ kind: "failed", message: String(cause) }))
 }

@@ -18,7 +18,7 @@ export interface DeclaredProvider {
  * The providers of one module.
  *
  * - `names`: every local name that the module requires, configures or uses
- * - `aliases`: further configurations, which the module configures itself or expects from its caller
+ * - `aliases`: additional configurations that the module configures itself or expects from its caller
  * - `configured`: local names whose default configuration the module writes itself
  */
 export interface ModuleProviders {
@@ -163,7 +163,7 @@ class ProviderReader {
   }
 }
 
-/** The type of the root module's own resource that an `import` block names. One in a child module is declared there. */
+/** The type of the root module's own resource that an `import` block names. A resource in a child module is declared there. */
 const resourceTypeOf = (to: ConfigValue | undefined): string | undefined => {
   const text = to?.kind === "string" ? to.value : to?.kind === "expression" ? to.text : ""
   const first = text.trim().split(/[.[]/, 1)[0] ?? ""

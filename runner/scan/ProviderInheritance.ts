@@ -14,7 +14,7 @@ const addressesOf = ({ providers }: ModuleDeclaration, localNames: Iterable<stri
 }
 
 /**
- * The providers whose default configuration a module takes from its caller, because neither it nor a module below writes one.
+ * The providers whose default configuration a module takes from its caller, because neither it nor a module below defines one.
  * `known` caches the result for each module; the graph must have no cycles.
  */
 const inheritedBy = (
@@ -57,7 +57,7 @@ const byTuple = (left: ProviderRequirement, right: ProviderRequirement) =>
   compare(left.moduleLocalName, right.moduleLocalName) ||
   compare(left.childAlias ?? "", right.childAlias ?? "")
 
-/** The provider's type if the root module does not use that name, and otherwise the type with the first free number. */
+/** The provider's type if the root module does not use that name; otherwise the type with the lowest free number. */
 const freeName = (provider: string, taken: ReadonlySet<string>): string => {
   const type = providerType(provider)
   // A name must not begin with a digit, though a type may.
@@ -70,8 +70,8 @@ const freeName = (provider: string, taken: ReadonlySet<string>): string => {
 /**
  * The provider configurations of a root module.
  *
- * - `requirements`: one for each local name, one for each further configuration under an alias, and the default configurations that
- *   child modules inherit, each under a name of its own
+ * - `requirements`: one for each local name, one for each additional configuration under an alias, and the default configurations
+ *   that child modules inherit, each under a name of its own
  * - `inherited`: the addresses of those that only child modules name, sorted; the root module has no local name for them
  */
 export const rootRequirements = (

@@ -1,7 +1,7 @@
 import type { ConfigSyntax, ConfigValue } from "./ConfigValue.ts"
 import { isIdentifier } from "./Identifier.ts"
 
-/** A provider configuration as a module names it: `aws` or `aws.east`. */
+/** A provider configuration as a module refers to it: `aws` or `aws.east`. */
 export interface ProviderReference {
   readonly localName: string
   readonly alias?: string
@@ -10,11 +10,13 @@ export interface ProviderReference {
 const textOf = (value: ConfigValue, syntax: ConfigSyntax): string => {
   if (value.kind === "string") return value.value
   if (value.kind === "expression") return value.text
-  // A provider has that name: without quotes it looks like the literal.
+  // There is a provider called `null`: without quotes its name looks like the literal.
   return value.kind === "null" && syntax === "hcl" ? "null" : ""
 }
 
-/** Reads a reference, in quotes or not. What follows in brackets selects an instance of the configuration and does not matter here. */
+/**
+ * Reads a reference, quoted or not. What follows in brackets selects an instance of the configuration and does not matter here.
+ */
 export const parseProviderReference = (value: ConfigValue, syntax: ConfigSyntax): ProviderReference | undefined => {
   const text = textOf(value, syntax)
   const bracket = text.indexOf("[")

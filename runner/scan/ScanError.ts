@@ -12,7 +12,7 @@ export class HclParserUnavailable extends Schema.TaggedError<HclParserUnavailabl
   message: Schema.String
 }) {}
 
-/** The path is not canonical, or no configuration file is directly in that folder. */
+/** The path is not canonical, or the folder has no configuration file directly in it. */
 export class ModuleNotInTree extends Schema.TaggedError<ModuleNotInTree>()("ModuleNotInTree", {
   modulePath: Schema.String,
   message: Schema.String

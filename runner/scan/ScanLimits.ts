@@ -5,21 +5,21 @@ import { Context, Duration } from "effect"
  * it.
  */
 export interface ScanLimitValues {
-  /** Bytes of one configuration file; the largest known real one has 130 KiB. */
+  /** Size of one configuration file in bytes; the largest known real one has 130 KiB. */
   readonly fileBytes: number
   /** Brackets and blocks open at once; real files reach 31, and the parser's process dies near 2,500. */
   readonly nesting: number
-  /** The parser's time for one file. */
+  /** Time that the parser may spend on one file. */
   readonly fileDeadline: Duration.Duration
-  /** Configuration files of one scan. */
+  /** Number of configuration files in one scan. */
   readonly files: number
-  /** Bytes of all configuration files of one scan. */
+  /** Total size of all configuration files in one scan, in bytes. */
   readonly totalBytes: number
-  /** One whole scan. */
+  /** Time for one whole scan. */
   readonly scanDeadline: Duration.Duration
   /** Module calls reachable from one module; each path of calls counts separately. */
   readonly moduleCalls: number
-  /** The same, summed over all modules of a tree. */
+  /** Like `moduleCalls`, summed over all modules in a tree. */
   readonly treeModuleCalls: number
 }
 

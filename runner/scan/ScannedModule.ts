@@ -3,7 +3,7 @@ import { InputType } from "../../schema/manifest/InputType.ts"
 import { Finding } from "../../schema/records/CompatibilityReport.ts"
 import { ProviderPackage, ProviderRequirement } from "../../schema/records/Provider.ts"
 
-/** A line of a file of the tree, counted from 1. */
+/** A line in a file of the tree, counted from 1. */
 export const SourceLocation = Schema.Struct({ path: Schema.String, line: Schema.Int })
 export type SourceLocation = typeof SourceLocation.Type
 
@@ -11,10 +11,10 @@ export type SourceLocation = typeof SourceLocation.Type
  * A declared input.
  *
  * - `type`: what a form offers; everything that is not exactly a string, number or bool is `json`
- * - `typeExpression`: the constraint as written; `any` when there is none
- * - `default`: absent when it is not literal, holds a number that a double cannot represent, or must not be shown because the
+ * - `typeExpression`: the constraint as written; `any` if there is none
+ * - `default`: absent if it is not literal, holds a number that a double cannot represent, or must not be shown because the
  *   variable is sensitive or ephemeral
- * - `defaultJson`: the same default as exact JSON text; also there for numbers of any precision
+ * - `defaultJson`: the same default as exact JSON text; also present for numbers of any precision
  */
 export const ScannedVariable = Schema.Struct({
   name: Schema.String,
@@ -42,8 +42,8 @@ export const ScannedOutput = Schema.Struct({
 export type ScannedOutput = typeof ScannedOutput.Type
 
 /**
- * A module call of the scanned module itself. `source` never contains credentials; `path` is present for a local module
- * of the tree.
+ * A module call in the scanned module itself. `source` never contains credentials; `path` is present for a local module in the
+ * tree.
  */
 export const ModuleCall = Schema.Struct({
   name: Schema.String,
@@ -54,7 +54,7 @@ export const ModuleCall = Schema.Struct({
 export type ModuleCall = typeof ModuleCall.Type
 
 /**
- * One reachable call of a local module, as the tool's own module manifest lists it.
+ * One reachable call to a local module, as the tool's own module manifest lists it.
  *
  * - `key`: call names from the root down, joined with dots
  * - `source`: as written
@@ -79,7 +79,7 @@ export const ToolDemand = Schema.Struct({
 export type ToolDemand = typeof ToolDemand.Type
 
 /**
- * Which managed resources a module declares, and what it says about those that it no longer does. Addresses without instance
+ * Which managed resources a module declares, and what it says about those that it no longer declares. Addresses have no instance
  * keys, except where a `moved` or `removed` block names one.
  */
 export const ModuleAddresses = Schema.Struct({
@@ -90,17 +90,17 @@ export const ModuleAddresses = Schema.Struct({
 export type ModuleAddresses = typeof ModuleAddresses.Type
 
 /**
- * The verdict on one module and everything it reaches. An unsupported module has no provider packages, no provider requirements
- * and no local modules, never a part of them; its findings of severity `error` say why.
+ * The verdict on one module and everything it reaches. An unsupported module never has a partial list: it has no provider
+ * packages, no provider requirements and no local modules; its findings of severity `error` say why.
  *
  * - `path`: `.` or canonical path in the tree
  * - `providerPackages`: everything reachable, sorted by source
  * - `rootProviderRequirements`: the provider configurations that the module itself uses, plus the default configurations that its
  *   child modules inherit from it, sorted
- * - `inheritedProviders`: the addresses among them that the module itself has no local name for; absent when there are none
- * - `requiredVersion`: constraints on the tool of all reachable modules, sorted
- * - `addresses`: of the managed resources of all reachable modules; only in the scan that a compatibility report keeps
- * - `toolDemands`: the same with their places, and what else of all reachable modules only some tools read
+ * - `inheritedProviders`: the addresses among them that the module itself has no local name for; absent if there are none
+ * - `requiredVersion`: constraints on the tool from all reachable modules, sorted
+ * - `addresses`: of the managed resources in all reachable modules; only in the scan that a compatibility report keeps
+ * - `toolDemands`: the constraints with their locations, and anything else in the reachable modules that only some tools read
  */
 export const ScannedModule = Schema.Struct({
   path: Schema.String,
@@ -119,6 +119,6 @@ export const ScannedModule = Schema.Struct({
 })
 export type ScannedModule = typeof ScannedModule.Type
 
-/** Every module of a tree, sorted by path. */
+/** Every module in a tree, sorted by path. */
 export const TreeScan = Schema.Struct({ modules: Schema.Array(ScannedModule) })
 export type TreeScan = typeof TreeScan.Type

@@ -5,7 +5,7 @@ import type { ToolDemand } from "./ScannedModule.ts"
 import { locate, quoted, refusal } from "./ScanProblem.ts"
 import { parseVersionConstraint } from "./VersionConstraint.ts"
 
-/** What only some versions of a tool read, and the first one that does; `null` for a tool that does not read it at all. */
+/** What only some versions of a tool read, and the first version that does; `null` for a tool that does not read it at all. */
 const newerBlocks: ReadonlyMap<string, Pick<ToolDemand, "opentofu" | "terraform">> = new Map([
   ["language", { opentofu: [">= 1.12"], terraform: null }],
   ["action", { opentofu: null, terraform: [">= 1.14"] }],

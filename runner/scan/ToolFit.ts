@@ -4,7 +4,7 @@ import { toolTitles } from "../toolchain/Tool.ts"
 import type { ScannedModule, ToolDemand } from "./ScannedModule.ts"
 import { admitsVersion } from "./VersionConstraint.ts"
 
-/** The finding for a module that means something else to Terraform. */
+/** The finding for a module that has a different meaning in Terraform. */
 const openTofuFindings: ReadonlySet<string> = new Set(["opentofu_file", "hidden_by_opentofu_file"])
 
 const unmet = "tool_version_unmet"

@@ -2,7 +2,7 @@ import { posix } from "node:path"
 import type { OmittedEntry, SourceFile, SourceTree } from "../snapshot/SourceTree.ts"
 import { configFileName } from "./ConfigFileName.ts"
 
-/** What a path of the tree is when a module call targets it. */
+/** What a path in the tree is when a module call targets it. */
 export type FolderKind = "folder" | "missing" | OmittedEntry["kind"]
 
 /** Folders that belong to the tools: the runner removes them, so nothing in them is part of a module. */

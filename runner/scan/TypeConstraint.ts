@@ -3,7 +3,7 @@ import type { ConfigValue } from "./ConfigValue.ts"
 import { identifierAt } from "./Identifier.ts"
 import { type Cursor, skipComment } from "./HclExpression.ts"
 
-/** A type constraint of a variable. `list` and `set` accept the same defaults, hence `sequence`. */
+/** The type constraint of a variable. `list` and `set` accept the same defaults, hence `sequence`. */
 export type TypeConstraint =
   | { readonly kind: "string" | "number" | "bool" | "any" }
   | { readonly kind: "sequence" | "map"; readonly element: TypeConstraint }
@@ -175,7 +175,7 @@ export const parseTypeConstraint = (text: string): Result.Result<TypeConstraint,
 
 const numeric = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/
 
-/** Whether a default can become a value of the type. An unevaluated value gets the benefit of the doubt. */
+/** Whether a default can be converted to the type. An unevaluated value gets the benefit of the doubt. */
 export const acceptsDefault = (type: TypeConstraint, value: ConfigValue): boolean => {
   if (value.kind === "null" || value.kind === "expression") return true
   switch (type.kind) {

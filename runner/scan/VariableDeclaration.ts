@@ -49,7 +49,7 @@ const readType = (args: DeclarationArguments): { readonly expression: string; re
   return { expression, constraint: anyType.constraint }
 }
 
-/** The default as the tool would convert it for a primitive type. */
+/** The default as the tool would convert it to a primitive type. */
 const converted = (value: ConfigValue, type: TypeConstraint): ConfigValue => {
   if (type.kind === "string") {
     if (value.kind === "boolean") return { kind: "string", value: String(value.value) }

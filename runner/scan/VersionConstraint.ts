@@ -54,8 +54,8 @@ const admits = (constraint: string, version: ReadonlyArray<bigint>): boolean => 
 }
 
 /**
- * Whether a version of the tool is within constraints from `parseVersionConstraint`. As for the tools themselves, a prerelease
- * counts as the version that it comes before.
+ * Whether a tool version satisfies constraints from `parseVersionConstraint`. As in the tools themselves, a prerelease counts as
+ * the version it precedes.
  */
 export const admitsVersion = (constraints: ReadonlyArray<string>, version: string): boolean => {
   const segments = segmentsOf(version)

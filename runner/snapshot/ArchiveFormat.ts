@@ -4,14 +4,14 @@ import { Header, Pax } from "tar"
 /**
  * The archive of a snapshot, whose SHA-256 is the snapshot's `archiveDigest`:
  *
- * 1. a pax global header with one record, `comment=svc-snapshot-v1 <JSON>`. The JSON is `{"omitted":[...]}`: every entry
- *    of the commit that is not a regular file, sorted by path, each `{"path","kind","mode","oid"}`. Two commits that
- *    differ only in a link or a submodule therefore have different digests.
- * 2. the regular files, sorted by the bytes of their path: mode 0644 or 0755, owner 0, time 0, no names, preceded by a
- *    pax header only where a path does not fit into a plain one
+ * 1. a pax global header with one record, `comment=svc-snapshot-v1 <JSON>`. The JSON is `{"omitted":[...]}`: every entry in the
+ *    commit that is not a regular file, sorted by path, each `{"path","kind","mode","oid"}`. Two commits that differ only in a
+ *    link or a submodule therefore have different digests.
+ * 2. the regular files, sorted by the bytes of their path: mode 0644 or 0755, owner 0, time 0, no names, preceded by a pax header
+ *    only if a path does not fit into a plain one
  * 3. two blocks of zeros
  *
- * The same commit and folder make the same bytes on every machine. Any tar program can read it.
+ * The same commit and folder produce the same bytes on every machine. Any tar program can read the archive.
  */
 export const blockSize = 512
 
@@ -43,7 +43,7 @@ export const encodePreamble = (omitted: ReadonlyArray<OmittedRecord>): Uint8Arra
   return new Pax({ comment: `${marker} ${JSON.stringify({ omitted: records })}`, mtime: epoch }, true).encode()
 }
 
-/** A regular file of any tar archive: its owner is 0, and it has no names. */
+/** A regular file in any tar archive: its owner is 0, and it has no owner names. */
 export interface PlainEntry {
   readonly path: string
   readonly mode: number
@@ -85,7 +85,7 @@ const modes = new Map([
   [0o755, true]
 ])
 
-/** Reads one header block. It is valid only if it encodes to the same bytes again. */
+/** Reads one header block. It is valid only if encoding it again gives the same bytes. */
 export const decodeHeader = (block: Uint8Array, paxPath: string | undefined): Result.Result<DecodedHeader, string> => {
   const header = new Header(Buffer.from(block))
   if (header.nullBlock) return Result.succeed({ _tag: "end" })
@@ -105,7 +105,7 @@ export const decodeHeader = (block: Uint8Array, paxPath: string | undefined): Re
 export const decodePaxPath = (body: Uint8Array): string | undefined =>
   Pax.parse(Buffer.from(body).toString("utf8")).path
 
-/** The omitted entries of the global header. */
+/** The omitted entries listed in the global header. */
 export const decodePreamble = (body: Uint8Array): Result.Result<ReadonlyArray<OmittedRecord>, string> => {
   const comment = Pax.parse(Buffer.from(body).toString("utf8"), undefined, true).comment
   if (comment?.startsWith(`${marker} `) !== true) return Result.fail("the first entry is not a snapshot's")

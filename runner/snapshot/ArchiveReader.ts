@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 import { type ArchiveIndex, ArchiveIndexer, type IndexedFile } from "./ArchiveIndex.ts"
 import { decodeSeekTable, decompressFrame, type Frame, seekFooterBytes, seekTableBytes } from "./SeekableFrames.ts"
 
-/** A stored archive that was read completely once. */
+/** A stored archive that has been read completely once. */
 export interface OpenedArchive {
   readonly path: string
   /** The file's attributes at that moment. */
@@ -15,7 +15,7 @@ export interface OpenedArchive {
 const modifiedAt = ({ mtime }: FileSystem.File.Info) =>
   Option.getOrUndefined(Option.map(mtime, (date) => date.getTime()))
 
-/** Whether a file looks unchanged: same size, inode and date. */
+/** Whether a file looks unchanged: same size, inode and modification time. */
 export const isSameFile = (before: FileSystem.File.Info, after: FileSystem.File.Info): boolean =>
   before.size === after.size &&
   Option.getOrUndefined(before.ino) === Option.getOrUndefined(after.ino) &&
@@ -49,8 +49,8 @@ const readFrames = Effect.fnUntraced(function* (file: FileSystem.File) {
 })
 
 /**
- * Reads a whole archive once, in bounded memory, and checks every byte of it against its digest (`sha256:...`). Fails with the
- * problem.
+ * Reads an entire archive once, in bounded memory, and checks every byte of it against its digest (`sha256:...`). Fails with the
+ * problem it finds.
  */
 export const openArchive = Effect.fn("openArchive")(function* (
   path: string,
@@ -72,12 +72,12 @@ export const openArchive = Effect.fn("openArchive")(function* (
 const within = (file: IndexedFile) => (frame: Frame) =>
   frame.offset < file.offset + file.sizeBytes && frame.offset + frame.bytes > file.offset
 
-/** Reads files of an archive that is held open. */
+/** Reads files from an archive that is kept open. */
 export type FileReader = (entry: IndexedFile) => Effect.Effect<Uint8Array, string>
 
 /**
- * Holds an archive open and verifies each file again when reading: the disk may have changed since. The newest frame is cached,
- * so reading files in index order costs one decompression per frame.
+ * Keeps an archive open and verifies each file again when it is read: the disk may have changed since. The newest frame is
+ * cached, so reading files in index order costs one decompression per frame.
  */
 export const holdArchive = Effect.fnUntraced(function* (
   archive: OpenedArchive
@@ -111,7 +111,7 @@ export const holdArchive = Effect.fnUntraced(function* (
   })
 })
 
-/** The bytes of one file, verified again. */
+/** One file's bytes, verified again. */
 export const readArchiveFile = Effect.fn("readArchiveFile")(
   (archive: OpenedArchive, entry: IndexedFile): Effect.Effect<Uint8Array, string, FileSystem.FileSystem> =>
     Effect.scoped(Effect.flatMap(holdArchive(archive), (read) => read(entry)))

@@ -14,11 +14,11 @@ import { SnapshotStorageFailed } from "./SnapshotError.ts"
 export interface WrittenArchive {
   /** `sha256:` of the uncompressed archive. */
   readonly archiveDigest: string
-  /** Bytes of the uncompressed archive. */
+  /** Size of the uncompressed archive, in bytes. */
   readonly archiveSizeBytes: number
 }
 
-/** Writes an archive piece by piece; files must come sorted by path. */
+/** Writes an archive piece by piece; files must arrive sorted by path. */
 export interface ArchiveWriter {
   readonly add: (file: Omit<ArchiveFile, "sizeBytes">, bytes: Uint8Array) => Effect.Effect<void, SnapshotStorageFailed>
   /** Finishes the archive and waits until it is on disk. */
@@ -30,7 +30,7 @@ const storageFailed = () =>
     message: "The snapshot could not be written. Check that the data folder has free space."
   })
 
-/** Creates the file, which must not exist. */
+/** Creates the file, which must not exist yet. */
 export const makeArchiveWriter = Effect.fn("makeArchiveWriter")(function* (
   path: string,
   omitted: ReadonlyArray<OmittedRecord>

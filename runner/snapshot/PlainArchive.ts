@@ -3,7 +3,7 @@ import { Effect, Stream } from "effect"
 import { isRepositoryPath } from "../../schema/manifest/CanonicalPath.ts"
 import { archiveEnd, encodeEntryHeader, paddingOf } from "./ArchiveFormat.ts"
 
-/** A file of an archive that people unpack. */
+/** A file in an archive for people to unpack. */
 export interface PlainFile {
   readonly path: string
   readonly mode: 0o600 | 0o644 | 0o755

@@ -3,7 +3,7 @@ import { GitLimitExceeded } from "../git/GitError.ts"
 
 const pollInterval = "50 millis"
 
-/** Memory in use by a process and everything it started, in bytes; 0 where the system does not say. */
+/** Memory in use by a process and everything it has started, in bytes; 0 if the system does not say. */
 const treeMemory = Effect.fnUntraced(function* (pid: number): Effect.fn.Return<number, never, FileSystem.FileSystem> {
   const fileSystem = yield* FileSystem.FileSystem
   // Processes start and end in the meantime.
@@ -16,7 +16,7 @@ const treeMemory = Effect.fnUntraced(function* (pid: number): Effect.fn.Return<n
   return total
 })
 
-/** Fails once a process and everything it started exceed the allowed memory. A small repository can unpack to gigabytes. */
+/** Fails once a process and everything it has started exceed the allowed memory. A small repository can unpack to gigabytes. */
 export const watchMemory = (
   pid: number,
   maximum: number

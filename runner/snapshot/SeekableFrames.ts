@@ -2,8 +2,8 @@ import { Result } from "effect"
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 
 /**
- * Compression with random access: independent zstd frames of at most `frameBytes` uncompressed, then the seek table of
- * the "zstd seekable format" in a skippable frame, which ordinary zstd programs pass over.
+ * Compression with random access: independent zstd frames of at most `frameBytes` uncompressed, then the seek table of the "zstd
+ * seekable format" in a skippable frame, which ordinary zstd programs skip.
  */
 export const frameBytes = 1024 * 1024
 
@@ -13,7 +13,7 @@ const seekableMagic = 0x8f92eab1
 const headerBytes = 8
 const footerBytes = 9
 const entryBytes = 8
-/** More would mean an archive of a terabyte. */
+/** More would mean a terabyte archive. */
 const maxFrames = 1_000_000
 
 /** One frame: where it is in the file, and where its contents are in the uncompressed whole. */
@@ -40,7 +40,7 @@ export const decompressFrame = (frame: Frame, compressed: Uint8Array): Result.Re
     )
   )
 
-/** The seek table that ends a file of these frames. */
+/** The seek table at the end of a file of these frames. */
 export const encodeSeekTable = (frames: ReadonlyArray<Pick<Frame, "compressedBytes" | "bytes">>): Uint8Array => {
   const contentBytes = frames.length * entryBytes + footerBytes
   const table = Buffer.alloc(headerBytes + contentBytes)
@@ -55,7 +55,7 @@ export const encodeSeekTable = (frames: ReadonlyArray<Pick<Frame, "compressedByt
   return table
 }
 
-/** How many bytes at the end of the file contain the whole table, according to its last bytes. */
+/** How many bytes at the end of the file make up the whole table, according to its last bytes. */
 export const seekTableBytes = (tail: Uint8Array): Result.Result<number, string> => {
   const buffer = Buffer.from(tail)
   if (buffer.length < footerBytes || buffer.readUInt32LE(buffer.length - 4) !== seekableMagic)

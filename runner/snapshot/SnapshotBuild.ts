@@ -47,14 +47,14 @@ const fileTooLarge = (path: string, maximum: number) =>
     message: `The file ${JSON.stringify(path)} of the commit is larger than the ${maximum} bytes this service accepts.`
   })
 
-/** Makes the archive of a fetched commit. Every object is verified against its id. */
+/** Creates the archive of a fetched commit. Every object is verified against its id. */
 export const buildSnapshot = Effect.fn("buildSnapshot")(function* (
   source: GitObjectSource,
   job: SyncJob,
   archivePath: string
 ): Effect.fn.Return<SyncedSnapshot, GitError | SnapshotError, FileSystem.FileSystem> {
   const { authors, commit, description, tree: root } = yield* peelToCommit(source, job.oid)
-  // A server that does not peel its tags leaves `commit` at the tag's own id.
+  // If a server does not peel its tags, `commit` remains the tag's own id.
   if (commit !== job.commit && job.commit !== job.oid)
     return yield* new GitRefMoved({
       ref: job.ref,

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** The requested path is not a folder of the commit. */
+/** The requested path is not a folder in the commit. */
 export class SnapshotPathNotFound extends Schema.TaggedError<SnapshotPathNotFound>()("SnapshotPathNotFound", {
   path: Schema.String,
   message: Schema.String
@@ -39,7 +39,7 @@ export class SnapshotDamaged extends Schema.TaggedError<SnapshotDamaged>()("Snap
   message: Schema.String
 }) {}
 
-/** Why a fetched commit did not become a snapshot. Messages are for the end user. */
+/** Why a fetched commit could not become a snapshot. Messages are for the end user. */
 export const SnapshotError = Schema.Union([
   SnapshotPathNotFound,
   SnapshotEmpty,

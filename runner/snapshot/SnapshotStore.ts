@@ -6,23 +6,23 @@ import { SnapshotDamaged, SnapshotMissing, SnapshotStorageFailed } from "./Snaps
 import { snapshotFileName } from "./SnapshotFileName.ts"
 import { SourceFileUnreadable, type SourceTree } from "./SourceTree.ts"
 
-/** A file of a snapshot with its bytes. */
+/** A file in a snapshot, with its bytes. */
 export interface StoredFile {
   readonly path: string
   readonly executable: boolean
   readonly bytes: Uint8Array
 }
 
-/** What a cleanup removed. */
+/** What a cleanup has removed. */
 export interface RemovedSnapshots {
   readonly temporaryFolders: number
   readonly archives: number
 }
 
 export interface SnapshotStoreOptions {
-  /** Created with mode 0700. One process owns it. */
+  /** Created with mode 0700. Owned by a single process. */
   readonly folder: string
-  /** Archives younger than this are never swept: their record may not be written yet. One day by default. */
+  /** Archives younger than this are never swept: their record may not have been written yet. One day by default. */
   readonly orphanGrace?: Duration.Duration
 }
 
@@ -47,11 +47,11 @@ const storageFailed = (what: string) => () =>
 export class SnapshotStore extends Context.Service<
   SnapshotStore,
   {
-    /** The tree of a snapshot. The archive is read and verified the first time. */
+    /** A snapshot's tree. The archive is read and verified the first time. */
     readonly open: (archiveDigest: string) => Effect.Effect<SourceTree, ReadFailure>
-    /** A digest of each file: its bytes and whether it is executable. */
+    /** A digest for each file, of its bytes and whether it is executable. */
     readonly digests: (archiveDigest: string) => Effect.Effect<ReadonlyMap<string, string>, ReadFailure>
-    /** Every file with its bytes, verified, in the order of the archive. Holds one file at a time. */
+    /** Every file with its bytes, verified, in archive order. Holds one file at a time. */
     readonly files: (archiveDigest: string) => Stream.Stream<StoredFile, ReadFailure>
     /** Writes the regular files below `target`, which must be missing or empty; it gets mode 0700. */
     readonly extract: (
@@ -226,7 +226,7 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
       )
     }).pipe(
       Effect.scoped,
-      // Its bytes changed under an unchanged date: the next read notices that before anything is unpacked.
+      // Its bytes have changed although its modification time has not: the next read notices that before anything is unpacked.
       Effect.tapErrorTag("SnapshotDamaged", () => Cache.invalidate(opened, archiveDigest))
     )
   })

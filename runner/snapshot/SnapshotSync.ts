@@ -17,7 +17,7 @@ import { refusedName } from "./TreePath.ts"
 export interface SyncRequest {
   readonly url: GitAddress
   readonly ref: GitRef
-  /** `.` or a folder of the commit, relative, with `/` between segments. Paths in the snapshot are relative to it. */
+  /** `.` or a folder in the commit, relative, with `/` between segments. Paths in the snapshot are relative to it. */
   readonly path: string
   /** The sync fails unless the ref is at this commit. */
   readonly expectedCommit?: string | undefined
@@ -27,8 +27,8 @@ export interface SyncRequest {
 }
 
 /**
- * Makes snapshots of remote repositories: resolves the ref, fetches that one commit in a process of its own, archives it and
- * stores the archive. The process is killed when it uses too much memory or time, and with the Scope of the call.
+ * Creates snapshots of remote repositories: resolves the ref, fetches that one commit in a separate process, archives it and
+ * stores the archive. The process is killed when it uses too much memory or time, or when the call's Scope closes.
  */
 export class SnapshotSync extends Context.Service<
   SnapshotSync,
@@ -90,7 +90,7 @@ export class SnapshotSync extends Context.Service<
         if (request.onProgress !== undefined)
           yield* request.onProgress(`Resolved ${located.fullRef ?? request.ref} to commit ${located.commit}.`)
         return yield* fetch(request, located).pipe(
-          // A named ref existed a moment ago: it moved, and the server does not serve its old commit.
+          // A named ref existed a moment ago: it has moved, and the server does not serve its old commit.
           Effect.catchTag("GitRefNotFound", (error) =>
             Effect.fail(
               located.fullRef === undefined

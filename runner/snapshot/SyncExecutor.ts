@@ -45,7 +45,7 @@ const executeInProcess: SyncExecutorShape["execute"] = Effect.fnUntraced(functio
       ChildProcess.make(program, args, {
         cwd: job.folder,
         env: processEnvironment(job.folder),
-        // Stays open: its end tells the process that nobody is waiting.
+        // Stays open: when it closes, the process knows that nobody is waiting.
         stdin: Stream.concat(Stream.make(Buffer.from(`${input}\n`)), Stream.never),
         detached: true,
         killSignal: "SIGKILL"
@@ -69,7 +69,7 @@ const executeInProcess: SyncExecutorShape["execute"] = Effect.fnUntraced(functio
   return yield* Effect.raceFirst(outcome, watchMemory(handle.pid, rssBytes))
 }, Effect.scoped)
 
-/** Does the job of a sync: in a process of its own, which is killed when it uses too much memory, and with the call. */
+/** Does a sync's job in a separate process, which is killed when it uses too much memory or the call ends. */
 export const SyncExecutor = Context.Reference<SyncExecutorShape>("svc/snapshot/SyncExecutor", {
   defaultValue: () => ({ execute: executeInProcess })
 })

@@ -6,15 +6,15 @@ import { SnapshotError } from "./SnapshotError.ts"
 import { SyncedSnapshot } from "./SyncedSnapshot.ts"
 
 /**
- * What the process that fetches reads from its standard input: one line of JSON. The input then stays open; its end means that
- * nobody is waiting for the result. All sizes are bytes, times milliseconds.
+ * What the process that fetches reads from its standard input: one line of JSON. The input then stays open; when it closes,
+ * nobody is waiting for the result. All sizes are in bytes, times in milliseconds.
  */
 export const SyncJob = Schema.Struct({
   endpoint: GitEndpoint,
   /** The object to fetch, and the commit it must peel to. */
   oid: Schema.String,
   commit: Schema.String,
-  /** As written by the user. */
+  /** As the user wrote it. */
   ref: Schema.String,
   fullRef: Schema.optionalKey(Schema.String),
   path: Schema.String,
@@ -29,7 +29,7 @@ export const SyncJob = Schema.Struct({
     depth: Schema.Int,
     idleMillis: Schema.Int
   }),
-  /** An empty folder for everything, the archive included. */
+  /** An empty folder for everything, including the archive. */
   folder: Schema.String
 })
 export type SyncJob = typeof SyncJob.Type

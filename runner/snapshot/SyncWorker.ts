@@ -13,7 +13,7 @@ import { archiveName, type SyncJob } from "./SyncProtocol.ts"
 
 const progressStep = 10
 
-/** Reports a step of the transfer when its phase changed or it progressed noticeably. */
+/** Reports progress of the transfer when its phase changes or it has advanced noticeably. */
 const throttle = (emit: (line: string) => void) => {
   let lastPhase = ""
   let lastPercent = 0

@@ -2,10 +2,10 @@ import { Schema } from "effect"
 import { CommitDescription } from "../../schema/records/Commit.ts"
 import { OmittedEntry } from "./SourceTree.ts"
 
-/** A repository manifest of at most this many bytes is passed on. */
+/** Only repository manifests of at most this many bytes are passed on. */
 export const manifestMaxBytes = 128 * 1024
 
-/** What the commit has at `.well-known/svc.json` in its root, whichever folder was synced. */
+/** The commit's `.well-known/svc.json` in its root, whichever folder was synced. */
 export const FoundManifest = Schema.Union([
   Schema.Struct({ status: Schema.Literal("absent") }),
   Schema.Struct({ status: Schema.Literal("refused"), reason: Schema.String }),
@@ -13,17 +13,17 @@ export const FoundManifest = Schema.Union([
 ])
 export type FoundManifest = typeof FoundManifest.Type
 
-/** A stored commit, or a folder of one; it never changes. Sizes are bytes. */
+/** A stored commit, or a folder in one; it never changes. Sizes are in bytes. */
 export const SyncedSnapshot = Schema.Struct({
   resolvedCommit: Schema.String,
-  /** Addresses of those who wrote the commit. */
+  /** Addresses of the commit's authors. */
   authors: Schema.Array(Schema.String),
   commitDescription: CommitDescription,
   /** The ref that was resolved, e.g. `refs/heads/main`; absent when a commit was requested. */
   fullRef: Schema.optionalKey(Schema.String),
   /** `sha256:` of the uncompressed archive. */
   archiveDigest: Schema.String,
-  /** Of the uncompressed archive. */
+  /** Size of the uncompressed archive. */
   archiveSizeBytes: Schema.Int,
   fileCount: Schema.Int,
   omitted: Schema.Array(OmittedEntry),

@@ -1,14 +1,14 @@
 import { Result } from "effect"
 
 const maxPathBytes = 1024
-/** Characters that file systems ignore in comparisons, so that they could hide a `.git`. */
+/** Characters that file systems ignore when comparing names, so that they could hide a `.git`. */
 const ignorable = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g
 const control = /\p{Cc}/u
 
-/** What a file system that ignores case and normalisation would compare. */
+/** The form that a file system that ignores case and normalisation would compare. */
 const folded = (path: string) => path.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC")
 
-/** By hand: names may be arbitrarily long, and a pattern anchored at the end is quadratic. */
+/** Done by hand: names may be arbitrarily long, and a pattern anchored at the end is quadratic. */
 const withoutEnd = (name: string, signs: string) => {
   let end = name.length
   while (end > 0 && signs.includes(name.charAt(end - 1))) end--
@@ -38,14 +38,14 @@ export const describeRefusedName = (name: string, reason: string): string =>
   `The name ${printableName(name)} in the repository ${reason}. Rename it.`
 
 /**
- * Collects the paths of one tree and refuses those that mean something else on some file system: bad names, over-long paths,
- * duplicates, and paths that differ only by case or Unicode normalisation.
+ * Collects the paths in one tree and refuses those that mean something else on some file system: bad names, over-long paths,
+ * duplicates, and paths that differ only in case or Unicode normalisation.
  */
 export class TreePathRegistry {
   readonly #spellings = new Map<string, string>()
   readonly #entries = new Set<string>()
 
-  /** Adds a file or an omitted entry; folders follow from their contents. */
+  /** Adds a file or an omitted entry; folders are derived from their contents. */
   add(path: string): Result.Result<void, string> {
     if (Buffer.byteLength(path) > maxPathBytes)
       return Result.fail(`The path ${printableName(path)} is longer than ${maxPathBytes} bytes.`)
@@ -70,5 +70,5 @@ export class TreePathRegistry {
   }
 }
 
-/** The order of an archive: by the bytes of the path. */
+/** The order of files in an archive: by the bytes of the path. */
 export const comparePaths = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))

@@ -53,8 +53,8 @@ export const findFolder = Effect.fnUntraced(function* (
 })
 
 /**
- * Finds one entry by path from `root`; undefined when nothing is there. An entry along the path that is not a folder is
- * returned instead.
+ * Finds one entry by its path from `root`; undefined if nothing is there. If an entry along the path is not a folder, that entry
+ * is returned instead.
  */
 export const findEntry = Effect.fnUntraced(function* (
   source: GitObjectSource,

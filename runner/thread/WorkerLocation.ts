@@ -1,11 +1,11 @@
 import { dirname, join } from "node:path"
 
 /**
- * Where the code of a worker thread is. A compiled binary must be built in the repository's root with the worker as an
- * additional entry point; there `import.meta` may contain paths of the build machine, so `source` is not called.
+ * Where the code of a worker thread is. A compiled binary must be built in the repository's root with the worker as an additional
+ * entry point; there `import.meta` may contain paths of the build machine, so `source` is not called.
  *
- * @param path of the worker from the repository's root, without its extension
- * @param source where it is when the service runs from its sources
+ * @param path path of the worker from the repository's root, without its extension
+ * @param source location of the worker when the service runs from its sources
  */
 export const workerLocation = (path: string, source: () => URL): string | URL =>
   typeof Bun !== "undefined" && Bun.isStandaloneExecutable ? join(dirname(Bun.main), `${path}.js`) : source()

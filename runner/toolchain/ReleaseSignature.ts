@@ -11,7 +11,7 @@ const keyRemedy =
 
 const signatureTag = 2
 
-/** Armored text or the bytes of a key, and the fingerprint that it must have unless it comes from the operator. */
+/** The key as armored text or bytes, and the fingerprint it must have unless it comes from the operator. */
 export interface TrustedKey {
   readonly material: string | Uint8Array
   readonly fingerprint: string | undefined

@@ -12,7 +12,7 @@ const refuse = (message: string) =>
 
 /**
  * The digest (hex) of one file in a verified SHA256SUMS file. The file name includes the version, so the checksums of another
- * release, signed by the same key, do not match.
+ * release, signed with the same key, do not match.
  */
 export const digestOf = Effect.fnUntraced(function* (sums: Uint8Array, file: string) {
   const digests = new Set<string>()

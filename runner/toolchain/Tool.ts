@@ -2,7 +2,7 @@ import type { ToolIdentity } from "../../schema/records/Run.ts"
 
 export type ToolName = ToolIdentity["name"]
 
-/** An executable that was started once and reported its name and version. `path` is absolute. */
+/** An executable that has been started once and has reported its name and version. `path` is absolute. */
 export interface Tool extends ToolIdentity {
   readonly path: string
   readonly origin: ToolOrigin
@@ -21,5 +21,5 @@ export interface ToolCandidate {
 export const toolTitles = { opentofu: "OpenTofu", terraform: "Terraform" } as const satisfies Record<ToolName, string>
 export const toolExecutables = { opentofu: "tofu", terraform: "terraform" } as const satisfies Record<ToolName, string>
 
-/** The oldest versions that the runner supports, by plan format and flags. */
+/** The oldest versions that the runner supports, given their plan format and flags. */
 export const oldestVersions = { opentofu: "1.6.0", terraform: "1.5.0" } as const satisfies Record<ToolName, string>

@@ -9,7 +9,7 @@ import type { DownloadSettings } from "./ToolchainSettings.ts"
 import { type DownloadRefusal, ToolDownloadFailed } from "./ToolErrors.ts"
 import { probeTool, sha256OfFile } from "./ToolProbe.ts"
 
-/** The record next to a managed tool of why it was trusted. `keyFingerprint` is null when a digest was set instead. */
+/** The record, stored next to a managed tool, of why it was trusted. `keyFingerprint` is null when a digest was set instead. */
 export const DownloadReceipt = Schema.Struct({
   version: Schema.String,
   archive: Schema.String,
@@ -56,8 +56,8 @@ const signedDigest = Effect.fnUntraced(function* (
 })
 
 /**
- * Fetches the release that the settings name, verifies it, and stores it by the digest of its executable. Nothing of it runs
- * before the signature over the checksums (or the digest from the settings) and the digest of the archive are verified.
+ * Fetches the release that the settings name, verifies it, and stores it by the digest of its executable. None of it runs before
+ * the signature over the checksums (or the digest from the settings) and the digest of the archive are verified.
  *
  * Fails with `ToolDownloadFailed`.
  */

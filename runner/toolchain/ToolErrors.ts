@@ -23,7 +23,7 @@ export const DownloadRefusal = Schema.Literals([
   "storage"
 ])
 
-/** The managed download did not produce a verified tool. Nothing of it was kept or run. */
+/** The managed download did not produce a verified tool. None of it was kept or run. */
 export class ToolDownloadFailed extends Schema.TaggedError<ToolDownloadFailed>()("ToolDownloadFailed", {
   reason: DownloadRefusal,
   message: Schema.String,

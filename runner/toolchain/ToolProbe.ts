@@ -12,7 +12,7 @@ const longestAnswer = 65_536
 
 const VersionAnswer = Schema.fromJsonString(Schema.Struct({ terraform_version: Schema.String }))
 const decodeVersion = Schema.decodeUnknownOption(VersionAnswer)
-// OpenTofu's `-json` output uses the field names of Terraform; only the plain output distinguishes the two.
+// OpenTofu's `-json` output uses Terraform's field names; only the plain output distinguishes the two.
 const firstLine = /^(OpenTofu|Terraform) v(\S+)$/m
 
 const broken = (path: string, message: string, remedy: string) => new ToolBroken({ path, message, remedy })
@@ -59,8 +59,8 @@ const askTool = Effect.fnUntraced(function* (path: string) {
 })
 
 /**
- * Starts the candidate with `version` and `version -json` and identifies the tool, unless this process knows the file. A managed
- * file must first have the digest it is stored under. Fails with `ToolBroken`.
+ * Starts the candidate with `version` and `version -json` and identifies the tool, unless this process already knows the file. A
+ * managed file must first have the digest it is stored under. Fails with `ToolBroken`.
  */
 export const probeTool = Effect.fn("ToolProbe.probe")(
   function* (candidate: ToolCandidate) {

@@ -43,9 +43,9 @@ export class Toolchain extends Context.Service<
   Toolchain,
   {
     /**
-     * With `require`, only a tool of that name and version counts, so a Capsule never changes its flavour silently.
+     * With `require`, only a tool of that name and version is accepted, so a Capsule never changes its flavour silently.
      *
-     * Fails with `ToolMissing` (nothing fits), `ToolBroken` (what was found does not work; it is not skipped) or
+     * Fails with `ToolMissing` (nothing fits), `ToolBroken` (a tool was found but does not work; it is not skipped) or
      * `ToolDownloadFailed`. All three carry a `remedy`.
      */
     readonly resolve: (require?: ToolRequirement) => Effect.Effect<Tool, ToolError>
@@ -136,7 +136,7 @@ const make = Effect.fnUntraced(function* (settings: ToolchainSettings, tools: st
     return Option.some(yield* probe(newer))
   })
 
-  /** The managed tool of exactly that version; fetched if the settings allow it and do not pin another archive. */
+  /** The managed tool with exactly that version; fetched if the settings allow it and do not pin another archive. */
   const managedVersion = Effect.fnUntraced(function* (present: Platform, version: string, mayFetch: boolean) {
     const found = (yield* listManaged(present)).find(({ expected }) => expected.version === version)
     if (found !== undefined) return Option.some(yield* probe(found))

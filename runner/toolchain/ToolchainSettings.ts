@@ -5,7 +5,7 @@ export const pinnedVersion = "1.11.11"
 
 const releases = "https://github.com/opentofu/opentofu/releases/download"
 
-// The key that the OpenTofu project signs its releases with. It may come from anywhere: the fingerprint is trusted.
+// The key that the OpenTofu project signs its releases with. It may come from anywhere: trust rests on the fingerprint.
 const officialKeyUrl = new URL("https://get.opentofu.org/opentofu.asc")
 const officialKeyFingerprint = "E3E6E43D84CB852EADB0051D0C0AF313E5FD9F80"
 
@@ -30,10 +30,10 @@ export interface ToolchainSettings {
 }
 
 export interface DownloadSettings {
-  /** Base URL; the files lie at `<mirror>/v<version>/tofu_<version>_<os>_<arch>.tar.gz`. */
+  /** Base URL; the files are at `<mirror>/v<version>/tofu_<version>_<os>_<arch>.tar.gz`. */
   readonly mirror: URL
   readonly version: string
-  /** OpenPGP public key that signs the checksums: armored text, or the path of a file with it. */
+  /** OpenPGP public key that signs the checksums: armored text, or the path of a file containing it. */
   readonly trustedKey: Option.Option<string>
   /** Where to fetch the project's own key when no key is set, and the fingerprint (hex, upper case) that it must have. */
   readonly officialKey: { readonly url: URL; readonly fingerprint: string }

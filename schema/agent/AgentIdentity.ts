@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { SandboxLevel, ToolIdentity } from "../records/Run.ts"
 import { ProvidedName } from "./ProvidedName.ts"
 
-/** The version of the protocol. It changes only when an older side cannot work with a newer one at all. */
+/** The protocol version. It changes only when an older side cannot work with a newer one at all. */
 export const agentProtocol = 1
 
 /** The capabilities of a side beyond the first release of the protocol, by name. Unknown names are ignored. */
@@ -10,7 +10,7 @@ export const AgentCapability = Schema.String.check(Schema.isPattern(/^[a-z][a-z0
 
 const publicKey = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9_-]{43}$/, { description: "32 bytes in base64url" }))
 
-/** Public keys: Ed25519 to verify what the owner signs, X25519 to seal for the owner; both as raw bytes in base64url. */
+/** Public keys: Ed25519 to verify what the owner signs, X25519 to seal for the owner; both are raw bytes in base64url. */
 export const AgentKeys = Schema.Struct({ sign: publicKey, seal: publicKey })
 export type AgentKeys = typeof AgentKeys.Type
 
@@ -26,10 +26,10 @@ const label = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._/-]{
 /**
  * How an agent describes its machine in the first message of each session.
  *
- * - `incarnation`: a random name of this process; a new one under the same agent id means that the agent was restarted
+ * - `incarnation`: a random name for this process; a new one under the same agent id means that the agent was restarted
  * - `places`: how many Runs it executes at once
- * - `disk`: of the volume with its work folder, in bytes; `low` when that is why it takes no new job
- * - `draining`: it takes no new job and exits when the last one has ended
+ * - `disk`: space on the volume with its work folder, in bytes; `low` when that is why it takes no new job
+ * - `draining`: it takes no new job and exits once the last one has ended
  * - `provided`: names of its own credentials that Connections may use
  */
 export const AgentFacts = Schema.Struct({

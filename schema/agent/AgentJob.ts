@@ -9,21 +9,22 @@ import { CarriedFiles } from "./CarriedFile.ts"
 export const RunClaim = Schema.Struct({ runId: RunId, fence: Schema.Int })
 export type RunClaim = typeof RunClaim.Type
 
-/** An offer that is not accepted within these seconds goes to another agent. */
+/** An offer that is not accepted within this many seconds goes to another agent. */
 export const acceptWithinSeconds = 30
 
 export const JobKind = Schema.Literals(["plan", "apply", "drift_check"])
 export type JobKind = typeof JobKind.Type
 
 /**
- * A job as it is offered.
+ * A job as offered to an agent.
  *
- * - `sealedJob`: the encoded job of this kind (`PlanJob`, `ApplyJob` or `DriftJob`), sealed for this agent, Run and fence. Its state and plan file
- *   are not in it: `state` and `planFile` name them as blobs
+ * - `sealedJob`: the encoded job of this kind (`PlanJob`, `ApplyJob` or `DriftJob`), sealed for this agent, Run and fence. Its
+ *   state and plan file are not in it: `state` and `planFile` name them as blobs
  * - `leaseSeconds`: how long the agent may be silent, counted from when it sent the request
  * - `snapshot`, `build`, `state`, `planFile`: what it may fetch
- * - `files`: those of `state` and `planFile` that are small, to an agent that takes them so; the others it fetches
- * - `signature`: of `offerText`, by the server's Ed25519 key, in base64url. Anybody can seal for an agent; only its server can offer
+ * - `files`: whichever of `state` and `planFile` are small, if the agent accepts files in a message; it fetches the others
+ * - `signature`: over `offerText`, by the server's Ed25519 key, in base64url. Anybody can seal for an agent; only its server can
+ *   make an offer
  */
 export const JobOffer = Schema.Struct({
   ...RunClaim.fields,
@@ -40,8 +41,8 @@ export const JobOffer = Schema.Struct({
 export type JobOffer = typeof JobOffer.Type
 
 /**
- * The text that the server signs for an offer; the same on both sides. `jobDigest` is that of `sealedJob`. Files that come along are not in it:
- * the digests of what is in them are.
+ * The text that the server signs for an offer; the same on both sides. `jobDigest` is the digest of `sealedJob`. Files that come
+ * with the offer are not in it: the digests of their contents are.
  */
 export const offerText = (
   parties: { readonly from: string; readonly to: string },
@@ -94,8 +95,8 @@ export const ReportBatch = Schema.Struct({
 export type ReportBatch = typeof ReportBatch.Type
 
 /**
- * What an agent holds of a Run when it begins a session. `ended`: its result has not been sent yet. `left`: there is
- * only what an ended process left behind.
+ * What an agent still has of a Run when it begins a session. `ended`: its result has not been sent yet. `left`: only what an
+ * ended process left behind.
  */
 export const HeldRun = Schema.Struct({
   ...RunClaim.fields,
@@ -104,10 +105,10 @@ export const HeldRun = Schema.Struct({
 export type HeldRun = typeof HeldRun.Type
 
 /**
- * What to do with a Run that the agent holds.
+ * What to do with a Run that the agent has.
  *
  * - `continue`: it is still the agent's
- * - `hand_in`: it was settled in the meantime; stop the tool, hand in state and journal as evidence
+ * - `hand_in`: it has been settled in the meantime; stop the tool, hand in state and journal as evidence
  * - `discard`: nothing of it is needed; stop the tool and remove the Run's files
  */
 export const HeldRunOrder = Schema.Struct({

@@ -10,9 +10,9 @@ import { ProvidedMark } from "./ProvidedMark.ts"
 import { PoolName } from "./PoolName.ts"
 
 /*
- * The protocol between an agent and its server: RPC over HTTP requests at `/agent/v1/rpc`. Every message may arrive
- * twice, since its answer may have been lost. Fields are only added. Every message after `Hello` carries the session as
- * a bearer token of its HTTP request; the server answers once the effect is durable.
+ * The protocol between an agent and its server: RPC over HTTP requests at `/agent/v1/rpc`. Every message may arrive twice, since
+ * its response may have been lost. Fields are only ever added. Every message after `Hello` carries the session as the bearer
+ * token of its HTTP request; the server responds once the effect is durable.
  */
 
 /** Returns the server's nonce for the signature of `Hello`. It is valid for one session, for one minute. */
@@ -52,15 +52,15 @@ export const helloText = (hello: {
   ].join("\n")
 
 /**
- * Begins a session; an older session of the same agent ends, unless it belongs to another process that is draining.
- * `next` are new public keys when the agent rotates: they take effect with the following session. `providedMarks`
- * belong to the sets in `facts.provided`; a changed one tells the server that the set was replaced.
+ * Begins a session; an older session of the same agent ends, unless it belongs to another process that is draining. `next` holds
+ * the new public keys when the agent is rotating its keys: they take effect with the following session. `providedMarks` belong to
+ * the sets in `facts.provided`; a changed mark means that the set has been replaced.
  */
 export const Hello = Rpc.make("Hello", {
   payload: {
     agentId: AgentId,
     nonce: Schema.String,
-    /** Of `helloText`, by the agent's Ed25519 key, in base64url. */
+    /** Signature over `helloText`, by the agent's Ed25519 key, in base64url. */
     signature: Schema.String.check(Schema.isMaxLength(128)),
     facts: AgentFacts,
     held: Schema.Array(HeldRun).check(Schema.isMaxLength(1024)),
@@ -90,18 +90,18 @@ export const Next = Rpc.make("Next", {
 /** An offer that is not accepted in time (`acceptWithinSeconds`) goes to another agent. */
 export const Accept = Rpc.make("Accept", { payload: RunClaim, error: AgentRefusal })
 
-/** Declines an offer that this agent cannot execute; `reason` is shown at the Run while it waits. */
+/** Declines an offer that this agent cannot execute; `reason` is shown with the Run while it waits. */
 export const Decline = Rpc.make("Decline", {
   payload: { ...RunClaim.fields, reason: Schema.String.check(Schema.isMaxLength(500)) },
   error: AgentRefusal
 })
 
-/** For an apply: once this is answered, the start is recorded durably and the tool may start. */
+/** For an apply: the response means that the start has been recorded durably and the tool may start. */
 export const Start = Rpc.make("Start", { payload: RunClaim, error: AgentRefusal })
 
 /**
- * Renews the leases of what the agent holds, as often as the session says. The answer carries cancels; a cancel may be
- * repeated. `leaving` is said once, by a process that holds nothing and ends: its session is over with the answer.
+ * Renews the leases on what the agent holds, as often as the session says. The response carries cancels; a cancel may be
+ * repeated. `leaving` is sent once, by a process that holds nothing and is about to exit: its session ends with the response.
  */
 export const Renew = Rpc.make("Renew", {
   payload: {
@@ -129,8 +129,8 @@ export const Report = Rpc.make("Report", {
 })
 
 /**
- * A whole state whose sealed blob was uploaded before, or is in `files`. Answered once the server has stored it; an older serial is
- * acknowledged but not stored.
+ * A complete state whose sealed blob was uploaded earlier, or is in `files`. Acknowledged once the server has stored it; an older
+ * serial is acknowledged but not stored.
  */
 export const Checkpoint = Rpc.make("Checkpoint", {
   payload: {
@@ -144,8 +144,9 @@ export const Checkpoint = Rpc.make("Checkpoint", {
 })
 
 /**
- * How the Run ended; `outcome` is the sealed blob of a `JobResult`. Answered once it is stored; after that, the agent may
- * forget the Run. `lastReport` is the last batch, if it was not reported yet; a file that is not in `files` was uploaded before.
+ * How the Run ended; `outcome` is the sealed blob of a `JobResult`. Acknowledged once it is stored; after that, the agent may
+ * forget the Run. `lastReport` is the last batch, if it has not been reported yet; a file that is not in `files` was uploaded
+ * earlier.
  */
 export const Result = Rpc.make("Result", {
   payload: {

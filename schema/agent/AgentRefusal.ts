@@ -20,7 +20,7 @@ export class UpgradeRequired extends Schema.TaggedError<UpgradeRequired>()("Upgr
   message: Schema.String
 }) {}
 
-/** The server cannot take this now, for instance because its disk is full. Safe to repeat. */
+/** The server cannot accept this now, for instance because its disk is full. Safe to repeat. */
 export class Busy extends Schema.TaggedError<Busy>()("Busy", {
   message: Schema.String,
   retryAfterSeconds: Schema.Int

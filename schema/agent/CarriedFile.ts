@@ -2,17 +2,20 @@ import { Schema } from "effect"
 import { Digest } from "./Blob.ts"
 
 /**
- * The capability to take small files within the message that names them. Neither side sends any to a peer without it: such a peer's files, and
- * larger ones, are transferred on their own.
+ * The capability to accept small files inside the message that names them. Neither side sends any to a peer without it: that
+ * peer's files, and larger ones, are transferred separately.
  */
 export const carriesFiles = "carried-files"
 
-/** How many bytes of sealed files a message carries at most. Larger ones would delay what else is on the line, and could not be resumed. */
+/**
+ * Maximum size of the sealed files in one message, in bytes. Larger ones would delay everything else on the connection, and could
+ * not be resumed.
+ */
 export const mostCarriedBytes = 256 * 1024
 
 /**
- * A sealed file within a message. `digest` is that under which the message names it: of the contents in an offer, of the sealed bytes in what
- * an agent says.
+ * A sealed file inside a message. `digest` is the one that the message refers to it by: a digest of the contents in an offer, of
+ * the sealed bytes in an agent's message.
  */
 export const CarriedFile = Schema.Struct({
   kind: Schema.Literals(["state", "plan_file", "outcome"]),
@@ -21,12 +24,12 @@ export const CarriedFile = Schema.Struct({
 })
 export type CarriedFile = typeof CarriedFile.Type
 
-/** One of each kind at most. */
+/** At most one of each kind. */
 export const CarriedFiles = Schema.Array(CarriedFile).check(
   Schema.makeFilter((files) => new Set(files.map(({ kind }) => kind)).size === files.length)
 )
 
-/** Those of these files that fit into one message, in their order. */
+/** The files that fit into one message, in their original order. */
 export const carriable = <File extends { readonly bytes: Uint8Array }>(
   files: ReadonlyArray<File>
 ): ReadonlyArray<File> => {

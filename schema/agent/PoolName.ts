@@ -3,7 +3,7 @@ import { Schema } from "effect"
 /** The pool of the control plane itself: it needs no agent and cannot be made, changed or removed. */
 export const localPool = "local"
 
-/** The name of a pool of agents, as operators choose it. */
+/** The name of an agent pool, chosen by an operator. */
 export const PoolName = Schema.String.check(
   Schema.isPattern(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, {
     description: "a name of up to 63 lower-case letters, digits and hyphens"

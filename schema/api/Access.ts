@@ -1,6 +1,6 @@
 import type { Role } from "../records/Workspace.ts"
 
-/** The path parameter, query key or body field that identifies the Workspace that a request touches. */
+/** The path parameter, query key or body field that identifies the Workspace of a request. */
 export type WorkspaceLocator =
   | "path.workspaceId"
   | "path.projectId"
@@ -29,25 +29,24 @@ export interface WorkspaceAccess {
   readonly confirmed?: boolean
   readonly archived?: "open"
   /**
-   * For tokens that are limited to Projects or environments. `open` where the handler applies the limits itself, `refused`
-   * where the body may name a record beyond them. Otherwise the located record decides, and a record outside every Project
-   * is refused.
+   * For tokens limited to Projects or environments. `open`: the handler applies the limits itself; `refused`: the body may name a
+   * record beyond them. Otherwise the located record decides, and a record outside every Project is refused.
    */
   readonly limited?: "open" | "refused"
 }
 
 /**
- * Who may call an endpoint. One mechanism enforces it for every route, before query or body are validated
- * (specification, Authentication, rule 4).
+ * Who may call an endpoint. One mechanism enforces it for every route, before query or body are validated (specification,
+ * Authentication, rule 4).
  *
  * - `public`: no credential is required.
- * - `account`: a signed-in person; `session` refuses tokens, `anyCredential` accepts them too. `wholeAccount` refuses
- *   credentials confined to one Workspace, because the endpoint reaches beyond it.
- * - `token`: the endpoint reads the presented bearer itself (current authority).
- * - `workspace`: an active membership of at least `role` in the located Workspace. `shared` routes may be reached from
- *   either of two Workspaces, so the handler authorises them. An archived Workspace is read-only, unless `archived` is
- *   `open`: then the route itself decides what may still change there.
- * - `confirmed`: only in the session of a person who confirmed their identity within the last five minutes. Tokens are
+ * - `account`: a signed-in person; `session` refuses tokens, `anyCredential` accepts them too. `wholeAccount` refuses credentials
+ *   confined to one Workspace, because the endpoint reaches beyond it.
+ * - `token`: the endpoint reads the presented bearer token itself (current authority).
+ * - `workspace`: an active membership with at least `role` in the located Workspace. `shared` routes may be reached from either
+ *   of two Workspaces, so the handler authorises them. An archived Workspace is read-only, unless `archived` is `open`: then the
+ *   route itself decides what may still change there.
+ * - `confirmed`: only in the session of a person who has confirmed their identity within the last five minutes. Tokens are
  *   refused: there is no person to ask.
  */
 export type AccessRule =
@@ -57,7 +56,7 @@ export type AccessRule =
   | WorkspaceAccess
 
 export const publicAccess: AccessRule = { kind: "public" }
-/** A signed-in person, for the whole account. */
+/** A signed-in person, with access to the whole account. */
 export const ownerAccess: AccessRule = { kind: "account", credential: "session", wholeAccount: true }
 export const wholeAccountAccess: AccessRule = { kind: "account", credential: "anyCredential", wholeAccount: true }
 export const accountAccess: AccessRule = { kind: "account", credential: "anyCredential" }

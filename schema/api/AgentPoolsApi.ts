@@ -7,7 +7,7 @@ import { nextCursor, pageQuery } from "./Paging.ts"
 
 const ofWorkspace = { workspaceId: Schema.String }
 
-/** A release of a Run, bound to the claim that the person saw. */
+/** A request to release a Run, bound to the claim that the person saw. */
 export class ReleaseRequest extends Schema.Opaque<ReleaseRequest>()(
   Schema.Struct({
     fence: Schema.Int,

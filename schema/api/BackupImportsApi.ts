@@ -8,7 +8,7 @@ import { idempotencyHeaders } from "./IdempotencyHeaders.ts"
 import { RawBody } from "./RawBody.ts"
 import { stateUploadAnswer } from "./StateUploadsApi.ts"
 
-/** `confirm`: the name of the Capsule, spelled exactly. */
+/** `confirm`: the Capsule's exact name. */
 export class ImportConfirmationRequest extends Schema.Opaque<ImportConfirmationRequest>()(
   Schema.Struct({
     confirm: Schema.String.check(Schema.isMaxLength(200))

@@ -37,7 +37,7 @@ export class CreateConnection extends Schema.Opaque<CreateConnection>()(
     values: Schema.optionalKey(Schema.Record(Schema.String, Schema.String.check(Schema.isMaxLength(65_536)))),
     files: Schema.optionalKey(Schema.Array(CredentialFile).check(Schema.isMaxLength(16))),
     origins: Schema.optionalKey(GivenOrigins),
-    /** The values stay with the agents of a pool, instead of `values` and `files`. */
+    /** Instead of `values` and `files`, when the values stay with the agents of a pool. */
     providedBy: Schema.optionalKey(ProvidedBy),
     providerConfig: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
     moduleInputDefaults: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
@@ -62,9 +62,9 @@ export class UpdateConnection extends Schema.Opaque<UpdateConnection>()(
 export class StartOAuthConnection extends Schema.Opaque<StartOAuthConnection>()(
   Schema.Struct({
     workspaceId: WorkspaceId,
-    /** Gives new tokens to this Connection instead of creating one. */
+    /** The existing Connection that gets the new tokens, instead of creating one. */
     connectionId: Schema.optionalKey(ConnectionId),
-    /** Defaults to the helper's own. */
+    /** Defaults to the helper's name. */
     displayName: Schema.optionalKey(displayName),
     use,
     expiresAt: Schema.optionalKey(GivenTime)
@@ -74,7 +74,7 @@ export class StartOAuthConnection extends Schema.Opaque<StartOAuthConnection>()(
 export const StartedOAuthConnection = Schema.Struct({
   /** The URL to send the person's browser to next. */
   authorizationUrl: Schema.String,
-  /** The Connection to be created. */
+  /** The Connection that will be created. */
   connectionId: ConnectionId,
   /** When the authorization expires. */
   expiresAt: Timestamp
@@ -83,22 +83,22 @@ export const StartedOAuthConnection = Schema.Struct({
 export const TestedConnection = Schema.Struct({ connection: Connection, tested: CredentialTestKind })
 export const UpdatedConnection = Schema.Struct({
   connection: Connection,
-  /** Only for new values. */
+  /** Only present for new values. */
   tested: Schema.optionalKey(CredentialTestKind),
   supersededRunIds: Schema.Array(RunId)
 })
 
-/** One value, as expected, or several: the handler of the callback decides what several mean. */
+/** Normally one value; if there are several, the callback's handler decides what that means. */
 const AnswerParameter = Schema.Union([Schema.String, Schema.Array(Schema.String)])
 
-/** A Connection that was revoked, with what ended because of it. */
+/** A revoked Connection, and what ended because of it. */
 export const RevokedConnection = Schema.Struct({
   connection: Connection,
   /** Plans made with it, which are now void. */
   supersededRunIds: Schema.Array(RunId),
-  /** Plans, drift checks and syncs that run with it and were asked to stop. */
+  /** Plans, drift checks and syncs that were running with it and have been asked to stop. */
   cancelledRunIds: Schema.Array(RunId),
-  /** Applies that run with it and continue. */
+  /** Applies that are running with it and continue. */
   runningApplyIds: Schema.Array(RunId)
 })
 

@@ -30,7 +30,7 @@ export const AttentionItem = Schema.Struct({
   capsuleName: Schema.optionalKey(Schema.String),
   connectionId: Schema.optionalKey(Schema.String),
   connectionName: Schema.optionalKey(Schema.String),
-  /** What is wrong with the tokens of a Connection, or why a Capsule has no credential. */
+  /** What is wrong with a Connection's tokens, or why a Capsule has no credential. */
   reason: Schema.optionalKey(Schema.String),
   /** With `ref`: the lane that cannot be fetched. */
   sourceId: Schema.optionalKey(Schema.String),
@@ -40,9 +40,9 @@ export const AttentionItem = Schema.Struct({
   runType: Schema.optionalKey(Schema.String),
   /** The update that is still open. */
   runGroupId: Schema.optionalKey(Schema.String),
-  /** For a stale Capsule: why. */
+  /** For a stale Capsule: why it is stale. */
   staleReasons: Schema.optionalKey(Schema.Array(StaleReason)),
-  /** For a Capsule that waits for a credential: who has to act, and what they have to do. */
+  /** For a Capsule that is waiting for a credential: who has to act, and what they need to do. */
   turn: Schema.optionalKey(CredentialWait.fields.turn),
   next: Schema.optionalKey(CredentialWait.fields.next),
   /** For a Connection: when it expires. */
@@ -56,7 +56,7 @@ const CapsuleIds = Schema.String.check(
   })
 )
 
-/** A notice for users of the dashboard, which supplies the wording; notices about backups are shown to operators. */
+/** A notice for users of the dashboard, which supplies the wording; only operators see notices about backups. */
 export const DashboardNotice = Schema.Literals([
   "restore_review",
   "runs_refused",
@@ -67,7 +67,7 @@ export const DashboardNotice = Schema.Literals([
 ])
 export type DashboardNotice = typeof DashboardNotice.Type
 
-/** Scheduled backups of the server, shown to operators, and when the newest verified one was written. */
+/** The server's scheduled backups, shown to operators: when the newest verified one was written. */
 export class ServerBackups extends Schema.Opaque<ServerBackups>()(
   Schema.Struct({ newestAt: Schema.optionalKey(Schema.String) })
 ) {}
@@ -86,11 +86,11 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
         selectedWorkspaceId: Schema.optionalKey(Schema.String),
         capabilities: Discovery,
         version: Schema.String,
-        /** Whether the server mails links, so that people need no operator for them. */
+        /** Whether the server sends links by mail, so that people do not need an operator for them. */
         sendsMail: Schema.Boolean,
-        /** The notice for everybody; absent when there is none. */
+        /** Notices for everybody; absent when there are none. */
         notices: Schema.optionalKey(Schema.Array(DashboardNotice)),
-        /** For operators of a server with scheduled backups. */
+        /** For operators of a server that has scheduled backups. */
         serverBackups: Schema.optionalKey(ServerBackups)
       })
     })

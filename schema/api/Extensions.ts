@@ -23,10 +23,10 @@ interface Endpoint {
   readonly path: string
 }
 
-/** A family, whether it is on or off. */
+/** A family, whether enabled or not. */
 export type Family = Omit<Extension, "enabled">
 
-/** The families that an operator may turn off: each moves state or whole Capsules across the edge of the installation. */
+/** The families that an operator may turn off: each moves state or whole Capsules into or out of the installation. */
 export const optionalFamilies = ["state-uploads", "backup-imports", "exports"] as const
 export type OptionalFamily = (typeof optionalFamilies)[number]
 

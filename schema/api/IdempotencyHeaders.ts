@@ -4,7 +4,7 @@ const grammar = "1 to 128 of A-Z a-z 0-9 . _ ~ : -"
 
 const required = `Makes the request repeatable without a second effect: ${grammar}. A request without it is refused with 400 \`idempotency_key_required\`.`
 
-// Its absence has its own error code, so the handlers check for it, not the decoder.
+// A missing header has its own error code, so the handlers check for it, not the decoder.
 const header = (description: string) => ({
   "idempotency-key": Schema.optionalKey(Schema.String.annotate({ description }))
 })
@@ -12,10 +12,10 @@ const header = (description: string) => ({
 /** The header that makes a create repeatable without a second effect (specification, Limits). */
 export const idempotencyHeaders = header(required)
 
-/** The same, where a request without it is accepted and cannot be repeated. */
+/** For requests that are also accepted without it, but then cannot be repeated. */
 export const optionalIdempotencyHeaders = header(
   `Makes the request repeatable: with the same key it answers with the same Run. ${grammar}.`
 )
 
-/** Whether a described header is the idempotency key of a create, which is required. */
+/** Whether a header with this description is the required idempotency key of a create. */
 export const isRequiredKey = (description: unknown): boolean => description === required

@@ -5,7 +5,7 @@ import { StateVersion } from "../records/StateVersion.ts"
 
 export class AdoptionRequest extends Schema.Opaque<AdoptionRequest>()(
   Schema.Struct({
-    /** The Capsule's name, spelled exactly. */
+    /** The Capsule's exact name. */
     confirm: Schema.String.check(Schema.isMaxLength(200)),
     expected: Schema.Struct({ authorityGuard: Schema.String.check(Schema.isMaxLength(256)) })
   }).annotate({ identifier: "LeftOverAdoptionRequest" })

@@ -8,7 +8,7 @@ import { nextCursor, pageQuery } from "./Paging.ts"
 
 const ofMember = { workspaceId: Schema.String, subject: Schema.String }
 
-/** What follows from a membership: the tokens of an automation, and what stops when a member leaves. */
+/** What depends on a membership: the tokens of an automation, and what stops when a member leaves. */
 export class MembersApi extends HttpApiGroup.make("members")
   .add(
     HttpApiEndpoint.get("departure", "/api/v1/workspaces/:workspaceId/members/:subject/departure", {

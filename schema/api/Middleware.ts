@@ -8,7 +8,7 @@ import type { Role } from "../records/Workspace.ts"
 
 const isErrorCode = Schema.is(ErrorCode)
 
-/** Converts the envelope of a refusal to the error it describes. */
+/** Converts an error envelope back to the error it describes. */
 export const RefusalEnvelope = ErrorEnvelope.pipe(
   Schema.decodeTo(
     Schema.toType(ApiError),
@@ -33,7 +33,7 @@ export class Envelope extends HttpApiMiddleware.Service<Envelope>()("svc/schema/
   error: errorResponses
 }) {}
 
-/** The authenticated caller of a request, with the Workspace and role it was authorised for, when the route names one. */
+/** The authenticated caller of a request, with the Workspace and role that it was authorised for, if the route names one. */
 export interface CallerShape {
   readonly subject: string
   readonly credential: "session" | "token" | "oauth" | "host" | "service"
@@ -61,7 +61,7 @@ export class Authorization extends HttpApiMiddleware.Service<Authorization, { pr
   }
 ) {}
 
-/** Innermost: refuses a body that is too large, not JSON, too deep, or holds duplicate keys, before it is decoded. */
+/** Innermost: refuses a body that is too large, not JSON, too deep, or contains duplicate keys, before it is decoded. */
 export class BodyLimits extends HttpApiMiddleware.Service<BodyLimits>()("svc/schema/api/BodyLimits", {
   error: errorResponses
 }) {}

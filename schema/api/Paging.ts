@@ -3,7 +3,7 @@ import { wholeNumber } from "./WholeNumber.ts"
 
 export const defaultPageLimit = 50
 
-/** Query of every list: `limit` (1..100, default 50) and the opaque `cursor` of the previous page. */
+/** Query of every list: `limit` (1..100, default 50) and the opaque `cursor` from the previous page. */
 export const pageQuery = {
   limit: Schema.optionalKey(wholeNumber(1, 100)),
   cursor: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(2048)))

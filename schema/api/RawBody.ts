@@ -1,6 +1,6 @@
 import { Context } from "effect"
 
-/** The body of such an endpoint is a file of at most so many bytes, not JSON. */
+/** The body of such an endpoint is a file of at most this many bytes, not JSON. */
 export const RawBody = Context.Reference<{ readonly maxBytes: number } | undefined>("svc/schema/api/RawBody", {
   defaultValue: () => undefined
 })

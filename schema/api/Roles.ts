@@ -36,11 +36,11 @@ const admin = atLeast("admin")
 const owner = atLeast("owner")
 
 /**
- * Who may call which route: the one table; a route without a row does not compile. A role includes the ones below it.
- * The brackets say where the request names its Workspace. "viewer reads; member also plans; admin also approves,
- * applies, manages connections and members; owner everything". On routes of a Capsule or of a Run of one, what the
- * caller's teams grant for its Project and environment counts as well. Rules of approval ask for more than the role
- * that `approve` and `apply` name here: `actors/approval/ApprovalDecision.ts`.
+ * Who may call which route: the one table; a route without a row does not compile. A role includes the ones below it. The
+ * brackets say where the request names its Workspace. "viewer reads; member also plans; admin also approves, applies, manages
+ * connections and members; owner everything". On routes for a Capsule or one of its Runs, what the caller's teams grant for its
+ * Project and environment counts too. Approval rules may require more than the role named here for `approve` and `apply`:
+ * `actors/approval/ApprovalDecision.ts`.
  */
 export const accessTable = {
   // Discovery
@@ -187,7 +187,7 @@ export const accessTable = {
   "POST /api/v1/runs/:runId/approve": admin("path.runId"),
   "POST /api/v1/runs/:runId/apply": admin("path.runId"),
   "POST /api/v1/runs/:runId/cancel": member("path.runId"),
-  // Whoever may apply a destroy plan: what the lost apply created may be left behind.
+  // Anyone who may apply a destroy plan: what the lost apply created may be left behind.
   "POST /api/v1/runs/:runId/release": admin("path.runId"),
   "GET /api/v1/runs/:runId/logs": viewer("path.runId"),
   "GET /api/v1/runs/:runId/events": viewer("path.runId"),
@@ -228,7 +228,7 @@ export const accessTable = {
 
 const rules: ReadonlyMap<string, AccessRule> = new Map(Object.entries(accessTable))
 
-/** The rule of an endpoint. A server that has a route without one does not start. */
+/** The rule for an endpoint. A server with a route that has none does not start. */
 export const accessOf = ({ method, path }: { readonly method: string; readonly path: string }): AccessRule => {
   const rule = rules.get(`${method} ${path}`)
   if (rule === undefined) throw new Error(`${method} ${path} has no row in accessTable. Say there who may call it.`)

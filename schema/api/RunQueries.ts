@@ -2,7 +2,7 @@ import { Schema, SchemaTransformation } from "effect"
 import { AskedTime } from "../records/Primitives.ts"
 import { RunStatus, RunTrigger, RunType } from "../records/Run.ts"
 
-/** One or several words of a list, separated by commas, each at most once. */
+/** One or more words from a list, separated by commas, each at most once. */
 const several = <const A extends string>(literals: Schema.Literals<ReadonlyArray<A>>) => {
   const is = Schema.is(literals)
   const words = literals.literals.join("|")
@@ -23,7 +23,7 @@ const several = <const A extends string>(literals: Schema.Literals<ReadonlyArray
 
 const id = Schema.String.check(Schema.isMaxLength(80))
 
-/** What a list of Runs may be narrowed to. */
+/** The filters for a list of Runs. */
 export const runFilterQuery = {
   search: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(200))),
   capsuleId: Schema.optionalKey(id),
@@ -41,7 +41,7 @@ export const mostCounted = 10_000
 
 const counted = <S extends Schema.Top>(value: S) => Schema.Array(Schema.Struct({ value, count: Schema.Int }))
 
-/** How many Runs a list would have with each value of a facet, most first; values without a Run are absent. */
+/** How many Runs a list would contain for each value of a facet, highest count first; values without Runs are absent. */
 export class RunFacets extends Schema.Opaque<RunFacets>()(
   Schema.Struct({
     type: counted(RunType),

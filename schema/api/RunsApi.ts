@@ -14,7 +14,7 @@ import { sequenceQuery } from "./Paging.ts"
 
 const ofRun = { runId: Schema.String }
 
-/** Why the caller rolls back, and whether a newer commit may be followed again. */
+/** Why the caller is rolling back, and whether a newer commit may be followed again. */
 export class RollbackPlanRequest extends Schema.Opaque<RollbackPlanRequest>()(
   Schema.Struct({
     reason: Schema.optionalKey(displayText(500)),

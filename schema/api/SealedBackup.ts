@@ -3,7 +3,7 @@ import { Backup } from "../records/Backup.ts"
 import { CapsuleId, StateVersionId, WorkspaceId } from "../records/Ids.ts"
 import { Timestamp } from "../records/Primitives.ts"
 
-/** A data key as it is stored: wrapped with a master key, which is not part of it. */
+/** A data key as stored: wrapped with a master key, which is not included. */
 export class WrappedDataKey extends Schema.Opaque<WrappedDataKey>()(
   Schema.Struct({
     id: Schema.String,
@@ -31,7 +31,7 @@ export class SealedBackup extends Schema.Opaque<SealedBackup>()(
       })
     ),
     dataKeys: Schema.Array(WrappedDataKey),
-    /** The archive, sealed as it is stored. */
+    /** The archive, sealed as stored. */
     archive: Schema.String
   }).annotate({ identifier: "SealedBackup" })
 ) {}

@@ -1,2 +1,2 @@
-/** Where clients other than browsers send a session. Unlike a cookie, no browser adds it to a request of another site. */
+/** Where clients other than browsers send a session. Unlike a cookie, it is never added by a browser to a cross-site request. */
 export const sessionHeader = "x-svc-account-session"

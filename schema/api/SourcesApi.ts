@@ -21,9 +21,9 @@ const sourceFields = {
   autoSync: Schema.optionalKey(Schema.Boolean)
 }
 
-/** A sync that begins with the Source, in one step with its creation. */
+/** A sync that starts together with the creation of the Source, in one step. */
 const FirstSync = Schema.Struct({
-  /** What happens to the Source if it could not be read. */
+  /** What happens to the Source if it cannot be read. */
   onFailure: Schema.Literals(["keep", "remove"])
 })
 
@@ -38,7 +38,7 @@ export class CreateSource extends Schema.Opaque<CreateSource>()(
   })
 ) {}
 
-/** `run` is the sync that `firstSync` asked for. */
+/** `run` is the sync requested by `firstSync`. */
 export const CreatedSource = Schema.Struct({
   source: Source,
   hookSecret: Schema.String,

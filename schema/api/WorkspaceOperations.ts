@@ -14,7 +14,7 @@ import { RunFacets, runFilterQuery } from "./RunQueries.ts"
 /** Stored bytes, counted in the background. */
 const storedMetrics = ["event_bytes", "plan_bytes", "snapshot_bytes", "backup_bytes", "history_bytes"] as const
 
-/** Capsules that an update may be limited to. */
+/** Maximum number of Capsules that an update can be limited to. */
 const mostChosen = 5000
 
 const inWorkspace = { workspaceId: Schema.String }
@@ -24,7 +24,7 @@ const startedGroup = Schema.Struct({
   skipped: Schema.Array(SkippedCapsule)
 }).pipe(created)
 
-/** Without `capsuleIds`, all that are stale. */
+/** Without `capsuleIds`, all stale Capsules are planned. */
 export class PlanUpdateRequest extends Schema.Opaque<PlanUpdateRequest>()(
   Schema.Struct({
     capsuleIds: Schema.optionalKey(Schema.Array(CapsuleId).check(Schema.isMinLength(1), Schema.isMaxLength(mostChosen)))
@@ -41,7 +41,7 @@ export const workspaceOperations = [
           metric: Schema.Literals(["run_minutes", "applies", "state_bytes", "log_bytes", ...storedMetrics]),
           value: Schema.Finite,
           since: Schema.optionalKey(GivenTime),
-          /** When it was counted, if it is not counted for each request. */
+          /** When it was counted, unless it is counted on every request. */
           countedAt: Schema.optionalKey(GivenTime)
         })
       )

@@ -52,13 +52,13 @@ export class ErrorEnvelope extends Schema.Opaque<ErrorEnvelope>()(
 ) {}
 
 /**
- * The one expected failure of everything behind the API. Services and actors fail with it directly; the HTTP face turns
- * it into the envelope. `message` says what happened, what was expected and what to do, and never echoes a secret.
+ * The only expected failure behind the API. Services and actors fail with it directly; the HTTP face turns it into the envelope.
+ * `message` says what happened, what was expected and what to do, and never echoes a secret.
  */
 export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
   code: ErrorCode,
   message: Schema.String,
-  /** Seconds; only with `rate_limited`. */
+  /** In seconds; only with `rate_limited`. */
   retryAfter: Schema.optionalKey(Schema.Int),
   /** Set on the client's side, from the response. */
   requestId: Schema.optionalKey(Schema.String)
@@ -68,7 +68,7 @@ export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
   }
 }
 
-/** `notFound("Capsule")`: the record does not exist, or not in this Workspace. */
+/** `notFound("Capsule")`: the record does not exist, or is not in this Workspace. */
 export const notFound = (what: string) => new ApiError({ code: "not_found", message: `${what} not found.` })
 
 export const invalidRequest = (message: string) => new ApiError({ code: "invalid_request", message })

@@ -18,14 +18,14 @@ export const RunPhase = Schema.Literals([
 ])
 export type RunPhase = typeof RunPhase.Type
 
-/** The longest text of an event. */
+/** Maximum length of a text in an event. */
 export const longestEventText = 16 * 1024
 
 const kind = <const Kind extends string, Data extends Schema.Top>(literal: Kind, data: Data) =>
   Schema.Struct({ kind: Schema.Literal(literal), data })
 
 const ResourceData = Schema.Struct({
-  /** As the tool writes it. */
+  /** As written by the tool. */
   address: Schema.String,
   /** The tool's word: `create`, `update`, `delete`, `read` and the like. */
   action: Schema.String,
@@ -36,7 +36,7 @@ const ResourceData = Schema.Struct({
 
 const ErrorData = Schema.Struct({ code: Schema.String, message: Schema.String })
 
-/** What the runner reports while a Run executes. */
+/** What the runner reports while a Run is executing. */
 const reported = [
   kind("run.phase", Schema.Struct({ phase: RunPhase })),
   kind("resource.started", ResourceData),
@@ -49,7 +49,7 @@ const reported = [
 
 /** What the service decides or stores; no runner can report it. */
 const decided = [
-  /** `type` of a new Run, `reason` of one that returned to the queue. */
+  /** `type` for a new Run, `reason` for one that returned to the queue. */
   kind("run.queued", Schema.Struct({ type: Schema.optionalKey(RunType), reason: Schema.optionalKey(Schema.String) })),
   kind("run.started", Schema.Struct({ attempt: Schema.Int })),
   kind("run.waiting_approval", Schema.Struct({ planDigest: Schema.String, hasChanges: Schema.Boolean })),
@@ -65,7 +65,7 @@ const decided = [
   kind("run.applying", Schema.Struct({ planRunId: Schema.String })),
   kind("run.superseded", Schema.Struct({ reason: Schema.String })),
   kind("run.cancelling", Schema.Struct({ reason: Schema.optionalKey(Schema.String) })),
-  /** By the type of the Run: sync, check, drift check, backup; the last is an apply. */
+  /** One per Run type: sync, check, drift check, backup; the last is for an apply. */
   kind(
     "run.succeeded",
     Schema.Union([
@@ -82,7 +82,7 @@ const decided = [
     ])
   ),
   kind("run.failed", Schema.Struct({ error: ErrorData, stateVersionId: Schema.optionalKey(Schema.String) })),
-  /** `stateVersionId` of what an apply left, `approvalWithdrawn` of an approved plan that was not applied. */
+  /** `stateVersionId` of the state that an apply left; `approvalWithdrawn` if an approved plan was not applied. */
   kind(
     "run.cancelled",
     Schema.Struct({
@@ -94,12 +94,12 @@ const decided = [
   ),
   // A struct without fields would accept any object.
   kind("run.expired", Schema.Record(Schema.String, Schema.Never)),
-  /** The agent that executes the Run has been silent since then; it was heard from again. */
+  /** The agent executing the Run has been silent since this time, or has been heard from again. */
   kind("agent.unreachable", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
   kind("agent.returned", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
   /**
-   * Somebody released the Run from a silent agent before its lease ended. Events of Runs name no person: the operation
-   * history does.
+   * Somebody released the Run from a silent agent before its lease expired. Run events do not name people: the operation history
+   * does.
    */
   kind(
     "agent.released",
@@ -113,7 +113,7 @@ const decided = [
   kind("state.saved", Schema.Struct({ serial: Schema.Int, resourceCount: Schema.Int, final: Schema.Literal(false) }))
 ] as const
 
-/** What an event says: its kind (specification, ruling 3), and the data of that kind. */
+/** What an event says: its kind (specification, ruling 3), and that kind's data. */
 export const RunFact = Schema.Union([...reported, ...decided])
 export type RunFact = typeof RunFact.Type
 
@@ -129,10 +129,10 @@ export const RunEventKind = Schema.Literals(RunFact.members.map(({ fields }) => 
 export type RunEventKind = keyof DataOf
 export type ReportedKind = ReportedFact["kind"]
 
-/** The data of one kind of event. */
+/** The data of one event kind. */
 export type RunEventData<Kind extends RunEventKind> = DataOf[Kind]
 
-/** What an earlier release stored with an event. It is passed on as it is. */
+/** What an earlier release stored with an event. It is passed on unchanged. */
 export const EarlierData = Schema.Record(Schema.String, Schema.Json).annotate({
   identifier: "EarlierEventData",
   description: "Data that an earlier release stored: fields of the kind may be missing, and others may be there."
@@ -159,8 +159,8 @@ type Read<Kind extends Schema.Top, Data extends Schema.Top> = Schema.Struct<{
 }>
 
 /**
- * One event of a Run as it is read. `seq` starts at 1 and has no gaps within a Run. What is stored is passed on unchanged, so the tolerant
- * form comes first; whatever this release writes has the closed one.
+ * One Run event, as read. `seq` starts at 1 and has no gaps within a Run. Whatever is stored is passed on unchanged, so the
+ * tolerant form comes first; everything that this release writes has the closed form.
  */
 export const RunEvent = RunFact.mapMembers(
   Tuple.map(

@@ -5,5 +5,5 @@ export const EntriesFrame = Schema.Struct({ entries: Schema.Array(RunLogEntry) }
 /** The last frame of a live stream: nothing follows. */
 export const DoneFrame = Schema.Struct({ done: Schema.Literal(true) })
 
-/** One frame of the live log of a Run, as the data of a server-sent event. */
+/** One frame of a Run's live log, as the data of a server-sent event. */
 export const RunLogFrame = Schema.Union([EntriesFrame, DoneFrame]).annotate({ identifier: "RunLogFrame" })

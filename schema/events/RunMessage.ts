@@ -3,17 +3,17 @@ import { RunEvent } from "./RunEvent.ts"
 import { DoneFrame, EntriesFrame } from "./RunFrame.ts"
 
 const EventsFrame = Schema.Struct({ events: Schema.Array(RunEvent) })
-/** Over WebSocket, the last message of a server that stops: a later connection continues from here. */
+/** Over WebSocket, the last message from a server that is shutting down: a later connection continues from here. */
 const Cut = Schema.Struct({ resumeAfter: Schema.Int })
 
 /**
- * One frame of the live events of a Run, as the data of a server-sent event. Clients read events more leniently, by
- * `WireEvent`: a later server may have kinds that they do not know.
+ * One frame of a Run's live events, as the data of a server-sent event. Clients read events more leniently, with `WireEvent`: a
+ * later server may send kinds that they do not know.
  */
 export const RunEventFrame = Schema.Union([EventsFrame, DoneFrame]).annotate({ identifier: "RunEventFrame" })
 
 /** The same as a WebSocket message. */
 export const RunEventMessage = Schema.Union([EventsFrame, DoneFrame, Cut]).annotate({ identifier: "RunEventMessage" })
 
-/** One frame of the live log as a WebSocket message. */
+/** One frame of the live log, as a WebSocket message. */
 export const RunLogMessage = Schema.Union([EntriesFrame, DoneFrame, Cut]).annotate({ identifier: "RunLogMessage" })

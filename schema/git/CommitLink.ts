@@ -1,4 +1,4 @@
-/** The public pages below a repository's page. */
+/** The paths of a repository's public pages, below its own page. */
 interface Forge {
   readonly commit: (commit: string) => string
   /** `path` begins with a slash and is encoded. */
@@ -22,20 +22,20 @@ const forges: Readonly<Record<string, Forge>> = {
 const commitId = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 const repositoryPath = /^\/~?[\w.-]+(?:\/[\w.-]+)+$/
 
-/** The forge that a Git address names, and the page of its repository there. */
+/** The forge that a Git address names, and the repository's page there. */
 const forgeOf = (gitAddress: string, commit: string) => {
   if (!URL.canParse(gitAddress) || !commitId.test(commit)) return undefined
   const { hash, host, password, pathname, protocol, search, username } = new URL(gitAddress)
   if (protocol !== "https:" || `${username}${password}${search}${hash}` !== "") return undefined
   const path = pathname.replace(/\/$/, "").replace(/\.git$/, "")
-  // `Object.hasOwn`: a host is text from outside.
+  // `Object.hasOwn`: the host is untrusted input.
   const forge = Object.hasOwn(forges, host) ? forges[host] : undefined
   return forge === undefined || !repositoryPath.test(path) ? undefined : { forge, repository: `https://${host}${path}` }
 }
 
 /**
- * The page of a commit at the forge that its Git address names. Only for `https:` addresses without credentials, query or port
- * of known forges: for any other host a link would be a guess.
+ * The page of a commit on the forge that its Git address names. Only for `https:` addresses of known forges without credentials,
+ * query or port: for any other host a link would be a guess.
  */
 export const commitLink = (gitAddress: string, commit: string): string | undefined => {
   const found = forgeOf(gitAddress, commit)
@@ -45,7 +45,7 @@ export const commitLink = (gitAddress: string, commit: string): string | undefin
 /** The page of a file of a commit, under the same conditions. `path` is relative to the repository. */
 export const fileLink = (gitAddress: string, commit: string, path: string): string | undefined => {
   const found = forgeOf(gitAddress, commit)
-  // Parsing it as a URL resolves `..` segments and encodes the rest.
+  // Parsing the path as a URL resolves `..` segments and encodes the rest.
   const { pathname } = new URL(`/${path.replaceAll("\\", "/")}`.replace(/^\/+/, "/"), "https://repository.invalid")
   return found === undefined ? undefined : `${found.repository}${found.forge.file(commit, pathname)}`
 }

@@ -6,7 +6,7 @@ import { formatServerAddress, isAddress, maxAddressCharacters } from "./ServerAd
 export const GitAddress = Schema.String.pipe(Schema.brand("GitAddress"))
 export type GitAddress = typeof GitAddress.Type
 
-/** Reads the address of a repository as a person writes it. The failure is the end of a sentence about the address. */
+/** Parses a repository address as a person writes it. The failure is the end of a sentence about the address. */
 export const parseGitAddress = (text: string, rule?: AddressRule): Result.Result<GitAddress, string> => {
   const address = readRepositoryAddress(text, rule)
   return isAddress(address)
@@ -17,7 +17,7 @@ export const parseGitAddress = (text: string, rule?: AddressRule): Result.Result
 const example = "https://git.example.com/team/repository.git"
 
 /**
- * The same as a codec of the API, text on both sides. Whether Git may be reached there is the operator's policy, applied by
+ * The same as a codec for the API, with text on both sides. Whether Git may be reached there is the operator's policy, applied by
  * `runner/git`.
  */
 export const GivenGitAddress = Schema.String.check(

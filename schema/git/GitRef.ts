@@ -5,7 +5,7 @@ import { normalRef } from "./RefName.ts"
 export const GitRef = Schema.String.pipe(Schema.brand("GitRef"))
 export type GitRef = typeof GitRef.Type
 
-/** The default branch of a repository, whatever its name. */
+/** A repository's default branch, whatever its name. */
 export const headRef = GitRef.make("HEAD")
 
 const problem =
@@ -17,7 +17,7 @@ export const parseGitRef = (text: string): Result.Result<GitRef, string> => {
   return ref === undefined ? Result.fail(problem) : Result.succeed(GitRef.make(ref))
 }
 
-/** The same as a codec of the API, text on both sides. */
+/** The same as a codec for the API, with text on both sides. */
 export const GivenGitRef = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(255)).pipe(
   Schema.decodeTo(
     Schema.String,

@@ -1,9 +1,9 @@
 import { httpsOnly, normalAddress } from "./RepositoryAddress.ts"
 
-/** Whether the server can be asked to read this address. */
+/** Whether the server can read from this address. */
 export const isReadable = (typed: string): boolean => normalAddress(typed.trim()) !== undefined
 
-/** The https address of a repository that is written for ssh, as `git@host:a/b` or `ssh://git@host/a/b`. */
+/** The https form of a repository address written for ssh, such as `git@host:a/b` or `ssh://git@host/a/b`. */
 export const httpsForm = (typed: string): string | undefined => {
   const text = typed.trim()
   const found =

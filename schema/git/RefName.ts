@@ -1,5 +1,5 @@
 const maxBytes = 255
-/** White space, control and format characters (zero-width ones among them), surrogates, and the characters of revision syntax. */
+/** White space, control and format characters (including zero-width ones), surrogates, and the characters of revision syntax. */
 const forbidden = /[\s\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}~^:?*[\\]/u
 const commit = /^[0-9a-f]{40}$/i
 const encoder = new TextEncoder()
@@ -22,9 +22,9 @@ const isRefName = (text: string) =>
   text.split("/").every(isComponent)
 
 /**
- * The grammar of refs: `HEAD`, a branch, a tag, a full ref below `refs/heads`, `refs/tags` and the like, or a commit of
- * 40 hex digits. Returns the normal form, in which a commit is in lower case, and `undefined` for anything else. A ref
- * never begins with `-`, so no program can mistake it for an option, and it contains no revision syntax.
+ * The grammar of refs: `HEAD`, a branch, a tag, a full ref below `refs/heads`, `refs/tags` and the like, or a commit of 40 hex
+ * digits. Returns the normal form, with commits in lower case, or `undefined` for anything else. A ref never begins with `-`, so
+ * no program can mistake it for an option, and it contains no revision syntax.
  */
 export const normalRef = (text: string): string | undefined => {
   if (isCommitRef(text)) return text.toLowerCase()

@@ -12,10 +12,10 @@ export type AddressRule = (address: ServerAddress) => string | undefined
 /** Git is reached over HTTPS. Anything else that an operator allows is the policy of `runner/git`. */
 export const httpsOnly: AddressRule = ({ scheme }) => (scheme === "https" ? undefined : "must start with https://.")
 
-/** For text that the operator's policy also checks. */
+/** For addresses that the operator's policy checks as well. */
 export const anyScheme: AddressRule = () => undefined
 
-/** The grammar of repositories to fetch: an http or https address with a path, if the rule allows it. */
+/** The grammar of fetchable repository addresses: http or https with a path, if the rule allows it. */
 export const readRepositoryAddress = (text: string, rule: AddressRule = anyScheme): ServerAddress | AddressProblem => {
   const address = readServerAddress(text)
   if (!isAddress(address)) return address

@@ -1,19 +1,19 @@
-// Plain functions without the Effect runtime: the first script of the dashboard uses them too.
+// Plain functions that do not need the Effect runtime: the first script of the dashboard uses them too.
 
 /** An address on a Git server, split into parts that every reader interprets the same way. */
 export interface ServerAddress {
   readonly scheme: "https" | "http" | "ssh"
   /** In lower case; an IPv6 address is in brackets. */
   readonly hostname: string
-  /** Empty for the standard port of the scheme. */
+  /** Empty for the scheme's default port. */
   readonly port: string
-  /** Scheme, host, and port where it is not the standard one. */
+  /** Scheme, host, and the port unless it is the default. */
   readonly origin: string
   /** Empty for an origin without a path. */
   readonly segments: ReadonlyArray<string>
 }
 
-/** Why a text is not an address: the end of a sentence that never repeats the text, which may contain a password. */
+/** Why a string is not an address: the end of a sentence that never repeats the string, which may contain a password. */
 export interface AddressProblem {
   readonly problem: string
 }
@@ -25,9 +25,7 @@ const maxPort = 65_535
 const visibleAscii = /^[\x21-\x7e]+$/
 /** Scheme, host, port and path exactly as written, so that nothing passes that a URL parser would repair. */
 const shape = /^(https?|ssh):\/\/((?:\[[0-9A-Fa-f:.]{2,64}\])|[^/?#@\\:[\]]+)(?::([1-9]\d{0,4}))?((?:\/[^?#\\]*)?)$/
-/**
- * One label of a host name. None begins or ends with `-`: curl reads `-host:443:address` as the removal of a pinned address.
- */
+/** One label of a host name. None begins or ends with `-`: curl reads `-host:443:address` as removing a pinned address. */
 const plainLabel = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
 /** What RFC 3986 allows in a segment. */
 const plainSegment = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+$/
@@ -42,8 +40,8 @@ const isPlainPath = (path: string, segments: ReadonlyArray<string>) =>
   segments.every((segment) => plainSegment.test(segment) && segment !== "." && segment !== "..")
 
 /**
- * The grammar of addresses without user information, query or fragment. The text is compared with what a URL parser makes of
- * it, so that every reader sees the same host and path.
+ * The grammar of addresses without user information, query or fragment. The text is compared with a URL parser's result, so that
+ * every reader sees the same host and path.
  */
 export const readServerAddress = (text: string): ServerAddress | AddressProblem => {
   if (text.length > maxAddressCharacters) return { problem: `is longer than ${maxAddressCharacters} characters.` }
@@ -51,7 +49,7 @@ export const readServerAddress = (text: string): ServerAddress | AddressProblem 
   const [, scheme, host, writtenPort = "", path] = shape.exec(text) ?? []
   if ((scheme !== "https" && scheme !== "http" && scheme !== "ssh") || host === undefined || path === undefined)
     return { problem: "must be a URL without user name, password, query or fragment." }
-  // As https, because a URL parser normalises the hosts of web addresses only. The port is read above.
+  // Parsed as https, because a URL parser only normalises the hosts of web addresses. The port has already been read above.
   const url = URL.parse(`https://${host}${path}`)
   if (url === null || Number(writtenPort) > maxPort) return { problem: "cannot be read." }
   if (host.toLowerCase() !== url.hostname) return { problem: "does not have its host in plain form." }
@@ -67,7 +65,7 @@ export const readServerAddress = (text: string): ServerAddress | AddressProblem 
 }
 
 /**
- * The normal form: the host in lower case, no standard port, no trailing slash. All addresses of one repository have the same
- * normal form.
+ * The normal form: lower-case host, no default port, no trailing slash. All addresses of one repository have the same normal
+ * form.
  */
 export const formatServerAddress = ({ origin, segments }: ServerAddress): string => [origin, ...segments].join("/")

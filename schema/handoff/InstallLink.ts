@@ -13,7 +13,9 @@ import { isReturnUri } from "./ReturnUri.ts"
 export const HandoffTarget = Schema.Struct({ product: Schema.String, returnUri: Schema.String })
 export type HandoffTarget = typeof HandoffTarget.Type
 
-/** A link that pre-fills the creation flow. `sourcePath` is the Git subtree; `path` is the module below it, if named. */
+/**
+ * A link that pre-fills the creation flow. `sourcePath` is the Git subtree; `path` is the module below it, if the link names one.
+ */
 export const InstallLink = Schema.TaggedStruct("Install", {
   git: Schema.String,
   ref: Schema.optionalKey(Schema.String),
@@ -24,7 +26,7 @@ export const InstallLink = Schema.TaggedStruct("Install", {
 })
 export type InstallLink = typeof InstallLink.Type
 
-/** A link to a source options document: one of its sources is chosen, then the creation flow begins. */
+/** A link to a source options document: the user chooses one of its sources, then the creation flow begins. */
 export const SourceOptionsLink = Schema.TaggedStruct("SourceOptions", {
   git: Schema.String,
   path: Schema.String,
@@ -35,7 +37,7 @@ export type SourceOptionsLink = typeof SourceOptionsLink.Type
 export const HandoffLink = Schema.Union([InstallLink, SourceOptionsLink])
 export type HandoffLink = typeof HandoffLink.Type
 
-/** What the host allows: `serviceOrigin` is refused as a return address; without `addresses`, only HTTPS is allowed for Git. */
+/** What the host allows: `serviceOrigin` is refused as a return address; without `addresses`, Git may only use HTTPS. */
 export interface LinkPolicy {
   readonly serviceOrigin?: string
   readonly addresses?: AddressRule
@@ -69,7 +71,7 @@ const checkField = (
   return value
 }
 
-/** In its normal form. */
+/** Returns the ref in its normal form. */
 const readRef = (fields: Fields, problems: LinkProblems) => {
   const written = fields.get("ref")
   const ref = written === undefined ? undefined : normalRef(written)
@@ -80,7 +82,7 @@ const readRef = (fields: Fields, problems: LinkProblems) => {
 
 const rules = ({ addresses = httpsOnly }: LinkPolicy): AddressRule => addresses
 
-/** In its normal form. */
+/** Returns the address in its normal form. */
 const readGit = (fields: Fields, policy: LinkPolicy, problems: LinkProblems) => {
   const written = fields.get("git")
   if (written === undefined) return undefined
@@ -195,8 +197,8 @@ const readSourceOptionsLink = (query: string, policy: LinkPolicy): Result.Result
 }
 
 /**
- * Parses the raw query (what follows `?`, undecoded) of an `/install` request. One unknown, repeated, missing or
- * invalid field refuses the whole link. Nothing is created by a link, and nothing in it is authority.
+ * Parses the raw query (everything after `?`, undecoded) of an `/install` request. A single unknown, repeated, missing or invalid
+ * field refuses the whole link. A link creates nothing, and nothing in it carries authority.
  */
 export const parseInstallQuery = (query: string, policy: LinkPolicy = {}): Result.Result<HandoffLink, LinkRefusal> =>
   query.split("&").some((piece) => piece === "kind" || piece.startsWith("kind="))
@@ -228,7 +230,7 @@ export const parseInstallLink = (link: string, policy: LinkPolicy = {}): Result.
 const encodeQuery = (fields: ReadonlyArray<readonly [name: string, value: string | undefined]>) =>
   fields.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`])).join("&")
 
-/** The canonical query of a link: the same link gives the same text, and `parseInstallQuery` reads it back. */
+/** The canonical query of a link: the same link always gives the same string, and `parseInstallQuery` reads it back. */
 export const formatInstallQuery = (link: HandoffLink): string =>
   link._tag === "SourceOptions"
     ? encodeQuery([
@@ -247,6 +249,6 @@ export const formatInstallQuery = (link: HandoffLink): string =>
         ["return_uri", link.handoff?.returnUri]
       ])
 
-/** Writes the link of a service at `baseUrl`, an origin without a trailing slash. */
+/** Writes the link for a service at `baseUrl`, an origin without a trailing slash. */
 export const formatInstallLink = (baseUrl: string, link: HandoffLink): string =>
   `${baseUrl}${installPath}?${formatInstallQuery(link)}`

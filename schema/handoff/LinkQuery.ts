@@ -16,7 +16,7 @@ export class LinkProblems {
     this.#problems.push({ path: field === "" ? "" : shownName(field), code, message })
   }
 
-  /** The value if there were no problems; otherwise the whole link is refused. */
+  /** Returns the link if there were no problems; otherwise the whole link is refused. */
   settle<Link>(link: Link | undefined): Result.Result<Link, LinkRefusal> {
     if (Arr.isReadonlyArrayNonEmpty(this.#problems)) return Result.fail(new LinkRefusal({ problems: this.#problems }))
     return link === undefined

@@ -12,8 +12,8 @@ export interface PackedSource {
 const prefix = "git::"
 
 /**
- * Reads a packed module address, `git::https://host/repository//folder?ref=tag`: the address that OpenTofu modules use, with
- * HTTPS as the only transport and `ref` as the only option. Answers `undefined` for anything else.
+ * Parses a packed module address, `git::https://host/repository//folder?ref=tag`: the address that OpenTofu modules use, with
+ * HTTPS as the only transport and `ref` as the only option. Returns `undefined` for anything else.
  */
 export const parsePackedSource = (text: string, rule: AddressRule): PackedSource | undefined => {
   if (!text.startsWith(prefix)) return undefined

@@ -1,7 +1,10 @@
 import { Redacted } from "effect"
 import type { HandoffTarget } from "./InstallLink.ts"
 
-/** What a client learns after a successful apply. Without a `hostUrl` the Capsule has no public address. `setupTicket` is a one-time secret of the product's own setup flow. */
+/**
+ * What a client learns after a successful apply. Without a `hostUrl` the Capsule has no public address. `setupTicket` is a
+ * one-time secret for the product's own setup flow.
+ */
 export interface ReturnPayload {
   readonly hostUrl?: string | undefined
   readonly runId: string
@@ -10,8 +13,8 @@ export interface ReturnPayload {
 }
 
 /**
- * The address that the browser is sent to after a successful apply. The target was accepted by `parseInstallQuery`, so it has
- * no query of its own. The address may carry a ticket, so it is never logged.
+ * The address that the browser is sent to after a successful apply. `parseInstallQuery` has accepted the target, so it has no
+ * query of its own. The address may carry a ticket, so it is never logged.
  */
 export const returnRedirect = (target: HandoffTarget, payload: ReturnPayload): Redacted.Redacted<string> => {
   const fields = new URLSearchParams({

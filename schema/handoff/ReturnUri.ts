@@ -1,6 +1,6 @@
 const maxUriCharacters = 2048
 
-/** `scheme://rest` in the characters that RFC 3986 allows outside a query and a fragment. */
+/** `scheme://rest`, using the characters that RFC 3986 allows outside a query and a fragment. */
 const authorityForm = /^([a-z][a-z0-9+.-]{1,62}):\/\/([A-Za-z0-9._~!$&'()*+,;=:@%[\]/-]{1,2048})$/
 const encodedControl = /%(?:[01][0-9A-Fa-f]|7[Ff])/
 const brokenEncoding = /%(?![0-9A-Fa-f]{2})/
@@ -20,7 +20,7 @@ const foreignSchemes = new Set(
 
 /**
  * Whether a client may receive its payload at `uri`: an absolute URI in authority form with no user information, query or
- * fragment, either `https:` in its canonical spelling on another origin than the service, or a scheme that an app owns. The
+ * fragment, either `https:` in its canonical spelling on a different origin from the service's, or a scheme owned by an app. The
  * text is judged as written, because URL parsers repair much of what must be refused.
  */
 export const isReturnUri = (uri: string, serviceOrigin?: string): boolean => {

@@ -1,9 +1,9 @@
-/** Ceilings of one JSON document. Every one is inclusive: a document that meets it exactly is accepted. */
+/** Limits on one JSON document. All are inclusive: a document that exactly meets a limit is accepted. */
 export interface JsonLimits extends JsonValueLimits {
   readonly maxBytes: number
 }
 
-/** The ceilings that also apply to a parsed value, such as one field of a body. */
+/** The limits that also apply to a parsed value, such as one field of a body. */
 export interface JsonValueLimits {
   readonly maxDepth: number
   readonly maxNodes: number
@@ -14,8 +14,8 @@ export interface JsonValueLimits {
 const kibibyte = 1024
 
 /**
- * A manifest or source options file. Only bytes and depth matter: 32 levels of an Interface value below the nine that lead to
- * it. The other ceilings cannot be exceeded within the byte ceiling.
+ * A manifest or source options file. Only bytes and depth matter: 32 levels of an Interface value, below the nine levels above
+ * it. The other limits cannot be exceeded within the byte limit.
  */
 export const repositoryFileLimits: JsonLimits = {
   maxBytes: 128 * kibibyte,
@@ -25,10 +25,10 @@ export const repositoryFileLimits: JsonLimits = {
   maxStringBytes: 128 * kibibyte
 }
 
-/** Interface documents and literal Interface inputs of a manifest. */
+/** Interface documents and literal Interface inputs in a manifest. */
 export const interfaceValueMaxDepth = 32
 
-/** A set of private values as a whole: at install, in a configuration plan and in a re-adoption (`reviewedUserVariables`). */
+/** A complete set of private values: at install, in a configuration plan and in a re-adoption (`reviewedUserVariables`). */
 export const privateValuesLimits: JsonValueLimits = {
   maxDepth: 32,
   maxNodes: 4096,

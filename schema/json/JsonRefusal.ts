@@ -16,7 +16,7 @@ export const JsonRefusalReason = Schema.Literals([
 ])
 export type JsonRefusalReason = typeof JsonRefusalReason.Type
 
-/** A place in a document, both counted from 1; `column` counts UTF-16 units. */
+/** A position in a document, both numbers counted from 1; `column` counts UTF-16 units. */
 export const JsonPosition = Schema.Struct({ line: Schema.Int, column: Schema.Int })
 export type JsonPosition = typeof JsonPosition.Type
 

@@ -21,7 +21,7 @@ const isDigit = (unit: number) => unit >= 0x30 && unit <= 0x39
 const isHighSurrogate = (unit: number) => unit >= 0xd800 && unit <= 0xdbff
 const isLowSurrogate = (unit: number) => unit >= 0xdc00 && unit <= 0xdfff
 
-/** Bytes that one UTF-16 unit adds in UTF-8; each half of a surrogate pair counts 2 of the pair's 4. */
+/** Number of UTF-8 bytes that one UTF-16 unit adds; each half of a surrogate pair counts 2 of the pair's 4. */
 const utf8Bytes = (unit: number) => {
   if (unit < 0x80) return 1
   if (unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff)) return 2
@@ -97,7 +97,7 @@ export class JsonScanner {
     return this.#fault
   }
 
-  /** Reads one value. True when it is complete; false when a container was opened and its first value comes next. */
+  /** Reads one value. Returns true when it is complete; false when a container was opened and its first value comes next. */
   #value(): boolean {
     this.#skipWhiteSpace()
     this.#nodes++
@@ -134,7 +134,7 @@ export class JsonScanner {
     return false
   }
 
-  /** After a complete value: a comma leads to the next one (false), a closing bracket completes the container (true). */
+  /** After a complete value: a comma introduces the next one (false), a closing bracket completes the container (true). */
   #afterValue(): boolean {
     this.#skipWhiteSpace()
     const keys = this.#open[this.#open.length - 1]
@@ -188,7 +188,7 @@ export class JsonScanner {
         bytes += utf8Bytes(unit)
         at++
       } else {
-        // A control character, or NaN at the end of the text.
+        // A control character, or NaN at the end of the input.
         this.#refuse("syntax", at)
         return undefined
       }
@@ -286,9 +286,9 @@ export class JsonScanner {
       if (!this.#digits()) return false
       exponentDigits = this.#at - digits
     }
-    // Below 10^(200 + 99) no conversion is needed to know that the value is finite.
+    // Below 10^(200 + 99) the value is known to be finite without converting it.
     if (this.#at - start <= 200 && exponentDigits <= 2) return true
-    // Beyond the double range `JSON.parse` answers Infinity, which no digest or encoder can write back.
+    // Beyond the double range `JSON.parse` returns Infinity, which no digest or encoder can write back.
     const finite = Number.isFinite(Number(this.#text.slice(start, this.#at)))
     return finite || this.#refuse("number_out_of_range", start)
   }

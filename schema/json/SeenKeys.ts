@@ -1,4 +1,4 @@
-/** The keys of one open object. Most objects of a large document are small, and a `Set` for each would double its cost. */
+/** The keys of one open object. Most objects in a large document are small, and a `Set` for each would double the cost. */
 export class SeenKeys {
   readonly #few: Array<string> = []
   #many: Set<string> | undefined

@@ -2,7 +2,7 @@ const isForbiddenCharacter = (unit: number) =>
   // C0 other than tab, line feed and carriage return; DEL and C1.
   (unit < 0x20 && unit !== 0x09 && unit !== 0x0a && unit !== 0x0d) ||
   (unit >= 0x7f && unit <= 0x9f) ||
-  // Bidirectional embeddings, overrides and isolates: they make a text look like another one.
+  // Bidirectional embeddings, overrides and isolates: they make one string look like another.
   (unit >= 0x202a && unit <= 0x202e) ||
   (unit >= 0x2066 && unit <= 0x2069)
 

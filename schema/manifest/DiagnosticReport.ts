@@ -17,13 +17,13 @@ export const diagnosticReport = (): {
   return { diagnostics, report }
 }
 
-/** A JSON refusal as a diagnostic of the whole document. */
+/** A JSON refusal as a diagnostic for the whole document. */
 export const jsonDiagnostic = ({ message, position, reason }: JsonRefusal): ManifestDiagnostic => ({
   path: "",
   code: `json_${reason}`,
   message: position === undefined ? message : `Line ${position.line}, column ${position.column}: ${message}`
 })
 
-/** One line for an error message. */
+/** Formats a diagnostic as one line of an error message. */
 export const describeDiagnostics = (diagnostics: ReadonlyArray<ManifestDiagnostic>): string =>
   diagnostics.map(({ message, path }) => (path === "" ? message : `${path}: ${message}`)).join(" ")

@@ -5,8 +5,8 @@ import type { ManifestDiagnosticCode } from "./ManifestDiagnostic.ts"
 export type JsonSchemaFragment = { readonly [keyword: string]: string | number | boolean }
 
 /**
- * A rule of one field: a filter that carries the diagnostic code of its failure and its counterpart in the published
- * JSON Schema. Later rules of the same field are skipped once one fails.
+ * A rule for one field: a filter that carries the diagnostic code for its failure and its counterpart in the published JSON
+ * Schema. Once a rule fails, later rules for the same field are skipped.
  */
 export const fieldRule = <T>(options: {
   readonly code: ManifestDiagnosticCode
@@ -73,7 +73,7 @@ export const propertiesBetween = (minimum: number, maximum: number) =>
     published: { minProperties: minimum, maxProperties: maximum }
   })
 
-/** For strings only: their equality is the same in JSON Schema. */
+/** For strings only: JSON Schema compares them in the same way. */
 export const uniqueStrings = fieldRule<ReadonlyArray<string>>({
   code: "not_unique",
   expected: "entries that are all different",

@@ -25,8 +25,8 @@ const checkDelivery = (
 }
 
 /**
- * The slots and the lane by which an identity may be delivered. The structure admits more than any version grants: a document
- * that asks for too much stays valid, and only the module that asks is refused.
+ * The slots and the lane through which an identity may be delivered. The structure admits more than any version grants: a
+ * document that requests too much stays valid, and only the requesting module is refused.
  */
 export const checkIdentityDelivery = (
   requirements: ReadonlyArray<RequirementDeclaration>,

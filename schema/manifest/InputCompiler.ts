@@ -13,7 +13,7 @@ const needsString = (input: InputDeclaration) =>
 const isSecret = (variable: VariableFacts, input?: InputDeclaration) =>
   variable.sensitive || variable.ephemeral || input?.secret === true || input?.role === "initial_secret"
 
-/** The variable as the form of a generic install offers it. */
+/** The variable as a generic install's form offers it. */
 export const genericInput = (variable: VariableFacts): CompiledInput => ({
   name: variable.name,
   type: variable.type,
@@ -26,8 +26,8 @@ export const genericInput = (variable: VariableFacts): CompiledInput => ({
 })
 
 /**
- * Proves one declared input against the report: the variable, its type, and presence or absence of a default. Reports what is
- * not proven and returns `undefined`.
+ * Proves one declared input against the report: the variable, its type, and whether it has a default. Reports what is not proven
+ * and returns `undefined`.
  */
 export const compileInput = (
   input: InputDeclaration,

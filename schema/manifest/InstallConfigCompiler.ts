@@ -16,7 +16,7 @@ import type { ModuleDeclaration, RepositoryManifest } from "./RepositoryManifest
 import { compileRequirements } from "./RequirementCompiler.ts"
 import { deliveryTargets } from "./RequirementDeclaration.ts"
 
-/** The manifest of the pinned snapshot after parsing. */
+/** The pinned snapshot's manifest, parsed. */
 export type ManifestDeclaration =
   | { readonly _tag: "Absent" }
   | { readonly _tag: "Refused"; readonly refusal: ManifestRefusal }
@@ -26,7 +26,7 @@ export interface CompilationRequest {
   /** What the install was reviewed with; the report must be based on exactly this. */
   readonly pins: InstallPins
   readonly facts: ModuleFacts
-  /** The module's path from the root of the repository, which is its key in the manifest. */
+  /** The module's path from the repository root, which is its key in the manifest. */
   readonly manifestKey: string
   readonly declaration: ManifestDeclaration
   readonly policy: OperatorPolicy
@@ -44,7 +44,7 @@ export class InstallEvidenceMismatch extends Schema.TaggedError<InstallEvidenceM
   }
 }
 
-/** The operator requires an exact manifest version, and this repository's manifest is not one that can be adopted. */
+/** The operator requires an exact manifest version, and this repository's manifest cannot be adopted. */
 export class ManifestRequired extends Schema.TaggedError<ManifestRequired>()("ManifestRequired", {
   requiredVersion: Schema.String,
   diagnostics: Schema.NonEmptyArray(ManifestDiagnostic)
@@ -69,7 +69,7 @@ const checkEvidence = ({ declaration, facts, pins }: CompilationRequest) => {
 const operatorSourceBuild = ({ sourceBuild }: BaseInstallConfig) =>
   sourceBuild === undefined ? {} : { sourceBuild: { origin: "operator" as const, proposal: sourceBuild } }
 
-/** An install without a manifest: the scanned variables and what the operator declares. */
+/** An install without a manifest: the scanned variables and the operator's declarations. */
 const genericInstall = (
   { base, facts, pins }: CompilationRequest,
   assistance: Exclude<ManifestAssistance, "adopted">,
@@ -88,7 +88,7 @@ const genericInstall = (
   diagnostics
 })
 
-/** The variables that requirements fill, each with the place that claims it first. */
+/** The variables that requirements fill, each with the place that first claims it. */
 const claimedVariables = (module: ModuleDeclaration): ReadonlySet<string> =>
   new Set(
     (module.requires ?? []).flatMap((requirement) =>
@@ -139,7 +139,7 @@ const checkOperatorVariables = (
     }
   })
 
-/** What is offered to a module, under its author's names. */
+/** What the manifest offers a module, under its author's names. */
 const assistanceOf = ({ features, inputs, interfaces, requires, sourceBuild }: ModuleDeclaration) => [
   ...inputs.map(({ name }) => `input ${name}`),
   ...(features ?? []).map(({ id }) => `feature ${id}`),
@@ -224,7 +224,7 @@ const lacking: Readonly<Record<"absent" | "not_declared", (version: string) => M
   })
 }
 
-/** Why a compiled install does not satisfy an operator who requires `version`. */
+/** Why a compiled install does not satisfy an operator that requires `version`. */
 const shortcomings = (compiled: CompiledInstall, version: string): ReadonlyArray<ManifestDiagnostic> => {
   if (compiled.assistance === "absent" || compiled.assistance === "not_declared")
     return [lacking[compiled.assistance](version)]

@@ -5,7 +5,7 @@ import { fieldRule, itemsBetween, lengthBetween, matches, propertiesBetween } fr
 import { BindingDelivery, Permissions } from "./RequirementDeclaration.ts"
 import { OutputName, token } from "./TextRules.ts"
 
-/** Public JSON of an Interface: at most 32 arrays and objects deep. */
+/** Public JSON of an Interface: arrays and objects at most 32 deep. */
 const PublicJson = Schema.Json.check(
   fieldRule<Schema.Json>({
     code: "value_too_deep",

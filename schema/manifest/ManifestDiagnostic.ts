@@ -15,7 +15,7 @@ const jsonCodes = [
   "json_number_out_of_range"
 ] as const satisfies ReadonlyArray<`json_${JsonRefusalReason}`>
 
-/** What one field may be, judged without looking at any other field. */
+/** Rules for a single field, judged without looking at any other field. */
 const fieldCodes = [
   "unknown_version",
   "unknown_field",
@@ -37,7 +37,7 @@ const fieldCodes = [
   "host_authority_material"
 ] as const
 
-/** Which combinations of fields one document may have. */
+/** Rules for the combinations of fields in one document. */
 const crossFieldCodes = [
   "unknown_default_module",
   "duplicate_name",
@@ -58,7 +58,7 @@ const crossFieldCodes = [
   "unknown_resource_input"
 ] as const
 
-/** What a manifest may ask of one module of one snapshot under one operator policy. */
+/** Rules for what a manifest may request for one module of one snapshot under one operator policy. */
 const compilationCodes = [
   "variable_not_found",
   "variable_type_not_proven",

@@ -38,8 +38,8 @@ const refuse = (diagnostics: Arr.NonEmptyReadonlyArray<ManifestDiagnostic>, apiV
   Result.fail(new ManifestRefusal({ diagnostics, ...(apiVersion === undefined ? {} : { apiVersion }) }))
 
 /**
- * Parses a repository manifest value that came from `decodeJson`. The version decides the closed structure; then come
- * the rules between fields and the search for material that no public document may hold.
+ * Parses a repository manifest value returned by `decodeJson`. The version determines the closed structure; then come the rules
+ * between fields and the search for material that no public document may contain.
  */
 export const parseManifestValue = (value: Schema.Json): Result.Result<RepositoryManifest, ManifestRefusal> => {
   if (!isObject(value)) return refuse([{ path: "", code: "wrong_type", message: "Expected an object." }])

@@ -7,7 +7,7 @@ import { deliveryTargets, type RequirementDeclaration } from "./RequirementDecla
 
 const maxGeneratedSecrets = 8
 
-/** Calls back for each repeated value. */
+/** Calls `onRepeat` for each repeated value. */
 const repeats = <Value>(values: Iterable<Value>, onRepeat: (index: number) => void) => {
   const seen = new Set<Value>()
   let index = 0
@@ -152,7 +152,7 @@ const checkInterfaces = (interfaces: ReadonlyArray<InterfaceDeclaration>, path: 
   })
 }
 
-/** The rules that hold between fields, for a document whose structure is valid. */
+/** The rules between fields, for a document whose structure is valid. */
 export const checkCrossFieldRules = (manifest: RepositoryManifest, report: Report): void => {
   const { defaultModule, modules } = manifest.install
   if (defaultModule !== undefined && !Object.hasOwn(modules, defaultModule)) {

@@ -15,9 +15,9 @@ export const AllowedPermission = Schema.Struct({ permission: Schema.String, deli
 export type AllowedPermission = typeof AllowedPermission.Type
 
 /**
- * The operator's ceilings on what a manifest may request (`policy.repositoryInstallUx` of an InstallConfig). An absent list
- * of OIDC scopes grants no identity at all; an absent list of callback paths leaves the path to the manifest.
- * `runtimeOidcBindings` lets a v2.4 manifest receive its OIDC values as runtime bindings.
+ * The operator's limits on what a manifest may request (`policy.repositoryInstallUx` of an InstallConfig). An absent list of OIDC
+ * scopes grants no identity at all; an absent list of callback paths leaves the path to the manifest. `runtimeOidcBindings` lets
+ * a v2.4 manifest receive its OIDC values as runtime bindings.
  */
 export const OperatorPolicy = Schema.Struct({
   requiredManifestVersion: Schema.optionalKey(ManifestVersion),
@@ -29,7 +29,7 @@ export const OperatorPolicy = Schema.Struct({
 })
 export type OperatorPolicy = typeof OperatorPolicy.Type
 
-/** The defaults where the operator decided nothing. */
+/** The defaults for whatever the operator has not decided. */
 export const defaultOperatorPolicy: OperatorPolicy = {
   allowedRequirementKinds: RequirementKindName.literals,
   runtimeOidcBindings: false,

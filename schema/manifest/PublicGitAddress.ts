@@ -3,7 +3,7 @@ import { httpsOnly, normalAddress } from "../git/RepositoryAddress.ts"
 import { maxAddressCharacters } from "../git/ServerAddress.ts"
 import { fieldRule, lengthBetween } from "./FieldRule.ts"
 
-/** A public HTTPS address in a document, as written: the operator's policy is not known where a document is validated. */
+/** A public HTTPS address in a document, as written: the operator's policy is not known when a document is validated. */
 export const PublicGitAddress = Schema.String.check(
   lengthBetween(1, maxAddressCharacters),
   fieldRule({

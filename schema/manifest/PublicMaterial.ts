@@ -16,8 +16,8 @@ const messages: Readonly<Record<ForbiddenMaterial, string>> = {
 const isArray = (value: Schema.Json): value is ReadonlyArray<Schema.Json> => Array.isArray(value)
 
 /**
- * Visits every text of a value, keys before what they name, always in the same order. `at` is the current place of the walk,
- * and changes with it.
+ * Visits every string in a value, each key before its value, always in the same order. `at` is the walk's current path, and is
+ * updated in place.
  */
 const visitTexts = (value: Schema.Json, at: Array<PropertyKey>, visit: (text: string) => void): void => {
   if (typeof value === "string") return visit(value)
@@ -31,7 +31,7 @@ const visitTexts = (value: Schema.Json, at: Array<PropertyKey>, visit: (text: st
   }
 }
 
-/** Judges every text of a public document, keys included. */
+/** Judges every string in a public document, keys included. */
 export const checkTexts = (document: Schema.Json, report: Report): void => {
   const texts: Array<string> = []
   visitTexts(document, [], (text) => texts.push(text))
@@ -70,14 +70,14 @@ export const checkPublicMaterial = (manifest: RepositoryManifest, report: Report
     })
     module.sourceBuild?.commands.forEach(({ argv }, index) => {
       const material = forbiddenMaterial(argv.join(" "))
-      // Findings within a single argument were already reported with the texts.
+      // Findings within a single argument have already been reported with the strings.
       if (material === undefined || argv.some((argument) => forbiddenMaterial(argument) !== undefined)) return
       report([...path, "sourceBuild", "commands", index, "argv"], material, messages[material])
     })
   }
 }
 
-/** The same check for a source build outside a manifest: its texts, and each argument vector as one line. */
+/** The same check for a source build outside a manifest: its strings, and each argument vector as one line. */
 export const sourceBuildMaterial = ({ commands, outputs }: SourceBuild): ForbiddenMaterial | undefined => {
   const texts = commands.flatMap(({ argv, workingDirectory = "." }) => [...argv, argv.join(" "), workingDirectory])
   return forbiddenMaterial([...texts, ...outputs].join("\n"))

@@ -7,7 +7,7 @@ interface NewerPart {
   readonly message: (version: ManifestVersion) => string
 }
 
-/** What later versions of the manifest added, and the message for authors who use it in an earlier one. */
+/** The additions in later manifest versions, and the message for authors who use one in an earlier version. */
 const newerParts: ReadonlyArray<NewerPart> = [
   {
     code: "unknown_field",

@@ -13,7 +13,7 @@ import { presentationText, token } from "./TextRules.ts"
 
 export const sourceOptionsVersion = "install.svc.com/v1alpha1"
 
-/** One Git source to choose from: a repository, a folder in it, and a ref (the newest stable version tag when absent). */
+/** One Git source to choose from: a repository, a folder in it, and a ref (default: the newest stable version tag). */
 export const SourceOption = Schema.Struct({
   id: token(128),
   title: presentationText(160),

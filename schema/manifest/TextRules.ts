@@ -18,7 +18,7 @@ const notBlank = fieldRule<string>({
   published: { pattern: "\\S" }
 })
 
-/** A text for people: canonical, not blank, without control characters, 1 to `maximum` code points. */
+/** Text for people: canonical, not blank, without control characters, 1 to `maximum` code points. */
 export const presentationText = (maximum: number) =>
   Schema.String.check(lengthBetween(1, maximum), notBlank, withoutOuterWhiteSpace, withoutControlCharacters)
 
@@ -29,7 +29,7 @@ export const bilingualText = (maximum: number) =>
 /** An OpenTofu variable name or the name of a delivery target. */
 export const VariableName = Schema.String.check(lengthBetween(1, 128), matches(/^[A-Za-z_][A-Za-z0-9_]*$/))
 
-/** An Output name: OpenTofu identifiers may contain hyphens, and names of Outputs often do. */
+/** An Output name: OpenTofu identifiers may contain hyphens, and Output names often do. */
 export const OutputName = Schema.String.check(lengthBetween(1, 128), matches(/^[A-Za-z_][A-Za-z0-9_-]*$/))
 
 const tokenPattern = /^[A-Za-z0-9][A-Za-z0-9._:/-]*$/

@@ -8,7 +8,7 @@ import { parseRepositoryManifest } from "./ManifestParser.ts"
 import { ManifestVersion, type RepositoryManifest } from "./RepositoryManifest.ts"
 import { parseSourceOptions, sourceOptionsVersion } from "./SourceOptions.ts"
 
-/** The product's verdict on a document or link, offline: the same as that of a sync or an `/install` request. */
+/** The product's verdict on a document or link, offline: the same as in a sync or an `/install` request. */
 export const Verdict = Schema.Struct({
   status: Schema.Literals(["valid", "invalid"]),
   apiVersion: Schema.optionalKey(Schema.Union([ManifestVersion, Schema.Literal(sourceOptionsVersion)])),
@@ -22,7 +22,7 @@ export const Verdict = Schema.Struct({
 })
 export type Verdict = typeof Verdict.Type
 
-/** Faults that no module, policy or service can remedy: such a module of a valid document is always refused. */
+/** Faults that no module, policy or service can remedy: even in a valid document, such a module is always refused. */
 const moduleRefusals = ({ apiVersion, install }: RepositoryManifest) => {
   const { diagnostics, report } = diagnosticReport()
   for (const [key, { requires }] of Object.entries(install.modules)) {
@@ -31,7 +31,7 @@ const moduleRefusals = ({ apiVersion, install }: RepositoryManifest) => {
   return diagnostics
 }
 
-/** `svc manifest check`: the bytes of a repository manifest. A valid document may still hold modules that are refused. */
+/** `svc manifest check`: the bytes of a repository manifest. A valid document may still contain modules that are refused. */
 export const manifestVerdict = (bytes: Uint8Array): Verdict =>
   Result.match(parseRepositoryManifest(bytes), {
     onSuccess: (manifest) => ({

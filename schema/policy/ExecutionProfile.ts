@@ -13,7 +13,7 @@ export const ProfileName = Schema.String.check(
   })
 )
 
-/** The levels that isolate module code. `process` does not, so it cannot be asked for. */
+/** The levels that isolate module code. `process` does not, so it cannot be requested. */
 export const IsolationFloor = Schema.Literals([
   "bubblewrap",
   "namespaces",
@@ -27,11 +27,11 @@ const processes = Schema.Int.check(Schema.isBetween({ minimum: 16, maximum: 1_00
 /**
  * How modules with this profile are executed. It only narrows what the server's settings allow.
  *
- * - `pool`: the agents that execute them; the control plane itself without one
- * - `tool`: the tool by name, and by exact version where only that one may be used
- * - `isolation`: the lowest level that is accepted; if the machine offers less, the Run is refused
+ * - `pool`: the agents that execute them; if absent, the control plane itself does
+ * - `tool`: the tool by name, and by exact version if only that one may be used
+ * - `isolation`: the lowest accepted level; if the machine offers less, the Run is refused
  * - `network`: `isolated` requires a separate network for the Run
- * - `limits`: upper bounds of one Run; those of the settings where they are lower
+ * - `limits`: upper bounds for one Run; the settings apply where they are lower
  */
 export const ExecutionProfile = Schema.Struct({
   description: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(500))),

@@ -20,7 +20,7 @@ const repositoryPath = Schema.String.check(
 )
 
 /**
- * What the operator declares for the modules of a repository, before any manifest of it is read.
+ * What the operator declares for a repository's modules, before any manifest in it is read.
  *
  * - `origin`: scheme, host and port of the Git server, with a path prefix if wanted
  * - `path`: repository below the origin, or a folder of repositories; all of them when absent. A trailing `.git` is ignored.
@@ -57,7 +57,7 @@ const prefixOf = ({ origin, path = "" }: Pick<OperatorBaseConfig, "origin" | "pa
   return { origin: address.origin, segments: [...address.segments, ...path.split("/").filter((part) => part !== "")] }
 }
 
-/** Equal for two entries about the same modules. */
+/** Equal for two entries that cover the same modules. */
 export const placeOf = (config: Pick<OperatorBaseConfig, "origin" | "path" | "module">): string => {
   const prefix = prefixOf(config)
   const segments = prefix?.segments ?? []

@@ -25,12 +25,12 @@ const checkPath = Schema.String.check(
 )
 
 /**
- * An HTTP request that is repeated after an apply until it gets the expected response. It carries no credential and
- * follows no redirect; only the verdict and the response status are stored.
+ * An HTTP request that is repeated after an apply until it gets the expected response. It carries no credential and follows no
+ * redirect; only the verdict and the response status are stored.
  *
  * - `path`: replaces path and query of the target
- * - `status`: one of these is expected; 200 when absent
- * - `contains`: text that the first 64 KiB of the body must contain
+ * - `status`: the accepted statuses; 200 when absent
+ * - `contains`: text that must occur in the first 64 KiB of the body
  * - `timeout`: seconds until the check fails; `interval`: seconds between two requests
  */
 export const PostApplyCheck = Schema.Struct({
@@ -47,7 +47,7 @@ export type PostApplyCheck = typeof PostApplyCheck.Type
 
 export const defaultCheck = { status: [200], timeout: 120, interval: 5 } as const
 
-/** The operator's checks after an apply, in order. They stop at the first failure. */
+/** The operator's post-apply checks, in order. They stop at the first failure. */
 export const Lifecycle = Schema.Struct({
   postApply: Schema.Array(PostApplyCheck).check(
     Schema.isMaxLength(8),

@@ -64,7 +64,7 @@ export const CapsuleActor = Entity.make("Capsule", [
     payload: {
       ...command,
       groupId: Schema.optionalKey(RunGroupId),
-      /** The service's schedule, on the authority of the person who set it. */
+      /** Started by the service's schedule, on the authority of the person who set it. */
       schedule: Schema.optionalKey(Schema.Struct({ by: Schema.optionalKey(Schema.String) }))
     },
     success: Run,
@@ -123,7 +123,7 @@ export const CapsuleActor = Entity.make("Capsule", [
     success: LeftOverState,
     error: ApiError
   }),
-  /** A hand-over: the lane has a newer snapshot, and the Capsule has opted in to plan it automatically. */
+  /** A hand-over: the lane has a newer snapshot, and the Capsule has opted in to having it planned automatically. */
   Rpc.make("FollowLane", {
     // Messages from earlier releases have no cause.
     payload: { sourceSnapshotId: SourceSnapshotId, cause: Schema.optionalKey(Schema.String) },
@@ -132,7 +132,7 @@ export const CapsuleActor = Entity.make("Capsule", [
   })
     .annotate(ClusterSchema.Persisted, true)
     .annotate(ClusterSchema.WithTransaction, true),
-  /** Another attempt to plan a followed lane that met a full queue. */
+  /** Another attempt to plan a followed lane, after the queue was full. */
   Rpc.make("FollowDeferred"),
   /** A hand-over: an automatic plan of the Capsule is ready, and its owner has opted in to applying such plans. */
   Rpc.make("ApplyFollowed", { payload: { planRunId: RunId }, primaryKey: ({ planRunId }) => planRunId })

@@ -14,7 +14,7 @@ export type CommandContext = typeof CommandContext.Type
 export const IdempotentRequest = Schema.Struct({ key: Schema.String, requestDigest: Schema.String })
 export type IdempotentRequest = typeof IdempotentRequest.Type
 
-/** An answer that may be a replay. */
+/** A result that may be a replay. */
 export const replayable = <S extends Schema.Top>(value: S) => Schema.Struct({ value, replayed: Schema.Boolean })
 export interface Replayable<A> {
   readonly value: A

@@ -15,12 +15,12 @@ import { CredentialOrigin } from "../records/CredentialOrigin.ts"
 import { Timestamp } from "../records/Primitives.ts"
 import { CommandContext } from "./Command.ts"
 
-/** The purpose of an authorization request that a person is sent with, and the browser session. */
+/** An authorization request that a person is about to be sent with: its purpose and the browser session. */
 export const StartAuthorization = Schema.Struct({
   helperId: Schema.String,
   redirectUri: Schema.String,
   sessionId: Schema.String,
-  /** The Connection exists already, and gets new tokens. */
+  /** Whether the Connection already exists and gets new tokens. */
   renews: Schema.Boolean,
   request: StartOAuthConnection
 })

@@ -7,7 +7,7 @@ import { CommandContext } from "./Command.ts"
 
 /** The Interfaces of one Capsule, addressed by the Capsule's id. */
 export const InterfaceActor = Entity.make("Interface", [
-  /** A hand-over of an apply, or of a retry: carry out this intent. Delivery and effect are one transaction. */
+  /** A hand-over from an apply, or from a retry: carry out this intent. Delivery and effect are one transaction. */
   Rpc.make("Materialize", {
     payload: { intentId: Schema.String, attempt: Schema.Int },
     primaryKey: ({ attempt, intentId }) => `${intentId} ${attempt}`

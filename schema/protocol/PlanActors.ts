@@ -15,7 +15,7 @@ const Advance = Rpc.make("Advance", { payload: { cause: Schema.String }, primary
   .annotate(ClusterSchema.Persisted, true)
   .annotate(ClusterSchema.WithTransaction, true)
 
-/** The coordinator that brings a Git URL to a reviewable Plan Run. `Create` carries private values and is never stored. */
+/** The coordinator that turns a Git URL into a reviewable Plan Run. `Create` carries private values and is never stored. */
 export const InstallPlanActor = Entity.make("InstallPlan", [
   Rpc.make("Create", {
     payload: {
@@ -31,7 +31,7 @@ export const InstallPlanActor = Entity.make("InstallPlan", [
   Advance
 ])
 
-/** The coordinator that brings a Capsule to a reviewable Plan Run of another ref. */
+/** The coordinator that brings a Capsule to a reviewable Plan Run for another ref. */
 export const RevisionPlanActor = Entity.make("RevisionPlan", [
   Rpc.make("Create", {
     payload: {

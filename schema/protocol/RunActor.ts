@@ -5,7 +5,7 @@ import { ApiError } from "../errors/ApiError.ts"
 import { Run } from "../records/Run.ts"
 import { CommandContext } from "./Command.ts"
 
-/** Decisions about one Run. Its execution continues outside the mailbox, so these are always answered. */
+/** Decisions about one Run. The Run executes outside the mailbox, so these always get a reply. */
 export const RunActor = Entity.make("Run", [
   Rpc.make("Approve", {
     payload: {

@@ -15,7 +15,7 @@ export const SourceActor = Entity.make("Source", [
     success: CreatedSource,
     error: ApiError
   }),
-  /** A hand-over: a sync ended without having read a Source that is kept only once it was read. */
+  /** A hand-over: a sync ended without having read a Source that is kept only once it has been read. */
   Rpc.make("Unread", { payload: { runId: RunId }, primaryKey: ({ runId }) => runId })
     .annotate(ClusterSchema.Persisted, true)
     .annotate(ClusterSchema.WithTransaction, true),
@@ -24,14 +24,14 @@ export const SourceActor = Entity.make("Source", [
   Rpc.make("RenewHookSecret", {
     payload: {
       context: CommandContext,
-      /** The version to be replaced. */
+      /** The version to replace. */
       hookSecretVersion: Schema.Int,
       idempotency: Schema.optionalKey(IdempotentRequest)
     },
     success: Schema.Struct({
       replayed: Schema.Boolean,
       source: Source,
-      /** Absent in a replay: a secret is shown once. */
+      /** Absent in a replay: a secret is shown only once. */
       hookSecret: Schema.optionalKey(Schema.String)
     }),
     error: ApiError
@@ -41,7 +41,7 @@ export const SourceActor = Entity.make("Source", [
       context: CommandContext,
       intent: SyncIntent,
       expectedCommit: Schema.optionalKey(Schema.String),
-      /** The lane to sync; the Source's default one when absent. */
+      /** The lane to sync; defaults to the Source's default lane. */
       lane: Schema.optionalKey(Schema.Struct({ ref: Schema.String, path: Schema.String })),
       trigger: Schema.Literals(["user", "webhook", "schedule", "service"])
     },

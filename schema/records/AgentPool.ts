@@ -7,15 +7,15 @@ import { AgentId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 import { SandboxLevel, ToolIdentity } from "./Run.ts"
 
-/** A pool of agents. `isolation`: the lowest level at which they may execute its Runs. */
+/** A pool of agents. `isolation` is the lowest level at which agents may execute its Runs. */
 export const AgentPool = Schema.Struct({
   name: PoolName,
   isolation: Schema.optionalKey(IsolationFloor),
   leaseSeconds: Schema.Int,
   createdAt: Timestamp,
-  /** Handles of the Workspaces that may use it. */
+  /** Handles of the Workspaces that may use the pool. */
   workspaces: Schema.Array(Schema.String),
-  /** Which of them may use which credentials of its agents. */
+  /** Which Workspaces may use which of its agents' credentials. */
   provisions: Schema.Array(Schema.Struct({ name: ProvidedName, workspace: Schema.String })),
   agents: Schema.Int
 }).annotate({ identifier: "AgentPool" })
@@ -35,12 +35,12 @@ export const Agent = Schema.Struct({
   /** How many Runs it can execute at once, and how many it is executing. */
   places: Schema.Int,
   runs: Schema.Int,
-  /** Of the volume with its folder; `low` when that is why it takes no new Run. */
+  /** Disk space on the volume that holds its folder; `low` when that is why it takes no new Run. */
   disk: AgentFacts.fields.disk,
-  /** Names of its own credentials. */
+  /** Names of the agent's own credentials. */
   provided: Schema.Array(ProvidedName),
   enrolledAt: Timestamp,
-  /** To the half minute. */
+  /** Accurate to half a minute. */
   lastContactAt: Timestamp
 }).annotate({ identifier: "Agent" })
 export type Agent = typeof Agent.Type
@@ -49,21 +49,18 @@ export type Agent = typeof Agent.Type
 export const WorkspacePool = Schema.Struct({
   ...Struct.pick(AgentPool.fields, ["name", "isolation", "leaseSeconds"]),
   assignedAt: Timestamp,
-  /** Agents of the pool by status. */
+  /** Number of the pool's agents by status. */
   agents: Schema.Struct({ connected: Schema.Int, draining: Schema.Int, silent: Schema.Int }),
-  /**
-   * Of the connected agents: how many Runs they can execute at once, and how many they are executing, for every
-   * Workspace.
-   */
+  /** For the connected agents: how many Runs they can execute at once, and how many they are executing, across all Workspaces. */
   places: Schema.Int,
   runs: Schema.Int,
-  /** Runs of this Workspace that wait for the pool. */
+  /** Runs of this Workspace that are waiting for the pool. */
   queued: Schema.Int,
-  /** Names of its agents' credentials that a Connection of the Workspace may use, if the operator allowed any. */
+  /** Names of the agents' credentials that a Connection of the Workspace may use, if the operator has allowed any. */
   provided: Schema.optionalKey(Schema.Array(ProvidedName))
 }).annotate({ identifier: "WorkspacePool" })
 export type WorkspacePool = typeof WorkspacePool.Type
 
-/** How long an agent may be silent while it applies, unless the operator says otherwise. */
+/** How long an agent may be silent during an apply, unless the operator sets another value. */
 export const defaultLeaseSeconds = 2700
 export const LeaseSeconds = Schema.Int.check(Schema.isBetween({ minimum: 120, maximum: 86_400 }))

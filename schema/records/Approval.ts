@@ -3,7 +3,7 @@ import { ApprovalRuleId, ProjectId, RunId, Subject, TeamId, WorkspaceId } from "
 import { Timestamp } from "./Primitives.ts"
 import { SubjectKind } from "./Workspace.ts"
 
-/** The approver of a plan that the service approves for a Capsule that follows its lane. */
+/** The approver of plans that the service approves for Capsules that follow their lane. */
 export const ServiceApprover = Schema.Literal("service")
 export const Approver = Schema.Union([ServiceApprover, Subject])
 export type Approver = typeof Approver.Type
@@ -12,12 +12,12 @@ export type Approver = typeof Approver.Type
 export const ApproverRole = Schema.Literals(["admin", "owner"])
 export type ApproverRole = typeof ApproverRole.Type
 
-/** A rule with more approvers than this is a mistake. */
+/** A rule that requires more approvers than this is a mistake. */
 export const mostApprovers = 10
 
 /**
- * What an apply requires in a Project and environment; a rule without one of these applies to all of them. Every rule that
- * matches a Capsule has to be met.
+ * What an apply requires in a Project and environment; a rule that leaves one of these out applies to all of them. Every rule
+ * that matches a Capsule has to be met.
  */
 export class ApprovalRule extends Schema.Opaque<ApprovalRule>()(
   Schema.Struct({
@@ -52,7 +52,7 @@ export const ApprovalProblem = Schema.Literals([
 ])
 export type ApprovalProblem = typeof ApprovalProblem.Type
 
-/** `lapsed`: an approval that was given no longer counts, and one is missing. */
+/** `lapsed`: an approval that was given no longer counts, and is now missing. */
 export const ApprovalState = Schema.Literals(["approved", "waiting", "lapsed"])
 export type ApprovalState = typeof ApprovalState.Type
 
@@ -66,12 +66,12 @@ export class RuleStanding extends Schema.Opaque<RuleStanding>()(
   }).annotate({ identifier: "ApprovalRuleStanding" })
 ) {}
 
-/** Who approved a plan, whose approval is missing, and why it waits. */
+/** Who approved a plan, whose approval is missing, and why the plan is waiting. */
 export class RunApprovals extends Schema.Opaque<RunApprovals>()(
   Schema.Struct({
     runId: RunId,
     state: ApprovalState,
-    /** In words, for people. */
+    /** A readable explanation, for people. */
     message: Schema.String,
     approvals: Schema.Array(
       Schema.Struct({
@@ -79,12 +79,12 @@ export class RunApprovals extends Schema.Opaque<RunApprovals>()(
         kind: SubjectKind,
         comment: Schema.optionalKey(Schema.String),
         createdAt: Timestamp,
-        /** Why it counts for no rule; absent while it counts. */
+        /** Why the approval counts towards no rule; absent while it counts. */
         problem: Schema.optionalKey(ApprovalProblem)
       })
     ),
     rules: Schema.Array(RuleStanding),
-    /** What the caller's own approval would be worth. */
+    /** Whether the caller's own approval would count. */
     own: Schema.Struct({
       status: Schema.Literals(["given", "counts", "not_needed", "does_not_count"]),
       problem: Schema.optionalKey(ApprovalProblem)

@@ -12,7 +12,7 @@ export class AutoUpdatePin extends Schema.Opaque<AutoUpdatePin>()(
     subject: Schema.optionalKey(Schema.String),
     at: Timestamp,
     reason: Schema.String,
-    /** The pin ends when the lane moves to another commit than the one it had at the time of the rollback. */
+    /** The pin ends when the lane moves to a commit other than the one it was at during the rollback. */
     resumeOnNewCommit: Schema.Boolean
   }).annotate({ identifier: "AutoUpdatePin" })
 ) {}
@@ -38,14 +38,14 @@ export class AutoUpdateChange extends Schema.Opaque<AutoUpdateChange>()(
 
 /**
  * - `taken`: it was planned (`planned`), or applied without a person (`applied`).
- * - `waiting`: for a person, because of `reason`.
- * - `skipped`: because of `reason`.
- * - `deferred`: retried by the service when the queue has room or automation is resumed.
+ * - `waiting`: it needs a person, because of `reason`.
+ * - `skipped`: it was passed over, because of `reason`.
+ * - `deferred`: the service retries it when the queue has room or automation is resumed.
  */
 export const AutoUpdateVerdict = Schema.Literals(["taken", "waiting", "skipped", "deferred"])
 export type AutoUpdateVerdict = typeof AutoUpdateVerdict.Type
 
-/** What auto-update did about one snapshot of the lane that a Capsule follows. */
+/** What auto-update did with one snapshot of the lane that a Capsule follows. */
 export class AutoUpdateDecision extends Schema.Opaque<AutoUpdateDecision>()(
   Schema.Struct({
     id: AutoUpdateDecisionId,
@@ -54,9 +54,9 @@ export class AutoUpdateDecision extends Schema.Opaque<AutoUpdateDecision>()(
     resolvedCommit: Schema.String,
     commitDescription: Schema.optionalKey(CommitDescription),
     decision: AutoUpdateVerdict,
-    /** A code for programs. */
+    /** A machine-readable code. */
     reason: Schema.String,
-    /** The same, for people. */
+    /** A readable explanation, for people. */
     message: Schema.String,
     /** The plan that was made, or its apply. */
     runId: Schema.optionalKey(RunId),

@@ -43,19 +43,19 @@ export const DriftStatus = Schema.Literals(["unknown", "none", "drifted"])
 export type DriftStatus = typeof DriftStatus.Type
 
 /**
- * Why a Capsule is stale: its lane has another commit (`sourceSnapshotId`), or what it was applied with differs from what its
- * producer offers now (`producerCapsuleId`; `output` by the name under which the Capsule takes it, absent for `remote_state`).
+ * Why a Capsule is stale: its lane is at another commit (`sourceSnapshotId`), or what it was applied with differs from what its
+ * producer offers now (`producerCapsuleId`; `output` is the name under which the Capsule takes it, absent for `remote_state`).
  */
 export class StaleReason extends Schema.Opaque<StaleReason>()(
   Schema.Struct({
-    /** `restore`: a backup was restored, and no plan of it has been applied since. */
+    /** `restore`: a backup was restored, and no plan made from it has been applied since. */
     kind: Schema.Literals(["commit", "input", "restore"]),
     /** The Run that restored the backup. */
     runId: Schema.optionalKey(RunId),
     sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
     producerCapsuleId: Schema.optionalKey(CapsuleId),
     output: Schema.optionalKey(Schema.String),
-    /** With a path filter, what of the commit counts as a change of the module. */
+    /** With a path filter, which part of the commit counts as a change to the module. */
     because: Schema.optionalKey(Schema.String)
   }).annotate({ identifier: "StaleReason" })
 ) {}
@@ -77,10 +77,10 @@ export class CredentialWait extends Schema.Opaque<CredentialWait>()(
     provider: Schema.String,
     moduleLocalName: Schema.String,
     childAlias: Schema.optionalKey(Schema.String),
-    /** The Connection that is bound and cannot be used. */
+    /** The bound Connection that cannot be used. */
     connectionId: Schema.optionalKey(ConnectionId),
     reason: Schema.String,
-    /** The lowest role of the Workspace that can resolve it, or the operator of the service. */
+    /** Who can resolve it: a Workspace role (the lowest that suffices), or the operator of the service. */
     turn: Schema.Literals(["member", "admin", "operator"]),
     /** What they have to do. */
     next: Schema.String
@@ -99,14 +99,14 @@ export class Capsule extends Schema.Opaque<Capsule>()(
     modulePath: Schema.String,
     installConfigId: InstallConfigId,
     status: CapsuleStatus,
-    /** Without reasons a stale Capsule becomes `active`. */
+    /** A stale Capsule with no reasons left becomes `active`. */
     staleReasons: Schema.Array(StaleReason),
     runtimeSafety: RuntimeSafety,
     currentStateVersionId: Schema.optionalKey(StateVersionId),
     currentStateGeneration: Schema.Int,
     executionAuthorityEpoch: Schema.Int,
     adoptedSourceRevision: Schema.optionalKey(AdoptedSourceRevision),
-    /** About the commit of `adoptedSourceRevision`. Present where one Capsule or a list is read. */
+    /** Describes the commit of `adoptedSourceRevision`. Present when one Capsule or a list is read. */
     adoptedCommitDescription: Schema.optionalKey(CommitDescription),
     installConfigReAdoption: Schema.Struct({ authorityGuard: Schema.String }),
     autoUpdate: AutoUpdate,
@@ -118,7 +118,7 @@ export class Capsule extends Schema.Opaque<Capsule>()(
     publicEndpoint: Schema.optionalKey(Schema.String),
     /** Why the ref and path that the Capsule follows cannot be fetched; absent while they can. */
     laneError: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String, since: Timestamp })),
-    /** Present while its newest Run was refused for want of a credential. */
+    /** Present while the Capsule's newest Run stands refused for lack of a credential. */
     waitsForCredential: Schema.optionalKey(CredentialWait),
     /** With status `released`: who gave the Capsule up, when and why. */
     release: Schema.optionalKey(CapsuleRelease),
@@ -132,7 +132,7 @@ export class Capsule extends Schema.Opaque<Capsule>()(
 export const DependencyMode = Schema.Literals(["variable_injection", "published_output", "remote_state"])
 export const DependencyOutput = Schema.Struct({ from: Schema.String, to: Schema.String, required: Schema.Boolean })
 
-/** What a Capsule is to receive from another one. */
+/** What a Capsule should receive from another one. */
 export class NewDependency extends Schema.Opaque<NewDependency>()(
   Schema.Struct({
     producerCapsuleId: CapsuleId,

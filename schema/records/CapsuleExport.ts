@@ -9,10 +9,10 @@ export class CapsuleExport extends Schema.Opaque<CapsuleExport>()(
     stateVersionId: StateVersionId,
     resolvedCommit: Schema.String,
     fileName: Schema.String,
-    /** Path of the download. */
+    /** The download path. */
     link: Schema.String,
     expiresAt: Timestamp,
-    /** Inputs that are not in the archive: secrets, and values that are no longer provided. */
+    /** Inputs that the archive leaves out: secrets, and values that are no longer provided. */
     inputsToSupply: Schema.Array(Schema.String)
   }).annotate({ identifier: "CapsuleExport" })
 ) {}

@@ -1,4 +1,4 @@
-// Free of Effect: the first script of the dashboard loads this too.
+// Does not import Effect: the first script of the dashboard loads this too.
 
 /** In the order of a Capsule's life. */
 export const capsuleStatuses = ["pending", "active", "stale", "error", "disabled", "destroyed", "released"] as const

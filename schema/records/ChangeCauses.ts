@@ -8,17 +8,17 @@ export const mostNamed = 20
 /**
  * Something that differs since the last apply and may be why a plan changes anything. Names only, never a value.
  *
- * - `commit`: another commit whose files of the module differ; `fileCount` is absent where they could not be compared
+ * - `commit`: another commit, in which files of the module differ; `fileCount` is absent if they could not be compared
  * - `input`: an input with another value in the configuration
- * - `dependency`: an input that another Capsule fills with another value
+ * - `dependency`: an input for which another Capsule now supplies another value
  * - `drift`: the real object was changed or deleted outside of svc
- * - `resource`: resources that are changed by the same plan, or were changed outside, and that this one refers to
+ * - `resource`: resources that this one refers to and that the same plan changes, or that were changed outside
  * - `data`: data sources that this one refers to; what they read is not recorded
  * - `connection`: other Connections for providers
- * - `operator`: another profile or base configuration of the operator
+ * - `operator`: another profile or base configuration set by the operator
  * - `tool`: another tool, version of it, or selection of providers
  * - `unfinished`: the last apply ended before it was complete
- * - `function`: a function of the module that returns a different result each time, such as `timestamp()`
+ * - `function`: a function in the module that returns a different result each time, such as `timestamp()`
  */
 export const ChangeCause = Schema.Union([
   Schema.Struct({
@@ -46,22 +46,22 @@ export const ChangeCause = Schema.Union([
 export type ChangeCause = typeof ChangeCause.Type
 
 /**
- * Why a plan changes what it changes, from what was recorded.
+ * Why a plan changes what it changes, according to the records.
  *
  * - `compared`: with the last apply
- * - `first`: svc applied nothing before, so there is nothing to compare with
+ * - `first`: svc has not applied anything before, so there is nothing to compare with
  * - `destroy`: everything is removed because a person or a service requested it
  * - `not_recorded`: the Run has no plan, or it was made by a release that recorded too little
  *
- * `causes` has everything that differs. For each resource `certain` says whether the evidence leaves one cause;
- * otherwise `causes` has the possible ones, and none where nothing recorded explains the change.
+ * `causes` lists everything that differs. For each resource `certain` says whether the evidence leaves only one cause; otherwise
+ * `causes` lists the possible ones, and is empty if nothing recorded explains the change.
  */
 export class ChangeCauses extends Schema.Opaque<ChangeCauses>()(
   Schema.Struct({
     runId: RunId,
     status: Schema.Literals(["compared", "first", "destroy", "not_recorded"]),
     causes: Schema.Array(ChangeCause),
-    /** What could not be compared, so that it stays possible. */
+    /** What could not be compared, and therefore remains a possible cause. */
     unknown: Schema.Array(Schema.Literals(["commit", "inputs"])),
     resources: Schema.Array(
       Schema.Struct({ address: Schema.String, certain: Schema.Boolean, causes: Schema.Array(ChangeCause) })

@@ -4,7 +4,7 @@ import { Schema } from "effect"
  * What an attribute of a resource is computed from in the module's configuration, followed through modules, never a value;
  * without an attribute, what determines the number of instances.
  *
- * - `inputs`: of the root module
+ * - `inputs`: inputs of the root module
  * - `resources`: addresses in the configuration, without instance keys; data sources begin with `data.` after their module
  * - `partial`: it also refers to something that the tool does not describe, such as local values
  * - `literal`: it is a literal and refers to nothing
@@ -19,7 +19,7 @@ export class ChangeReferences extends Schema.Opaque<ChangeReferences>()(
   }).annotate({ identifier: "ChangeReferences" })
 ) {}
 
-/** An input whose value in the configuration differs from that of the last apply. */
+/** An input whose value in the configuration differs from its value at the last apply. */
 export class InputChange extends Schema.Opaque<InputChange>()(
   Schema.Struct({
     input: Schema.String,

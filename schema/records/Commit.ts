@@ -2,8 +2,8 @@ import { Schema } from "effect"
 import { Timestamp } from "./Primitives.ts"
 
 /**
- * The author's message and names of a commit, bounded, as plain text: control characters are visible, and addresses are left
- * out. Nobody has checked any of it. A commit that an earlier release fetched has none.
+ * A commit's message and author names, bounded, as plain text: control characters are made visible, and addresses are left out.
+ * None of it has been verified. A commit fetched by an earlier release has none.
  */
 export class CommitDescription extends Schema.Opaque<CommitDescription>()(
   Schema.Struct({
@@ -11,7 +11,7 @@ export class CommitDescription extends Schema.Opaque<CommitDescription>()(
     title: Schema.String,
     /** The rest of the message. */
     body: Schema.optionalKey(Schema.String),
-    /** A name without its e-mail address. */
+    /** A name without the e-mail address. */
     authorName: Schema.optionalKey(Schema.String),
     authoredAt: Schema.optionalKey(Timestamp)
   }).annotate({ identifier: "CommitDescription" })

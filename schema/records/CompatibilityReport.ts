@@ -18,7 +18,7 @@ export class Finding extends Schema.Opaque<Finding>()(
 export const needAttention = (findings: ReadonlyArray<Finding>): boolean =>
   findings.some(({ severity }) => severity === "warning")
 
-/** What the module declares about an input besides its name; absent in records of earlier releases. */
+/** What the module declares about an input besides its name; absent in records from earlier releases. */
 export class InputFacts extends Schema.Opaque<InputFacts>()(
   Schema.Struct({
     description: Schema.optionalKey(Schema.String),
@@ -89,7 +89,7 @@ export class CompatibilityReport extends Schema.Opaque<CompatibilityReport>()(
       status: Schema.String,
       digest: Schema.optionalKey(Schema.String),
       diagnostics: Schema.Array(ManifestDiagnostic),
-      /** What a rejected module does without: its inputs' labels, features, requirements, Interfaces, source build. */
+      /** What a rejected module goes without: its inputs' labels, features, requirements, Interfaces, source build. */
       dropped: Schema.optionalKey(Schema.Array(Schema.String))
     }),
     /**
@@ -97,7 +97,7 @@ export class CompatibilityReport extends Schema.Opaque<CompatibilityReport>()(
      * existed.
      */
     modules: Schema.optionalKey(Schema.Array(ModuleVerdict)),
-    /** The configuration that this check compiled, for `preflight` of an install plan. */
+    /** The configuration that this check compiled, used by `preflight` of an install plan. */
     installConfigId: Schema.optionalKey(InstallConfigId),
     createdByRunId: RunId,
     createdAt: Timestamp

@@ -13,8 +13,8 @@ export const ConnectionStatus = Schema.Literals(["pending", "verified", "expired
 export type ConnectionStatus = typeof ConnectionStatus.Type
 
 /**
- * Where Sources sent a Connection before it had origins. Nothing is sent there until an owner or admin confirms it: a Source
- * may have been pointed at a hostile server.
+ * Where Sources sent a Connection before Connections had origins. Nothing is sent there until an owner or admin confirms it: a
+ * Source may have been pointed at a hostile server.
  */
 export class ProposedOrigin extends Schema.Opaque<ProposedOrigin>()(
   Schema.Struct({
@@ -39,8 +39,8 @@ export const CredentialTestKind = Schema.Literals(["completeness", "git_server",
 export type CredentialTestKind = typeof CredentialTestKind.Type
 
 /**
- * What is wrong with the tokens of a Connection: the authorization server refused to renew them, could not be reached, or has
- * not revoked them yet after the Connection ended.
+ * What is wrong with a Connection's tokens: the authorization server refused to renew them, could not be reached, or has not yet
+ * revoked them after the Connection ended.
  */
 export class ConnectionOAuthFault extends Schema.Opaque<ConnectionOAuthFault>()(
   Schema.Struct({
@@ -50,7 +50,7 @@ export class ConnectionOAuthFault extends Schema.Opaque<ConnectionOAuthFault>()(
   })
 ) {}
 
-/** For a Connection made by an OAuth helper. Its tokens never come back. */
+/** For a Connection made by an OAuth helper. Its tokens are never returned. */
 export class ConnectionOAuth extends Schema.Opaque<ConnectionOAuth>()(
   Schema.Struct({
     helperId: Schema.String,
@@ -64,10 +64,10 @@ export class ConnectionOAuth extends Schema.Opaque<ConnectionOAuth>()(
   })
 ) {}
 
-/** How long before its expiry a Connection is reported as needing attention. */
+/** How long before it expires a Connection is reported as needing attention. */
 export const connectionExpiryNotice = "14 days"
 
-/** A write-only credential holder. Values and file contents never come back. */
+/** A write-only credential holder. Values and file contents are never returned. */
 export class Connection extends Schema.Opaque<Connection>()(
   Schema.Struct({
     id: ConnectionId,
@@ -81,7 +81,7 @@ export class Connection extends Schema.Opaque<Connection>()(
     status: ConnectionStatus,
     envNames: Schema.Array(Schema.String),
     fileNames: Schema.Array(Schema.String),
-    /** Its values are on the agents of this pool, under this name. It has no variables and files here. */
+    /** Its values are on the agents of this pool, under this name. It has no variables or files here. */
     providedBy: Schema.optionalKey(ProvidedBy),
     /** For a Git Connection: the only places it is sent to, fixed at creation. */
     origins: Schema.optionalKey(Schema.Array(CredentialOrigin)),
@@ -108,7 +108,7 @@ export const RecipeValue = Schema.Struct({
   label: LocalizedText,
   required: Schema.Boolean,
   secret: Schema.Boolean,
-  /** The provider argument with the same meaning, used when two configurations of one provider need different credentials. */
+  /** The corresponding provider argument, used when two configurations of one provider need different credentials. */
   argument: Schema.optionalKey(Schema.String)
 })
 

@@ -5,7 +5,7 @@ import { ProjectId } from "./Ids.ts"
 import { RelativePath } from "./Primitives.ts"
 import { Role } from "./Workspace.ts"
 
-/** A viewer cannot start anything, so there is nothing to grant. */
+/** Viewers cannot start anything, so there is nothing to grant them. */
 export const UseRole = Schema.Literals(["owner", "admin", "member"])
 export type UseRole = typeof UseRole.Type
 
@@ -18,8 +18,8 @@ const listOf = <S extends Schema.Top>(item: S) =>
   Schema.Array(item).check(Schema.isMinLength(1), Schema.isMaxLength(64))
 
 /**
- * Who may use a Connection, and for what. A role includes the ones above it. An absent field does not restrict, except `refs`,
- * which default to the adopted lane and the Source's default.
+ * Who may use a Connection, and for what. A role includes the ones above it. An absent field imposes no restriction, except
+ * `refs`, which defaults to the adopted lane and the Source's default.
  */
 const fields = {
   roles: Schema.Array(UseRole).check(Schema.isMinLength(1), Schema.isMaxLength(3)),
@@ -31,17 +31,17 @@ export class ConnectionUse extends Schema.Opaque<ConnectionUse>()(
   Schema.Struct(fields).annotate({ identifier: "ConnectionUse" })
 ) {}
 
-/** The same as entered by a person; origins and refs are normalised. */
+/** A use rule as entered by a person; origins and refs are normalised. */
 export const GivenConnectionUse = Schema.Struct({
   ...fields,
   refs: Schema.optionalKey(listOf(GivenGitRef)),
   modules: Schema.optionalKey(listOf(Schema.Struct({ origin: GivenCredentialOrigin, path: RelativePath })))
 }).annotate({ identifier: "GivenConnectionUse" })
 
-/** Owners and admins, who may also change it. */
+/** Only owners and admins, who may also change the rule. */
 export const defaultConnectionUse: ConnectionUse = { roles: ["owner", "admin"] }
 
-/** How a Run came to use a Connection, for its reviewers: the rule at the time, and whose authority satisfied it. */
+/** How a Run came to use a Connection, shown to its reviewers: the rule at the time, and whose authority satisfied it. */
 export class GrantedUse extends Schema.Opaque<GrantedUse>()(
   Schema.Struct({
     connectionName: Schema.String,

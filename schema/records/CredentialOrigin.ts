@@ -22,15 +22,15 @@ const normalised = (text: string): string | undefined => {
 }
 
 /**
- * Where the values of a Git Connection may be sent: one exact origin, or the part of it below a path, which then ends
- * with a slash. It has exactly one spelling.
+ * Where the values of a Git Connection may be sent: one exact origin, or the part of it below a path, which then ends with a
+ * slash. Each one has exactly one spelling.
  */
 export const CredentialOrigin = Schema.String.check(
   Schema.makeFilter((text: string) => normalised(text) === text, { description: expected, expected })
 ).pipe(Schema.brand("CredentialOrigin"))
 export type CredentialOrigin = typeof CredentialOrigin.Type
 
-/** An origin as a person enters it, normalised like the URLs of Sources. */
+/** An origin as a person enters it, normalised like Source URLs. */
 export const GivenCredentialOrigin = Schema.String.pipe(
   Schema.decodeTo(
     CredentialOrigin,

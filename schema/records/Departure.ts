@@ -5,7 +5,7 @@ import { Timestamp } from "./Primitives.ts"
 const StoppedToken = Schema.Struct({
   id: AccessTokenId,
   name: Schema.String,
-  /** Bound to this Workspace; other tokens keep working elsewhere. */
+  /** Whether the token is bound to this Workspace; other tokens keep working elsewhere. */
   bound: Schema.Boolean,
   lastUsedAt: Schema.optionalKey(Timestamp)
 })
@@ -29,15 +29,14 @@ const KeptToken = Schema.Struct({
   automation: Schema.String
 })
 
-/** What a member's removal, suspension or leaving stops in a Workspace. */
+/** What stops in a Workspace when a member leaves, is removed or is suspended. */
 export class Departure extends Schema.Opaque<Departure>()(
   Schema.Struct({
     subject: Subject,
-    /** Their tokens that stop reaching the Workspace. */
+    /** The member's tokens, which can no longer reach the Workspace. */
     tokens: Schema.Array(StoppedToken),
     /**
-     * Connections that are no longer used on their authority, each with its places of use. Another member can enable
-     * the use again.
+     * Connections that are no longer used on the member's authority, one entry per use. Another member can enable the use again.
      */
     connections: Schema.Array(StoppedUse),
     /** Tokens of automations that they created, and may have kept: these keep working until they are revoked. */

@@ -16,7 +16,7 @@ export class Discovery extends Schema.Opaque<Discovery>()(
       oidc: Schema.Boolean,
       workload_identity: Schema.Boolean,
       interfaces: Schema.Boolean,
-      /** Whether the operator allows Connections to be authorised by a person at another service. */
+      /** Whether the operator allows people to authorise Connections at another service. */
       oauth_helpers: Schema.Boolean
     }),
     endpoints: Schema.Struct({
@@ -36,7 +36,7 @@ export class Extension extends Schema.Opaque<Extension>()(
   Schema.Struct({
     name: Schema.String,
     summary: Schema.String,
-    /** Whether the operator enabled it; one that is off answers 501 `capability_not_available`. */
+    /** Whether the operator enabled the family; if not, its endpoints respond with 501 `capability_not_available`. */
     enabled: Schema.Boolean,
     /** Method and path of each. */
     endpoints: Schema.Array(Schema.String)

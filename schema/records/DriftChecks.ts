@@ -9,7 +9,7 @@ const Hours = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: mostHours
 const Off = Schema.Struct({ mode: Schema.Literal("off") })
 const Every = Schema.Struct({ mode: Schema.Literal("every"), hours: Hours })
 
-/** Whether and how often the service compares what is deployed with the real infrastructure automatically. */
+/** Whether and how often the service automatically compares the real infrastructure with what is deployed. */
 export const WorkspaceDriftChecks = Schema.Union([Off, Every]).annotate({ identifier: "WorkspaceDriftChecks" })
 export type WorkspaceDriftChecks = typeof WorkspaceDriftChecks.Type
 
@@ -21,7 +21,7 @@ export const CapsuleDriftChecks = Schema.Union([
 ]).annotate({ identifier: "CapsuleDriftChecks" })
 export type CapsuleDriftChecks = typeof CapsuleDriftChecks.Type
 
-/** What is in effect for a Capsule: its own choice, and when the next check is due, if any. */
+/** The setting in effect for a Capsule: its own choice, and when the next check is due, if any. */
 export class DriftCheckPlan extends Schema.Opaque<DriftCheckPlan>()(
   Schema.Struct({
     mode: Schema.Literals(["inherit", "off", "every"]),

@@ -2,7 +2,10 @@ import { Schema } from "effect"
 import { AuditEvent } from "./AuditEvent.ts"
 import { CapsuleId, WorkspaceId } from "./Ids.ts"
 
-/** One line of an export: the event, its place in the chain and the digest there. `workspaceId` is `null` for the installation and its accounts. */
+/**
+ * One line of an export: the event, its position in the chain and the chain's digest there. `workspaceId` is `null` for the
+ * installation and its accounts.
+ */
 export const ExportedAuditEvent = Schema.Struct({
   position: Schema.Int,
   ...AuditEvent.fields,

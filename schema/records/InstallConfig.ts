@@ -27,14 +27,14 @@ export class DeclaredVariable extends Schema.Opaque<DeclaredVariable>()(
       "host",
       "operator"
     ]),
-    /** Whether a value is set in this configuration. */
+    /** Whether this configuration sets a value. */
     set: Schema.Boolean
   }).annotate({ identifier: "DeclaredVariable" })
 ) {}
 
 /**
- * The part of a configuration that comes from the operator's base configuration. `place` says which modules a ready-made one is
- * for. Values of variables are never shown.
+ * The part of a configuration that comes from the operator's base configuration. `place` says which modules a ready-made
+ * configuration is for. Values of variables are never shown.
  */
 export class OperatorConfig extends Schema.Opaque<OperatorConfig>()(
   Schema.Struct({
@@ -53,7 +53,7 @@ export class OperatorConfig extends Schema.Opaque<OperatorConfig>()(
   }).annotate({ identifier: "OperatorConfig" })
 ) {}
 
-/** Public projection of the private, immutable configuration of a Capsule (`capsule-configs`). */
+/** Public projection of a Capsule's private, immutable configuration (`capsule-configs`). */
 export class InstallConfig extends Schema.Opaque<InstallConfig>()(
   Schema.Struct({
     id: InstallConfigId,
@@ -65,7 +65,7 @@ export class InstallConfig extends Schema.Opaque<InstallConfig>()(
     variables: Schema.Array(DeclaredVariable),
     outputAllowlist: Schema.Array(Schema.Json),
     interfaceBlueprints: Schema.Array(Schema.Json),
-    /** Presentation of the manifest's inputs and features, when one was adopted. */
+    /** Presentation of the manifest's inputs and features, if a manifest was adopted. */
     presentation: Schema.optionalKey(Schema.Json),
     sourceBuild: Schema.optionalKey(SourceBuild),
     operator: Schema.optionalKey(OperatorConfig),

@@ -42,7 +42,7 @@ export class InstallPlan extends Schema.Opaque<InstallPlan>()(
     installConfigId: Schema.optionalKey(InstallConfigId),
     capsuleId: Schema.optionalKey(CapsuleId),
     planRunId: Schema.optionalKey(RunId),
-    /** The uploaded state that the Capsule takes over. */
+    /** The uploaded state that the Capsule is taking over. */
     adopt: Schema.optionalKey(AdoptedUpload.mapFields(({ sha256, uploadId }) => ({ sha256, uploadId }))),
     diagnostics: Schema.Array(Finding),
     createdAt: Timestamp,
@@ -80,7 +80,7 @@ export class RevisionPlan extends Schema.Opaque<RevisionPlan>()(
   }).annotate({ identifier: "RevisionPlan" })
 ) {}
 
-/** What advances a coordinator of either kind out of a phase. */
+/** The action that moves an install or revision plan out of a phase. */
 export const nextActionOf = (phase: InstallPlanPhase | RevisionPlanPhase): NextAction => {
   switch (phase) {
     case "reviewable":

@@ -27,7 +27,7 @@ export class Interface extends Schema.Opaque<Interface>()(
   }).annotate({ identifier: "Interface" })
 ) {}
 
-/** A value-free record of an Interface that could not be materialised. */
+/** A record, without values, of an Interface that could not be materialised. */
 export const InterfaceMaterializationFailure = Schema.Struct({
   intentId: Schema.String,
   workspaceId: WorkspaceId,

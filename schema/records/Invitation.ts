@@ -4,8 +4,8 @@ import { Timestamp } from "./Primitives.ts"
 import { Role } from "./Workspace.ts"
 
 /**
- * How an address was verified for its account: the operator set it, or a link mailed to it was opened. Addresses
- * verified by the upstream provider are kept with the identity.
+ * How an account's address was verified: the operator set it, or a link mailed to it was opened. Addresses verified by the
+ * upstream provider are kept with the identity.
  */
 export const AddressProof = Schema.Literals(["operator", "mail"])
 export type AddressProof = typeof AddressProof.Type
@@ -17,10 +17,10 @@ export type InvitationStatus = typeof InvitationStatus.Type
 export class Invitation extends Schema.Opaque<Invitation>()(
   Schema.Struct({
     id: InvitationId,
-    /** Absent for an invitation only to the server. */
+    /** Absent when the invitation is only to the server. */
     workspaceId: Schema.optionalKey(WorkspaceId),
     role: Schema.optionalKey(Role),
-    /** Only an account with this address, verified, may accept. */
+    /** Only an account that has verified this address may accept. */
     email: Schema.optionalKey(Schema.String),
     /** Only this account may accept. */
     subject: Schema.optionalKey(Subject),
@@ -41,10 +41,10 @@ export class InvitationPreview extends Schema.Opaque<InvitationPreview>()(
     role: Schema.optionalKey(Role),
     /** Who it is meant for. */
     email: Schema.optionalKey(Schema.String),
-    /** Name of the person who invites; absent for the operator. */
+    /** Name of the person who sent the invitation; absent for the operator. */
     invitedBy: Schema.optionalKey(Schema.String),
     expiresAt: Timestamp,
-    /** Whether an account may be created with the link; otherwise its holder signs in to an existing one. */
+    /** Whether the link may be used to create an account; otherwise its holder signs in to an existing one. */
     signUp: Schema.Boolean
   }).annotate({ identifier: "InvitationPreview" })
 ) {}

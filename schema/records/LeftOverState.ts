@@ -52,7 +52,7 @@ export class LeftOverState extends Schema.Opaque<LeftOverState>()(
     /** Absent, like `serial`, when it is not a complete state file. */
     lineage: Schema.optionalKey(Schema.String),
     serial: Schema.optionalKey(Schema.Int),
-    /** Absent when it cannot be counted: the file is truncated, or the tool encrypted it. */
+    /** Absent when resources cannot be counted: the file is truncated, or the tool encrypted it. */
     resourceCount: Schema.optionalKey(Schema.Int),
     /** The Capsule's status after the settlement. */
     base: Schema.Struct({
@@ -60,7 +60,7 @@ export class LeftOverState extends Schema.Opaque<LeftOverState>()(
       stateGeneration: Schema.Int,
       executionAuthorityEpoch: Schema.Int
     }),
-    /** What prevents its adoption at this moment; empty when nothing does. */
+    /** What currently prevents its adoption; empty when nothing does. */
     adoptionProblems: Schema.Array(AdoptionProblem),
     adoption: Schema.optionalKey(Schema.Struct({ at: Timestamp, by, stateVersionId: StateVersionId })),
     discard: Schema.optionalKey(Schema.Struct({ at: Timestamp, by }))

@@ -33,22 +33,22 @@ export const NeedCommit = Schema.Struct({
 })
 
 /**
- * One entry of what needs a person: one Capsule with every reason, several Capsules behind one commit, or something else in
- * the Workspace.
+ * One entry in the list of what needs a person: one Capsule with all its reasons, several Capsules behind one commit, or
+ * something else in the Workspace.
  */
 export class Need extends Schema.Opaque<Need>()(
   Schema.Struct({
-    /** Stays the same while the entry does. */
+    /** Identifies the entry for as long as it exists. */
     key: Schema.String,
     group: NeedGroup,
     /** The worst reason. */
     kind: NeedKind,
-    /** Further reasons of the same Capsule. */
+    /** The Capsule's other reasons. */
     also: Schema.Array(NeedKind),
     since: Timestamp,
-    /** Several only where one newer commit of a Source waits for all of them. */
+    /** More than one only if a single newer commit of a Source is waiting for all of them. */
     capsules: Schema.Array(NeedingCapsule),
-    /** For a failure: the Capsule was never applied. */
+    /** For a failure: the Capsule has never been applied. */
     neverApplied: Schema.optionalKey(Schema.Boolean),
     run: Schema.optionalKey(NeedRun),
     commit: Schema.optionalKey(NeedCommit),
@@ -67,21 +67,21 @@ export class Need extends Schema.Opaque<Need>()(
 /** How many entries each group has, over all pages. */
 export const NeedCounts = Schema.Record(NeedGroup, Schema.Int)
 
-/** The health of the Capsules of a Workspace: each is counted once, by its worst reason. */
+/** Health of a Workspace's Capsules: each is counted once, by its worst reason. */
 export class CapsuleHealth extends Schema.Opaque<CapsuleHealth>()(
   Schema.Struct({
-    /** Neither destroyed nor released. */
+    /** Number of Capsules that are neither destroyed nor released. */
     capsules: Schema.Int,
-    /** Nothing is open, and what exists was compared with the state and did not differ, or was applied since. */
+    /** Nothing is open, and the real resources matched the state when they were compared, or have been applied since. */
     healthy: Schema.Int,
-    /** Nothing is open, but no drift check has compared what exists with the state. */
+    /** Nothing is open, but no drift check has compared the real resources with the state yet. */
     unchecked: Schema.Int,
-    /** They wait for a decision or a credential, drifted, or have an update. */
+    /** Capsules that are waiting for a decision or a credential, have drifted, or have an update. */
     waiting: Schema.Int,
     failed: Schema.Int,
     notApplied: Schema.Int,
     disabled: Schema.Int,
-    /** `false` in a Workspace with more Capsules than were read: then every count is a lower bound. */
+    /** `false` if the Workspace has more Capsules than were read: then every count is a lower bound. */
     complete: Schema.Boolean
   }).annotate({ identifier: "CapsuleHealth" })
 ) {}

@@ -1,6 +1,6 @@
-// Free of Effect: the dashboard loads this too.
+// Does not import Effect: the dashboard loads this too.
 
-/** Why something needs a person, worst first: the order of the list, and which reason names an entry. */
+/** Reasons why something needs a person, worst first: the order of the list, and which reason an entry is named after. */
 export const needKinds = [
   "unknown_safety",
   "failed",
@@ -21,5 +21,5 @@ export const needKinds = [
   "connection_expiring"
 ] as const
 
-/** The headings of the list, in the order of their kinds. */
+/** The list's headings, in the order of their kinds. */
 export const needGroups = ["failed", "decision", "blocked", "drifted", "update", "expiring"] as const

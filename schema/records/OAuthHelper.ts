@@ -9,7 +9,7 @@ export const OAuthHelperId = Schema.String.check(
 ).pipe(Schema.brand("OAuthHelperId"))
 export type OAuthHelperId = typeof OAuthHelperId.Type
 
-/** A way to obtain a Connection's credentials by a person's authorization at another service, declared by the operator. */
+/** A way, declared by the operator, to obtain a Connection's credentials by having a person authorise it at another service. */
 export class OAuthHelper extends Schema.Opaque<OAuthHelper>()(
   Schema.Struct({
     id: OAuthHelperId,
@@ -23,7 +23,7 @@ export class OAuthHelper extends Schema.Opaque<OAuthHelper>()(
     authMode: Schema.String,
     /** What the Connection sets. */
     valueNames: Schema.Array(Schema.String),
-    /** For a Git Connection: the only places it is sent to. */
+    /** For a Git Connection: the only places its values are sent to. */
     origins: Schema.optionalKey(Schema.Array(CredentialOrigin))
   }).annotate({ identifier: "OAuthHelper" })
 ) {}

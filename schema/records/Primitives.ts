@@ -22,7 +22,7 @@ export const GivenTime = Timestamp.check(
   )
 )
 
-/** A `GivenTime` of a filter, which may also be in whole seconds: `2026-01-31T09:30:00Z`. */
+/** A `GivenTime` in a filter, which may also have whole-second precision: `2026-01-31T09:30:00Z`. */
 export const AskedTime = Schema.String.pipe(
   Schema.decodeTo(
     GivenTime,
@@ -65,13 +65,13 @@ export const freeText = (max: number) =>
     })
   )
 
-/** The same, but not blank. */
+/** Free text that must not be blank. */
 export const requiredText = (max: number) =>
   freeText(max).check(
     Schema.isPattern(/[^\s\p{Default_Ignorable_Code_Point}]/u, { description: "text that is not blank" })
   )
 
-/** The folder of a module: `.` or a relative path as the commit spells it (specification, install). */
+/** A module's folder: `.` or a relative path as the commit spells it (specification, install). */
 export const RelativePath = RepositoryFolder.pipe(Schema.brand("RelativePath"))
 export type RelativePath = typeof RelativePath.Type
 

@@ -3,7 +3,7 @@ import { GrantedUse } from "./ConnectionUse.ts"
 import { ConnectionId } from "./Ids.ts"
 import { GivenProviderAddress } from "./ProviderAddress.ts"
 
-/** One exact local-name/alias tuple of the selected root module. Bindings must equal it in all three parts. */
+/** One exact local-name/alias tuple of the selected root module. Bindings must match all three parts. */
 export class ProviderRequirement extends Schema.Opaque<ProviderRequirement>()(
   Schema.Struct({
     provider: Schema.String,
@@ -28,14 +28,14 @@ export class ProviderBinding extends Schema.Opaque<ProviderBinding>()(
   }).annotate({ identifier: "ProviderBinding" })
 ) {}
 
-/** The key under which a requirement and its binding meet. */
+/** The key that matches a requirement to its binding. */
 export const requirementKey = (tuple: {
   readonly provider: string
   readonly moduleLocalName: string
   readonly childAlias?: string | undefined
 }): string => JSON.stringify([tuple.provider, tuple.moduleLocalName, tuple.childAlias ?? null])
 
-/** Evidence of a Run: how a requirement was met, without values (specification, Named states). */
+/** Evidence for a Run: how a requirement was met, without values (specification, Named states). */
 export class ProviderResolution extends Schema.Opaque<ProviderResolution>()(
   Schema.Struct({
     provider: Schema.String,
@@ -44,7 +44,7 @@ export class ProviderResolution extends Schema.Opaque<ProviderResolution>()(
     status: Schema.Literals(["resolved_provider_connection", "blocked_missing_connection", "blocked_policy"]),
     connectionId: Schema.optionalKey(ConnectionId),
     blockedReason: Schema.optionalKey(Schema.String),
-    /** The rule by which the Connection is used, and on whose authority. */
+    /** The rule under which the Connection is used, and on whose authority. */
     use: Schema.optionalKey(GrantedUse),
     envNames: Schema.Array(Schema.String)
   }).annotate({ identifier: "ProviderResolution" })

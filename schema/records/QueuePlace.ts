@@ -2,9 +2,9 @@ import { Schema } from "effect"
 import { RunId } from "./Ids.ts"
 
 /**
- * The control plane has two pools of places for executing Runs, so that neither can starve the other. `builds` is for
- * what fetches and builds: syncs, compatibility checks, and plans whose configuration has a source build. `runs` is for
- * everything else. `agents` are the places of the Run's agent pool.
+ * The control plane has two pools of places for executing Runs, so that neither can starve the other. `builds` is for whatever
+ * fetches and builds: syncs, compatibility checks, and plans whose configuration has a source build. `runs` is for everything
+ * else. `agents` stands for the places in the Run's agent pool.
  */
 export const SlotPool = Schema.Literals(["runs", "builds", "agents"])
 export type SlotPool = typeof SlotPool.Type
@@ -14,10 +14,10 @@ export type SlotPool = typeof SlotPool.Type
  *
  * - `capsule_busy`: another Run of its Capsule is running or was requested first
  * - `workspace_limit`: its Workspace has reached its limit of Runs executing in this pool
- * - `places_taken`: every place of the pool is taken; in a pool of agents, every place of the agents that can execute it
- * - `place_kept`: a drift check leaves the last free place to Runs that people request
- * - `no_agent`: no agent of its pool can execute it now: none is connected, or none has what it needs; or, with `leases`, agents
- *   may still execute an apply that began before a restore
+ * - `places_taken`: every place in the pool is taken; in a pool of agents, every place on the agents that can execute it
+ * - `place_kept`: a drift check leaves the last free place to Runs requested by people
+ * - `no_agent`: no agent in its pool can execute it now: none is connected, or none has what it needs; or, with `leases`, agents
+ *   may still be executing an apply that began before a restore
  * - `turn`: nothing blocks it; it starts when its turn comes
  */
 export const QueueReason = Schema.Literals([
@@ -34,11 +34,11 @@ export type QueueReason = typeof QueueReason.Type
  * Why no agent can execute the Run now.
  *
  * - `assignment`: the operator has not assigned the pool to the Workspace
- * - `agent`: no agent of the pool is connected
+ * - `agent`: no agent in the pool is connected
  * - `tool`, `platform`, `isolation`, `credentials`: the Run needs it, and no connected agent has it
  * - `disk`: the disks of the agents that have it are nearly full
- * - `leases`: after a restore, the leases of applies that began before must be over; `needed` is when that is
- * - `undrained`: the agents that have it are draining, or run a release that the server gives no Runs
+ * - `leases`: after a restore, the leases of applies that began before it must have expired; `needed` is when that is
+ * - `undrained`: the agents that have it are draining, or are on a release that the server gives no Runs to
  */
 export const MissingProperty = Schema.Literals([
   "assignment",
@@ -56,13 +56,13 @@ export type MissingProperty = typeof MissingProperty.Type
 export class MissingOfAgents extends Schema.Opaque<MissingOfAgents>()(
   Schema.Struct({
     property: MissingProperty,
-    /** Of `leases`, `tool`, `platform`, `isolation` and `credentials`: what the Run needs. */
+    /** For `leases`, `tool`, `platform`, `isolation` and `credentials`: what the Run needs. */
     needed: Schema.optionalKey(Schema.String)
   }).annotate({ identifier: "MissingOfAgents" })
 ) {}
 
 /**
- * The position of a queued Run, and what it waits for. It reveals nothing about other Workspaces except that places are
+ * The position of a queued Run, and what it is waiting for. It reveals nothing about other Workspaces except that places are
  * taken.
  */
 export class QueuePlace extends Schema.Opaque<QueuePlace>()(

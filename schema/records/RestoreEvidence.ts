@@ -10,7 +10,7 @@ const StateStanding = Schema.Struct({
   resourceCount: Schema.Int
 })
 
-/** A difference between the present configuration and that of the backup, by name. Values are never shown. */
+/** A difference between the current configuration and the backup's, by name. Values are never shown. */
 export class ConfigurationDifference extends Schema.Opaque<ConfigurationDifference>()(
   Schema.Struct({
     kind: Schema.Literals(["input", "provider", "output"]),
@@ -19,7 +19,7 @@ export class ConfigurationDifference extends Schema.Opaque<ConfigurationDifferen
   }).annotate({ identifier: "ConfigurationDifference" })
 ) {}
 
-/** A pointer of the Capsule that the restore would move. */
+/** One of the Capsule's pointers that the restore would move. */
 const MovedPointer = Schema.Struct({
   name: Schema.Literals(["installConfigId", "modulePath", "sourceSnapshotId", "ref", "path", "resolvedCommit", "tool"]),
   current: Schema.optionalKey(Schema.String),
@@ -27,7 +27,7 @@ const MovedPointer = Schema.Struct({
 })
 export type MovedPointer = typeof MovedPointer.Type
 
-/** What the restore of a backup changes, for its reviewers: positions and names, no values. */
+/** What restoring a backup changes, for the reviewers: positions and names, no values. */
 export class RestoreEvidence extends Schema.Opaque<RestoreEvidence>()(
   Schema.Struct({
     backupId: BackupId,
@@ -36,7 +36,7 @@ export class RestoreEvidence extends Schema.Opaque<RestoreEvidence>()(
     current: Schema.optionalKey(StateStanding),
     /** The state in the backup. */
     restored: StateStanding,
-    /** Where the Capsule stands after the restore. */
+    /** The Capsule's position after the restore. */
     next: Schema.Struct({
       generation: Schema.Int,
       serial: Schema.Int,

@@ -54,13 +54,13 @@ export const RunTrigger = Schema.Literals(["user", "webhook", "schedule", "auto_
 export type RunTrigger = typeof RunTrigger.Type
 
 /**
- * Why a plan was requested, unless it is for the newest commit of the lane: `rollback` plans the revision and configuration of
- * an earlier StateVersion, `reconcile` puts back what was changed outside, at the deployed revision.
+ * Why a plan was requested, unless it is for the newest commit of the lane: `rollback` plans the revision and configuration of an
+ * earlier StateVersion, `reconcile` reverts changes made outside, at the deployed revision.
  */
 export const PlanPurpose = Schema.Literals(["rollback", "reconcile"])
 export type PlanPurpose = typeof PlanPurpose.Type
 
-/** Kinds of Run that may change infrastructure or read it for a change: at most one of them is active per Capsule. */
+/** Kinds of Run that may change infrastructure or read it for a change: a Capsule has at most one of them active. */
 export const capsuleExclusiveTypes: ReadonlyArray<RunType> = [
   "plan",
   "apply",
@@ -86,9 +86,9 @@ export const ChangedAttribute = Schema.Struct({
   before: Schema.optionalKey(Schema.Json),
   after: Schema.optionalKey(Schema.Json),
   sensitive: Schema.optionalKey(Schema.Boolean),
-  /** Whether the value is known only after the apply. */
+  /** Whether the value will only be known after the apply. */
   unknown: Schema.optionalKey(Schema.Boolean),
-  /** Whether this change makes the tool replace the resource instead of changing it. */
+  /** Whether this change makes the tool replace the resource instead of updating it in place. */
   forcesReplacement: Schema.optionalKey(Schema.Boolean)
 })
 
@@ -101,9 +101,9 @@ export class ResourceChange extends Schema.Opaque<ResourceChange>()(
     provider: Schema.String,
     actions: Schema.Array(Schema.String),
     reason: Schema.optionalKey(Schema.String),
-    /** The resource exists already and is managed from the apply on; the id is its provider's, where the plan knows it. */
+    /** Set if the resource already exists and is managed from this apply on; the id is its provider's, if the plan knows it. */
     importing: Schema.optionalKey(Schema.Struct({ id: Schema.optionalKey(Schema.String) })),
-    /** The address that the resource had before, where the plan moves it. */
+    /** The resource's previous address, if the plan moves it. */
     previousAddress: Schema.optionalKey(Schema.String),
     changedAttributes: Schema.Array(ChangedAttribute),
     references: Schema.optionalKey(Schema.Array(ChangeReferences))
@@ -136,7 +136,7 @@ export class RunDiagnostic extends Schema.Opaque<RunDiagnostic>()(
   }).annotate({ identifier: "RunDiagnostic" })
 ) {}
 
-/** How a Run is isolated from the machine, strongest first. `process` is no isolation. */
+/** How a Run is isolated from the machine, strongest first. `process` means no isolation. */
 export const SandboxLevel = Schema.Literals([
   "bubblewrap",
   "namespaces",
@@ -147,7 +147,7 @@ export const SandboxLevel = Schema.Literals([
 ])
 export type SandboxLevel = typeof SandboxLevel.Type
 
-/** Runs of older releases may have had their own user and no other isolation. */
+/** Runs from older releases may have had their own user and no other isolation. */
 export const RecordedSandboxLevel = Schema.Literals([...SandboxLevel.literals, "user"])
 export type RecordedSandboxLevel = typeof RecordedSandboxLevel.Type
 
@@ -161,11 +161,11 @@ export class ToolIdentity extends Schema.Opaque<ToolIdentity>()(
   Schema.Struct({ name: Schema.Literals(["opentofu", "terraform"]), version: Schema.String })
 ) {}
 
-/** What a manifest may propose and nothing else: one shape and one set of rules, whoever writes it. */
+/** Exactly what a manifest may propose: one shape and one set of rules, whoever writes it. */
 export const SourceBuild = SourceBuildDeclaration.annotate({ identifier: "SourceBuild" })
 export type SourceBuild = typeof SourceBuild.Type
 
-/** How one post-apply check ended; `reason` describes the response instead of the expected one, and never repeats it. */
+/** How one post-apply check ended; `reason` describes the actual response, and never repeats it. */
 export class PostApplyResult extends Schema.Opaque<PostApplyResult>()(
   Schema.Struct({
     name: Schema.String,
@@ -205,12 +205,12 @@ export class OperatorEvidence extends Schema.Opaque<OperatorEvidence>()(
 export class PlannedSignIn extends Schema.Opaque<PlannedSignIn>()(
   Schema.Struct({
     redirectUri: Schema.String,
-    /** After a sign-out: the origin, and the operator's `postLogoutPaths` there. */
+    /** Used after sign-out: the origin, and the operator's `postLogoutPaths` there. */
     postLogoutRedirectUris: Schema.Array(Schema.String)
   }).annotate({ identifier: "PlannedSignIn" })
 ) {}
 
-/** An input that a dependency fills, and how its value differs from the one of the last apply. */
+/** An input that a dependency fills, and how its value differs from that of the last apply. */
 export class InjectedInput extends Schema.Opaque<InjectedInput>()(
   Schema.Struct({
     input: Schema.String,
@@ -228,22 +228,22 @@ export class RunEvidence extends Schema.Opaque<RunEvidence>()(
     resourceDrift: Schema.optionalKey(Schema.Array(ResourceChange)),
     providerResolutions: Schema.optionalKey(Schema.Array(ProviderResolution)),
     diagnostics: Schema.optionalKey(Schema.Array(RunDiagnostic)),
-    /** Addresses that an interrupted apply started to change and never reported as finished. */
+    /** Addresses that an interrupted apply started to change but never reported as finished. */
     possiblyCreated: Schema.optionalKey(Schema.Array(Schema.String)),
     tool: Schema.optionalKey(ToolIdentity),
     providerLockDigest: Schema.optionalKey(Schema.String),
     sourceBuild: Schema.optionalKey(SourceBuild),
-    /** What the operator's base configuration means for this Run. */
+    /** The effect of the operator's base configuration on this Run. */
     operatorConfig: Schema.optionalKey(OperatorEvidence),
     /** Only for plans of a Capsule whose application signs people in. */
     signIn: Schema.optionalKey(PlannedSignIn),
-    /** Only for applies: the operator's checks afterwards. */
+    /** Only for applies: results of the operator's post-apply checks. */
     postApply: Schema.optionalKey(Schema.Array(PostApplyResult)),
-    /** Only for plans: inputs whose value comes from another Capsule and is not the one of the last apply. Values are not recorded. */
+    /** Only for plans: inputs from other Capsules whose value differs from that of the last apply. Values are not recorded. */
     injectedInputs: Schema.optionalKey(Schema.Array(InjectedInput)),
-    /** Only for plans after an apply: inputs whose value in the configuration is not the one of that apply. Values are not recorded. */
+    /** Only for plans after an apply: configured inputs whose value differs from that of the last apply. Not their values. */
     changedInputs: Schema.optionalKey(Schema.Array(InputChange)),
-    /** Only for the first plan on a state that no apply of the Capsule committed. */
+    /** Only for the first plan on a state that was not committed by an apply of the Capsule. */
     adopts: Schema.optionalKey(Schema.Literals(["upload", "left_over"])),
     /** Only for restores: what the backup changes. */
     restore: Schema.optionalKey(RestoreEvidence),
@@ -280,16 +280,16 @@ export class Run extends Schema.Opaque<Run>()(
     /** The execution profile and its digest when the Run started; an apply needs the same ones as its plan. */
     profile: Schema.optionalKey(Schema.String),
     profileDigest: Schema.optionalKey(Schema.String),
-    /** The pool of agents that executes the Run; absent for Runs that the control plane executes. */
+    /** The agent pool that executes the Run; absent for Runs that the control plane executes. */
     pool: Schema.optionalKey(Schema.String),
-    /** The agent that executes it now. */
+    /** The agent that is executing it now. */
     agentId: Schema.optionalKey(AgentId),
     /**
      * Since when that agent has been silent. A plan is abandoned after a minute, an apply only once its lease has
      * expired.
      */
     agentUnreachableSince: Schema.optionalKey(Timestamp),
-    /** Present when a single Run is read and an agent executes it. */
+    /** Present when a single Run is read and an agent is executing it. */
     agent: Schema.optionalKey(RunAgent),
     requiresApproval: Schema.Boolean,
     approvedBy: Schema.optionalKey(Subject),
@@ -298,10 +298,10 @@ export class Run extends Schema.Opaque<Run>()(
     approvalComment: Schema.optionalKey(Schema.String),
     createdBy: Schema.optionalKey(Schema.String),
     trigger: RunTrigger,
-    /** For a plan and its apply. */
+    /** Set on plans and their applies. */
     purpose: Schema.optionalKey(PlanPurpose),
     attempt: Schema.Int,
-    /** While queued: its position, and what it waits for. */
+    /** While queued: its position, and what it is waiting for. */
     queue: Schema.optionalKey(QueuePlace),
     error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),
     stateVersionId: Schema.optionalKey(StateVersionId),
@@ -311,12 +311,12 @@ export class Run extends Schema.Opaque<Run>()(
     startedAt: Schema.optionalKey(Timestamp),
     finishedAt: Schema.optionalKey(Timestamp),
     expiresAt: Schema.optionalKey(Timestamp),
-    /** The log is past the server's retention period, and was removed. */
+    /** When the log was removed, because its retention period had passed. */
     logRemovedAt: Schema.optionalKey(Timestamp)
   }).annotate({ identifier: "Run" })
 ) {}
 
-/** The newest Run of a Capsule, as lists of Capsules show it. */
+/** A Capsule's newest Run, as shown in lists of Capsules. */
 export class LatestRun extends Schema.Opaque<LatestRun>()(
   Schema.Struct({
     capsuleId: CapsuleId,
@@ -329,7 +329,7 @@ export class LatestRun extends Schema.Opaque<LatestRun>()(
   }).annotate({ identifier: "LatestRun" })
 ) {}
 
-/** A Run that belongs to a change: what it was planned from, the plan that it replaced, or what applied it. */
+/** A Run that belongs to a change: the one that it was planned from, the plan that it replaced, or the Run that applied it. */
 export class FoldedRun extends Schema.Opaque<FoldedRun>()(
   Schema.Struct({
     /** The plan of the change. */

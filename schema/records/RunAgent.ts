@@ -3,10 +3,11 @@ import { AgentId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
 /**
- * What a running apply would lose with the agent's disk: states newer than the one that the service keeps.
+ * What a running apply would lose with the agent's disk: states newer than the one that the service has stored.
  *
- * - `savedAt`, `savedSerial`: of the state that the service keeps; absent before the first
- * - `newestSerial`: of the newest state that the agent reported; absent before the first, and after a restart until the agent reports it
+ * - `savedAt`, `savedSerial`: of the state that the service has stored; absent until the first
+ * - `newestSerial`: of the newest state that the agent has reported; absent until the first, and after a restart until the agent
+ *   reports it
  */
 export class SavedState extends Schema.Opaque<SavedState>()(
   Schema.Struct({
@@ -16,7 +17,7 @@ export class SavedState extends Schema.Opaque<SavedState>()(
   }).annotate({ identifier: "SavedState" })
 ) {}
 
-/** The agent that executes a Run, and what the service knows of it at this moment. */
+/** The agent that executes a Run, and what the service currently knows about it. */
 export class RunAgent extends Schema.Opaque<RunAgent>()(
   Schema.Struct({
     id: AgentId,
@@ -32,9 +33,9 @@ export class RunAgent extends Schema.Opaque<RunAgent>()(
           "While it is unreachable: when the Run is given up, about, if it stays so. Until then the Capsule takes no other Run."
       })
     ),
-    /** Of an apply: when the start of its tool was recorded, before it began. */
+    /** For an apply: when the start of its tool was recorded, before it began. */
     startedAt: Schema.optionalKey(Timestamp),
-    /** Of an apply whose tool may have been started. */
+    /** For an apply whose tool may have been started. */
     state: Schema.optionalKey(SavedState)
   }).annotate({ identifier: "RunAgent" })
 ) {}

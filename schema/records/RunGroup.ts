@@ -10,7 +10,7 @@ export class RunGroup extends Schema.Opaque<RunGroup>()(
     type: Schema.Literals(["update", "drift_check"]),
     status: Schema.Literals(["running", "waiting_approval", "succeeded", "failed", "cancelled"]),
     runIds: Schema.Array(RunId),
-    /** For an update: its Capsules, consumers in a later wave than their producers. */
+    /** For an update: its Capsules in waves, consumers in a later wave than their producers. */
     waves: Schema.optionalKey(Schema.Array(RunWave)),
     /** Why the next wave is not planned although it could be: a person has to act. */
     heldReason: Schema.optionalKey(Schema.String),
@@ -18,7 +18,10 @@ export class RunGroup extends Schema.Opaque<RunGroup>()(
     /** The newer update of the Workspace that replaced it. */
     replacedBy: Schema.optionalKey(RunGroupId),
     createdAt: Timestamp,
-    /** When nothing in it could continue. An update with a failed Capsule stays open: planned again, it continues. */
+    /**
+     * When nothing in it could continue any more. An update with a failed Capsule stays open: it continues once the Capsule is
+     * planned again.
+     */
     finishedAt: Schema.optionalKey(Timestamp)
   }).annotate({ identifier: "RunGroup" })
 ) {}

@@ -3,7 +3,7 @@ import type { RunStatus, RunType } from "./Run.ts"
 
 type Moves = Readonly<Partial<Record<RunStatus, RunEventKind>>>
 
-/** Every legal move of a Run, with the event that reports it (design, section 5). A status without a move is final. */
+/** Every legal move of a Run, with the event that reports it (design, section 5). A status with no moves is final. */
 export const runMoves: Readonly<Record<RunStatus, Moves>> = {
   queued: {
     running: "run.started",
@@ -32,7 +32,7 @@ export const runMoves: Readonly<Record<RunStatus, Moves>> = {
   expired: {}
 }
 
-/** The only moves out of a final status: a plan that was approved, and that no apply has used, may lose its approval. */
+/** The only moves out of a final status: an approved plan that no apply has used yet may lose its approval. */
 export const approvedPlanMoves: Moves = {
   cancelled: "run.cancelled",
   superseded: "run.superseded",
@@ -42,12 +42,12 @@ export const approvedPlanMoves: Moves = {
 export const isFinalStatus = (status: RunStatus): boolean => Object.keys(runMoves[status]).length === 0
 
 /**
- * What is reviewed before it takes effect. The Run that carries out a reviewed restore has its type as well, and is never
- * approved itself.
+ * Kinds of Run that are reviewed before they take effect. The Run that carries out a reviewed restore has the same type, but is
+ * never approved itself.
  */
 export const isPlan = (type: RunType): boolean => type === "plan" || type === "destroy_plan" || type === "restore"
 
-/** What decides the future of a Run. `isUsed`: its apply was created. */
+/** What determines a Run's future. `isUsed`: its apply has been created. */
 export interface RunStanding {
   readonly type: RunType
   readonly status: RunStatus
@@ -58,7 +58,7 @@ export interface RunStanding {
 export const isApprovedPlan = ({ isApproved, isUsed, status, type }: RunStanding): boolean =>
   status === "succeeded" && isPlan(type) && isApproved && !isUsed
 
-/** A plan that waits for its approval or its apply: it may still change infrastructure, or become void. */
+/** A plan that is waiting for its approval or its apply: it may still change infrastructure, or become void. */
 export const isPendingPlan = (run: RunStanding): boolean =>
   (run.status === "waiting_approval" && isPlan(run.type)) || isApprovedPlan(run)
 

@@ -2,9 +2,9 @@ import { Schema } from "effect"
 import { CapsuleId, RunId } from "./Ids.ts"
 
 /**
- * Where a Capsule of an update stands.
+ * A Capsule's progress in an update.
  *
- * - `waiting`: waits for the Capsules in `waitsFor`, or for its turn
+ * - `waiting`: waiting for the Capsules in `waitsFor`, or for its turn
  * - `planning`: its plan is queued or running
  * - `waiting_approval`, `approved`: a person is needed, to review the plan or to apply it
  * - `left_out`: none of its inputs has changed; `reason` says so

@@ -7,18 +7,18 @@ import { Timestamp } from "./Primitives.ts"
 export const SyncIntent = Schema.Literals(["observe", "manual_plan"])
 export type SyncIntent = typeof SyncIntent.Type
 
-/** What checking one ref and path of a Source found: its default lane, and each lane that a Capsule has adopted. */
+/** The result of checking one ref and path of a Source: its default lane, and each lane that a Capsule has adopted. */
 export class SourceLane extends Schema.Opaque<SourceLane>()(
   Schema.Struct({
     ref: Schema.String,
     path: Schema.String,
-    /** The commit of the ref at the last successful check. */
+    /** The ref's commit at the last successful check. */
     commit: Schema.optionalKey(Schema.String),
     commitDescription: Schema.optionalKey(CommitDescription),
     sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
     lastLookAt: Schema.optionalKey(Timestamp),
     lastChangeAt: Schema.optionalKey(Timestamp),
-    /** Why the last check failed; absent as soon as one succeeds. */
+    /** Why the last check failed; absent once a check succeeds. */
     error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String, since: Timestamp })),
     /** When the next scheduled check is due; absent if `autoSync` is off. */
     nextLookAt: Schema.optionalKey(Timestamp)
@@ -41,9 +41,9 @@ export class Source extends Schema.Opaque<Source>()(
     hookSecretVersion: Schema.Int,
     /** When that secret became valid. */
     hookSecretCreatedAt: Timestamp,
-    /** The default lane first. Only where one Source is read; lists leave them out. */
+    /** The default lane first. Only present when a single Source is read; lists leave them out. */
     lanes: Schema.optionalKey(Schema.Array(SourceLane)),
-    /** When it was removed: it stays readable for the records that came from it, and starts nothing. */
+    /** When the Source was removed: it stays readable for the records that came from it, but starts nothing. */
     removedAt: Schema.optionalKey(Timestamp),
     createdAt: Timestamp,
     updatedAt: Timestamp
@@ -55,7 +55,7 @@ export const OmittedSnapshotEntry = Schema.Struct({
   kind: Schema.Literals(["symlink", "submodule", "special"])
 })
 
-/** The sync's findings in `.well-known/svc.json` of the repository root. The document itself is never returned. */
+/** What the sync found in `.well-known/svc.json` in the repository root. The document itself is never returned. */
 export class RepositoryManifestStatus extends Schema.Opaque<RepositoryManifestStatus>()(
   Schema.Struct({
     status: Schema.Literals(["absent", "valid", "invalid"]),
@@ -78,7 +78,7 @@ export class SourceSnapshot extends Schema.Opaque<SourceSnapshot>()(
     commitDescription: Schema.optionalKey(CommitDescription),
     path: Schema.String,
     archiveDigest: Schema.String,
-    /** Bytes of the uncompressed archive. */
+    /** Size of the uncompressed archive, in bytes. */
     archiveSizeBytes: Schema.Int,
     fileCount: Schema.Int,
     omitted: Schema.Array(OmittedSnapshotEntry),
@@ -88,7 +88,7 @@ export class SourceSnapshot extends Schema.Opaque<SourceSnapshot>()(
   }).annotate({ identifier: "SourceSnapshot" })
 ) {}
 
-/** The text of one snapshot file (specification, ruling 3). */
+/** The text of one file in a snapshot (specification, ruling 3). */
 export class SnapshotFile extends Schema.Opaque<SnapshotFile>()(
   Schema.Struct({
     sourceSnapshotId: SourceSnapshotId,

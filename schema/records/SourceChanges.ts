@@ -9,7 +9,7 @@ export const mostChangedFiles = 300
  * The files of its module that a Run's commit changes.
  *
  * - `compared`: with the commit of the state that the Run started from
- * - `first`: nothing was applied before, so everything is new
+ * - `first`: nothing has been applied before, so everything is new
  * - `not_stored`: one of the two commits is no longer stored
  * - `no_source`: the Run has no commit
  */
@@ -17,7 +17,7 @@ export class SourceChanges extends Schema.Opaque<SourceChanges>()(
   Schema.Struct({
     runId: RunId,
     status: Schema.Literals(["compared", "first", "not_stored", "no_source"]),
-    /** The commit that was applied when the Run started. */
+    /** The commit that had been applied when the Run started. */
     since: Schema.optionalKey(
       Schema.Struct({
         sourceSnapshotId: SourceSnapshotId,
@@ -25,9 +25,9 @@ export class SourceChanges extends Schema.Opaque<SourceChanges>()(
         commitDescription: Schema.optionalKey(CommitDescription)
       })
     ),
-    /** `source`: it is not known for certain what the module reads, so every file of the Source's folder counts. */
+    /** `source`: what the module reads is not known for certain, so every file in the Source's folder counts. */
     scope: Schema.optionalKey(Schema.Literals(["module", "source"])),
-    /** Sorted by path, the first 300. */
+    /** The first 300, sorted by path. */
     files: Schema.Array(
       Schema.Struct({ path: Schema.String, change: Schema.Literals(["added", "changed", "removed"]) })
     ),

@@ -6,9 +6,9 @@ import { PlanPurpose, Run, RunType } from "./Run.ts"
 const instance = {
   address: Schema.String,
   type: Schema.String,
-  /** The address of its provider, such as `hashicorp/aws`. */
+  /** The provider's address, such as `hashicorp/aws`. */
   provider: Schema.String,
-  /** The key of an object that still waits to be destroyed after its replacement. */
+  /** The key of an object that is still waiting to be destroyed after it was replaced. */
   deposed: Schema.optionalKey(Schema.String)
 }
 
@@ -16,7 +16,7 @@ const instance = {
 export class StateResource extends Schema.Opaque<StateResource>()(
   Schema.Struct({
     ...instance,
-    /** Absent where it is, or may be, a secret. */
+    /** Absent if it is, or may be, a secret. */
     id: Schema.optionalKey(Schema.String),
     /** The Run that last changed it. Its record may have been removed since. */
     changedByRunId: RunId,
@@ -29,7 +29,7 @@ export class StateResource extends Schema.Opaque<StateResource>()(
 /** How a resource changed between two StateVersions. */
 const StateChange = Schema.Literals(["added", "removed", "changed"])
 
-/** A resource that is not the same in two StateVersions. */
+/** A resource that differs between two StateVersions. */
 export class ResourceDifference extends Schema.Opaque<ResourceDifference>()(
   Schema.Struct({
     ...instance,
@@ -39,7 +39,7 @@ export class ResourceDifference extends Schema.Opaque<ResourceDifference>()(
   }).annotate({ identifier: "ResourceDifference" })
 ) {}
 
-/** An Output that is not the same in two StateVersions. */
+/** An Output that differs between two StateVersions. */
 export class OutputDifference extends Schema.Opaque<OutputDifference>()(
   Schema.Struct({ name: Schema.String, change: StateChange }).annotate({
     identifier: "OutputDifference"
@@ -49,10 +49,10 @@ export class OutputDifference extends Schema.Opaque<OutputDifference>()(
 /** One page of the difference between two StateVersions of a Capsule. */
 export class StateDifference extends Schema.Opaque<StateDifference>()(
   Schema.Struct({
-    /** Absent for the first one. */
+    /** Absent for the first StateVersion. */
     from: Schema.optionalKey(StateVersionId),
     to: StateVersionId,
-    /** Whether both could be compared. */
+    /** Whether both StateVersions could be compared. */
     indexed: Schema.Boolean,
     resources: Schema.Array(ResourceDifference),
     outputs: Schema.Array(OutputDifference)
@@ -78,7 +78,7 @@ export class ResourceChangeRun extends Schema.Opaque<ResourceChangeRun>()(
   }).annotate({ identifier: "ResourceChangeRun" })
 ) {}
 
-/** A change of one resource, from its first to its last. */
+/** One change to a resource, in a list from its first change to its last. */
 export class ResourceEvent extends Schema.Opaque<ResourceEvent>()(
   Schema.Struct({
     change: StateChange,
@@ -97,7 +97,7 @@ export class ResourceDrift extends Schema.Opaque<ResourceDrift>()(
     /** The drift check that found it. */
     runId: RunId,
     at: Schema.optionalKey(Timestamp),
-    /** What the check found: `update`, `delete`. */
+    /** The difference that the check found: `update`, `delete`. */
     actions: Schema.Array(Schema.String),
     changedAttributes: Schema.Array(Schema.String)
   }).annotate({ identifier: "ResourceDrift" })

@@ -3,12 +3,12 @@ import { ImportedFrom } from "./ImportedFrom.ts"
 import { StateUploadId, WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
-/** A whole digest in lower-case hexadecimal digits. */
+/** A complete digest in lower-case hexadecimal digits. */
 export const Sha256 = Schema.String.check(
   Schema.isPattern(/^[0-9a-f]{64}$/, { description: "a SHA-256 digest of 64 lower-case hexadecimal digits" })
 )
 
-/** An uploaded state that waits for its install. The state itself never leaves through the API. */
+/** An uploaded state that is waiting for its install. The state itself never leaves through the API. */
 export class StateUpload extends Schema.Opaque<StateUpload>()(
   Schema.Struct({
     id: StateUploadId,
@@ -35,9 +35,8 @@ const Address = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(10
 /**
  * Which uploaded state an install takes over.
  *
- * - `sha256`: of the file that the owner meant
- * - `undeclared`: resources of the state that the module does not declare, as confirmed by the owner: the plan will destroy
- *   them
+ * - `sha256`: digest of the file that the owner meant
+ * - `undeclared`: resources in the state that the module does not declare, as confirmed by the owner: the plan will destroy them
  */
 export class AdoptedUpload extends Schema.Opaque<AdoptedUpload>()(
   Schema.Struct({

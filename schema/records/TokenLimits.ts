@@ -3,9 +3,8 @@ import { EnvironmentName } from "./Primitives.ts"
 import { ProjectId } from "./Ids.ts"
 
 /**
- * What confines a personal access token within its Workspace. It is written as scopes, `project:<id>` and
- * `environment:<name>`, because every record of a token has those, so its readers see that it is confined. An absent
- * list confines nothing.
+ * What confines a personal access token within its Workspace. It is written as scopes, `project:<id>` and `environment:<name>`,
+ * because every token record has scopes, so anyone who reads it sees that the token is confined. An absent list confines nothing.
  */
 export interface TokenLimits {
   readonly projectIds?: ReadonlyArray<ProjectId>
@@ -31,7 +30,7 @@ const after = (prefix: string, scopes: ReadonlyArray<string>) =>
 export const isLimit = (scope: string): boolean =>
   scope.startsWith(projectPrefix) || scope.startsWith(environmentPrefix)
 
-/** The limits among the scopes; `undefined` where there are none. A limit that names nothing admits nothing. */
+/** The limits among the scopes; `undefined` if there are none. A limit that names nothing admits nothing. */
 export const limitsOf = (scopes: ReadonlyArray<string>): TokenLimits | undefined => {
   const projects = after(projectPrefix, scopes)
   const environments = after(environmentPrefix, scopes)

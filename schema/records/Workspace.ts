@@ -3,7 +3,7 @@ import { ProjectId, Subject, WorkspaceId } from "./Ids.ts"
 import { WorkspaceDriftChecks } from "./DriftChecks.ts"
 import { Timestamp } from "./Primitives.ts"
 
-/** viewer reads; member also plans; admin also approves, applies, manages connections and members; owner everything. */
+/** viewer reads; member also plans; admin also approves, applies, and manages connections and members; owner everything. */
 export const Role = Schema.Literals(["owner", "admin", "member", "viewer"])
 export type Role = typeof Role.Type
 
@@ -18,7 +18,7 @@ export const WorkspaceHandle = Schema.String.check(
   })
 )
 
-/** While it is set, nothing is planned or applied without a person; checks of Sources continue. */
+/** While set, nothing is planned or applied without a person; Source checks continue. */
 export class AutomationPause extends Schema.Opaque<AutomationPause>()(
   Schema.Struct({
     at: Timestamp,
@@ -49,7 +49,7 @@ export class Workspace extends Schema.Opaque<Workspace>()(
 export const MemberStatus = Schema.Literals(["active", "invited", "suspended", "unconfirmed"])
 export type MemberStatus = typeof MemberStatus.Type
 
-/** An `automation` never signs in: it acts by tokens that owners and admins of its Workspace make for it. */
+/** An `automation` never signs in: it acts through tokens that owners and admins of its Workspace create for it. */
 export const SubjectKind = Schema.Literals(["person", "automation"])
 export type SubjectKind = typeof SubjectKind.Type
 

@@ -37,7 +37,7 @@ const technicalTerm =
 const descriptor =
   "-(?:style|like|compatible|based|encoded|prefixed|formatted|issued|bit|byte|digit|char|character|letter|word)s?"
 
-/** Words with a digit that are still prose: `v2-style`, `40-character`, `s3-compatible`. */
+/** Words that contain a digit but are still prose: `v2-style`, `40-character`, `s3-compatible`. */
 const prose = `(?!(?:${technicalTerm}${proseWords}|v?\\d{1,4}(?:\\.\\d{1,3}){0,2}${proseWords}${descriptor}|v\\d{1,2}(?:\\.\\d{1,2})?(?:-[a-z]{2,14}){1,3}(?=[ \\t]+[a-z]{2}))(?![\\w+/=-]))`
 
 /** Authorization header values. A scheme followed by plain words is prose. */
@@ -58,7 +58,7 @@ const assigned = (value: RegExp | string) =>
 /** `name=value`, `name: value` and `--name value`. References such as `$NAME` are not values. */
 const assignments: ReadonlyArray<RegExp> = [
   assigned(/=(?![=>])[ \t]{0,4}["']?[^\s"'<>{}$%.*=,;&][^\s"'<>{}]{2}/),
-  // After a colon comes prose as often as a value, so the value must look like one: letters with digits, or long enough.
+  // A colon is followed by prose as often as by a value, so the value must look like one: letters with digits, or long enough.
   assigned(
     `:[ \\t]{0,4}["']?(?!base64|oauth|sha[0-9]|utf-?8|rsa|ed25519|https?)${prose}(?=[!-~]{0,12}[0-9])(?=[!-~]{0,12}[A-Za-z])[!#%&(-;=?-z|~]{6}`
   ),
@@ -68,6 +68,6 @@ const assignments: ReadonlyArray<RegExp> = [
 
 export const secretPatterns: ReadonlyArray<RegExp> = [...prefixedKeys, ...headerForms, ...assignments]
 
-/** Record ids of a control plane: they name authority that a repository does not have. */
+/** Record ids of a control plane: they refer to authority that a repository does not have. */
 export const hostAuthorityPattern =
   /\b(?:ws|mbr|prj|src|snap|rep|cap|icfg|ipl|rpl|run|rgrp|sv|out|conn|pb|oshare|dep|ifc|ifb|act|pat|bkp)_(?=[a-z0-9]{0,15}[0-9])[a-z0-9]{16}/

@@ -33,7 +33,7 @@ const hasJsonWebToken = (text: string): boolean => {
 const isSecretText = (text: string) =>
   secretPatterns.some((pattern) => pattern.test(text)) || hasUriCredentials(text) || hasJsonWebToken(text)
 
-/** What a public text must not contain. */
+/** Kinds of material that public text must not contain. */
 export type ForbiddenMaterial = "secret_material" | "host_authority_material"
 
 /**
@@ -67,8 +67,8 @@ const findWithin = (
 }
 
 /**
- * The indexes of the first `limit` texts with forbidden material. No form spans lines, so many texts are scanned at once and
- * only a group with a finding is divided: any number of clean texts costs one pass.
+ * The indexes of the first `limit` strings that contain forbidden material. No form spans lines, so many strings are scanned at
+ * once and only a group with a finding is divided: any number of clean strings costs one pass.
  */
 export const findForbiddenTexts = (
   texts: ReadonlyArray<string>,

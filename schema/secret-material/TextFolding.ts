@@ -58,7 +58,7 @@ const beyondAscii = /[^\t\n\r -~]/
 const invisible = /\p{Default_Ignorable_Code_Point}/gu
 
 /**
- * Folds a text so that what looks like an ASCII key is one: compatibility forms (full width, mathematical) and lookalikes
+ * Folds text so that whatever looks like an ASCII key becomes one: compatibility forms (full width, mathematical) and lookalikes
  * become ASCII, and invisible characters disappear. For recognition only, never for display.
  */
 export const foldText = (text: string): string => {

@@ -26,7 +26,7 @@ const isPlainText = (text: string): boolean => {
   return text.length > 0
 }
 
-/** The plain ASCII text that a run is the base64 or base64url form of, or `undefined`. */
+/** The plain ASCII text that a run of characters encodes in base64 or base64url, or `undefined`. */
 const decodeBase64 = (run: string): string | undefined => {
   const whole = run.length % 4 === 1 ? run.slice(0, -1) : run
   const decoded = Result.try(() => atob(whole.replaceAll("-", "+").replaceAll("_", "/")))
@@ -45,8 +45,8 @@ const base64Texts = (text: string): ReadonlyArray<string> => {
 const maxLayers = 3
 
 /**
- * The folded text and what it contains in percent-encoding or base64, up to three encodings deep. Every layer is shorter than
- * the one it came from, so the whole costs a small multiple of the text.
+ * The folded text and whatever it contains in percent-encoding or base64, up to three encodings deep. Every layer is shorter than
+ * the one it came from, so the total cost is a small multiple of the text.
  */
 export const textLayers = (text: string): ReadonlyArray<string> => {
   const layers: Array<string> = []

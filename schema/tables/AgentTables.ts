@@ -3,10 +3,10 @@
  *
  * - `agent_pools.isolation`: the minimum isolation level of agents in the pool; `NULL`: any
  * - `agent_enrolment_tokens.uses_left`: how many more agents may enrol with it
- * - `agents.facts`: how the agent last described its machine; `next_keys`: the keys for the next session
- * - `agent_runs`: one row a claim. `claim` is the agent's name for its request, so that a repeated request finds the same offer;
- *   `checkpoint_serial` is the serial of the newest stored state; the blobs of `result` are files of the data folder, or rows
- *   of `agent_carried_files`
+ * - `agents.facts`: the agent's latest description of its machine; `next_keys`: the keys for the next session
+ * - `agent_runs`: one row per claim. `claim` is the agent's name for its request, so that a repeated request finds the same
+ *   offer; `checkpoint_serial` is the serial of the newest stored state; the blobs of `result` are files in the data folder, or
+ *   rows of `agent_carried_files`
  * - `agent_evidence`: what arrived after the Run had been settled without it
  */
 export const agentTables: ReadonlyArray<string> = [
@@ -99,8 +99,8 @@ export const agentTables: ReadonlyArray<string> = [
 /**
  * Credentials that stay with the agents of a pool.
  *
- * - `agent_pool_provisions`: which Workspaces may name them in a Connection, as the operator decided
- * - `connections.provided_pool`, `provided_name`: of a Connection that names them; it has no values of its own
+ * - `agent_pool_provisions`: the operator's decision which Workspaces may name them in a Connection
+ * - `connections.provided_pool`, `provided_name`: set on a Connection that names them; it has no values of its own
  */
 export const agentProvisionTables: ReadonlyArray<string> = [
   `CREATE TABLE agent_pool_provisions (
@@ -116,10 +116,10 @@ export const agentProvisionTables: ReadonlyArray<string> = [
 ]
 
 /**
- * What was made with which credentials of agents.
+ * Which agent credentials were used to make what.
  *
- * - `agent_provided_marks`: of each set that an agent has, as it last said
- * - `run_plans.provided_marks`: JSON; of the sets that the plan was made with
+ * - `agent_provided_marks`: the mark of each set that an agent has, as it last reported it
+ * - `run_plans.provided_marks`: JSON; the marks of the sets that the plan was made with
  */
 export const providedMarkTables: ReadonlyArray<string> = [
   `CREATE TABLE agent_provided_marks (
@@ -129,11 +129,11 @@ export const providedMarkTables: ReadonlyArray<string> = [
     PRIMARY KEY (agent_id, name)
   )`,
   `ALTER TABLE run_plans ADD COLUMN provided_marks TEXT`,
-  // Beside the plan files, which are large and stand before the column.
+  // An index, because the large plan files precede this column in the row.
   `CREATE INDEX run_plans_provided ON run_plans (run_id, provided_marks) WHERE provided_marks IS NOT NULL`
 ]
 
-/** The small sealed files of a result that is not settled yet. Larger ones are files of the data folder. */
+/** The small sealed files of a result that has not been settled yet. Larger ones are files in the data folder. */
 export const carriedFileTables: ReadonlyArray<string> = [
   `CREATE TABLE agent_carried_files (
     run_id TEXT NOT NULL,

@@ -1,6 +1,6 @@
 /**
- * Teams of a Workspace, rules of approval, and who approved which plan. `NULL` for Project or environment means every one.
- * `approver` is a subject, or `service` where the service approved for a Capsule that follows its lane.
+ * Teams of a Workspace, approval rules, and who approved which plan. `NULL` for Project or environment means all of them.
+ * `approver` is a subject, or `service` if the service approved for a Capsule that follows its lane.
  */
 export const approvalTables: ReadonlyArray<string> = [
   `CREATE TABLE teams (
@@ -47,15 +47,15 @@ export const approvalTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL,
     PRIMARY KEY (run_id, approver)
   )`,
-  // A returning member is in the teams that an owner adds them to, not in the previous ones.
+  // A returning member is only in teams that an owner adds them to again, not in their previous ones.
   `CREATE TRIGGER team_members_leave AFTER UPDATE OF status ON memberships WHEN NEW.status = 'suspended' BEGIN
     DELETE FROM team_members WHERE subject = NEW.subject
       AND team_id IN (SELECT id FROM teams WHERE workspace_id = NEW.workspace_id);
   END`,
-  // Plans approved earlier may be waiting for their apply.
+  // Plans approved earlier may still be waiting to be applied.
   `INSERT INTO run_approvals (run_id, approver, comment, created_at)
     SELECT id, COALESCE(approved_by, 'service'), approval_comment, approved_at FROM runs
     WHERE approved_at IS NOT NULL AND status = 'succeeded' AND type IN ('plan', 'destroy_plan')`,
-  // Addresses of the commit's authors; NULL where an earlier release did not read them.
+  // Addresses of the commit's authors; NULL if an earlier release did not read them.
   `ALTER TABLE source_snapshots ADD COLUMN authors TEXT`
 ]

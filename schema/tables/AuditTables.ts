@@ -33,15 +33,15 @@ export const auditTables: ReadonlyArray<string> = [
   `CREATE INDEX idempotency_receipts_by_age ON idempotency_receipts (created_at)`
 ]
 
-/** The history of a person and of a Run. */
+/** The history of a person and the history of a Run. */
 export const auditFilterIndexes: ReadonlyArray<string> = [
   `CREATE INDEX audit_events_by_actor ON audit_events (workspace_id, actor_subject, created_at, id)`,
   `CREATE INDEX audit_events_by_run ON audit_events (run_id, created_at, id) WHERE run_id IS NOT NULL`
 ]
 
 /**
- * Positions in the keyed chains (`actors/audit/AuditLink.ts`), and one row a chain. Events of earlier releases get a
- * position at the next start.
+ * Positions in the keyed chains (`actors/audit/AuditLink.ts`), and one row per chain. Events from earlier releases get a position
+ * at the next startup.
  */
 export const auditChainTables: ReadonlyArray<string> = [
   `ALTER TABLE audit_events ADD COLUMN position INTEGER`,

@@ -30,7 +30,7 @@ export const authorityTables: ReadonlyArray<string> = [
   trigger("workspaces", "DELETE", "deleted")
 ]
 
-/** Those that may end the transfer of a file of an agent. */
+/** Triggers for changes that may end an agent's file transfer. */
 export const agentAuthorityTriggers: ReadonlyArray<string> = [
   trigger("agents", "UPDATE OF sign_key, revoked_at", "changed"),
   trigger("agents", "DELETE", "deleted")

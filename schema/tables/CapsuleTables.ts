@@ -17,7 +17,7 @@ export const capsuleTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL
   )`,
   `CREATE INDEX install_configs_by_workspace ON install_configs (workspace_id, created_at, id)`,
-  // The authority of a Capsule: every write that carries it compares id, status, epoch, config, state version and generation.
+  // A Capsule's authority: every write that carries it compares id, status, epoch, config, state version and generation.
   `CREATE TABLE capsules (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -84,7 +84,7 @@ export const capsuleTables: ReadonlyArray<string> = [
     UNIQUE (capsule_id, generation)
   )`,
   `CREATE INDEX state_versions_by_workspace ON state_versions (workspace_id, created_at, id)`,
-  // Public values are in `value`; sensitive ones are stored sealed only.
+  // Public values are in `value`; sensitive ones are only stored sealed.
   `CREATE TABLE outputs (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -135,7 +135,7 @@ export const pathFilterColumns: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN path_filter INTEGER NOT NULL DEFAULT 0`
 ]
 
-/** The snapshot that a Capsule wanted to follow while the queue of its Workspace was full. */
+/** The snapshot that a Capsule was to follow while the queue of its Workspace was full. */
 export const deferredFollowColumns: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN deferred_snapshot_id TEXT`,
   `CREATE INDEX capsules_deferred ON capsules (updated_at, id) WHERE deferred_snapshot_id IS NOT NULL`
@@ -144,11 +144,11 @@ export const deferredFollowColumns: ReadonlyArray<string> = [
 /** The negation of `isEnded` as an SQL condition on `status`, with an alias such as `c.` where needed. */
 export const livingCapsule = (alias: "" | `${string}.` = "") => `${alias}status NOT IN ('destroyed', 'released')`
 
-/** The same for `isInService`. */
+/** `isInService` as an SQL condition. */
 export const capsuleInService = (alias: "" | `${string}.` = "") =>
   `${alias}status NOT IN ('destroyed', 'released', 'disabled')`
 
-/** Who released a Capsule, when and why. As with a destroyed one, its name is free again. */
+/** Who released a Capsule, when and why. Its name is free again, as with a destroyed one. */
 export const capsuleReleaseColumns: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN released_at TEXT`,
   `ALTER TABLE capsules ADD COLUMN released_by TEXT`,
@@ -159,11 +159,11 @@ export const capsuleReleaseColumns: ReadonlyArray<string> = [
     WHERE status NOT IN ('destroyed', 'released')`
 ]
 
-/** What a Capsule without a credential waits for, as JSON. Few Capsules do. */
+/** What a Capsule without a credential is waiting for, as JSON. Few Capsules are. */
 export const credentialWaitColumns: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN credential_wait TEXT`,
   `CREATE INDEX capsules_without_credential ON capsules (workspace_id, id) WHERE credential_wait IS NOT NULL`
 ]
 
-/** A destroyed Capsule manages nothing any more. A released one does not either, but its state may be the last copy. */
+/** A destroyed Capsule no longer manages anything. Neither does a released one, but its state may be the last copy. */
 export const capsuleWithEvidence = (alias: "" | `${string}.` = "") => `${alias}status <> 'destroyed'`

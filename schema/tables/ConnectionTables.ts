@@ -38,8 +38,8 @@ export const connectionTables: ReadonlyArray<string> = [
 ]
 
 /**
- * Where a Git Connection may be sent: nothing is sent while `origins` is null. The use of older Connections by Sources is
- * only proposed, with who last chose the Connection: adopting it automatically would approve an attack.
+ * Where a Git Connection may be sent: it is sent nowhere while `origins` is null. For older Connections, the Sources that use
+ * them are only proposed, with who last chose the Connection: adopting them automatically would approve an attack.
  */
 export const connectionOriginColumns: ReadonlyArray<string> = [
   `ALTER TABLE connections ADD COLUMN origins TEXT`,
@@ -83,11 +83,11 @@ const lastChangeOf = (target: string, action: string, field: string) => `(SELECT
   ORDER BY a.created_at DESC, a.id DESC LIMIT 1)`
 
 /**
- * Who may use a Connection, the version of its values, and whose authority automation uses. Existing Connections are
- * for owners and admins. Who attached a Connection or enabled an auto-update is read from the history; where it has no
- * entry, the author is unknown.
+ * Who may use a Connection, the version of its values, and on whose authority automation uses it. Existing Connections are for
+ * owners and admins. Who attached a Connection or enabled an auto-update is read from the history; where it has no entry, the
+ * author is unknown.
  */
-/** Normalises stored addresses: both default registries have 22 characters. */
+/** Normalises stored addresses: the names of both default registries have 22 characters. */
 export const providerAddressSpelling: ReadonlyArray<string> = [
   `UPDATE connections SET provider = LOWER(provider) WHERE provider <> LOWER(provider)`,
   `UPDATE connections SET provider = SUBSTR(provider, 23)
@@ -130,9 +130,9 @@ export const connectionUseColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * Connections that OAuth helpers make. `oauth` says what the tokens are, `sealed_tokens` holds them, beside the values that
- * are derived from the access token; after the end of the Connection they stay until the authorization server has revoked
- * them. Renewed tokens are the same authority, so they increment `token_generation` and not `version`.
+ * Connections made by OAuth helpers. `oauth` describes the tokens, `sealed_tokens` holds them, besides the values that are
+ * derived from the access token; once the Connection has ended they stay until the authorization server has revoked them. Renewed
+ * tokens are the same authority, so they increment `token_generation` and not `version`.
  */
 export const connectionOAuthTables: ReadonlyArray<string> = [
   `ALTER TABLE connections ADD COLUMN oauth TEXT`,
@@ -140,14 +140,14 @@ export const connectionOAuthTables: ReadonlyArray<string> = [
   `ALTER TABLE connections ADD COLUMN sealed_tokens TEXT`,
   `ALTER TABLE connections ADD COLUMN token_generation INTEGER NOT NULL DEFAULT 0`,
   `ALTER TABLE connection_holds ADD COLUMN token_generation INTEGER NOT NULL DEFAULT 0`,
-  // Sealed tokens that newer ones replaced, kept for redaction while a Run still has them.
+  // Sealed tokens that newer ones have replaced, kept for redaction while a Run still has them.
   `CREATE TABLE former_connection_tokens (
     connection_id TEXT NOT NULL REFERENCES connections (id),
     token_generation INTEGER NOT NULL,
     sealed_tokens TEXT NOT NULL,
     PRIMARY KEY (connection_id, token_generation)
   )`,
-  // Authorizations that a person was sent to grant and has not completed yet. The state is stored only as its digest.
+  // Authorizations that a person was sent to grant but has not completed yet. The state is stored only as its digest.
   `CREATE TABLE connection_authorizations (
     state_hash TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),

@@ -1,9 +1,9 @@
 /**
- * The OpenID issuer: its keys, the clients that Capsules own, and what people granted to clients. Every bearer secret is
- * stored as its SHA-256 only; opaque access tokens are in `oauth_access_tokens`.
+ * The OpenID issuer: its keys, the clients that Capsules own, and people's grants to clients. Every bearer secret is stored only
+ * as its SHA-256; opaque access tokens are in `oauth_access_tokens`.
  */
 export const identityTables: ReadonlyArray<string> = [
-  // `private_jwk` is sealed. `next` is published before it signs; `retired` is published until what it signed has expired.
+  // `private_jwk` is sealed. `next` is published before it signs; `retired` is published until everything it signed has expired.
   `CREATE TABLE oidc_signing_keys (
     kid TEXT PRIMARY KEY NOT NULL,
     algorithm TEXT NOT NULL,
@@ -16,7 +16,7 @@ export const identityTables: ReadonlyArray<string> = [
   )`,
   `CREATE UNIQUE INDEX oidc_signing_keys_active ON oidc_signing_keys (algorithm) WHERE status = 'active'`,
   `CREATE UNIQUE INDEX oidc_signing_keys_next ON oidc_signing_keys (algorithm) WHERE status = 'next'`,
-  // Registered by a final apply only. A null activation digest is stale authority.
+  // Registered only by a final apply. A null activation digest means stale authority.
   `CREATE TABLE oidc_capsule_clients (
     client_id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -91,7 +91,7 @@ export const identityTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL,
     expires_at TEXT NOT NULL
   )`,
-  // What a person has allowed a client; asked again only for more.
+  // What a person has allowed a client; they are asked again only when it requests more.
   `CREATE TABLE oidc_consents (
     subject TEXT NOT NULL REFERENCES users (subject),
     client_id TEXT NOT NULL,
@@ -112,7 +112,7 @@ export const grantRedirectColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * Further addresses after a sign-out, and the secret of a Capsule's resource server. It is generated, sealed in
+ * Additional addresses for use after sign-out, and the secret of a Capsule's resource server. It is generated, sealed in
  * `generated_secrets`, and compared by its SHA-256. The values that a plan was reviewed with are pinned like the origin.
  */
 export const capsuleClientColumns: ReadonlyArray<string> = [

@@ -1,7 +1,7 @@
 /**
- * A Capsule that was imported from the backup of another installation. `imported_from` says which one, as JSON. It stays disabled
- * until an owner has confirmed that the original no longer manages it. `sealed_secrets` of an upload is what the backup holds beside
- * the state; it is erased with it.
+ * A Capsule that was imported from another installation's backup. `imported_from` identifies the original, as JSON. The Capsule
+ * stays disabled until an owner has confirmed that the original no longer manages it. `sealed_secrets` of an upload is what the
+ * backup contains besides the state; the two are erased together.
  */
 export const importColumns: ReadonlyArray<string> = [
   `ALTER TABLE state_uploads ADD COLUMN imported_from TEXT`,

@@ -1,6 +1,6 @@
 /** The installation that a database belongs to, and restored records that nobody has confirmed yet. */
 export const installationTables: ReadonlyArray<string> = [
-  // One row. The data folder repeats the id in `instance.json`, so that a database of another installation is noticed.
+  // One row. The data folder repeats the id in `instance.json`, so that a database from another installation is noticed.
   `CREATE TABLE installation (
     id INTEGER PRIMARY KEY NOT NULL CHECK (id = 1),
     installation_id TEXT NOT NULL,
@@ -20,5 +20,5 @@ export const installationTables: ReadonlyArray<string> = [
   )`
 ]
 
-/** The release that used the database last, so that an earlier one that cannot read it can name one that can. */
+/** The release that last used the database, so that an earlier one that cannot read it can say which one can. */
 export const installationReleaseColumns: ReadonlyArray<string> = ["ALTER TABLE installation ADD COLUMN release TEXT"]

@@ -1,6 +1,6 @@
 /** What configurations request from the host: delivered values, provided and consumed Interfaces, hand-off tickets. */
 export const interfaceTables: ReadonlyArray<string> = [
-  // Minted once for a Capsule and a delivery target; a target with another shape gets another secret.
+  // Minted once per Capsule and delivery target; a target with another shape gets another secret.
   `CREATE TABLE generated_secrets (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -12,7 +12,7 @@ export const interfaceTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL,
     UNIQUE (capsule_id, target, bytes, encoding)
   )`,
-  // The private sidecar of a Plan Run: what it delivered, sealed, and the digest of the authority it delivered under.
+  // The private sidecar of a Plan Run: what it delivered, sealed, and the digest of the authority under which it was delivered.
   `CREATE TABLE run_deliveries (
     run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (id),
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -78,7 +78,7 @@ export const interfaceTables: ReadonlyArray<string> = [
   )`,
   `CREATE INDEX interface_intents_by_capsule ON interface_intents (capsule_id, interface_key, status)`,
   `CREATE INDEX interface_intents_failed ON interface_intents (workspace_id, created_at, id) WHERE status = 'failed'`,
-  // One-time tickets of hand-off flows, as SHA-256 only.
+  // One-time tickets for hand-off flows, stored only as SHA-256.
   `CREATE TABLE setup_tickets (
     secret_hash TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),

@@ -1,7 +1,7 @@
 /**
- * Invitations to a Workspace, or only to an account (`workspace_id` is `NULL`). `stand_in` is the subject under which
- * the member list shows the invitee: for an address a generated one, whether or not an account has that address.
- * `proof` says what possession of the link proves about the address; `invited_by` is `NULL` for the operator.
+ * Invitations to a Workspace, or only to an account (`workspace_id` is `NULL`). `stand_in` is the subject under which the member
+ * list shows the invitee: for an address it is generated, whether or not an account has that address. `proof` is what possession
+ * of the link proves about the address; `invited_by` is `NULL` for the operator.
  */
 export const invitationTables: ReadonlyArray<string> = [
   `CREATE TABLE invitations (
@@ -23,7 +23,7 @@ export const invitationTables: ReadonlyArray<string> = [
   `CREATE INDEX invitations_by_workspace ON invitations (workspace_id, created_at, id)`,
   `CREATE INDEX invitations_by_stand_in ON invitations (workspace_id, stand_in, status)`,
   `ALTER TABLE memberships ADD COLUMN left_at TEXT`,
-  // Until then, only the operator created accounts.
+  // Before this column existed, only the operator created accounts.
   `ALTER TABLE users ADD COLUMN email_proof TEXT`,
   `UPDATE users SET email_proof = 'operator'`
 ]

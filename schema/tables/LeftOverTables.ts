@@ -1,7 +1,7 @@
 /**
- * States that an apply left and that its settlement did not take, sealed. `state` and `sealed_secrets` are erased when one
- * is adopted, which moves them to its StateVersion, or discarded; the rest stays as evidence. `state_version_id`,
- * `state_generation` and `execution_authority_epoch` record the Capsule's position after the settlement.
+ * States that an apply left and that its settlement did not take, sealed. `state` and `sealed_secrets` are erased when one is
+ * adopted, which moves them to its StateVersion, or discarded; the rest stays as evidence. `state_version_id`, `state_generation`
+ * and `execution_authority_epoch` record where the Capsule stood after the settlement.
  */
 export const leftOverTables: ReadonlyArray<string> = [
   `CREATE TABLE left_over_states (

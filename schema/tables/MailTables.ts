@@ -1,6 +1,6 @@
 /**
- * Mails that wait to be sent. `content` is sealed, and `NULL` once the mail ended. `invitations.mailed_hash` is the digest
- * of the second link, which is only in the mail: opening it proves access to the address.
+ * Mails waiting to be sent. `content` is sealed, and `NULL` once the mail is finished. `invitations.mailed_hash` is the digest of
+ * the second link, which is only in the mail: opening it proves access to the address.
  */
 export const mailTables: ReadonlyArray<string> = [
   `CREATE TABLE mails (

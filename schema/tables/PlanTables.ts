@@ -1,4 +1,4 @@
-/** SQL: the coordinator has not reached a reviewable plan yet. */
+/** SQL condition: the coordinator has not reached a reviewable plan yet. */
 export const coordinatorUnderWay = "phase NOT IN ('reviewable', 'failed')"
 
 /** The coordinators that bring a Source to a reviewable Plan Run. */

@@ -2,9 +2,9 @@ const drift = `(type = 'drift_check')`
 const subject = `COALESCE(created_by, '')`
 
 /**
- * The first queued Run of a Capsule may start when none of its Runs is running; every other queued one waits for its
- * Capsule. Kept by the database, so that no code that writes a status can forget it and the claim need not read whole
- * queues.
+ * The first queued Run of a Capsule may start when none of its Runs is running; every other queued one waits for its Capsule.
+ * Maintained by the database, so that no code that writes a status can forget it and claiming a Run does not require reading
+ * whole queues.
  */
 const settleLine = `
     UPDATE runs SET capsule_wait = 1 WHERE capsule_line = NEW.capsule_line AND status = 'queued' AND capsule_wait = 0;
@@ -15,7 +15,7 @@ const settleLine = `
 
 /** What the queue needs to find the next Run without reading the queue. */
 export const queueTables: ReadonlyArray<string> = [
-  // The pool of the Run, and the Capsule in whose queue it waits; `NULL` if it may run beside other Runs of its Capsule.
+  // The Run's pool, and the Capsule in whose queue it waits; `NULL` if it may run alongside other Runs of its Capsule.
   `ALTER TABLE runs ADD COLUMN slot_pool TEXT NOT NULL DEFAULT 'runs'`,
   `ALTER TABLE runs ADD COLUMN capsule_line TEXT`,
   `ALTER TABLE runs ADD COLUMN capsule_wait INTEGER NOT NULL DEFAULT 0`,

@@ -1,13 +1,13 @@
 /**
  * Who executes a Run, and the positions of its sequences.
  *
- * - `fence`: grows with every claim and never goes down; a claim under an earlier one can write nothing more
+ * - `fence`: grows with every claim and never goes down; a claim under an earlier fence can no longer write anything
  * - `pool`: the pool of runners for the Run; `local` is this process, and so far every Run is in it
- * - `lease_seconds`, `start_acknowledged_at`: for owners on other machines, and unused by `local`, whose lease is the lock of the data
- *   folder. How long the owner may be silent, and when it was allowed to start the tool
+ * - `lease_seconds`, `start_acknowledged_at`: how long the owner may be silent, and when it was allowed to start the tool. For
+ *   owners on other machines; not used by `local`, whose lease is the lock on the data folder
  * - `last_event_seq`, `last_log_seq`: the last numbers given to events and log lines
  * - `last_event_batch`, `last_log_batch`: the last batches accepted under the current fence
- * - `log_ended_at`: the log is complete; `NULL` while more lines may follow
+ * - `log_ended_at`: when the log was completed; `NULL` while more lines may follow
  */
 export const runLifecycleTables: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN fence INTEGER NOT NULL DEFAULT 0`,
@@ -25,11 +25,11 @@ export const runLifecycleTables: ReadonlyArray<string> = [
     last_event_seq = COALESCE((SELECT MAX(seq) FROM run_events WHERE run_id = runs.id), 0),
     last_log_seq = COALESCE((SELECT MAX(last_seq) FROM run_log_chunks WHERE run_id = runs.id), 0)`,
   `UPDATE runs SET log_ended_at = COALESCE(finished_at, started_at) WHERE status NOT IN ('queued', 'running')`,
-  // Owners used to be random names of processes; they become incarnation 0, which precedes all others.
+  // Owners used to be random process names; they become incarnation 0, which precedes all others.
   `ALTER TABLE installation ADD COLUMN incarnation INTEGER NOT NULL DEFAULT 0`,
   `UPDATE runs SET owner = CASE WHEN status = 'running' THEN (SELECT installation_id || '#0' FROM installation) END`,
   `CREATE INDEX runs_log_open ON runs (id) WHERE started_at IS NOT NULL AND log_ended_at IS NULL`,
-  // What settlement needs from the preparation of an execution: ids and digests, never a secret.
+  // What settlement needs from preparing an execution: ids and digests, never a secret.
   `CREATE TABLE run_preparations (
     run_id TEXT NOT NULL REFERENCES runs (id),
     fence INTEGER NOT NULL,

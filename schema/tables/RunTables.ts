@@ -49,14 +49,14 @@ export const runTables: ReadonlyArray<string> = [
   `CREATE INDEX runs_by_plan ON runs (plan_run_id)`,
   `CREATE INDEX runs_by_group ON runs (run_group_id, created_at, id)`,
   `CREATE INDEX runs_open ON runs (status, queued_at, id) WHERE status IN ('queued', 'running', 'waiting_approval')`,
-  // The saved plan, sealed: usable once.
+  // The saved plan, sealed; it can be used once.
   `CREATE TABLE run_plans (
     run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (id),
     plan_file TEXT NOT NULL,
     lock_text TEXT NOT NULL,
     created_at TEXT NOT NULL
   )`,
-  // The last state that a running apply wrote, sealed; deleted when its StateVersion is committed.
+  // The last state written by a running apply, sealed; deleted when its StateVersion is committed.
   `CREATE TABLE run_checkpoints (
     run_id TEXT PRIMARY KEY NOT NULL REFERENCES runs (id),
     state TEXT NOT NULL,
@@ -97,9 +97,7 @@ export const runTables: ReadonlyArray<string> = [
 /** What the apply of a plan must redact, sealed: its inputs and the values it marks as sensitive. */
 export const planSecretColumns: ReadonlyArray<string> = [`ALTER TABLE run_plans ADD COLUMN sealed_secrets TEXT`]
 
-/**
- * The dependencies and shares that a plan took values from, as JSON; `NULL` for plans written before this column existed.
- */
+/** The dependencies and shares that a plan took values from, as JSON; `NULL` for plans made before this column existed. */
 export const planConsumptionColumns: ReadonlyArray<string> = [`ALTER TABLE run_plans ADD COLUMN consumed_outputs TEXT`]
 
 /**
@@ -156,8 +154,8 @@ export const runProfileColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * The list of Runs with every column that it is filtered and counted by: a page or count that most Runs do not match reads
- * only the index, never their evidence. SQLite would prefer narrower indexes in the same order, so it replaces them.
+ * Indexes the list of Runs with every column used to filter and count it: a page or count that most Runs do not match reads only
+ * the index, never their evidence. SQLite would prefer narrower indexes with the same order, so this index replaces them.
  */
 export const runFacetIndexes: ReadonlyArray<string> = [
   `DROP INDEX runs_listed`,

@@ -1,6 +1,6 @@
 import { livingCapsule } from "./CapsuleTables.ts"
 
-/** Lanes that automation wanted to sync while the queue of the Workspace was full. */
+/** Lanes that automation tried to sync while the queue of the Workspace was full. */
 export const deferredSyncTables: ReadonlyArray<string> = [
   `CREATE TABLE deferred_syncs (
     source_id TEXT NOT NULL REFERENCES sources (id),
@@ -75,18 +75,18 @@ export const sourceTables: ReadonlyArray<string> = [
   )`
 ]
 
-/** A webhook secret can be renewed: its version from 1, and when it became valid (with the Source where null). */
+/** A webhook secret can be renewed: its version, counted from 1, and when it became valid (null: when the Source was created). */
 export const hookSecretColumns: ReadonlyArray<string> = [
   `ALTER TABLE sources ADD COLUMN hook_secret_version INTEGER NOT NULL DEFAULT 1`,
   `ALTER TABLE sources ADD COLUMN hook_secret_at TEXT`
 ]
 
-/** Every lane in use: the default one of each Source, and those adopted by Capsules that exist. */
+/** Every lane in use: each Source's default lane, and those adopted by existing Capsules. */
 export const lanesInUse = `(SELECT id AS source_id, default_ref AS ref, default_path AS path FROM sources WHERE removed_at IS NULL
   UNION SELECT source_id, adopted_ref, adopted_path FROM capsules
   WHERE adopted_ref IS NOT NULL AND ${livingCapsule()})`
 
-/** What the checks of each lane of a Source found. */
+/** The findings of the checks of each lane of a Source. */
 export const laneTables: ReadonlyArray<string> = [
   // The lane's current snapshot, not necessarily the newest: a force-push may return to an earlier commit.
   `CREATE TABLE source_lanes (
@@ -116,10 +116,10 @@ export const laneTables: ReadonlyArray<string> = [
   `CREATE INDEX source_snapshots_by_lane ON source_snapshots (source_id, ref, path, resolved_commit, created_at, id)`
 ]
 
-/** The message of a commit; NULL where an earlier release did not read it. */
+/** The message of a commit; NULL if an earlier release did not read it. */
 export const commitDescriptionColumns: ReadonlyArray<string> = [
   `ALTER TABLE source_snapshots ADD COLUMN commit_description TEXT`
 ]
 
-/** A removed Source starts nothing and is not listed; Capsules that ended may still name it. */
+/** A removed Source starts nothing and is not listed; ended Capsules may still name it. */
 export const sourceRemovalColumns: ReadonlyArray<string> = [`ALTER TABLE sources ADD COLUMN removed_at TEXT`]

@@ -1,4 +1,4 @@
-/** The snapshot of the newest commit of the lane that a Capsule has adopted. */
+/** The snapshot of the newest commit on the lane that a Capsule has adopted. */
 const newestOfLane = `(SELECT s.id FROM source_snapshots s WHERE s.source_id = capsules.source_id
   AND s.ref = capsules.adopted_ref AND s.path = capsules.adopted_path ORDER BY s.created_at DESC, s.id DESC LIMIT 1)`
 
@@ -27,8 +27,8 @@ const earlierInputs = (input: string, output: string, name: string, from: string
   WHERE d.mode ${mode} 'remote_state' AND ${name} IS NOT NULL`
 
 /**
- * Why a Capsule is stale, as JSON, and what it was applied with: which StateVersion of a producer each of its inputs came from.
- * `inputs_compared` is 0 until the service has compared inputs of applies older than this column.
+ * Why a Capsule is stale, as JSON, and what it was applied with: which producer StateVersion each of its inputs came from.
+ * `inputs_compared` is 0 until the service has compared the inputs of applies older than this column.
  */
 export const staleTables: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN stale_reasons TEXT NOT NULL DEFAULT '[]'`,

@@ -1,6 +1,4 @@
-/**
- * The versions of an object of the state, each stored once: valid from generation `valid_from` until just before `valid_to`.
- */
+/** The versions of an object in the state, each stored once: valid from generation `valid_from` until just before `valid_to`. */
 const versions = (columns: string) => `${columns}
     digest TEXT NOT NULL,
     valid_from INTEGER NOT NULL,
@@ -10,9 +8,9 @@ const versions = (columns: string) => `${columns}
     ended_by_run_id TEXT,`
 
 /**
- * What StateVersions contain, without values, so that nobody opens a state to list it. `state_indexes` has a row for each
- * one that was read; one without a row is yet to be read. Digests are keyed. Run ids are not foreign keys: a Run may be
- * removed before what it changed.
+ * What StateVersions contain, without values, so that listing a state does not require opening it. `state_indexes` has a row for
+ * each one that has been read; one without a row has yet to be read. Digests are keyed. Run ids are not foreign keys: a Run may
+ * be removed before what it changed.
  */
 export const stateIndexTables: ReadonlyArray<string> = [
   `CREATE TABLE state_indexes (

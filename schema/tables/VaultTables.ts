@@ -10,14 +10,14 @@ export const vaultTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL,
     wrapped_at TEXT NOT NULL
   )`,
-  // One key per record kind and Workspace seals; retired ones only open.
+  // Only the active key of each record kind and Workspace seals; retired ones only open.
   `CREATE UNIQUE INDEX vault_data_keys_active ON vault_data_keys (record_kind, workspace_id) WHERE status = 'active'`,
   `CREATE INDEX vault_data_keys_by_master ON vault_data_keys (master_key_id)`
 ]
 
 /**
- * Where a sealed value may be too long for one row: its table, its column, and the key of the row. The part's `owner` is that key, so that the end
- * of one row takes no other's parts with it.
+ * Places where a sealed value may be too long for one row: the table, the column, and the row's key. A part's `owner` is that
+ * key, so that deleting one row does not remove another row's parts.
  */
 export const longValues = [
   { table: "state_versions", column: "state", key: "id" },
@@ -36,7 +36,10 @@ const withoutParts = ({ column, key, table }: (typeof longValues)[number]): Read
   ]
 }
 
-/** A long value in parts, each sealed for itself: `value` is what its place holds instead. Nobody reads or writes more than a part at once. */
+/**
+ * A long value split into parts, each sealed separately: `value` is what is stored in its place. Nothing reads or writes more
+ * than one part at a time.
+ */
 export const sealedPartTables: ReadonlyArray<string> = [
   `CREATE TABLE sealed_parts (
     value TEXT NOT NULL,

@@ -20,7 +20,7 @@ export const waveTables: ReadonlyArray<string> = [
   `ALTER TABLE run_groups ADD COLUMN held_by_pause INTEGER NOT NULL DEFAULT 0`,
   `ALTER TABLE run_groups ADD COLUMN moved INTEGER NOT NULL DEFAULT 0`,
   `ALTER TABLE run_groups ADD COLUMN seen INTEGER NOT NULL DEFAULT 0`,
-  // Groups of older releases planned everything at once.
+  // In earlier releases, groups planned everything at once.
   `UPDATE run_groups SET finished_at = created_at`,
   `CREATE INDEX run_groups_due ON run_groups (created_at, id) WHERE finished_at IS NULL AND type = 'update'
     AND (moved <> seen OR held_by_pause = 1)`,

@@ -14,7 +14,7 @@ export class PackageFailed extends Schema.TaggedError<PackageFailed>()("PackageF
 const program = "svc.mjs"
 const commands = "commands.mjs"
 
-// Most of a short command is compilation. Node keeps its result between two commands, where it is new enough for that.
+// A short command spends most of its time compiling. Node caches the result between commands, if it is new enough.
 const launcher = `#!/usr/bin/env node
 import module from "node:module"
 module.enableCompileCache?.()
@@ -46,7 +46,7 @@ It holds the commands that are clients of a server. The same commands, and the s
 \`svc --help\` lists them, and \`svc COMMAND --help\` shows examples.
 `
 
-/** One file for Node, and the packages it consists of. The commands are those of the binary. */
+/** One file for Node, and the packages it consists of. The commands are the same as in the binary. */
 const bundle = Effect.fn("cliPackage.bundle")(function* (root: string, folder: string) {
   const built = yield* Effect.tryPromise({
     try: () =>
@@ -74,7 +74,7 @@ const bundle = Effect.fn("cliPackage.bundle")(function* (root: string, folder: s
   return new Set(names.map((place) => place.slice(place.lastIndexOf("node_modules/") + "node_modules/".length)))
 })
 
-/** Assembles the package of the command line in a folder, from nothing. */
+/** Assembles the command-line package in a folder, from scratch. */
 export const cliPackage = Effect.fn("cliPackage")(function* (root: string, folder: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

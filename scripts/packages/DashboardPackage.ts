@@ -25,7 +25,7 @@ The pages of svc, built and compressed: data, no code for a program. \`${package
 beside it.
 `
 
-/** Assembles the package of the dashboard, which contains only assets. */
+/** Assembles the dashboard package, which contains only assets. */
 export const dashboardPackage = Effect.fn("dashboardPackage")(function* (root: string, folder: string, effort: Effort) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

@@ -8,7 +8,7 @@ export class LibraryFailed extends Schema.TaggedError<LibraryFailed>()("LibraryF
   override readonly [Runtime.errorExitCode] = 1
 }
 
-/** The modules that are loaded by name: by users, and by the service in its own processes and threads. */
+/** Modules loaded by name, either by users or by the service in its own processes and threads. */
 export const libraryEntries = {
   schema: ["schema/index.ts"],
   client: ["src/client/index.ts"],
@@ -26,10 +26,10 @@ export const libraryEntries = {
 
 const entries = Object.values(libraryEntries).flat()
 
-/** What only a checkout loads at run time. */
+/** Modules that only a checkout loads at run time. */
 const ofCheckout: ReadonlySet<string> = new Set(["src/dashboard/Build", "src/licenses/CollectLicenses"])
 
-// One module in, one module out: workers and processes are found by the place of their module.
+// One output module per input module: workers and processes are located relative to their module.
 const compilerOptions = (folder: string, declarations: boolean) => ({
   extends: "../tsconfig.json",
   compilerOptions: {
@@ -55,8 +55,9 @@ const compilerOptions = (folder: string, declarations: boolean) => ({
 const withoutExtension = (file: string) => file.replace(/\.(?:d\.ts|js)$/, "")
 
 /**
- * Compiles the library into a folder of the checkout: the modules that its entries reach, as ES modules with declarations, which
- * name modules as the code does. The declarations take most of the time, as the compiler infers the types in them.
+ * Compiles the library into a folder in the checkout: the modules reachable from its entry points, as ES modules with
+ * declarations, which name modules as the code does. The declarations take most of the time, because the compiler infers the
+ * types in them.
  */
 export const compileLibrary = Effect.fn("compileLibrary")(function* (
   root: string,
@@ -85,7 +86,7 @@ export const compileLibrary = Effect.fn("compileLibrary")(function* (
   )
   if (Number(code) !== 0) return yield* new LibraryFailed({ message: output })
 
-  // The version comes from the manifest of the checkout, which the compiler copied as well.
+  // The version comes from the checkout's manifest, which the compiler has also copied.
   yield* files.remove(path.join(folder, "package.json"))
   yield* files.writeFileString(
     path.join(folder, "src/Version.js"),

@@ -6,12 +6,12 @@ import { packageScope } from "../../src/PackageScope.ts"
 import { version } from "../../src/Version.ts"
 import { importedPackages, moduleFiles, withSpecifiers } from "./ModuleFiles.ts"
 
-/** A package that is cut out of the compiled library, in the order in which they depend on each other. */
+/** A package cut out of the compiled library, in dependency order. */
 interface Cut {
   readonly name: string
   readonly description: string
   readonly readme: string
-  /** The part of the library in it: paths with this prefix, which the package strips. */
+  /** The part of the library it contains: paths with this prefix, which the package strips. */
   readonly prefix: string
   readonly exports: Readonly<Record<string, string>>
   readonly bin?: Readonly<Record<string, string>>
@@ -74,12 +74,11 @@ const encodeReport = Schema.encodeEffect(LicenseReportJson)
 
 const entry = (module: string) => ({ types: `./dist/${module}.d.ts`, default: `./dist/${module}.js` })
 
-/** The package that contains a module of the library. */
+/** The package that contains a given library module. */
 const cutOf = (module: string): Cut | undefined => cuts.find(({ prefix }) => module.startsWith(prefix))
 
 /**
- * Cuts the packages out of the compiled library. Imports from another one use its package name, so that each module exists
- * once.
+ * Cuts the packages out of the compiled library. Imports from another package use its name, so that each module exists only once.
  */
 export const libraryPackages = Effect.fn("libraryPackages")(function* (root: string, library: string, out: string) {
   const files = yield* FileSystem.FileSystem
@@ -130,7 +129,7 @@ export const libraryPackages = Effect.fn("libraryPackages")(function* (root: str
           exports: {
             ...Object.fromEntries(Object.entries(cut.exports).map(([name, module]) => [name, entry(module)])),
             "./package.json": "./package.json",
-            // For the packages of the same version: everything else may change at any time.
+            // For packages of the same version only: everything not exported above may change at any time.
             ...(cut.name === "server" ? {} : { "./*": entry("*") })
           },
           ...(cut.bin === undefined ? {} : { bin: cut.bin }),
@@ -161,7 +160,7 @@ export const libraryPackages = Effect.fn("libraryPackages")(function* (root: str
   return cuts.map(({ name }) => name)
 })
 
-/** Bun is not part of a package. */
+/** Removes Bun, which is not part of any package. */
 const withoutRuntime = (report: LicenseReport): LicenseReport => {
   const [first, ...others] = report.components.filter(({ version: of }) => !of.startsWith("with Bun "))
   return first === undefined ? report : { ...report, components: [first, ...others] }

@@ -5,7 +5,7 @@ const specifierPattern = /(?:\bfrom|\bimport)\s*\(?\s*(["'])([^"'\n]+)\1/g
 const specifiers = (text: string): ReadonlyArray<string> =>
   [...text.matchAll(specifierPattern)].flatMap(([, , specifier]) => (specifier === undefined ? [] : [specifier]))
 
-/** The relative imports of a module. */
+/** A module's relative imports. */
 export const relativeSpecifiers = (text: string): ReadonlyArray<string> =>
   specifiers(text).filter((specifier) => specifier.startsWith("."))
 
@@ -16,14 +16,14 @@ export const importedPackages = (text: string): ReadonlyArray<string> =>
     return name === undefined || /^[a-z]+:/.test(specifier) ? [] : [name]
   })
 
-/** Replaces the relative specifiers of a module; undefined leaves one unchanged. */
+/** Replaces a module's relative specifiers; undefined leaves one unchanged. */
 export const withSpecifiers = (text: string, exchange: (specifier: string) => string | undefined): string =>
   text.replaceAll(specifierPattern, (found, quote: string, specifier: string) => {
     const other = specifier.startsWith(".") ? exchange(specifier) : undefined
     return other === undefined ? found : found.replace(`${quote}${specifier}${quote}`, `${quote}${other}${quote}`)
   })
 
-/** The texts of the modules and declarations below a folder, by relative path. */
+/** Contents of the modules and declarations below a folder, by relative path. */
 export const moduleFiles = Effect.fn("moduleFiles")(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

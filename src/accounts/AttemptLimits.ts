@@ -4,20 +4,20 @@ import { SecureRandom } from "effect/crypto"
 import { RateLimiter } from "effect/persistence"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 
-/** How often one address, and one subject, may act per minute. */
+/** How often one address or one subject may act per minute. */
 const perMinute = { sign_in: 10, token: 120, authorize: 60, mutation: 600, invitation: 20, address_link: 3 } as const
 export type Attempt = keyof typeof perMinute
 
 /**
- * Sign-in attempts allowed per minute: one address at one account, one address at all accounts together (an office or a
- * household), and one browser in which a person signed in before.
+ * Sign-in attempts allowed per minute: from one address at one account, from one address at all accounts together (an office or a
+ * household), and from one browser in which a person has signed in before.
  */
 const entrancePerMinute = { account: 10, address: 60, device: 20 } as const
 
 /** Beyond this, strangers' attempts at one account are delayed. */
 const unhurriedPerMinute = 30
 const strangerDelay = Duration.seconds(5)
-/** Delayed attempts hold requests open, so the whole server keeps a limited number. */
+/** Delayed attempts keep requests open, so the whole server allows a limited number of them. */
 const mostWaiting = 200
 
 const tooMany = (seconds: number) =>
@@ -27,7 +27,7 @@ const tooMany = (seconds: number) =>
     retryAfter: Math.max(1, Math.ceil(seconds))
   })
 
-/** Addresses of one subscriber count as one: the whole /64 of IPv6. */
+/** Treats all addresses of one subscriber as one: the whole /64 for IPv6. */
 const subscriber = (address: string): string =>
   address.includes(":") && !address.includes(".") ? expandIpv6(address).slice(0, 4).join(":") : address
 
@@ -50,9 +50,8 @@ export class AttemptLimits extends Context.Service<
     ) => Effect.Effect<void, ApiError>
     /**
      * Counts a sign-in attempt. A known device has its own budget, which nobody else can use up. Strangers are limited by
-     * address, per account and in total; many addresses attacking one account only delay strangers, since a limit there
-     * would let them lock the person out. Only a limited number may wait at the same time; others are refused. Fails with
-     * `rate_limited`.
+     * address, per account and in total; many addresses attacking one account only delay strangers, since a limit there would let
+     * them lock the person out. Only a limited number may wait at the same time; the rest are refused. Fails with `rate_limited`.
      */
     readonly enter: (from: {
       readonly address: string | undefined
@@ -67,8 +66,8 @@ export class AttemptLimits extends Context.Service<
     Effect.gen(function* () {
       const limiter = yield* RateLimiter.RateLimiter
 
-      // Keys come from strangers: folding them bounds their memory. The salt keeps them from finding a name that collides with
-      // another's.
+      // Keys come from strangers: folding them bounds the memory they use. The salt keeps strangers from finding a name that
+      // collides with another's.
       const random = yield* SecureRandom.SecureRandom
       const key = yield* random.randomBytes(32)
       const fold = (text: string) => createHmac("sha256", key).update(text).digest("hex").slice(0, 5)
@@ -97,7 +96,7 @@ export class AttemptLimits extends Context.Service<
       }) {
         const { account, address, device } = from
         if (device !== undefined) {
-          // One for each person of that browser: anyone who shares it, or planted its id, has a separate budget.
+          // One budget per person in that browser: anyone who shares it, or planted its id, has a separate one.
           return yield* consumeOne(`enter:d:${fold(`${device} ${named(account ?? "")}`)}`, entrancePerMinute.device)
         }
         if (address !== undefined) yield* consumeOne(`enter:a:${addressKey(address)}`, entrancePerMinute.address)

@@ -23,7 +23,7 @@ export const authBody = <A, I>(schema: Schema.Codec<A, I>, shape: string) =>
     )
   )
 
-/** A secret from a body, redacted from the start. */
+/** A secret from a body, redacted from the beginning. */
 export const SecretText = Schema.RedactedFromValue(Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(1024)))
 
 /** The fields that redeem a setup link, in addition to the new credential. */

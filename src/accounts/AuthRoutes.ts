@@ -52,7 +52,7 @@ const offer = Effect.gen(function* () {
 
 const encodeLink = HttpServerResponse.schemaJson(SetupLinkAnswer)
 
-/** Asked when the page opens: it says what the link is for, and why one no longer works, before anybody fills in a form. */
+/** Called when the page opens: says what the link is for, or why it no longer works, before anybody fills in a form. */
 const inspectLink = Effect.gen(function* () {
   yield* refuseCrossSite
   yield* countAttempt
@@ -73,7 +73,7 @@ const signIn = Effect.gen(function* () {
   return yield* signedInResponse(yield* enterByPassword(yield* signInBody), 200)
 })
 
-/** Whatever the cookie was, it is removed. */
+/** Removes the cookie, whatever it was. */
 const signOut = Effect.gen(function* () {
   const presented = yield* presentedSession
   if (presented?.ambient !== false) yield* requireSameOrigin
@@ -117,7 +117,7 @@ const revokeSession = Effect.gen(function* () {
   return sessionId === principal.credentialId ? yield* withoutSession(response) : response
 })
 
-/** Ends every session of the person, this one included. Tokens are ended one by one, as each may belong to some automation. */
+/** Ends every session of the person, including this one. Tokens are ended one by one, as each may belong to some automation. */
 const signOutEverywhere = Effect.gen(function* () {
   const { subject } = yield* signedInToChange
   const sessions = yield* Sessions

@@ -7,8 +7,8 @@ import { Authenticator } from "../http/authorization/Authenticator.ts"
 import { hostPrincipal } from "../http/authorization/HostIdentity.ts"
 
 /**
- * The authenticator of the HTTP face over the accounts of this installation, and over the access tokens of its issuer where
- * it has one.
+ * The authenticator of the HTTP face over the accounts of this installation, and over the access tokens of its issuer if it has
+ * one.
  */
 export const authenticatorLayer = Layer.effect(
   Authenticator,

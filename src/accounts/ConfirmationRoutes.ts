@@ -30,7 +30,7 @@ const sessionOf = ({ credentialId, subject }: Principal) =>
 
 const done = HttpServerResponse.empty({ status: 204 })
 
-/** Whether the person is confirmed now, and the ways in which they can be. */
+/** Whether the person is currently confirmed, and the ways in which they can be. */
 const read = Effect.gen(function* () {
   const principal = yield* signedIn
   const confirmations = yield* Confirmations
@@ -64,7 +64,7 @@ const byPasskey = Effect.gen(function* () {
   const { response } = yield* passkeyBody
   const answer = yield* decodeAssertion(response)
   const confirmations = yield* Confirmations
-  // 401 would mean that the session has ended.
+  // A 401 would mean that the session has ended.
   yield* confirmations
     .byPasskey(yield* sessionOf(principal), party, answer)
     .pipe(
@@ -75,7 +75,10 @@ const byPasskey = Effect.gen(function* () {
   return done
 })
 
-/** Confirms that the person of a session is still there. At the upstream provider it begins at `/auth/upstream/start?confirm=true`. */
+/**
+ * Confirms that the person behind a session is still there. With the upstream provider, this begins at
+ * `/auth/upstream/start?confirm=true`.
+ */
 export const confirmationRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const provided = uncached(

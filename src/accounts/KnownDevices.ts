@@ -15,7 +15,7 @@ const maxLength = 512
 const idPattern = /^[0-9a-f]{32}$/
 const tagPattern = /^[A-Za-z0-9_-]{16,128}$/
 
-/** A browser's random id, and for each person who signed in there a digest that only this server can make. */
+/** A browser's random id, and a digest for each person who has signed in there, which only this server can make. */
 interface Device {
   readonly id: string
   readonly tags: ReadonlyArray<string>
@@ -38,17 +38,17 @@ const tagText = (id: string, subject: string) => JSON.stringify([id, subject])
 const macPurpose = "known-device"
 
 /**
- * Browsers in which a person signed in before, by a cookie. It is not a credential: it only gives the person their own
- * attempt budget there. It identifies nobody, and is useless to another person.
+ * Browsers in which a person has signed in before, recognised by a cookie. It is not a credential: it only gives the person their
+ * own attempt budget there. It identifies nobody, and is useless to another person.
  */
 export class KnownDevices extends Context.Service<
   KnownDevices,
   {
-    /** The id of the requesting browser when this person signed in there before. */
+    /** The id of the requesting browser if this person has signed in there before. */
     readonly recognise: (
       subject: string
     ) => Effect.Effect<string | undefined, never, HttpServerRequest.HttpServerRequest>
-    /** Makes the browser that receives the response remember that this person signed in. */
+    /** Makes the browser that receives the response remember that this person has signed in. */
     readonly remember: (
       response: HttpServerResponse.HttpServerResponse,
       subject: string

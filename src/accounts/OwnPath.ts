@@ -1,11 +1,11 @@
 const maxPathLength = 2048
 
-/** A path of our own, or the start page: others must not decide where a sign-in redirects. */
+/** A path on this origin, or the start page: others must not decide where a sign-in redirects. */
 export const ownPath = (text: string | undefined, baseUrl: string): string => {
   if (text === undefined || text.length > maxPathLength || !text.startsWith("/")) return "/"
   const { origin } = new URL(baseUrl)
   const url = URL.canParse(text, origin) ? new URL(text, origin) : undefined
   if (url === undefined || url.origin !== origin) return "/"
-  // "/.//evil.example" resolves to a path of this origin that a browser would take for another host.
+  // "/.//evil.example" resolves to a path on this origin that a browser would mistake for another host.
   return url.pathname.startsWith("//") ? "/" : `${url.pathname}${url.search}${url.hash}`
 }

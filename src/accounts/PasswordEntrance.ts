@@ -21,7 +21,7 @@ export const countAttempt = Effect.gen(function* () {
   yield* limits.enter({ address: yield* address })
 })
 
-/** Counts an attempt at the account of an address; a browser in which its owner signed in before has its own budget. */
+/** Counts an attempt at the account with an address; a browser in which its owner has signed in before has its own budget. */
 const countAttemptAt = Effect.fnUntraced(function* (email: string) {
   const limits = yield* AttemptLimits
   const devices = yield* KnownDevices
@@ -31,7 +31,7 @@ const countAttemptAt = Effect.fnUntraced(function* (email: string) {
   yield* limits.enter({ address: yield* address, account: email, device })
 })
 
-/** Counts a guess at the password of the person who is signed in. */
+/** Counts a guess at the signed-in person's password. */
 export const countPasswordGuess = Effect.fnUntraced(function* (subject: string) {
   const limits = yield* AttemptLimits
   yield* limits.consume("sign_in", { subject })

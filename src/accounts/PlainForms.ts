@@ -24,7 +24,7 @@ import { signedInPage } from "./SignedInPage.ts"
 const maxFormBytes = 16_384
 const formType = /^application\/x-www-form-urlencoded(?:\s*;|$)/i
 
-/** The fields of a form that a browser sent without a script; an empty one counts as left out. Never quoted. */
+/** The fields of a form sent by a browser without scripts; an empty field is treated as omitted. Never quoted. */
 const form = <A, I>(schema: Schema.Codec<A, I>) =>
   Effect.gen(function* () {
     const { headers } = yield* HttpServerRequest.HttpServerRequest
@@ -32,7 +32,7 @@ const form = <A, I>(schema: Schema.Codec<A, I>) =>
       return yield* new ApiError({ code: "unsupported_media_type", message: "Send the form of the page." })
     }
     const fields = new URLSearchParams(new TextDecoder().decode(yield* readBodyBytes(maxFormBytes)))
-    // A password is taken as typed, blanks included; the other fields may have been pasted with some around them.
+    // A password is taken as typed, including blanks; the other fields may have been pasted with blanks around them.
     const said = [...fields].map(([name, value]) => [name, name === "password" ? value : value.trim()] as const)
     const given = Object.fromEntries(said.filter(([, value]) => value !== ""))
     return yield* Schema.decodeUnknownEffect(schema)(given).pipe(
@@ -43,7 +43,7 @@ const form = <A, I>(schema: Schema.Codec<A, I>) =>
 const signInForm = form(SignInForm)
 const setupForm = form(SetupForm)
 
-/** The destination of the sign-in page, which only the page's address contains. */
+/** Where to go after signing in, which only the page's address contains. */
 const wantedPath = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const { baseUrl } = yield* HttpSettings

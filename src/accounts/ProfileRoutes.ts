@@ -41,7 +41,7 @@ const rename = Effect.gen(function* () {
   return done
 })
 
-/** The answer says nothing about other accounts, and the secret is only in the mail. */
+/** The response reveals nothing about other accounts, and the secret is only in the mail. */
 const mailAddressLink = Effect.gen(function* () {
   const { subject } = yield* signedInAndConfirmed
   const limits = yield* AttemptLimits
@@ -80,7 +80,7 @@ const seeNotices = Effect.gen(function* () {
   return done
 })
 
-/** Ends every session of the person but this one. */
+/** Ends every session of the person except this one. */
 const revokeOthers = Effect.gen(function* () {
   const { credentialId, subject } = yield* signedInToChange
   const sessions = yield* Sessions
@@ -88,7 +88,7 @@ const revokeOthers = Effect.gen(function* () {
   return done
 })
 
-/** What a person changes about their own account, besides the ways to sign in. */
+/** What a person can change about their own account, apart from the ways to sign in. */
 export const profileRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const provided = uncached(

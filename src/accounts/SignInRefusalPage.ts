@@ -11,7 +11,7 @@ const addresses = { signIn: "/sign-in", join: "/join" } as const
 export interface SignInRefusal {
   readonly status: number
   readonly body: Markup
-  /** Where the person goes from here. */
+  /** Where the person can go from here. */
   readonly back?: keyof typeof addresses
   readonly requestId: string
 }
@@ -28,5 +28,5 @@ export const signInRefusalPage = (language: Language, { back = "signIn", body, r
   })
 }
 
-/** A message that exists in English only: no page of ours leads to it. */
+/** A message that exists only in English, because none of our pages leads to it. */
 export const plainMessage = (message: string): Markup => html`<p lang="en" role="alert">${message}</p>`

@@ -23,8 +23,8 @@ export const signedIn = Effect.gen(function* () {
 })
 
 /**
- * The same for a request that changes the account. Fails with `permission_denied` for a session confined to one Workspace,
- * since the change would reach beyond it.
+ * The same, for a request that changes the account. Fails with `permission_denied` for a session confined to one Workspace, since
+ * the change would reach beyond it.
  */
 export const signedInToChange = Effect.gen(function* () {
   const principal = yield* signedIn
@@ -42,8 +42,8 @@ export const signedInToChange = Effect.gen(function* () {
 })
 
 /**
- * The same for a change that must not be made by anybody at an unattended browser. Fails with `reauthentication_required`
- * unless the person confirmed their identity recently.
+ * The same, for a change that must not be made by just anybody at an unattended browser. Fails with `reauthentication_required`
+ * unless the person has recently confirmed their identity.
  */
 export const signedInAndConfirmed = Effect.tap(signedInToChange, requireConfirmed)
 
@@ -68,7 +68,7 @@ export const withSignIn = Effect.fnUntraced(function* (
 
 const encodeSignedIn = HttpServerResponse.schemaJson(SignedInAnswer)
 
-/** The answer to a sign-in: the person, and the cookie. The secret is only in the cookie. */
+/** The response to a sign-in: the person, and the cookie. The secret is only in the cookie. */
 export const signedInResponse = Effect.fnUntraced(function* (
   opened: OpenSession & { readonly subject: string },
   status: 200 | 201

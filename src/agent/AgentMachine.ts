@@ -13,7 +13,7 @@ import { ownCredentials } from "./OwnCredentials.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 import { agentMachineSettings, type AgentMachineSettings } from "./AgentSettings.ts"
 
-/** Snapshots that no recent Run used are removed after this time; missing ones are fetched again. */
+/** Snapshots not used by any recent Run are removed after this time; missing ones are fetched again. */
 const snapshotGrace = Duration.hours(1)
 
 export const agentTools = (folder: string) =>
@@ -28,8 +28,8 @@ export const agentSandbox = (settings: AgentMachineSettings) =>
   Sandbox.layer.pipe(Layer.provide(Layer.succeed(SandboxSettings, settings.sandbox)))
 
 /**
- * Everything that executes Runs on an agent. It is the runner of the control plane over the agent's own folder: snapshots and builds are
- * fetched there before a job begins.
+ * Everything needed to execute Runs on an agent. It is the control plane's runner over the agent's own folder: snapshots and
+ * builds are fetched there before a job begins.
  */
 export const agentMachine = (folder: string) =>
   Layer.unwrap(

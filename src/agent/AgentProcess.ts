@@ -12,13 +12,13 @@ import { enrolled, type EnrolmentRequest } from "./Enrolment.ts"
 import { httpLine } from "./HttpLine.ts"
 import { type AgentOptions, MachineFacts } from "./MachineFacts.ts"
 
-/** Another process takes jobs with this folder. */
+/** Another process is taking jobs with this folder. */
 export class AgentAlreadyRunning extends Schema.TaggedError<AgentAlreadyRunning>()("AgentAlreadyRunning", {
   message: Schema.String
 }) {}
 
 /**
- * Agents rely on what only Linux offers: a clock that advances during suspend, and a list of the processes in a folder.
+ * Agents rely on features that only Linux offers: a clock that advances during suspend, and a list of the processes in a folder.
  */
 export class PlatformUnsupported extends Schema.TaggedError<PlatformUnsupported>()("PlatformUnsupported", {
   message: Schema.String
@@ -75,7 +75,7 @@ export const agentProcess = Effect.fn("agentProcess")(function* (start: AgentSta
       // From now on another process may take jobs, while this one finishes its Runs.
       yield* Scope.close(taking, Exit.void)
       yield* work.over
-      // It would begin another session once it is told that this one is over.
+      // It would begin another session when told that this one is over.
       yield* Fiber.interrupt(renewing)
       yield* work.leave
     }).pipe(Effect.provide(working(start)))

@@ -8,7 +8,7 @@ import { heldRun, isSameClaim, makeHandle, type RunHandle } from "../../runner/a
 import { adoptRoom, type RunRoom } from "../../runner/agent/RunRoom.ts"
 import { openSpool } from "../../runner/agent/Spool.ts"
 
-/** The server's answer about a held Run: its status, and for how long it remains this agent's. */
+/** The server's response about a held Run: its status, and how long it remains this agent's. */
 type Word = Pick<HeldRunOrder, "runId" | "fence" | "cancel"> & {
   readonly leaseSeconds?: number
   readonly acknowledged?: number
@@ -17,9 +17,9 @@ type Word = Pick<HeldRunOrder, "runId" | "fence" | "cancel"> & {
 /**
  * The Runs that this process holds.
  *
- * - `adopt`: takes over what ended processes left; those Runs are not confirmed yet
- * - `add`: holds a Run until its work is over. The work gets a Scope of its own
- * - `confirm`, `end`: the server's answer about Runs; `sent` is when the request was sent
+ * - `adopt`: takes over what ended processes left behind; those Runs are not confirmed yet
+ * - `add`: holds a Run until its work is over. The work gets its own Scope
+ * - `confirm`, `end`: the server's response about Runs; `sent` is when the request was sent
  * - `empty`: completes when nothing is held
  */
 export class AgentRuns extends Context.Service<

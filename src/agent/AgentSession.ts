@@ -16,7 +16,7 @@ import { machineClocks, type Moment, momentOf } from "../../runner/agent/LeaseCl
 
 export type AgentCalls = RpcClient.RpcClient<RpcGroup.Rpcs<typeof AgentProtocol>, RpcClientError.RpcClientError>
 
-/** Calls of a server, with what each HTTP request has to carry. */
+/** Calls to a server, with what each HTTP request has to carry. */
 export const agentCalls = (
   server: string,
   authorised: (request: HttpClientRequest.HttpClientRequest) => HttpClientRequest.HttpClientRequest
@@ -33,12 +33,12 @@ export const agentCalls = (
     )
   )
 
-/** A message got no answer: it may or may not have arrived. */
+/** A message got no response: it may or may not have arrived. */
 export type Unanswered = RpcClientError.RpcClientError | Cause.TimeoutError
 
 const longestAnswer = Duration.seconds(30)
 
-/** How this agent describes itself at the beginning of a session, and how it handles the answer. */
+/** How this agent describes itself at the start of a session, and how it handles the response. */
 export interface SessionSource {
   readonly facts: Effect.Effect<AgentFacts>
   readonly marks: Effect.Effect<ReadonlyArray<ProvidedMark>>
@@ -47,13 +47,13 @@ export interface SessionSource {
 }
 
 /**
- * The session of this agent at its server.
+ * This agent's session with its server.
  *
- * - `calls`: under the session that is current when a message is sent
+ * - `calls`: made under the session that is current when a message is sent
  * - `begin`: replaces the session that was current in `seen`; one new session serves all concurrent callers
  * - `generation`: changes with each session
- * - `takesFiles`: whether the server takes small files within messages
- * - `isDue`: whether it is time for another one
+ * - `takesFiles`: whether the server accepts small files within messages
+ * - `isDue`: whether it is time for a new session
  */
 export class AgentSession extends Context.Service<
   AgentSession,
@@ -121,7 +121,7 @@ export class AgentSession extends Context.Service<
         isDue: Effect.gen(function* () {
           const usable = 0.7
           if (begun === undefined || machineClocks.bootSeconds() - begun.at.boot > begun.seconds * usable) return true
-          // Somebody requested new keys, or the server has not taken them yet.
+          // Somebody has requested new keys, or the server has not accepted them yet.
           return Option.isSome(yield* Effect.orElseSucceed(folder.nextKeys, () => Option.none()))
         })
       })

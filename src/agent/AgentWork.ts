@@ -22,7 +22,7 @@ import { MachineFacts } from "./MachineFacts.ts"
 const longestPoll = Duration.seconds(40)
 const longestRenewal = Duration.seconds(10)
 const longestDecline = Duration.seconds(30)
-/** A server that cannot be told finds out by itself. */
+/** A server that cannot be told finds out on its own. */
 const longestFarewell = Duration.seconds(3)
 const betweenLooks = Duration.millis(500)
 const longestReason = 500
@@ -37,9 +37,9 @@ type Services =
   | Guard
   | FileSystem.FileSystem
 
-/** Whether this machine can execute the job; anything missing is shown where the Run waits. */
+/** Whether this machine can execute the job; anything missing is shown where the Run is waiting. */
 const requireAbility = Effect.fnUntraced(function* (offer: JobOffer, disk: AgentFacts["disk"]) {
-  // It may have filled up since the poll was sent.
+  // The disk may have filled up since the poll was sent.
   if (disk.low) return yield* new OfferUnusable({ message: "Its disk is nearly full." })
   const opened = yield* openedJob(offer)
   const place = yield* RunPlace
@@ -56,11 +56,11 @@ const requireAbility = Effect.fnUntraced(function* (offer: JobOffer, disk: Agent
 /**
  * The work of an agent, as effects that run until they are interrupted.
  *
- * - `adopt`: takes over what ended processes left; before the first session, so that it is named there
+ * - `adopt`: takes over what ended processes left behind; runs before the first session, so that the session names it
  * - `takeJobs`: polls while there is a free place
  * - `renew`: renews leases and the session
  * - `over`: completes when nothing is held
- * - `leave`: tells the server that this process ends; after everything else
+ * - `leave`: tells the server that this process is ending; runs after everything else
  */
 export class AgentWork extends Context.Service<
   AgentWork,
@@ -85,7 +85,7 @@ export class AgentWork extends Context.Service<
         const { session: currentSession, until } = yield* Answered
         const { calls } = session
 
-        /** A failure here is a defect: expected failures of a Run are part of its work. Its folder is kept. */
+        /** A failure here is a defect: expected failures of a Run are part of its work. The Run's folder is kept. */
         const worked = (runId: string) => (work: Effect.Effect<void, unknown, Services>) =>
           work.pipe(
             Effect.provideContext(context),
@@ -127,17 +127,18 @@ export class AgentWork extends Context.Service<
             const declined = Effect.timeout(calls.Decline({ runId, fence, reason }), longestDecline)
             return yield* Effect.ignore(until(declined))
           }
-          // Until it is held, its place looks free, and the next poll would ask for one Run too many.
+          // Until the Run is held, its place looks free, and the next poll would ask for one Run too many.
           const held = yield* Deferred.make<void>()
           const hold = Deferred.succeed(held, undefined)
           yield* work(offer, sent, opened.success, hold).pipe(Effect.ensuring(hold), Effect.forkIn(scope))
           yield* Deferred.await(held)
         })
 
-        /** One offer, requested under one name until it is answered: a lost offer is sent again. */
+        /** One offer, requested under the same name until there is a response: a lost offer is sent again. */
         const poll = Effect.gen(function* () {
           const claim = randomBytes(16).toString("hex")
-          // Of the first request: an offer that is sent again began with it, and goes to another agent as long after that.
+          // The time of the first request: an offer that is sent again dates from it, and goes to another agent just as long
+          // after it.
           const sent = momentOf(machineClocks)
           const answer = yield* until(
             Effect.suspend(() =>

@@ -5,7 +5,7 @@ import { AgentRuns, heldRuns } from "./AgentRuns.ts"
 import { MachineFacts } from "./MachineFacts.ts"
 import { AgentSession, type SessionSource, type Unanswered } from "./AgentSession.ts"
 
-/** Why a message did not get the expected answer. */
+/** Why a message did not get the expected response. */
 export type Problem = AgentRefusal | Unanswered | HttpClientError.HttpClientError
 
 const shortest = 200
@@ -13,7 +13,7 @@ const longest = 10_000
 const untilOperatorActs = Duration.seconds(30)
 const doubled = 2
 
-/** Waits before the next attempt: twice as long each time, with jitter, so that agents do not return in step. */
+/** Waits before the next attempt: twice as long each time, with jitter so that agents do not return in lockstep. */
 const backoff = (attempt: number) =>
   Random.next.pipe(
     Effect.flatMap((random) =>
@@ -21,7 +21,7 @@ const backoff = (attempt: number) =>
     )
   )
 
-/** A side of another release may be unable to read a message, which must not end an agent that holds Runs. */
+/** A peer running another release may be unable to read a message, which must not end an agent that holds Runs. */
 const understood = <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E | Busy, R> =>
   Effect.catchDefect(call, (defect) =>
     Effect.logError("The server and this agent do not understand each other.", defect).pipe(
@@ -29,7 +29,7 @@ const understood = <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E |
     )
   )
 
-/** Repeats messages until they are answered. */
+/** Repeats messages until they get a response. */
 export class Answered extends Context.Service<
   Answered,
   {
@@ -62,7 +62,7 @@ export class Answered extends Context.Service<
           return Effect.logWarning(message)
         })
 
-      /** Waits as long as the refusal requests; only `Gone` ends a message. */
+      /** Waits for as long as the refusal asks; only `Gone` ends a message. */
       const wait = Effect.fnUntraced(function* (problem: Problem, attempt: number) {
         switch (problem._tag) {
           case "Busy":

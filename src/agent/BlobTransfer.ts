@@ -8,9 +8,9 @@ import { FetchRefused } from "../../runner/agent/ServerLine.ts"
 import type { SentFile } from "../../runner/agent/SealedFile.ts"
 import type { AgentSession } from "./AgentSession.ts"
 
-/* Large files by plain HTTP, in parts: parts that arrived before a connection was cut are not sent again. */
+/* Large files over plain HTTP, in parts: parts that arrived before the connection dropped are not sent again. */
 
-/** The header of a sealed file differs each time: a transfer that was cut within it starts again. */
+/** The header of a sealed file is different each time: a transfer interrupted within it starts again. */
 const longestHead = 8 * 1024
 const partBytes = 4 * 1024 * 1024
 const longestPart = "10 minutes"
@@ -29,7 +29,7 @@ const refusedBy = (status: number) => {
   return new Rejected({ message: `The server answered ${status} to a file.` })
 }
 
-/** A part of a file, from memory where it is there. */
+/** Part of a file, read from memory if it is there. */
 const partOf = ({ bytes, path, sizeBytes }: SentFile, from: number) =>
   bytes === undefined
     ? Effect.acquireUseRelease(
@@ -43,7 +43,7 @@ const partOf = ({ bytes, path, sizeBytes }: SentFile, from: number) =>
       )
     : Effect.succeed(bytes.subarray(from, from + partBytes))
 
-/** Sends one part of a file, from the server's position. Returns the server's new position. */
+/** Sends one part of a file, starting at the server's position. Returns the server's new position. */
 const putPart = (request: HttpClientRequest.HttpClientRequest, file: SentFile, from: number) =>
   Effect.gen(function* () {
     const client = yield* HttpClient.HttpClient
@@ -62,7 +62,7 @@ const putPart = (request: HttpClientRequest.HttpClientRequest, file: SentFile, f
     )
   })
 
-/** Uploads a sealed file. The caller retries after a failure, and it continues from the server's position. */
+/** Uploads a sealed file. The caller retries after a failure, and the upload resumes at the server's position. */
 export const putBlob = Effect.fnUntraced(function* (
   server: string,
   session: AgentSession["Service"],
@@ -70,7 +70,7 @@ export const putBlob = Effect.fnUntraced(function* (
   file: SentFile
 ) {
   const request = () => session.authorised(HttpClientRequest.put(addressOf(server, claim, file.kind, file.digest)))
-  // The first answer has the server's position; the server skips a repeated part.
+  // The first response contains the server's position; the server skips a repeated part.
   let from = 0
   for (;;) {
     const stored = yield* putPart(request(), file, from)
@@ -82,7 +82,7 @@ export const putBlob = Effect.fnUntraced(function* (
   }
 })
 
-/** Downloads a file into `target`, and continues after what is already there. */
+/** Downloads a file into `target`, resuming after what is already there. */
 export const getBlob = Effect.fnUntraced(function* (
   server: string,
   session: AgentSession["Service"],
@@ -101,7 +101,7 @@ export const getBlob = Effect.fnUntraced(function* (
   const response = yield* client
     .execute(present === 0 ? request : HttpClientRequest.setHeader(request, "range", `bytes=${present}-`))
     .pipe(Effect.timeout(longestPart))
-  // It is already complete: the answer was lost.
+  // The file is already complete: the response was lost.
   if (response.status === statuses.range && present > 0) return
   if (response.status === statuses.missing || response.status === statuses.forbidden) {
     return yield* new FetchRefused({

@@ -13,7 +13,7 @@ export interface EnrolmentRequest {
   readonly server: string
   readonly pool: string
   readonly name: string
-  /** Read when this agent has to enrol. */
+  /** Only read if this agent has to enrol. */
   readonly token: Effect.Effect<Option.Option<Redacted.Redacted<string>>, { readonly message: string }>
 }
 

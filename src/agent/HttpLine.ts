@@ -25,7 +25,7 @@ const carriedOf = ({ bytes, digest, kind }: SentFile): ReadonlyArray<CarriedFile
     ? []
     : [{ kind, digest, bytes }]
 
-/** The files of a result, as it names them. */
+/** The files of a result, as named in the result. */
 const digestsOf = (files: ReadonlyArray<SentFile>) => {
   const digests = new Map(files.map(({ digest, kind }) => [kind, digest]))
   const [build, planFile, state] = [digests.get("build"), digests.get("plan_file"), digests.get("state")]
@@ -52,9 +52,9 @@ export const httpLine = Layer.effect(
       Effect.provideContext(putBlob(identity.server, session, claim, file), context)
 
     /**
-     * Says what has files, and may have a last report. What the message cannot carry is sent before it. It is made anew for a server of another
-     * release that takes the place of the former one, and without files where it is not answered in time: a file of its own may take
-     * longer, and continues where it was cut.
+     * Sends a message that has files and may have a last report. What the message cannot carry is sent before it. It is rebuilt
+     * if a server from another release takes the former one's place, and rebuilt without files if it gets no response in time: a
+     * file sent on its own may take longer, and resumes where it was interrupted.
      */
     const withFiles = (
       claim: RunClaim,

@@ -22,33 +22,34 @@ interface Problem {
   readonly retry?: boolean | undefined
 }
 
-/** Neither a lost answer nor a busy server: these keys are not the agent's, or not yet. */
+/** Not a lost response or a busy server: these keys are not the agent's, or not yet. */
 const isRefused = (problem: Problem) => problem._tag === "Unauthorised" && problem.retry === false
 
 const isRejected = (problem: Problem) => problem._tag === "Rejected"
 
-/** Begins a session signed by these keys; `next` announces others. */
+/** Begins a session signed with these keys; `next` announces the keys that will follow. */
 type Greet<A, E> = (signer: Signer, next: AgentKeys | undefined) => Effect.Effect<A, E>
 
 /**
- * How an agent replaces its keys: new ones are on its disk before they are announced in a session that the current ones
- * sign; the next session is signed by the new ones, which makes them the agent's on the server too. Wherever a process
- * ends in between, the next one finds both pairs and tries the other where one is refused.
+ * How an agent replaces its keys: new ones are on its disk before they are announced in a session signed with the current ones;
+ * the next session is signed with the new ones, which makes them the agent's on the server too. Wherever a process ends in
+ * between, the next one finds both pairs and tries the other if one is refused.
  *
- * A server restored from an older backup knows the keys of that time. One of those announces the current ones.
+ * A server restored from an older backup knows the keys from that time. A session signed with one of those announces the current
+ * ones.
  */
 export const keyChange = Effect.gen(function* () {
   const folder = yield* AgentFolder
   const longest = Duration.toMillis(yield* keyLifetime)
   let announced: string | undefined
 
-  /** Next keys are made when it is time, by the process that takes Runs. */
+  /** The next keys are created when they are due, by the process that takes Runs. */
   const nextOf = Effect.fnUntraced(function* ({ madeAt }: StoredKeys, mayBegin: boolean) {
     const next = yield* folder.nextKeys
     if (Option.isSome(next) || !mayBegin) return next
     const at = yield* DateTime.now
     if (madeAt === undefined) {
-      // A draining process of the previous release keeps the old keys in memory for as long as it holds Runs.
+      // A draining process from the previous release keeps the old keys in memory for as long as it holds Runs.
       yield* folder.dateKeys(DateTime.formatIso(at))
       return next
     }
@@ -90,8 +91,8 @@ export const keyChange = Effect.gen(function* () {
         return answer
       }
       const { sign } = next.value.public
-      // The refusal does not say whether it concerns the keys. If the current ones are accepted, the next ones were not
-      // taken.
+      // The refusal does not say whether it concerns the keys. If the current ones are accepted, the next ones were not accepted
+      // by the server.
       const announcing = greet(present, next.value.public).pipe(
         Effect.tap(() => Effect.sync(() => void (announced = sign))),
         Effect.catchIf(isRejected, () =>

@@ -19,11 +19,11 @@ export interface AgentOptions {
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** How often the agent checks whether its own credentials were replaced. */
+/** How often the agent checks whether its own credentials have been replaced. */
 const betweenLooksSeconds = 5
-/** Below this much space the agent takes no new job; a Run is ended at half of it. */
+/** With less than this much space the agent takes no new jobs; a Run is ended at half of it. */
 const leastFreeBytes = 1024 ** 3
-/** On a small disk, this share of it. */
+/** On a small disk, this share of the disk instead. */
 const leastFreePart = 0.1
 
 const diskOf = (folder: string) =>
@@ -46,9 +46,9 @@ export class MachineFacts extends Context.Service<
   MachineFacts,
   {
     readonly facts: Effect.Effect<AgentFacts>
-    /** Marks of the agent's own credentials, for the session that begins now. */
+    /** Marks of the agent's own credentials, for the session that is about to begin. */
     readonly marks: Effect.Effect<ReadonlyArray<ProvidedMark>>
-    /** Whether the agent's own credentials changed since the last session; checked every few seconds. */
+    /** Whether the agent's own credentials have changed since the last session; checked every few seconds. */
     readonly areReplaced: Effect.Effect<boolean>
     readonly disk: Effect.Effect<AgentFacts["disk"]>
     readonly drain: Effect.Effect<void>
@@ -71,7 +71,7 @@ export class MachineFacts extends Context.Service<
           yield* Layer.build(Toolchain.layer({ ...settings, download: Option.none() }, `${folder.path}/tools`)),
           Toolchain
         )
-        // OpenTofu is downloaded if there is no tool at all; the other tool is named if it is installed.
+        // OpenTofu is downloaded if there is no tool at all; the other tool is reported if it is installed.
         const tools = Effect.gen(function* () {
           const first = yield* Effect.option(toolchain.resolve())
           const found = yield* Effect.forEach(["opentofu", "terraform"] as const, (name) =>

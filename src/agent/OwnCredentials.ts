@@ -12,7 +12,7 @@ import { agentEnv } from "../settings/AgentVariables.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 import { makeMarks } from "./ProvidedMarks.ts"
 
-/** Where a value is: in a file, or in a variable of the agent's own environment. */
+/** Where a value is kept: in a file, or in a variable of the agent's own environment. */
 const Place = Schema.Union([Schema.Struct({ file: Schema.String }), Schema.Struct({ variable: Schema.String })])
 type Place = typeof Place.Type
 
@@ -20,13 +20,12 @@ type Place = typeof Place.Type
 const Label = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$/))
 
 /**
- * The agent's own credentials, by the names that Connections use. The file says where the values are and holds none
- * itself.
+ * The agent's own credentials, by the names that Connections use. The file says where the values are and contains none itself.
  *
- * - `env`: where the value of each environment variable is
- * - `files`: files that the provider reads; `envName` receives the path of the copy that the Run gets
- * - `label`: stands for the values: a plan stays applicable while the label is the same
- * - `withoutIsolation`: they may be used where modules run without isolation, and every module of the pool can read them
+ * - `env`: where the value of each environment variable is kept
+ * - `files`: files that the provider reads; `envName` receives the path of the copy made for the Run
+ * - `label`: stands for the values: a plan remains applicable as long as the label is the same
+ * - `withoutIsolation`: they may be used where modules run without isolation, so that every module of the pool can read them
  * - `publicNames`: variables, and members of JSON documents, whose values are not secret and may be in a plan
  */
 const OwnSets = Schema.Record(
@@ -93,7 +92,7 @@ const checked = (name: string, what: string, text: string) => {
   return problem === undefined ? Effect.succeed(text) : Effect.fail(unusable(name, what, problem))
 }
 
-/** A file that a person or a program wrote may end with a line break, which is not part of the value. */
+/** A file written by a person or a program may end with a line break that is not part of the value. */
 const valueAt = (name: string, variable: string, place: Place) =>
   "file" in place
     ? Effect.map(contents(name, variable, place.file), (bytes) => new TextDecoder().decode(bytes).replace(/\r?\n$/, ""))
@@ -118,7 +117,7 @@ const readSet = Effect.fnUntraced(function* (
   return { values, files: read, label, publicNames }
 })
 
-/** The credentials that the file declares; none without a file. */
+/** The credentials declared in the file; none without a file. */
 const ownSets = Effect.gen(function* () {
   const path = yield* Config.option(Config.NonEmptyString(agentEnv.credentials)).pipe(
     Effect.mapError(({ message }) => new SettingsRefused({ message }))
@@ -128,7 +127,7 @@ const ownSets = Effect.gen(function* () {
     try: () => readFile(path.value, "utf8"),
     catch: () => refused(path.value, "The file cannot be read.")
   })
-  // The decoder's own message could quote a value that somebody put into it.
+  // The decoder's own message could quote a value that somebody has put into the file.
   const sets = yield* decodeSets(text).pipe(
     Effect.mapError(() =>
       refused(
@@ -146,8 +145,8 @@ const ownSets = Effect.gen(function* () {
 })
 
 /**
- * The credentials of the agent with this folder, as its operator describes them. The description is read once, the
- * values for each Run.
+ * The credentials of the agent that uses this folder, as its operator describes them. The description is read once, the values
+ * for each Run.
  */
 export const ownCredentials = (folder: string) =>
   Layer.effect(
@@ -163,7 +162,7 @@ const provided = Effect.fnUntraced(function* (folder: string) {
   const read = (name: string) => {
     const set = find(name)
     if (set === undefined) return Effect.fail(new NotProvided({ message: `This agent has no credentials ${name}.` }))
-    // There, any module can read the files and the agent's own environment, whatever its Workspace.
+    // Without isolation, any module can read the files and the agent's own environment, whatever its Workspace.
     return level === "process" && set.withoutIsolation !== true
       ? Effect.fail(unusable(name, "modules", "run without isolation here, and could read them for every Workspace"))
       : Effect.flatMap(readSet(name, set), (found) => marked(name, found))

@@ -5,11 +5,10 @@ import { identityOf, providedMark } from "../../runner/execution/ProvidedBinding
 import type { ProvidedSet } from "../../runner/execution/ProvidedCredentials.ts"
 
 /**
- * Marks of an agent's own credentials, once it is enrolled. A mark is slow to compute, so it is kept until its set
- * changes.
+ * Marks of an agent's own credentials, once it is enrolled. A mark is slow to compute, so it is kept until its set changes.
  *
  * - `marked`: the set with its mark
- * - `last`: the mark of the set when it was last read; while its files are being replaced, it may be incomplete
+ * - `last`: the mark of the set as last read; while its files are being replaced, it may be incomplete
  */
 export const makeMarks = (folder: string) => {
   const known = new Map<string, { readonly of: string; readonly mark: string }>()

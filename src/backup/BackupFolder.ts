@@ -1,7 +1,7 @@
 import { Clock, Effect, FileSystem, Path } from "effect"
 
 const fileName = /^svc-(\d{4}-\d{2}-\d{2})T(\d{2})-(\d{2})-(\d{2})Z\.backup$/
-/** The suffix of a backup that is not verified yet. */
+/** The suffix of a backup that has not been verified yet. */
 const pendingEnd = ".unverified"
 
 export interface KeptBackup {
@@ -24,7 +24,7 @@ export const writtenAtOf = (name: string): number | undefined => {
 }
 
 /**
- * Newest first. A time in the future is from before the clock was corrected: such a backup counts as the oldest, so that it
+ * Newest first. A time in the future is from before the clock was corrected: such a backup is treated as the oldest, so that it
  * neither delays the next one nor outlives it.
  */
 const newestFirst = (backups: ReadonlyArray<KeptBackup>, at: number): ReadonlyArray<KeptBackup> => {
@@ -53,5 +53,5 @@ export const removePending = Effect.fn("removePending")(function* (folder: strin
   }
 })
 
-/** The newest backup is older than this while something is wrong. */
+/** Age beyond which the newest backup is overdue and something is wrong. */
 export const overdueMillis = (intervalHours: number): number => 2 * intervalHours * 3_600_000

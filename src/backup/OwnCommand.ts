@@ -12,7 +12,7 @@ export class OwnCommandFailed extends Schema.TaggedError<OwnCommandFailed>()("Ow
 const Refusal = Schema.fromJsonString(Schema.Struct({ error: Schema.Struct({ message: Schema.String }) }))
 const Verdict = Schema.fromJsonString(Schema.Struct({ problems: Schema.Array(Schema.String) }))
 
-/** What the command needs of the server's settings. The environment does not leak secrets: other users cannot read it. */
+/** What the command needs from the server's settings. The environment does not leak secrets: other users cannot read it. */
 const environmentOf = (settings: Settings): Record<string, string> => {
   const passed = ["PATH", "HOME", "TMPDIR"].flatMap((name) => {
     const value = process.env[name]
@@ -42,8 +42,8 @@ const reasonOf = (out: string, error: string): string => {
 }
 
 /**
- * Runs a command of the service alongside this server, with its settings, in a process of its own: reading a whole
- * database would delay every request. It is killed with the Scope.
+ * Runs a service command alongside this server, with its settings, in its own process: reading a whole database would delay every
+ * request. It is killed with the Scope.
  */
 export const ownCommand = Effect.fn("ownCommand")(
   function* (settings: Settings, args: ReadonlyArray<string>) {

@@ -21,18 +21,18 @@ import { isKeyBesideData } from "./KeyPlace.ts"
 import { ownCommand, OwnCommandFailed } from "./OwnCommand.ts"
 
 const lookEvery = "15 seconds"
-/** After a failure the next attempt waits this long, or the interval where it is shorter. */
+/** After a failure, the next attempt waits this long, or for the interval if that is shorter. */
 const retryMillis = 3_600_000
 
-/** Makes the names in a folder durable. */
+/** Makes the file names in a folder durable. */
 const syncFolder = (folder: string) =>
   Effect.flatMap(FileSystem.FileSystem, (files) =>
     Effect.scoped(Effect.flatMap(files.open(folder, { flag: "r" }), (handle) => handle.sync))
   )
 
 /**
- * Writes a backup into the folder and verifies it by restoring it. Only then does it get its name, and only then are the
- * oldest ones removed: an unusable backup never replaces a usable one.
+ * Writes a backup into the folder and verifies it by restoring it. Only then is it given its name, and only then are the oldest
+ * ones removed: an unusable backup never replaces a usable one.
  */
 const makeBackup = Effect.fn("makeBackup")(
   function* (settings: Settings, folder: string) {
@@ -52,13 +52,13 @@ const makeBackup = Effect.fn("makeBackup")(
   Effect.catchTag("PlatformError", ({ message }) => new OwnCommandFailed({ message }))
 )
 
-/** Backups that the running server makes, where the settings name a folder for them. */
+/** Backups made by the running server, if the settings name a folder for them. */
 export class ScheduledBackups extends Context.Service<
   ScheduledBackups,
   {
     /** What operators should know about backups. */
     readonly notices: Effect.Effect<ReadonlyArray<DashboardNotice>>
-    /** The stored backups; `undefined` where none are scheduled. */
+    /** The stored backups; `undefined` if none are scheduled. */
     readonly kept: Effect.Effect<ServerBackups | undefined>
     /** Makes a backup if one is due. */
     readonly turn: Effect.Effect<void>
@@ -121,7 +121,7 @@ export class ScheduledBackups extends Context.Service<
 
         const notices = Effect.gen(function* () {
           const failed = yield* Ref.get(failedAt)
-          // A folder that cannot be read holds no usable backup.
+          // A folder that cannot be read contains no usable backup.
           const isOverdue = Result.match(yield* Effect.result(newestAge), {
             onFailure: () => true,
             onSuccess: (old) => old !== undefined && old > overdueMillis(settings.backupInterval)

@@ -20,14 +20,14 @@ const emailFlag = Flag.String("email").pipe(
   Flag.withDescription("E-mail address of the account"),
   Flag.withMetavar("address")
 )
-/** Where a link leads: the flag, else the server that issued it, else the settings. */
+/** The server that a link leads to: from the flag, else the one that issued the link, else from the settings. */
 const linkOf = (
   settings: Settings,
   link: IssuedLink,
   isGiven: boolean,
   page: "setup" | "join" | "account/address" = "setup"
 ) => {
-  // Without a public origin the listener's address is used; port 0 has none to show.
+  // Without a public origin, the listener's address is used; with port 0 there is none to show.
   const known = settings.baseUrl ?? `http://${formatListenAddress(settings.listen)}`
   const origin = isGiven ? known : (link.origin ?? known)
   return `${origin}/${page}#${Redacted.value(link.secret)}`

@@ -66,7 +66,7 @@ const tokenCommand = Command.make(
     const secret = Redacted.value(issued.secret)
     yield* print(json, { id: issued.id, token: secret, expiresAt: issued.expiresAt }, secret)
     if (json) return
-    // Beside the output, which becomes the token file of an agent.
+    // Kept out of the output, which becomes an agent's token file.
     yield* Console.error(
       `Shown this once; good for ${uses} ${uses === 1 ? "agent" : "agents"} until ${issued.expiresAt} (${issued.id}).`
     )

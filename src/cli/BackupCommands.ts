@@ -15,7 +15,7 @@ import { dataFlags, settingFlags, settingsOf } from "./SettingFlags.ts"
 const flags = { ...dataFlags, json: jsonFlag }
 const file = Argument.File("file").pipe(Argument.withDescription("Backup file"), Argument.withMetavar("path"))
 
-/** Progress lines, for a person at a terminal only. */
+/** Progress lines, printed only for a person at a terminal. */
 const progress: Progress = (line) =>
   Effect.sync(() => void (process.stderr.isTTY && process.stderr.write(`${line} ...\n`)))
 

@@ -1,6 +1,6 @@
 /**
- * The commands of people and scripts, with their aliases: clients of a server. They load nothing of the service, since
- * loading is most of the time of a short command.
+ * The commands for people and scripts, with their aliases: clients of a server. They load no part of the service, since loading
+ * takes most of the time of a short command.
  */
 export const clientCommandNames: ReadonlySet<string> = new Set([
   "login",
@@ -31,9 +31,9 @@ export const clientCommandNames: ReadonlySet<string> = new Set([
   "api"
 ])
 
-/** Whether a command line is that of an agent: it loads what executes Runs, and nothing of the service. */
+/** Whether a command line is an agent's: it loads what executes Runs, and no part of the service. */
 export const isAgentCommand = ([name]: ReadonlyArray<string>): boolean => name === "agent"
 
-/** Whether a command line is one of a client. */
+/** Whether a command line is a client's. */
 export const isClientCommand = ([name]: ReadonlyArray<string>): boolean =>
   name !== undefined && clientCommandNames.has(name)

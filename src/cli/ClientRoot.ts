@@ -28,7 +28,7 @@ const signInCommands = [
   tokenCommand
 ] as const
 
-/** What people and scripts do with a server. */
+/** Everyday commands for people and scripts. */
 const dailyCommands = [
   installCommand,
   planCommand,
@@ -48,17 +48,17 @@ const dailyCommands = [
   apiCommand
 ] as const
 
-/** Who works in a Workspace, and with which credentials. */
+/** Commands for who works in a Workspace, and with which credentials. */
 const teamCommands = [connectionCommand, memberCommand, inviteCommand] as const
 
-/** The commands that are clients of a server, by their use. */
+/** The client commands, grouped by use. */
 export const clientGroups = [
   { group: "Sign-in", commands: signInCommands },
   { group: "Daily work", commands: dailyCommands },
   { group: "Team", commands: teamCommands }
 ] as const
 
-/** The commands that are clients of a server, without the rest. */
+/** The client commands, without the rest. */
 export const clientSvc = Command.make("svc").pipe(
   Command.withDescription("A client of svc servers; the server itself, and its commands, are in the svc binary"),
   Command.withSubcommands(clientGroups)

@@ -39,7 +39,7 @@ const report = (cause: Cause.Cause<unknown>, json: boolean): Effect.Effect<void>
   )
 }
 
-/** What runs a command line, given without the program's name, with the commands below `root`. */
+/** Runs a command line, given without the program's name, with the commands below `root`. */
 export const commandLine = <const Name extends string, Input, E, R, Context>(
   root: Command.Command<Name, Input, Context, E, R>
 ) => {
@@ -58,8 +58,8 @@ export const commandLine = <const Name extends string, Input, E, R, Context>(
 const isServing = ([name, next]: ReadonlyArray<string>) => name === "serve" || (name === "agent" && next !== "doctor")
 
 /**
- * The exit code of a command: 0 done, 1 refused or failed, 2 usage, including settings from any source; other codes are those of
- * the failure (3 a plan waits for approval, 4 to 7 what a server refused). A server that was asked to stop has succeeded.
+ * The exit code of a command: 0 done, 1 refused or failed, 2 usage, including settings from any source; other codes come from the
+ * failure (3 a plan is waiting for approval, 4 to 7 refusals by a server). A server that was asked to stop has succeeded.
  */
 export const teardown =
   (args: ReadonlyArray<string>): Runtime.Teardown =>

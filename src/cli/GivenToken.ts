@@ -3,12 +3,12 @@ import { CommandFailed } from "./Output.ts"
 
 const visible = /^[\x21-\x7e]*$/
 
-/** A token as somebody gave it at this place, without the white space that an editor or a shell left around it. */
+/** A token as entered here, without the white space that an editor or a shell left around it. */
 export const givenToken = (place: string, given: string): Effect.Effect<Redacted.Redacted, CommandFailed> => {
   const token = given.trim()
   const refused = (why: string) => new CommandFailed({ message: `${place} holds no token: ${why}` })
   if (token === "") return refused("it is empty.")
-  // What a header cannot carry would look like a server that is not reached.
+  // A token that a header cannot carry would make the server look unreachable.
   if (!visible.test(token)) {
     return refused("there is a space, a line break or another character that no token has in it. Give the token alone.")
   }

@@ -43,7 +43,7 @@ const downloadCommand = Command.make(
     const settings = yield* settingsOf(flags, config)
     const files = yield* FileSystem.FileSystem
     const taken = new CommandFailed({ message: `${out} exists already. Name a new file: nothing is overwritten.` })
-    // Checked before the state is opened, so that the audit trail names no failed download.
+    // Checked before the state is opened, so that the audit trail does not record a download that failed.
     if (yield* files.exists(out)) return yield* taken
     const { digest, state } = yield* Effect.flatMap(OperatorLeftOvers, ({ download }) => download(id)).pipe(
       Effect.provide(OperatorLeftOvers.layer(settings))

@@ -15,12 +15,12 @@ export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandF
   override readonly [Runtime.errorExitCode] = 1
 }
 
-/** A command that did its work and printed it, and leaves a plan that waits for approval: exit code 3. */
+/** A command that did its work and printed the result, and leaves a plan waiting for approval: exit code 3. */
 export class PlanWaits extends Schema.TaggedError<PlanWaits>()("PlanWaits", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 3
 }
 
-/** Prints the result of a command: for programs with `--json`, else for people. */
+/** Prints the result of a command: for programs with `--json`, otherwise for people. */
 export const print = (json: boolean, value: unknown, text: string): Effect.Effect<void> =>
   Console.log(json ? JSON.stringify(value) : text)
 

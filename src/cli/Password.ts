@@ -4,7 +4,7 @@ import { CommandFailed } from "./Output.ts"
 
 const maxPasswordBytes = 1024
 
-/** A password is never an argument: other users of the machine can read those. */
+/** A password is never an argument: other users of the machine can read arguments. */
 export const passwordFlag = Flag.Boolean("password-stdin").pipe(
   Flag.withDescription("Read the password from standard input instead of asking for it"),
   Flag.withDefault(false)
@@ -28,12 +28,12 @@ const fromStandardInput = Effect.gen(function* () {
   return Redacted.make(password)
 })
 
-/** The password of an account that exists. */
+/** The password of an existing account. */
 export const password = Effect.fn("password")(function* (fromStdin: boolean, message: string) {
   return yield* fromStdin ? fromStandardInput : ask(message)
 })
 
-/** A password to be set, which a person types twice. */
+/** A new password, entered twice at the prompt. */
 export const newPassword = Effect.fn("newPassword")(function* (fromStdin: boolean) {
   if (fromStdin) return yield* fromStandardInput
   const given = yield* ask("Password")

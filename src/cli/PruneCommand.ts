@@ -49,7 +49,7 @@ const formatted = ({ kept, removed }: RetentionReport, isDryRun: boolean): strin
       : [isDryRun ? "Nothing was removed. Repeat the command without --dry-run to remove it." : "Removed."])
   ].join("\n")
 
-/** Removes what is older than the server keeps it, at once. */
+/** Immediately removes everything older than the server keeps it. */
 export const pruneCommand = Command.make(
   "prune",
   {

@@ -36,7 +36,7 @@ export const formatReview = (items: ReadonlyArray<ReviewItem>): string =>
 const counted = (count: number, noun: string): ReadonlyArray<string> =>
   count === 0 ? [] : [`${count} ${noun}${count === 1 ? "" : "s"}`]
 
-/** Each Workspace on a line. */
+/** One Workspace per line. */
 const formatRules = (rules: ReadonlyArray<RestoredRules>): string =>
   rules.length === 0
     ? ""

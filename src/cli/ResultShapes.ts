@@ -1,6 +1,6 @@
 /**
- * What `--json` prints for each command of a client, as the documents show it: the keys of one JSON object, each with what it holds.
- * Names in capitals are records of the API, described at `/openapi.json`; a key with `?` may be absent.
+ * What `--json` prints for each client command, as the documentation shows it: the keys of one JSON object, each with its
+ * contents. Names in capitals are records of the API, described at `/openapi.json`; a key with `?` may be absent.
  */
 export const resultShapes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   login: { server: "origin", loggedIn: "true" },

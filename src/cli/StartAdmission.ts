@@ -18,7 +18,9 @@ const logged = (finding: Finding) => {
 
 const isWrong = ({ status }: Finding) => status !== "ok"
 
-/** Makes the checks that come before anything is opened: refuses to start where a server could not work, and logs what else is wrong. */
+/**
+ * Runs the checks that come before anything is opened: refuses to start if a server could not work, and logs any other problems.
+ */
 export const admitStart = Effect.fn("admitStart")(function* (settings: Settings) {
   const findings = yield* folderFindings(yield* lookAtDataFolder(settings.dataDir))
   const refusals = findings.filter(isRefused)
@@ -27,8 +29,8 @@ export const admitStart = Effect.fn("admitStart")(function* (settings: Settings)
 })
 
 /**
- * Makes the checks of a server that is ready, with its own tool, sandbox and database, and logs what they find: what is wrong in
- * the words of `svc doctor`, and how Runs are executed here. A download of the tool begins here, not with the first Run.
+ * Runs the checks of a server that is ready, with its own tool, sandbox and database, and logs the findings: problems in the
+ * words of `svc doctor`, and how Runs are executed here. Any download of the tool begins here, not with the first Run.
  */
 export const reportStart = Effect.fn("reportStart")(function* (settings: Settings) {
   const { path } = yield* DataFolder

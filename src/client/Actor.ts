@@ -8,21 +8,21 @@ export interface ActorShape {
 }
 
 /**
- * On whose behalf the services act. Each of their methods requires it, so that no call is anonymous, and one program may act
- * for several people: `Effect.provide(program, Actor.token(...))`. In process, `ControlPlane.user` and
- * `ControlPlane.service` give others.
+ * On whose behalf the services act. Each of their methods requires it, so that no call is anonymous and one program may act for
+ * several people: `Effect.provide(program, Actor.token(...))`. In process, `ControlPlane.user` and `ControlPlane.service` provide
+ * others.
  *
  * @effect-leakable-service
  */
 export class Actor extends Context.Service<Actor, ActorShape>()("svc/client/Actor") {
-  /** The owner of a personal access token or of an access token of the issuer, with its scopes. */
+  /** The owner of a personal access token or of an access token from the issuer, with its scopes. */
   static readonly token = (token: Redacted.Redacted): Layer.Layer<Actor> =>
     Layer.succeed(Actor, { sign: HttpClientRequest.bearerToken(token) })
 
-  /** The person of a session, for what tokens may not do. */
+  /** The person behind a session, for what tokens may not do. */
   static readonly session = (secret: Redacted.Redacted): Layer.Layer<Actor> =>
     Layer.succeed(Actor, { sign: HttpClientRequest.setHeader(sessionHeader, Redacted.value(secret)) })
 
-  /** The person who is signed in to the page, on the server's own origin: the browser sends the cookie. */
+  /** The person signed in to the page, on the server's own origin: the browser sends the cookie. */
   static readonly browser: Layer.Layer<Actor> = Layer.succeed(Actor, { sign: (request) => request })
 }

@@ -5,15 +5,15 @@ import { repeatedWhereSafe } from "./SafeRepeat.ts"
 
 /** Where the API is, and what carries requests there. */
 export interface ApiTransportShape {
-  /** Origin of the server, or the address under which a host mounts the API, without a trailing slash. */
+  /** Origin of the server, or the address at which a host mounts the API, without a trailing slash. */
   readonly baseUrl: string
   /** Signs on behalf of the actor. */
   readonly client: HttpClient.HttpClient
-  /** Whether a server may come back, so that live streams are resumed. */
+  /** Whether a server may come back, so that live streams should be resumed. */
   readonly returns: boolean
 }
 
-/** Requests in the name of the `Actor` of the program, where it has one. */
+/** Signs requests on behalf of the program's `Actor`, if it has one. */
 export const signed = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
   HttpClient.mapRequestEffect(client, (request) =>
     Effect.map(
@@ -28,11 +28,10 @@ export const withoutTrailingSlash = (url: string): string => {
   return url.slice(0, end)
 }
 
-/** The only difference between a control plane in process and a server over HTTP. */
+/** The only difference between an in-process control plane and a server over HTTP. */
 export class ApiTransport extends Context.Service<ApiTransport, ApiTransportShape>()("svc/client/ApiTransport") {
   /**
-   * Over the platform's `fetch`. A request that the server was too busy for is repeated if that cannot do anything
-   * twice.
+   * Uses the platform's `fetch`. A request that the server was too busy for is repeated if repeating it cannot do anything twice.
    */
   static readonly overFetch = (baseUrl: string): Layer.Layer<ApiTransport> =>
     Layer.effect(

@@ -1,8 +1,8 @@
 import { Effect, Random } from "effect"
 
 /**
- * A request that starts work takes effect once for its key: repeated with the same key, it returns the first result. Without
- * one, a key is generated for this call, which protects the client's own repetitions.
+ * A request that starts work takes effect once per key: repeated with the same key, it returns the first result. Without one, a
+ * key is generated for this call, which protects the client's own retries.
  */
 export interface Once {
   readonly idempotencyKey?: string

@@ -1,25 +1,25 @@
 import { Effect, Option, Stream } from "effect"
 import type { Answer, Items } from "./SvcError.ts"
 
-/** `limit`: from 1 to 100. `cursor`: from the page before. */
+/** `limit`: from 1 to 100. `cursor`: from the previous page. */
 export interface PageQuery {
   readonly limit?: number
   readonly cursor?: string
 }
 
-/** One page of a list. Without `nextCursor` it is the last. */
+/** One page of a list. Without `nextCursor`, it is the last one. */
 export interface Page<A> {
   readonly items: ReadonlyArray<A>
   readonly nextCursor?: string
 }
 
-/** A page from a response with another name for its items. */
+/** A page from a response that has another name for its items. */
 export const pageOf = <A>(
   items: ReadonlyArray<A>,
   { nextCursor }: { readonly nextCursor?: string | undefined }
 ): Page<A> => (nextCursor === undefined ? { items } : { items, nextCursor })
 
-/** Every item from the query's page on. A page is read when its first item is requested. */
+/** Every item, starting at the query's page. A page is read when its first item is requested. */
 export const everyPage = <Q extends PageQuery, A>(page: (query: Q) => Answer<Page<A>>, query: Q): Items<A> =>
   Stream.paginate(query.cursor, (cursor) =>
     Effect.map(page(cursor === undefined ? query : { ...query, cursor }), ({ items, nextCursor }) => [

@@ -11,7 +11,7 @@ import { waitAfter } from "./SafeRepeat.ts"
 import { UnreadableAnswer } from "./SvcError.ts"
 import { authenticated, type ClientOptions } from "./SvcClient.ts"
 
-/** An event as it travels: a later release may have kinds that this one does not know. */
+/** An event on the wire: a later release may have kinds that this one does not know. */
 export const WireEvent = Schema.Struct({
   seq: Schema.Int,
   at: Timestamp,
@@ -27,7 +27,7 @@ const LogMessage = Schema.fromJsonString(RunLogFrame)
 
 const isOverload = (status: number): boolean => status === 429 || status >= 500
 
-/** Whether another connection may help: nothing was refused, but this one or the server failed. */
+/** Whether another connection may help: nothing was refused, but this connection or the server failed. */
 const isTransient = (error: unknown, returns: boolean): boolean => {
   if (error instanceof ApiError) return error.status === 429 || (returns && isOverload(error.status))
   if (!returns || !HttpClientError.isHttpClientError(error)) return false
@@ -40,7 +40,7 @@ const decodeEventMessage = Schema.decodeEffect(EventMessage)
 const decodeLogMessage = Schema.decodeEffect(LogMessage)
 const decodeRefusal = HttpClientResponse.schemaBodyJson(RefusalEnvelope)
 
-/** A refusal says why in its envelope, and in a header when to come back. */
+/** A refusal gives the reason in its envelope, and when to retry in a header. */
 const accepted = (response: HttpClientResponse.HttpClientResponse) => {
   if (response.status >= 200 && response.status < 300) return Effect.succeed(response)
   const asked = Number(response.headers["retry-after"] ?? Number.NaN)
@@ -60,7 +60,7 @@ interface Message<A> {
   readonly done: boolean
 }
 
-/** One connection after the other, until the frame that says that nothing follows. */
+/** Opens one connection after another, until the frame that says that nothing follows. */
 const follow = <A extends { readonly seq: number }>(
   { baseUrl, client, returns }: ApiTransportShape,
   path: string,
@@ -134,7 +134,7 @@ const transportOf = (options: ClientOptions) =>
     returns: true
   }))
 
-/** The events of a Run after `after`, until it is final. Cut connections are resumed without gap or duplicate. */
+/** The events of a Run after `after`, until it is final. Dropped connections are resumed without gaps or duplicates. */
 export const followEvents = (options: ClientOptions, runId: string, after = 0) =>
   Stream.unwrap(Effect.map(transportOf(options), (transport) => eventsOver(transport, runId, after)))
 

@@ -1,17 +1,17 @@
 import { Effect } from "effect"
 import { HttpClient, type HttpClientRequest, type HttpClientResponse } from "effect/http"
 
-/** The first request and its repetitions. */
+/** The first request and its retries. */
 const mostAttempts = 4
 /** A longer wait is left to the caller. */
 const longestWait = 60_000
 
-/** Milliseconds before another attempt: longer from failure to failure, counted from 0. */
+/** Milliseconds before another attempt: longer with each failure, counted from 0. */
 export const waitAfter = (failures: number, longest: number): number => Math.min(250 * 2 ** failures, longest)
 
 const readingMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
 
-/** Whether the request may be repeated: it only reads, or the server recognises it by its key. */
+/** Whether the request may be repeated: it is read-only, or the server recognises it by its key. */
 const isSafe = ({ headers, method }: HttpClientRequest.HttpClientRequest): boolean =>
   readingMethods.has(method) || headers["idempotency-key"] !== undefined
 
@@ -24,8 +24,8 @@ const waitOf = (response: HttpClientResponse.HttpClientResponse, attempt: number
 }
 
 /**
- * Repeats safe requests that the server answered with 429 or 503, after the time that it named in `Retry-After`, and those that
- * did not reach it. Full storage is a 503 as well; the last answer is the caller's.
+ * Repeats safe requests that the server answered with 429 or 503, after the time given in `Retry-After`, and those that did not
+ * reach it. Full storage is a 503 too; the last response is passed to the caller.
  */
 export const repeatedWhereSafe = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
   HttpClient.transform(client, (once, request) => {

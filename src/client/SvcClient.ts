@@ -8,22 +8,20 @@ import { repeatedWhereSafe } from "./SafeRepeat.ts"
 import { UnreadableAnswer } from "./SvcError.ts"
 
 export interface ClientOptions {
-  /** Origin of the server, e.g. `https://svc.example.com`, or the address under which a host mounts the API. */
+  /** Origin of the server, e.g. `https://svc.example.com`, or the address at which a host mounts the API. */
   readonly baseUrl: string
-  /** A personal access token; a browser on the server's own origin needs none, its session cookie does. */
+  /** A personal access token. A browser on the server's own origin needs none: its session cookie is enough. */
   readonly token?: Redacted.Redacted | undefined
-  /** A session of a person, for what tokens may not do. A client has a token or a session. */
+  /** A person's session, for what tokens may not do. A client has a token or a session. */
   readonly session?: Redacted.Redacted | undefined
-  /**
-   * Repeats requests that the server was too busy for or that did not arrive, where a repetition has no second effect.
-   */
+  /** Repeats requests that the server was too busy for or that did not arrive, if repeating them has no second effect. */
   readonly retries?: boolean | undefined
 }
 
 /** One method per route, by group. A named type, so that declarations and hovers stay short. */
 export interface SvcClientShape extends HttpApiClient.ForApi<typeof SvcApi> {}
 
-/** Adds the credential of the options to every request. */
+/** Adds the credential from the options to every request. */
 export const authenticated =
   ({ session, token }: ClientOptions) =>
   (client: HttpClient.HttpClient): HttpClient.HttpClient => {
@@ -55,11 +53,11 @@ export const makeClient = (options: ClientOptions): Effect.Effect<SvcClientShape
 
 /** The typed client as a service. */
 export class SvcClient extends Context.Service<SvcClient, SvcClientShape>()("svc/client/SvcClient") {
-  /** Over the platform's `fetch`: browsers, Bun and Node. */
+  /** Uses the platform's `fetch`: browsers, Bun and Node. */
   static readonly layer = (options: ClientOptions): Layer.Layer<SvcClient> =>
     Layer.effect(SvcClient, makeClient(options)).pipe(Layer.provide(FetchHttpClient.layer))
 
-  /** On behalf of the program's `Actor`. */
+  /** Acts on behalf of the program's `Actor`. */
   static readonly overTransport: Layer.Layer<SvcClient, never, ApiTransport> = Layer.effect(
     SvcClient,
     Effect.flatMap(ApiTransport, ({ baseUrl, client }) => overClient(baseUrl, client))

@@ -4,8 +4,8 @@ import { ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
 import { Actor } from "./Actor.ts"
 
 /**
- * The server was not reached, or answered in a form that this release does not know. Never from a control plane in
- * process.
+ * The server could not be reached, or answered in a form that this release does not know. Never occurs with an in-process control
+ * plane.
  */
 export class TransportFailed extends Schema.TaggedError<TransportFailed>()("TransportFailed", {
   message: Schema.String,
@@ -26,10 +26,7 @@ export type Items<A, E = never> = Stream.Stream<A, SvcError | E, Actor>
 
 const unreachable = "The server cannot be reached. Check its address, and whether it runs."
 
-/**
- * Converts a failure of the typed client to one of the services. A request that the API's definition refuses is never
- * sent.
- */
+/** Converts a failure of the typed client to one of the services. A request that violates the API's definition is never sent. */
 export const svcErrorOf = (error: unknown): SvcError => {
   if (error instanceof ApiError || error instanceof TransportFailed) return error
   if (Schema.isSchemaError(error) && !(error instanceof UnreadableAnswer)) {

@@ -9,7 +9,7 @@ import { Sources } from "./services/Sources.ts"
 import { Members, Workspaces } from "./services/Workspaces.ts"
 import { SvcClient } from "./SvcClient.ts"
 
-/** What a program uses, whether the control plane runs in its own process or elsewhere. */
+/** The services that a program uses, whether the control plane runs in its own process or elsewhere. */
 export type SvcServices =
   | Capsules
   | Connections
@@ -19,7 +19,7 @@ export type SvcServices =
   | Runs
   | Sources
   | Workspaces
-  /** Every route of the API as a method, for what the services leave out. */
+  /** Every API route as a method, for what the services leave out. */
   | SvcClient
 
 /** The services over any transport. */
@@ -33,9 +33,8 @@ export const servicesOver: Layer.Layer<SvcServices, never, ApiTransport> = Layer
 ).pipe(Layer.provideMerge(SvcClient.overTransport))
 
 /**
- * The services of a server, over the platform's `fetch`: browsers, Bun and Node. `baseUrl` is its origin, or the
- * address under which a host mounts its API. A request that the server was too busy for is repeated if that cannot do
- * anything twice.
+ * The services of a server, over the platform's `fetch`: browsers, Bun and Node. `baseUrl` is its origin, or the address at which
+ * a host mounts its API. A request that the server was too busy for is repeated if repeating it cannot do anything twice.
  */
 export const layer = (options: { readonly baseUrl: string }): Layer.Layer<SvcServices> =>
   Layer.provide(servicesOver, ApiTransport.overFetch(options.baseUrl))

@@ -8,7 +8,7 @@ const none: AssetSet = new Map()
 
 const isSource = import.meta.url.endsWith(".ts")
 
-/** A failing bundle is logged, and the API is served without pages. */
+/** If bundling fails, the failure is logged and the API is served without pages. */
 const bundle = Effect.gen(function* () {
   // Left out of compiled binaries and packages, which have the bundle itself.
   const { buildDashboard } = yield* Effect.promise(() => import("../dashboard/Build.ts"))
@@ -27,8 +27,8 @@ const installed = Effect.gen(function* () {
 })
 
 /**
- * The dashboard: embedded in a compiled binary, a package beside a built library, bundled from its sources in a checkout. In
- * any case it is prepared for the first page, so that a server without visitors pays nothing.
+ * The dashboard: embedded in a compiled binary, a package alongside a built library, bundled from its sources in a checkout. It
+ * is always prepared when the first page is requested, so a server without visitors pays nothing.
  */
 export const dashboardFiles = Layer.effect(
   DashboardAssets,

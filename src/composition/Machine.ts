@@ -23,7 +23,7 @@ import { SettingsRefused } from "../settings/SettingsRefused.ts"
 
 const present = (name: string, value: string | undefined) => (value === undefined ? [] : [[name, value] as const])
 
-/** The tool's origin in the runner's form: resolved settings replace the environment. */
+/** The tool's origin, in the runner's terms: resolved settings replace the environment. */
 const toolchainSettings = (settings: Settings) =>
   Effect.gen(function* () {
     const searchPath = yield* Config.String("PATH").pipe(Config.withDefault(""))
@@ -63,7 +63,7 @@ const runBounds = (settings: Settings) => ({
   freeBytes: settings.runFreeDisk
 })
 
-/** How module code is isolated from this machine. Mere inspection stores nothing in the data folder. */
+/** How module code is isolated from this machine. Inspecting it stores nothing in the data folder. */
 export const sandbox = (settings: Settings, keeps: "in the data folder" | "nothing" = "in the data folder") =>
   Sandbox.layer.pipe(
     Layer.provide(
@@ -71,7 +71,7 @@ export const sandbox = (settings: Settings, keeps: "in the data folder" | "nothi
         SandboxSettings,
         Effect.gen(function* () {
           const folder = yield* DataFolder
-          // A host that embeds the service may have set more than its settings do.
+          // A host that embeds the service may have set more than the service's settings cover.
           const ambient = yield* SandboxSettings
           return {
             ...ambient,

@@ -19,11 +19,11 @@ export const mailSettings = (settings: Settings) =>
     Effect.map(HttpListener, ({ url }) => originOf(settings, settings.baseUrl ?? url))
   )
 
-/** The same for a command without a server, whose links need a configured address. */
+/** The same for a command that runs without a server, whose links need a configured address. */
 export const offlineMailSettings = (settings: Settings) =>
   Layer.succeed(MailSettings, originOf(settings, settings.baseUrl))
 
-/** Sends queued mails in the background, where the settings name a mail server. */
+/** Sends queued mails in the background, if the settings name a mail server. */
 export const mailDelivery = (settings: Settings) => {
   const server = mailServer(settings)
   return server === undefined ? Layer.empty : MailDelivery.layer.pipe(Layer.provide(smtpTransport(server)))

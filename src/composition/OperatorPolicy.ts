@@ -10,7 +10,7 @@ import { oauthHelpers } from "./OAuthHelpers.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 import { type OperatorPolicyFile, type ReadPolicy, readOperatorPolicy } from "./OperatorPolicyFile.ts"
 
-/** The policy of a server without a file. */
+/** The policy of a server without a policy file. */
 const none: ReadPolicy = { policy: {}, digest: "none" }
 
 /** What a reload changed. */
@@ -31,8 +31,8 @@ export class PolicyInForce extends Context.Service<
   PolicyInForce,
   {
     /**
-     * Reads the file and returns what would change, with the steps to apply it and to undo that; nothing has changed until
-     * then. `undefined` when the server has no such file. Fails with `SettingsRefused` when the file is not valid.
+     * Reads the file and returns what would change, with the steps to apply and undo it; nothing changes until they run.
+     * `undefined` when the server has no such file. Fails with `SettingsRefused` when the file is not valid.
      */
     readonly reload: Effect.Effect<
       | { readonly change: PolicyReload; readonly apply: Effect.Effect<void>; readonly undo: Effect.Effect<void> }
@@ -42,7 +42,7 @@ export class PolicyInForce extends Context.Service<
   }
 >()("svc/composition/PolicyInForce") {}
 
-/** The operator's ceilings, profiles, base configurations and assignments from the policy file, where the settings name one. */
+/** The operator's ceilings, profiles, base configurations and assignments from the policy file, if the settings name one. */
 export const operatorPolicy = (settings: Settings) =>
   Layer.unwrap(
     Effect.gen(function* () {

@@ -15,7 +15,7 @@ import { SettingsRefused } from "../settings/SettingsRefused.ts"
 
 /**
  * The operator's policy file: ceilings over manifests, execution profiles, base configurations of modules, the addresses that
- * Capsules are given, the prices of resources, the ways to make Connections, and who gets an account by the upstream sign-in.
+ * Capsules are given, the prices of resources, the ways to make Connections, and who gets an account through upstream sign-in.
  * Absent parts have defaults.
  */
 export const OperatorPolicyFile = Schema.Struct({
@@ -47,7 +47,7 @@ export interface PolicyFault {
   readonly message: string
 }
 
-/** A policy file that was read. `digest` is `sha256:` over its bytes. */
+/** A policy file that has been read. `digest` is `sha256:` over its bytes. */
 export interface ReadPolicy {
   readonly policy: OperatorPolicyFile
   readonly digest: string
@@ -59,7 +59,7 @@ const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
 const pointerTo = (path: ReadonlyArray<PropertyKey>): string =>
   path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")
 
-/** The texts of a value, each with its place. */
+/** The strings within a value, each with its place. */
 const textsOf = (path: string, value: Schema.Json): ReadonlyArray<readonly [string, string]> => {
   if (typeof value === "string") return [[path, value]]
   if (typeof value !== "object" || value === null) return []
@@ -117,7 +117,7 @@ const profileFaults = ({ profiles = {} }: OperatorPolicyFile): ReadonlyArray<Pol
 const signInFaults = ({ signIn }: OperatorPolicyFile): ReadonlyArray<PolicyFault> =>
   ruleFaults(signIn?.rules ?? []).map(({ message, path }) => ({ path: `/signIn/rules${path}`, message }))
 
-/** What is wrong with a policy file as a whole; nothing when it may be applied. Never repeats its values. */
+/** Faults of a policy file as a whole; none if it may be applied. Never repeats its values. */
 export const judgePolicy = Effect.fn("judgePolicy")(function* (bytes: Uint8Array) {
   const json = decodeJson(bytes, policyFileLimits)
   if (Result.isFailure(json)) return { faults: [{ path: "", message: json.failure.message }], policy: undefined }

@@ -3,5 +3,5 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Layer } from "effect"
 import { FetchHttpClient } from "effect/http"
 
-/** Files, processes, terminal, cryptography and outgoing HTTP of the machine. */
+/** The machine's files, processes, terminal, cryptography and outgoing HTTP. */
 export const platform = Layer.mergeAll(NodeServices.layer, NodeCrypto.layer, FetchHttpClient.layer)

@@ -4,13 +4,13 @@ import { sandbox } from "./Machine.ts"
 
 type Built = ReturnType<typeof sandbox>
 
-/** The detection of the sandbox while it is in progress. */
+/** Sandbox detection in progress. */
 class SandboxWarmup extends Context.Service<
   SandboxWarmup,
   Fiber.Fiber<Context.Context<Layer.Success<Built>>, Layer.Error<Built>>
 >()("svc/composition/SandboxWarmup") {}
 
-/** Starts to probe the machine, which takes other processes, while the rest of the service starts. */
+/** Starts probing the machine, which takes other processes, while the rest of the service starts. */
 export const startSandboxWarmup = (settings: Settings) =>
   Layer.effect(SandboxWarmup, Effect.forkScoped(Layer.build(sandbox(settings)), { startImmediately: true }))
 

@@ -21,14 +21,14 @@ export const vaultSettings = (settings: Settings) =>
 /** What a database must provide: a writing client, a reading one, and the operations on its file. */
 export type DatabaseServices = Layer.Success<typeof Database.layer>
 
-/** The folder's settings, besides those of a command. */
+/** The folder's settings, in addition to those from a command. */
 const expectedInstallation = (settings: Settings) =>
   Layer.effect(
     ExpectedInstallation,
     Effect.map(ExpectedInstallation, ({ isNew }) => ({ isNew, id: settings.installation }))
   )
 
-/** The data folder with the vault, over a database, and everything that only needs those: history, receipts, accounts. */
+/** The data folder with the vault, over a database, and everything that needs nothing else: history, receipts, accounts. */
 export const storageOver = <A, E, R>(settings: Settings, database: Layer.Layer<DatabaseServices | A, E, R>) =>
   accountServices.pipe(
     Layer.provideMerge(Audit.layer.pipe(Layer.provideMerge(AuditKeys.layer))),

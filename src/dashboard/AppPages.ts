@@ -1,10 +1,10 @@
-// What the browser fetches with a page besides the common files: the parts of the screen at its address. The code would request
-// them only once it runs.
+// What the browser fetches with a page besides the common files: the parts of the screen at its address. The code itself would
+// request them only once it runs.
 
 export interface AppPage {
   readonly name: string
   readonly path: RegExp
-  /** Files below this folder that are loaded on demand, those seen first at the front. */
+  /** Files below this folder that are loaded on demand, in the order in which they are seen. */
   readonly parts: ReadonlyArray<string>
 }
 
@@ -24,7 +24,7 @@ export const appPages: ReadonlyArray<AppPage> = [
   { name: "account", path: /^\/account$/, parts: ["screens/account/AccountScreen.tsx"] }
 ]
 
-/** The name of the file that contains the page at this path: one that knows its screen, or the plain one. */
+/** The name of the file that contains the page at this path: one prepared for its screen, or the plain one. */
 export const appPageFile = (path: string): string => {
   const page = appPages.find((each) => each.path.test(path))
   return page === undefined ? "/app.html" : `/app.${page.name}.html`

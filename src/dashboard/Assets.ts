@@ -1,6 +1,6 @@
 import { appPageFile } from "./AppPages.ts"
 
-/** Where hashed files are; everything below may be cached forever. */
+/** Where the hashed files are; everything below this path may be cached forever. */
 export const assetPrefix = "/assets/"
 
 /** One file to serve. `br` and `gzip` hold the same content compressed ahead of time. */
@@ -129,7 +129,7 @@ export const assetFor = (assets: AssetSet, request: AssetRequest): AssetResponse
 const programPaths = /^\/(?:api|assets|auth|hooks|oauth|schemas|\.well-known)(?:\/|$)/
 
 /**
- * The page for a browser that loads an address at which there is nothing: the dashboard itself, with status 404, which says so.
+ * The page for a browser that opens an address at which there is nothing: the dashboard itself, which says so, with status 404.
  * `undefined` for programs, and for addresses that belong to them.
  */
 export const notFoundPageFor = (

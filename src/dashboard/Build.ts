@@ -9,7 +9,7 @@ import { type Asset, type AssetSet, assetPrefix } from "./Assets.ts"
 import { entrancePages, pageHtml } from "./Pages.tsx"
 import { readTypefaces, typefacesApart } from "./Typefaces.ts"
 
-/** The dashboard's sources could not be bundled: they are missing, or they hold an error. */
+/** The dashboard's sources could not be bundled: they are missing, or contain an error. */
 export class DashboardBuildError extends Schema.TaggedError<DashboardBuildError>()("DashboardBuildError", {
   message: Schema.String
 }) {}
@@ -36,7 +36,7 @@ const contentType = (path: string): string =>
 const compressBrotli = promisify(brotliCompress)
 const compressGzip = promisify(gzip)
 
-/** `best` is for a release: it takes seconds. `fast` is for a start from a source checkout. */
+/** `best` is for a release: it takes seconds. `fast` is for starting from a source checkout. */
 export type Effort = "best" | "fast"
 
 /** Formats that are already compressed. */
@@ -118,8 +118,8 @@ const entryOf = (built: Bun.BuildOutput, suffix: string): string | undefined =>
   Object.entries(built.metafile?.outputs ?? {}).find(([, output]) => output.entryPoint?.endsWith(suffix))?.[0]
 
 /**
- * Bundles the dashboard: hashed files under `/assets/`, the HTML pages, and a compressed sibling of each. The result consists
- * of bytes, so it is served alike from memory, from `dist/dashboard` and from a compiled binary.
+ * Bundles the dashboard: hashed files under `/assets/`, the HTML pages, and a compressed sibling of each. The result consists of
+ * bytes, so it is served the same way from memory, from `dist/dashboard` and from a compiled binary.
  */
 export const buildDashboard = Effect.fn("Build.buildDashboard")(function* (effort: Effort) {
   const typefaces = yield* Effect.tryPromise({

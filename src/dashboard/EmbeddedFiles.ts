@@ -20,7 +20,7 @@ const bytes = (location: string) =>
     (buffer) => new Uint8Array(buffer)
   )
 
-/** Reads the files into memory. A file that is missing is a broken binary or installation, and a defect. */
+/** Reads the files into memory. A missing file means a broken binary or installation, and is a defect. */
 export const readEmbeddedDashboard = Effect.fn("EmbeddedFiles.read")(function* (files: ReadonlyArray<EmbeddedFile>) {
   const assets = yield* Effect.forEach(
     files,

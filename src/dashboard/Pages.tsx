@@ -8,7 +8,7 @@ import { SignIn } from "./entrance/SignIn.tsx"
 import { entranceWords } from "./entrance/Words.ts"
 import { FixedLanguage } from "./words/Words.ts"
 
-/** Pages before sign-in: their HTML holds their text, so that they read without a script. */
+/** Pages before sign-in: their HTML contains their text, so that they can be read without scripts. */
 export const entrancePages = ["sign-in", "setup", "join"] as const
 
 type Language = "en" | "ja"
@@ -19,13 +19,13 @@ interface PageParts {
   readonly style: string
   readonly boot: string
   readonly icon: string
-  /** The typeface of most text; the other one waits until something uses it. */
+  /** The typeface of most text; the other one is not loaded until something uses it. */
   readonly font: string
-  /** The script of the worker that compares long values. */
+  /** The script for the worker that compares long values. */
   readonly differenceWorker: string
-  /** The script of the worker that reads Markdown. */
+  /** The script for the worker that parses Markdown. */
   readonly readmeWorker: string
-  /** The entry last, after its imports. */
+  /** The entry comes last, after its imports. */
   readonly scripts: ReadonlyArray<string>
   /** The on-demand parts of the screen at the page's address, fetched along with the entry. */
   readonly parts: ReadonlyArray<string>
@@ -90,6 +90,6 @@ export const pageHtml = ({
       </body>
     </html>
   )
-  // First: after a style sheet it would wait for that, and the renderer moves preloads ahead of scripts.
+  // Placed first: after a style sheet it would wait for that, and the renderer moves preloads ahead of scripts.
   return `<!doctype html>${markup.replace("<head>", `<head><script src="${boot}"></script>`)}`
 }

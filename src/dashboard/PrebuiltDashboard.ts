@@ -6,7 +6,7 @@ import { Effect, Schema } from "effect"
 import { packageScope } from "../PackageScope.ts"
 import type { EmbeddedFile } from "./EmbeddedFiles.ts"
 
-/** The list of the files in the folder of a prebuilt dashboard; each encoding is the path of a file from there. */
+/** The list of files in the folder of a prebuilt dashboard; each encoding is a file's path relative to that folder. */
 export const dashboardList = "Dashboard.json"
 
 export const DashboardList = Schema.fromJsonString(
@@ -27,7 +27,7 @@ const decodeList = Schema.decodeUnknownEffect(DashboardList)
 
 class NotInstalled extends Schema.TaggedError<NotInstalled>()("NotInstalled", {}) {}
 
-/** A built library has the files in a package beside it or, in a single package, in a folder of their own. */
+/** A built library has the files in a separate package or, if it is a single package, in a folder of its own. */
 const places = [
   () => createRequire(import.meta.url).resolve(`${packageScope}/dashboard/${dashboardList}`),
   () => fileURLToPath(new URL(`../../dashboard/${dashboardList}`, import.meta.url))
@@ -42,7 +42,7 @@ const read = (place: () => string) =>
     catch: () => new NotInstalled()
   })
 
-/** The files of the prebuilt dashboard; none where it is not installed. A list that cannot be read is a defect. */
+/** The files of the prebuilt dashboard; none if it is not installed. A list that cannot be read is a defect. */
 export const prebuiltDashboard = Effect.firstSuccessOf(places.map(read)).pipe(
   Effect.matchEffect({
     onFailure: () => Effect.succeed<ReadonlyArray<EmbeddedFile>>([]),

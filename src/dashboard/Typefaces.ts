@@ -5,13 +5,13 @@ import { assetPrefix } from "./Assets.ts"
 
 /** One file of a typeface: where a style sheet finds it, and its content. */
 export interface Typeface {
-  /** As `styles/Fonts.css` names it. */
+  /** Named as in `styles/Fonts.css`. */
   readonly module: string
   readonly path: string
   readonly bytes: Uint8Array<ArrayBuffer>
 }
 
-/** The shipped families, in the order in which a page needs them: the style sheet's name of each, and its file. */
+/** The shipped families, in the order in which a page needs them: each one's name in the style sheet, and its file. */
 const typefaces = [
   {
     module: "@fontsource-variable/geist/files/geist-latin-wght-normal.woff2",
@@ -31,7 +31,8 @@ const readTypeface = async ({ file, module }: (typeof typefaces)[number]): Promi
 export const readTypefaces = (): Promise<ReadonlyArray<Typeface>> => Promise.all(typefaces.map(readTypeface))
 
 /**
- * Separate files for the style sheet: the bundler would otherwise embed them, and nothing is drawn before it is read.
+ * Keeps the typefaces out of the style sheet: the bundler would otherwise embed them, and nothing is drawn until the style sheet
+ * has been read.
  */
 export const typefacesApart = (typefaces: ReadonlyArray<Typeface>): BunPlugin => ({
   name: "typefaces",

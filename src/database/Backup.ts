@@ -23,7 +23,7 @@ export const syncFile = Effect.fnUntraced(function* (file: string) {
   yield* Effect.scoped(Effect.flatMap(fs.open(path.dirname(file), { flag: "r" }), (handle) => handle.sync))
 })
 
-/** A client for a database file without writers: no file is created beside it. */
+/** A client for a database file that has no writers: no file is created beside it. */
 const layerOfCopy = (file: string) =>
   Layer.effect(SqlClient.SqlClient, ReadSql).pipe(Layer.provide(layerReader(`${pathToFileURL(file).href}?immutable=1`)))
 
@@ -34,7 +34,7 @@ const factsOf = (file: string) =>
     const [row] = yield* NewestMigration.rows(sql)`SELECT MAX(migration_id) AS newest FROM svc_migrations`
     const schemaVersion = row?.newest ?? 0
     const installation = yield* readInstallation
-    // Only the keys of an older database are read: its tables do not match the queries.
+    // From an older database only the keys are read: its tables do not match the queries.
     const needed = schemaVersion === newestKnown ? yield* neededFiles : []
     return {
       needed,
@@ -49,16 +49,15 @@ const factsOf = (file: string) =>
   }).pipe(Effect.provide(layerOfCopy(file), { local: true }))
 
 export interface BackupOptions {
-  /** The data folder; its snapshots and builds are left out when this is absent. */
+  /** The data folder; if absent, its snapshots and builds are left out. */
   readonly filesOf?: string | undefined
   readonly progress?: Progress
 }
 
 /**
- * Writes a consistent copy of the live database, and the snapshots and builds that its existing Capsules need, to a new file
- * of mode 0600, authenticated with the master key. Secrets in it stay sealed: the master key is not part of it and has to be
- * kept apart. Fails with `BackupRefused` when the file exists or cannot be written, or when the keys are not those of the
- * database.
+ * Writes a consistent copy of the live database, and the snapshots and builds that its existing Capsules need, to a new file of
+ * mode 0600, authenticated with the master key. Secrets in it remain sealed: the master key is not included and has to be kept
+ * separately. Fails with `BackupRefused` if the file exists or cannot be written, or if the keys are not those of the database.
  */
 export const backupTo = Effect.fn("backupTo")(
   function* (file: string, keyring: Keyring, { filesOf, progress = () => Effect.void }: BackupOptions = {}) {
@@ -81,7 +80,7 @@ export const backupTo = Effect.fn("backupTo")(
           message: `The database needs the master keys ${unknown.join(", ")}, and these settings give ${keyring.active.id}: a backup that is authenticated with another key could not be restored. Run this with the settings of the server.`
         })
       }
-      // The archives of a commit never change, and those that this copy names are not removed for a day.
+      // The archives of a commit never change, and those named in this copy are not removed for a day.
       const isWhole = filesOf !== undefined && facts.schemaVersion === newestKnown
       const files = isWhole ? yield* appendFiles(partial, filesOf, needed, progress) : { entries: [], missing: [] }
       yield* progress("Computing digests")

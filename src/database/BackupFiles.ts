@@ -4,16 +4,16 @@ import { BackupRefused } from "./BackupRefused.ts"
 import { type BackupEntry, type BackupManifest, type NeededFile, placeOf } from "./BackupManifest.ts"
 import { passOn } from "./FileRanges.ts"
 
-/** Receives progress lines of a long command. */
+/** Receives progress lines from a long-running command. */
 export type Progress = (line: string) => Effect.Effect<void>
 
-/** Whether the file's bytes match the digest in its name. Those of a build are compared while they are copied. */
+/** Whether the file's bytes match the digest in its name. For builds, the comparison is made during copying. */
 const isWhole = ({ digest, kind }: NeededFile, file: string) =>
   kind === "build" ? Effect.succeed(true) : Effect.isSuccess(openArchive(file, digest))
 
 /**
- * Appends files of the data folder to `backup`. Damaged and missing files are left out and returned as missing: the next
- * plan fetches or builds them again.
+ * Appends files from the data folder to `backup`. Damaged and missing files are left out and returned as missing: the next plan
+ * fetches or builds them again.
  */
 export const appendFiles = Effect.fn("appendFiles")(function* (
   backup: string,
@@ -89,14 +89,14 @@ export const unpackFiles = Effect.fn("unpackFiles")(function* (
         return passed
       })
     )
-    // The copy was checked before; its disk may fail nevertheless.
+    // The copy has been checked already, but its disk may still fail.
     if (written.sha256 !== entry.sha256) {
       return yield* new BackupRefused({ message: `The ${entry.kind} ${entry.digest} could not be written whole.` })
     }
   }
 }, Effect.scoped)
 
-/** Moves unpacked files to their places in the data folder, over what is there: it may be damaged. */
+/** Moves unpacked files into place in the data folder, replacing what is there, since it may be damaged. */
 export const placeFiles = Effect.fn("placeFiles")(function* (
   unpacked: string,
   folder: string,

@@ -5,11 +5,11 @@ import { buildsName, snapshotsName } from "./DataFolder.ts"
 
 const FileDigest = Schema.String.check(Schema.isPattern(/^sha256:[0-9a-f]{64}$/))
 
-/** A file of the data folder next to the database, named by the digest of what is in it. */
+/** A file in the data folder next to the database, named by the digest of its contents. */
 export const NeededFile = Schema.Struct({ kind: Schema.Literals(["snapshot", "build"]), digest: FileDigest })
 export type NeededFile = typeof NeededFile.Type
 
-/** Such a file in a backup, behind the database and the files before it. */
+/** Such a file inside a backup, placed after the database and the preceding files. */
 export const BackupEntry = Schema.Struct({
   ...NeededFile.fields,
   sizeBytes: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
@@ -24,10 +24,10 @@ export const placeOf = ({ digest, kind }: NeededFile): string =>
 
 const sealed = {
   createdAt: Schema.String,
-  /** Absent where an older release wrote the database. */
+  /** Absent if an older release wrote the database. */
   installationId: Schema.optionalKey(Schema.String),
   schemaVersion: Schema.Int,
-  /** The key of the keyed digest. */
+  /** The key used for the keyed digest. */
   masterKeyId: Schema.String,
   databaseBytes: Schema.Int,
   blockBytes: Schema.Int,
@@ -56,7 +56,7 @@ export type BackupManifest = typeof BackupManifest.Type
 /** As written by this release, or by an earlier one whose backups contain only the database. */
 export const StoredManifest = Schema.fromJsonString(Schema.Union([BackupManifest, DatabaseOnly]))
 
-/** A manifest of an earlier release in the current form. */
+/** A manifest from an earlier release in the current form. */
 export const presentManifest = (stored: typeof StoredManifest.Type): BackupManifest =>
   stored.format === "svc.backup@v2"
     ? stored

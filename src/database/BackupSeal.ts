@@ -8,9 +8,8 @@ import { BackupRefused } from "./BackupRefused.ts"
 import { passOn, readAt } from "./FileRanges.ts"
 
 /**
- * A backup is the database, the files next to it, a manifest with the digest of each file and of each block of the
- * database, the keyed digest of the manifest, the manifest's length, and these bytes. To SQLite the file is the
- * database at its beginning.
+ * A backup is the database, the files next to it, a manifest with the digest of each file and of each block of the database, the
+ * keyed digest of the manifest, the manifest's length, and these bytes. To SQLite, the file is the database at its start.
  */
 const mark = new TextEncoder().encode("svc-backup-seal1")
 const macBytes = 32
@@ -23,7 +22,7 @@ const largestManifest = 64 * 1024 * 1024
 
 const macPurpose = "svc/backup/manifest/v1"
 
-/** The source of a backup's key; used only for sealed ones. */
+/** Where a backup's key comes from; only used for sealed backups. */
 export type MasterKeys = Effect.Effect<Keyring, BackupRefused, Effect.Services<ReturnType<typeof loadKeyring>>>
 
 /** What a manifest contains besides the digests of the database. */
@@ -44,7 +43,7 @@ const keyedDigest = Effect.fnUntraced(function* (master: MasterKey, manifest: Ui
   return yield* mac.sign(key, manifest)
 }, Effect.orDie)
 
-/** Appends the seal under the active master key to a file that nobody has open, whose contents `facts` describe. */
+/** Appends the seal, made with the active master key, to a file that nobody has open and whose contents `facts` describe. */
 export const sealBackup = Effect.fn("sealBackup")(function* (path: string, keyring: Keyring, facts: BackupFacts) {
   const fs = yield* FileSystem.FileSystem
   const { databaseBytes } = facts
@@ -79,7 +78,7 @@ const remedy = "Nothing was restored. Restore another backup, or fetch this one 
 const refuse = (part: string) =>
   new BackupRefused({ message: `The backup was changed after it was written: ${part}. ${remedy}` })
 
-/** The sealed part of a file, unread; `none` where it ends without a seal. */
+/** The sealed part of a file, unread; `none` if the file does not end with a seal. */
 const sealOf = Effect.fnUntraced(function* (file: FileSystem.File, size: number) {
   if (size < footBytes) return Option.none()
   const foot = yield* readAt(file, size - footBytes, footBytes)
@@ -91,7 +90,7 @@ const sealOf = Effect.fnUntraced(function* (file: FileSystem.File, size: number)
 })
 
 /**
- * Checks a sealed backup against the master keys and returns its manifest; `none` where the file has no seal. Fails with
+ * Checks a sealed backup against the master keys and returns its manifest; `none` if the file has no seal. Fails with
  * `BackupRefused`, naming the part that was changed or the key that is missing.
  */
 export const checkSeal = Effect.fn("checkSeal")(function* (path: string, keys: MasterKeys) {

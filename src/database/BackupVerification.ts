@@ -22,11 +22,11 @@ export interface VerifiedBackup {
   readonly builds: number
   /** Files that existing Capsules need and that have to be fetched or built again. */
   readonly absent: ReadonlyArray<NeededFile>
-  /** Why the backup cannot be relied on; empty for a good one. */
+  /** Why the backup cannot be relied on; empty if it is good. */
   readonly problems: ReadonlyArray<string>
 }
 
-/** Faults inside a restored database, and the files that its existing Capsules need. */
+/** Faults in a restored database, and the files that its existing Capsules need. */
 const inspected = (keys: RestoreOptions["keys"]) =>
   Effect.gen(function* () {
     yield* SqlClient.SqlClient
@@ -45,7 +45,7 @@ const inspected = (keys: RestoreOptions["keys"]) =>
     }
   })
 
-/** The files of a backup that differ from their names, and the needed ones that it does not have. */
+/** The files in a backup that do not match their names, and the needed ones that it lacks. */
 const checkFiles = Effect.fnUntraced(function* (
   folder: string,
   needed: ReadonlyArray<NeededFile>,
@@ -71,9 +71,9 @@ const checkFiles = Effect.fnUntraced(function* (
 })
 
 /**
- * Restores a backup into a temporary folder, which is removed afterwards, and checks what is there: the pages and references
- * of the database, every sealed value, and every file that an existing Capsule needs. Fails with `BackupRefused` for a file
- * that cannot be restored at all.
+ * Restores a backup into a temporary folder, which is removed afterwards, and checks the result: the pages and references of the
+ * database, every sealed value, and every file that an existing Capsule needs. Fails with `BackupRefused` if the file cannot be
+ * restored at all.
  */
 export const verifyBackup = Effect.fn("verifyBackup")(
   function* (file: string, options: RestoreOptions, progress: Progress = () => Effect.void) {

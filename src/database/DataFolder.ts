@@ -4,7 +4,7 @@ import { instanceLock } from "./InstanceLock.ts"
 
 export const databaseName = "svc.sqlite"
 export const masterKeyName = "master.key"
-/** Subfolders with what is addressed by its digest: archives of commits, and results of source builds. */
+/** Subfolders whose contents are addressed by digest: archives of commits, and results of source builds. */
 export const snapshotsName = "snapshots"
 export const buildsName = "builds"
 
@@ -25,7 +25,7 @@ export const prepareDataFolder = Effect.fn("prepareDataFolder")(
         message: `The data folder ${real} is on a network file system (${network}), where a database can be damaged. Choose a folder on a local disk.`
       })
     }
-    // The folder may be older than this server and open to others.
+    // The folder may have existed before this server and be open to others.
     yield* fs.chmod(real, 0o700)
     return real
   },
@@ -40,7 +40,7 @@ export const prepareDataFolder = Effect.fn("prepareDataFolder")(
     )
 )
 
-/** The folder with everything that the server stores, claimed exclusively by this process. */
+/** The folder that contains everything the server stores, claimed exclusively by this process. */
 export class DataFolder extends Context.Service<
   DataFolder,
   {
@@ -53,10 +53,10 @@ export class DataFolder extends Context.Service<
   }
 >()("svc/database/DataFolder") {
   /**
-   * Claims `folder`, creating it when needed.
+   * Claims `folder`, creating it if needed.
    *
-   * Fails with `DataFolderUnusable` on a network file system or without the rights, and with `InstanceAlreadyRunning`
-   * while another process has it.
+   * Fails with `DataFolderUnusable` on a network file system or without permission, and with `InstanceAlreadyRunning` while
+   * another process has the folder.
    */
   static readonly layer = (folder: string) =>
     Layer.effect(

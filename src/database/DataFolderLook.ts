@@ -5,17 +5,17 @@ import { networkFileSystemOf } from "./FileSystemKind.ts"
 
 /** What exists at the path of a data folder, determined without creating or changing anything. */
 export interface DataFolderLook {
-  /** Absolute; the real path where it exists. */
+  /** Absolute; the real path if it exists. */
   readonly path: string
   readonly kind: "folder" | "nothing" | "other"
-  /** The file system that holds it, when that is a network one. */
+  /** The file system it is on, if that is a network file system. */
   readonly network: string | undefined
-  /** The folder, or the nearest one above it that exists: where it is, or would be, created. */
+  /** The folder, or its nearest existing ancestor: where it is, or would be, created. */
   readonly standing: string
   /** User id and permission bits of `standing`. */
   readonly owner: number
   readonly mode: number
-  /** Bytes that this user may still write there; none when that could not be read. */
+  /** Bytes that this user can still write there; none if that could not be determined. */
   readonly free: Option.Option<number>
 }
 
@@ -27,7 +27,7 @@ export class DataFolderHidden extends Schema.TaggedError<DataFolderHidden>()("Da
 const isMissing = (cause: unknown): boolean =>
   cause instanceof Error && "code" in cause && (cause.code === "ENOENT" || cause.code === "ENOTDIR")
 
-/** Inspects the path of a data folder without touching it. Fails with `DataFolderHidden` without permission. */
+/** Inspects the path of a data folder without touching it. Fails with `DataFolderHidden` if permission is denied. */
 export const lookAtDataFolder = Effect.fn("lookAtDataFolder")(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -71,7 +71,7 @@ export const lookAtDataFolder = Effect.fn("lookAtDataFolder")(function* (folder:
   return look
 })
 
-/** The data folder for inspection: not claimed, and its subfolders are named without being created. */
+/** The data folder, for inspection only: it is not claimed, and its subfolders are named without being created. */
 export const layerLook = (folder: string) =>
   Layer.effect(
     DataFolder,

@@ -20,7 +20,7 @@ const layerOf = (folder: string, file: string) => {
       yield* settleInstallation(folder)
     })
   ).pipe(Layer.provideMerge(layerWriter(file)))
-  // A file with a damaged header is refused when it is opened, any other at the check.
+  // A file with a damaged header is refused on opening, any other damaged file by the check.
   const migrated = Layer.effectContext(
     Effect.andThen(admitDatabase(folder), Effect.mapError(Layer.build(checked), namingDamage(file)))
   )
@@ -29,8 +29,8 @@ const layerOf = (folder: string, file: string) => {
 }
 
 /**
- * The one database of the data folder, migrated: one writer, read-only readers. A folder whose database has vanished, or
- * was replaced by another installation's, is refused.
+ * The one database of the data folder, migrated: one writer, read-only readers. A folder whose database has vanished, or has been
+ * replaced by another installation's, is refused.
  */
 export const layer: Layer.Layer<
   SqlClient.SqlClient | ReadSql | DatabaseFile | Commits,

@@ -8,7 +8,7 @@ export class DatabaseDamaged extends Schema.TaggedError<DatabaseDamaged>()("Data
   message: Schema.String
 }) {}
 
-/** A check reads the whole file, and the start waits for it. Larger files are left to `svc doctor`. */
+/** The check reads the whole file, and startup waits for it. Larger files are left to `svc doctor`. */
 export const largestChecked = 128 * 1024 * 1024
 
 export const damage = (file: string, finding: string): StartFault => ({
@@ -36,7 +36,7 @@ export const namingDamage =
 
 const QuickCheck = rowShape({ quick_check: Schema.String })
 
-/** The fault that the pages of the database have, as far as a start can wait for the answer. */
+/** The fault found in the pages of the database, as far as startup can wait for a check. */
 export const quickFault = Effect.fn("quickFault")(function* (file: string) {
   const files = yield* FileSystem.FileSystem
   const sql = yield* SqlClient.SqlClient

@@ -3,13 +3,13 @@ import { Context, Effect, FileSystem, Layer, Option } from "effect"
 /** Whether the file that this server has open is still the one at its path. */
 export type DatabaseFile = "present" | "missing" | "replaced"
 
-/** What a running server knows about its database file; nothing where a host provides the database. */
+/** What a running server knows about its database file; nothing if a host provides the database. */
 export const DatabasePresence = Context.Reference<{ readonly look: Effect.Effect<DatabaseFile> }>(
   "svc/database/DatabasePresence",
   { defaultValue: () => ({ look: Effect.succeed("present") }) }
 )
 
-/** Remembers which file was opened. Writes to a removed or replaced one are lost with this process. */
+/** Remembers which file was opened. Writes to a file that has been removed or replaced are lost when this process ends. */
 export const databasePresence = (file: string) =>
   Layer.effect(
     DatabasePresence,

@@ -4,7 +4,7 @@ import { Effect, type FileSystem, type PlatformError } from "effect"
 /** Large files pass through memory in pieces of this size. */
 const pieceBytes = 4 * 1024 * 1024
 
-/** Exactly `size` bytes at `offset`, or fewer where the file ends. */
+/** Exactly `size` bytes at `offset`, or fewer if the file ends first. */
 export const readAt = Effect.fnUntraced(function* (file: FileSystem.File, offset: number, size: number) {
   yield* file.seek(BigInt(offset), "start")
   const bytes = new Uint8Array(size)

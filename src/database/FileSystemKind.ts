@@ -23,7 +23,7 @@ const fuseMagic = 0x65735546n
 const networkFuse =
   /^(?:fuse\.)?(?:sshfs|s3fs|s3ql|goofys|geesefs|gcsfuse|rclone|glusterfs|cephfs|ceph|juicefs|davfs|curlftpfs|mount-s3|mountpoint-s3|blobfuse2?|smbnetfs|moosefs|mfs)/
 
-/** The mounted file systems that hold `path`, outermost first, as `{mountPoint, type}` lines of mountinfo. */
+/** The mounted file systems that contain `path`, outermost first, as `{mountPoint, type}` lines from mountinfo. */
 const mountType = (mountInfo: string, path: string): string | undefined => {
   let best: { readonly mountPoint: string; readonly type: string } | undefined
   for (const line of mountInfo.split("\n")) {
@@ -38,8 +38,8 @@ const mountType = (mountInfo: string, path: string): string | undefined => {
 }
 
 /**
- * The name of the network file system that holds `path`, or `undefined` for a local one. `magic` is what statfs(2)
- * reports, `mountInfo` the text of /proc/self/mountinfo.
+ * The name of the network file system that `path` is on, or `undefined` for a local one. `magic` is what statfs(2) reports,
+ * `mountInfo` the text of /proc/self/mountinfo.
  */
 export const networkFileSystemName = (options: {
   readonly magic: bigint
@@ -53,7 +53,7 @@ export const networkFileSystemName = (options: {
   return type !== undefined && networkFuse.test(type) ? type : undefined
 }
 
-/** Reads which file system holds an existing, absolute path. Platforms without the needed calls count as local. */
+/** Reads which file system an existing, absolute path is on. Platforms without the necessary calls count as local. */
 export const networkFileSystemOf = (path: string): Effect.Effect<string | undefined> =>
   Effect.all({
     magic: Effect.map(

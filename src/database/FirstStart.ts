@@ -11,12 +11,12 @@ import {
 import { lookAtRemains, replacedByNew, restoringName, setAside } from "./InstallationRemains.ts"
 import { faultText, type StartFault } from "./StartFault.ts"
 
-/** The data folder had an installation, and its database is gone. Nothing was changed. */
+/** The data folder contained an installation, and its database is gone. Nothing was changed. */
 export class DatabaseVanished extends Schema.TaggedError<DatabaseVanished>()("DatabaseVanished", {
   message: Schema.String
 }) {}
 
-/** The operator's statements about the data folder. */
+/** What the operator has declared about the data folder. */
 export interface ExpectedInstallationShape {
   /** Begin a new installation despite the remains of an earlier one. */
   readonly isNew: boolean
@@ -54,15 +54,15 @@ const unexpected = (folder: string, expected: string, found: string): StartFault
 const unusable = (folder: string) => (error: { readonly message: string }) =>
   new DatabaseVanished({ message: `The data folder ${folder} cannot be used: ${error.message}.` })
 
-/** What a server may do with a folder. `fault` belongs to `lost` and `unexpected`. */
+/** What a server may do with a folder. `fault` is set for `lost` and `unexpected`. */
 interface Admission {
   readonly kind: "installed" | "new" | "resumed" | "lost" | "unexpected"
   readonly fault?: StartFault
 }
 
 /**
- * Whether a server may begin or continue an installation in this folder. A database that has vanished must not look like a
- * new installation; an interrupted first start may continue. `readOnly` leaves no trace.
+ * Whether a server may begin or continue an installation in this folder. A vanished database must not be mistaken for a new
+ * installation; an interrupted first start may continue. `readOnly` leaves no trace.
  */
 export const admissionOf = Effect.fn("admissionOf")(function* (
   folder: string,
@@ -83,7 +83,7 @@ export const admissionOf = Effect.fn("admissionOf")(function* (
   return found.length > 0 ? { kind: "lost", fault: vanished(folder, found) } : { kind: "new" }
 })
 
-/** Decides, before a database is opened or created, whether this folder may get a new one. */
+/** Decides, before a database is opened or created, whether a new one may be created in this folder. */
 export const admitDatabase = Effect.fn("admitDatabase")(
   function* (folder: string) {
     const path = yield* Path.Path
@@ -109,7 +109,7 @@ export const admitDatabase = Effect.fn("admitDatabase")(
   (effect, folder) => Effect.catchTag(effect, "PlatformError", (error) => unusable(folder)(error))
 )
 
-/** Why the opened database does not belong to this folder or these settings. */
+/** Why the opened database does not belong to this folder or to these settings. */
 export const installationFault = Effect.fn("installationFault")(function* (
   folder: string,
   expected: string | undefined
@@ -132,13 +132,13 @@ export const installationFault = Effect.fn("installationFault")(function* (
   }
 })
 
-/** Before migration: fails with `InstallationMismatch` where the opened database does not belong to this folder. */
+/** Before migration: fails with `InstallationMismatch` if the opened database does not belong to this folder. */
 export const checkInstallation = Effect.fn("checkInstallation")(function* (folder: string) {
   const fault = yield* installationFault(folder, (yield* ExpectedInstallation).id)
   if (fault !== undefined) return yield* new InstallationMismatch({ message: faultText(fault) })
 })
 
-/** Records the database in the folder, after the migration. From here on a missing database is noticed. */
+/** Records the database in the folder, after the migration. From then on, a missing database is noticed. */
 export const settleInstallation = Effect.fn("settleInstallation")(
   function* (folder: string) {
     const fs = yield* FileSystem.FileSystem

@@ -6,7 +6,10 @@ import { Timestamp } from "../../schema/records/Primitives.ts"
 
 export const instanceName = "instance.json"
 
-/** The installation of a data folder. The database repeats it; together they reveal a folder or a file of another one. */
+/**
+ * The installation of a data folder. The database repeats it; comparing the two reveals a folder or file that belongs to another
+ * installation.
+ */
 const Instance = Schema.Struct({
   version: Schema.Literal(1),
   installationId: Schema.String,
@@ -16,7 +19,7 @@ const Instance = Schema.Struct({
 export type Instance = typeof Instance.Type
 const InstanceFile = Schema.fromJsonString(Instance)
 
-/** What earlier releases wrote into the file: the last process of the folder. */
+/** What earlier releases wrote to the file: the last process to use the folder. */
 const EarlierFile = Schema.fromJsonString(Schema.Struct({ pid: Schema.Int }))
 
 /** The data folder and its contents belong to different installations. Nothing was changed. */
@@ -25,8 +28,8 @@ export class InstallationMismatch extends Schema.TaggedError<InstallationMismatc
 }) {}
 
 /**
- * The installation that the folder says it holds: `absent` without the file, `unnamed` where an earlier release wrote it. Fails
- * with `InstallationMismatch` for an unreadable file.
+ * The installation that the folder claims to contain: `absent` without the file, `unnamed` if an earlier release wrote it. Fails
+ * with `InstallationMismatch` if the file is unreadable.
  */
 export const readInstance = Effect.fn("readInstance")(
   function* (folder: string) {
@@ -48,7 +51,7 @@ export const readInstance = Effect.fn("readInstance")(
   Effect.catchTag("PlatformError", (error) => new InstallationMismatch({ message: `${error.message}.` }))
 )
 
-/** Makes `text` the durable content of `file`: after a crash it has the old content or the new one. */
+/** Makes `text` the durable content of `file`: after a crash it has either the old content or the new. */
 export const writeDurably = Effect.fn("writeDurably")(function* (file: string, text: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -74,7 +77,7 @@ export const writeInstance = Effect.fn("writeInstance")(function* (folder: strin
 const Installation = rowShape({ id: Schema.String, createdAt: Timestamp, restoredAt: Schema.NullOr(Timestamp) })
 export type Installation = RowOf<typeof Installation.columns>
 
-/** The installation that the database names; `undefined` where an earlier release wrote it. */
+/** The installation named in the database; `undefined` if an earlier release wrote it. */
 export const readInstallation = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const known = yield* sql`SELECT name FROM sqlite_schema WHERE type = 'table' AND name = 'installation'`.unprepared

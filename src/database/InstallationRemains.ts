@@ -4,7 +4,7 @@ import { DateTime, Effect, FileSystem, Path } from "effect"
 import { buildsName, databaseName, masterKeyName, snapshotsName } from "./DataFolder.ts"
 import { instanceName } from "./Installation.ts"
 
-/** A copy that `svc restore` is using, or was when it was killed. */
+/** A copy that `svc restore` is using, or was using when it was killed. */
 export const restoringName = "restoring.sqlite"
 /** The files of a backup until its database is put in place. */
 export const restoringFilesName = "restoring-files"
@@ -12,7 +12,9 @@ export const restoringFilesName = "restoring-files"
 const logName = `${databaseName}-wal`
 const sharedName = `${databaseName}-shm`
 
-/** What `--new` moves out of the way; the master key stays, as an operator may have put it there for the new installation. */
+/**
+ * What `--new` moves out of the way; the master key is left there, as an operator may have put it there for the new installation.
+ */
 export const replacedByNew = [instanceName, restoringName, snapshotsName, buildsName] as const
 
 /** What is left of an installation in a folder whose database is gone. */
@@ -40,8 +42,8 @@ const hasTables = (file: string, readOnly: boolean): boolean => {
 }
 
 /**
- * Inspects a data folder whose database nobody has open. `readOnly` leaves no trace; without it a crash's write-ahead log is
- * merged into the database first, as the next start would do.
+ * Inspects a data folder whose database nobody has open. `readOnly` leaves no trace; without it, the write-ahead log left by a
+ * crash is first merged into the database, as the next startup would do.
  */
 export const lookAtRemains = Effect.fn("lookAtRemains")(function* (
   folder: string,
@@ -61,10 +63,10 @@ export const lookAtRemains = Effect.fn("lookAtRemains")(function* (
     )
   const size = yield* sizeOf(databaseName)
   const log = yield* sizeOf(logName)
-  // An empty file next to a log is what truncation leaves. It is not opened: SQLite would delete the log.
+  // Truncation leaves an empty file next to a log. It is not opened: SQLite would delete the log.
   if (size > 0) {
     const file = path.join(folder, databaseName)
-    // A reader that leaves no trace does not see the contents of the log.
+    // A reader that leaves no trace cannot see the contents of the log.
     const isInstalled = (readOnly && log > 0) || (yield* Effect.sync(() => hasTables(file, readOnly)))
     if (isInstalled) return { database: "installed", found: [] } satisfies Remains
   }
@@ -78,8 +80,8 @@ export const lookAtRemains = Effect.fn("lookAtRemains")(function* (
 })
 
 /**
- * Moves the remains of a database, and `others`, into a new folder next to it, and returns that folder; `undefined`
- * where there was nothing. A remaining log would be replayed into the next database.
+ * Moves the remains of a database, and `others`, into a new folder next to it, and returns that folder; `undefined` if there was
+ * nothing. A log left in place would be replayed into the next database.
  */
 export const setAside = Effect.fn("setAside")(function* (folder: string, others: ReadonlyArray<string>) {
   const fs = yield* FileSystem.FileSystem

@@ -2,7 +2,10 @@ import { Schema } from "effect"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../actors/database/Table.ts"
 
-/** The identity of this installation: one row. `incarnation`: how many processes have executed its Runs. `release`: which one served it last. */
+/**
+ * The identity of this installation, in one row. `incarnation`: how many processes have executed its Runs. `release`: the one
+ * that served it last.
+ */
 export const InstallationRow = table(
   "installation",
   {

@@ -4,7 +4,7 @@ import type { SqlError } from "effect/sql"
 import { createPrivateFile } from "./PrivateFile.ts"
 import { sqliteFailure } from "./SqliteConnection.ts"
 
-/** Another process serves this data folder. */
+/** Another process is serving this data folder. */
 export class InstanceAlreadyRunning extends Schema.TaggedError<InstanceAlreadyRunning>()("InstanceAlreadyRunning", {
   message: Schema.String
 }) {}
@@ -14,7 +14,7 @@ const Holder = Schema.Struct({ pid: Schema.Int, since: Schema.optionalKey(Schema
 export type Holder = typeof Holder.Type
 const HolderFile = Schema.fromJsonString(Holder)
 
-// A check whether the folder is locked holds the lock briefly, and must not prevent a server from starting.
+// Checking whether the folder is locked briefly holds the lock, and must not prevent a server from starting.
 const lookerMillis = 100
 
 const names = Effect.fnUntraced(function* (folder: string) {
@@ -30,8 +30,8 @@ const readHolder = (holderFile: string) =>
   )
 
 /**
- * Whether a process has the data folder, determined without creating or changing anything. The holder is `none` when its name
- * cannot be read. Fails with `SqlError` where the lock cannot be inspected, for example without permission.
+ * Whether a process has claimed the data folder, determined without creating or changing anything. The holder is `none` if its
+ * name cannot be read. Fails with `SqlError` if the lock cannot be inspected, for example without permission.
  */
 export const lookAtInstance = Effect.fn("lookAtInstance")(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem
@@ -54,8 +54,8 @@ export const lookAtInstance = Effect.fn("lookAtInstance")(function* (folder: str
 
 /**
  * Claims a data folder for the life of the Scope. The claim is SQLite's own exclusive file lock, which the kernel releases
- * however the process ends: there is no stale lock to clean up. The holder's process id sits in a file beside it, for the
- * message only (reading the locked file itself would release the lock of this process).
+ * however the process ends: there is no stale lock to clean up. The holder's process id is kept in a separate file, only for the
+ * message (reading the locked file itself would release this process's lock).
  */
 export const instanceLock = Effect.fn("instanceLock")(function* (folder: string) {
   const fs = yield* FileSystem.FileSystem

@@ -73,7 +73,7 @@ import { version } from "../Version.ts"
 import { rowShape } from "../../actors/database/Table.ts"
 import { faultText, type StartFault } from "./StartFault.ts"
 
-// In the order in which the tables refer to each other.
+// In the order in which the tables reference each other.
 const initialTables: ReadonlyArray<string> = [
   ...accountTables,
   ...workspaceTables,
@@ -87,8 +87,8 @@ const initialTables: ReadonlyArray<string> = [
 ]
 
 /**
- * The statements of every migration, by number and name. A released migration is frozen and only followed: a database never
- * runs it again. A test checks the fingerprints of the released ones.
+ * The statements of every migration, by number and name. A released migration is frozen, and changes come only as later
+ * migrations: a database never runs it again. A test checks the fingerprints of the released ones.
  */
 export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0001_initial": initialTables,
@@ -152,7 +152,7 @@ const table = "svc_migrations"
 /** The schema version of this release. */
 export const newestKnown = Math.max(...Object.keys(migrations).map((name) => Number.parseInt(name, 10)))
 
-/** Runs the given migrations that the database has not seen, in one transaction. */
+/** Runs those of the given migrations that the database has not seen yet, in one transaction. */
 export const migrateBy = (list: typeof migrations) =>
   Migrator.make({})({
     loader: Migrator.fromRecord(
@@ -165,7 +165,7 @@ export const migrateBy = (list: typeof migrations) =>
     table
   })
 
-/** The version that a database says it has; `null` before the first migration. */
+/** The version recorded in the database; `null` before the first migration. */
 export const NewestMigration = rowShape({ newest: Schema.NullOr(Schema.Int) })
 
 const LastRelease = rowShape({ release: Schema.NullOr(Schema.String) })
@@ -189,7 +189,7 @@ const checkVersion = Effect.gen(function* () {
   if (fault !== undefined) return yield* new DatabaseTooNew({ message: faultText(fault) })
 })
 
-/** Notes which release serves the database from now on. */
+/** Records which release serves the database from now on. */
 const noteRelease = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql`UPDATE installation SET release = ${version} WHERE release IS NULL OR release <> ${version}`

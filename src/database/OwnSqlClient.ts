@@ -7,7 +7,7 @@ import { migrate } from "./Migrations.ts"
 import { Flag, rowShape } from "../../actors/database/Table.ts"
 import { DanglingRow, IntegrityFinding } from "./IntegrityRows.ts"
 
-/** The given `SqlClient` cannot hold the ledger. */
+/** The given `SqlClient` cannot be used for the ledger. */
 export class SqlClientUnsuitable extends Schema.TaggedError<SqlClientUnsuitable>()("SqlClientUnsuitable", {
   message: Schema.String
 }) {}
@@ -36,7 +36,7 @@ const requireSqlite = Effect.gen(function* () {
   yield* sql`PRAGMA secure_delete=ON`
 })
 
-/** The operations by SQL, since an unknown client offers nothing else. */
+/** Performs the operations in SQL, since an unknown client offers nothing else. */
 const databaseFile = Effect.map(SqlClient.SqlClient, (sql) =>
   DatabaseFile.of({
     backup: Effect.fn("DatabaseFile.backup")((file: string) => Effect.asVoid(sql`VACUUM INTO ${file}`)),
@@ -65,7 +65,7 @@ const databaseFile = Effect.map(SqlClient.SqlClient, (sql) =>
 // Well within the second in which a live stream must end after its authority.
 const lookEvery = "500 millis"
 
-/** An unknown client does not report its commits, so there may have been one at any time. */
+/** An unknown client does not report its commits, so one may have happened at any time. */
 const commits = Effect.gen(function* () {
   const { commits, committed } = commitListeners()
   yield* Effect.sync(committed).pipe(Effect.delay(lookEvery), Effect.forever, Effect.forkScoped)
@@ -73,8 +73,8 @@ const commits = Effect.gen(function* () {
 })
 
 /**
- * The database services over a `SqlClient` of the host's own: one SQLite database, this service its only writer, foreign keys
- * on, WAL and `synchronous=FULL` advised. It is migrated to this release's tables. Reads share its connection with writes.
+ * The database services over a host's own `SqlClient`: one SQLite database with this service as its only writer and foreign keys
+ * on; WAL and `synchronous=FULL` are advised. It is migrated to this release's tables. Reads share its connection with writes.
  * Fails with `SqlClientUnsuitable` for anything but SQLite with foreign keys.
  */
 export const layerFromSqlClient = Layer.mergeAll(

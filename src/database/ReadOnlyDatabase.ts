@@ -6,15 +6,14 @@ import { layerReader } from "./SqliteClient.ts"
 import { DanglingRow, IntegrityFinding } from "./IntegrityRows.ts"
 import { rowShape } from "../../actors/database/Table.ts"
 
-/** The database cannot be read now without changing something. */
+/** The database cannot be read at the moment without changing something. */
 export class DatabaseUnreadable extends Schema.TaggedError<DatabaseUnreadable>()("DatabaseUnreadable", {
   message: Schema.String
 }) {}
 
 /**
- * How a database is read without a trace. Beside a process that has it open, or after one that was killed, its shared memory
- * file is read as it is; a cleanly closed database has neither that nor a log, and a plain reading connection would create
- * both.
+ * How a database is read without a trace. While another process has it open, or after one was killed, its shared memory file is
+ * read as it is; a cleanly closed database has neither that nor a log, and a plain reading connection would create both.
  */
 const wayOf = Effect.fnUntraced(function* (file: string, isServed: boolean) {
   const files = yield* FileSystem.FileSystem
@@ -34,9 +33,9 @@ const readAs = (file: string, way: string) => {
 }
 
 /**
- * Passes `use` a reading client of a database file, with or without its server running, without creating or changing
- * anything. Reads that a starting server may have disturbed are repeated. Fails with `DatabaseUnreadable`, and with
- * `SqlError` for a file that cannot be read.
+ * Passes `use` a read-only client of a database file, whether or not its server is running, without creating or changing
+ * anything. Reads that a starting server may have disturbed are repeated. Fails with `DatabaseUnreadable`, and with `SqlError` if
+ * the file cannot be read.
  */
 export const withReadOnlyDatabase = <A, E, R, R2>(
   file: string,
@@ -62,8 +61,8 @@ const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 const TableName = rowShape({ name: Schema.String })
 
 /**
- * What is wrong with the database, one line each. `isServed` checks table by table: a check of the whole file is one long read,
- * during which the server cannot checkpoint its log; pages of no table are then left out.
+ * What is wrong with the database, one line per fault. `isServed` checks table by table: checking the whole file is one long
+ * read, during which the server cannot checkpoint its log. Pages that belong to no table are then left out.
  */
 export const integrityOf = Effect.fn("integrityOf")(function* (isServed: boolean) {
   const sql = yield* SqlClient.SqlClient

@@ -38,7 +38,7 @@ import { InstallationRow } from "./InstallationRow.ts"
 export interface RestoreOptions {
   /** The master keys of the restored installation. */
   readonly keys: MasterKeys
-  /** Accept a file that is not proven to be written by the service. */
+  /** Accept a file without proof that the service wrote it. */
   readonly acceptUnauthenticated: boolean
 }
 
@@ -49,8 +49,8 @@ const ledgers = RunLedger.layer.pipe(
 )
 
 /**
- * Writes the event of the restore into its chain. Chains that have not begun take it up at the first start. Without the master
- * key, which only a backup that nothing authenticates can do without, it stays outside and the check of the chains names it.
+ * Writes the restore event into its chain. Chains that have not begun take it up at the first start. Without the master key,
+ * which only an unauthenticated backup can do without, the event remains outside the chain and the check of the chains names it.
  */
 const record = Effect.fnUntraced(function* (keys: MasterKeys, entry: AuditEntry) {
   const chain = yield* readChain(installationScope)
@@ -62,8 +62,8 @@ const record = Effect.fnUntraced(function* (keys: MasterKeys, entry: AuditEntry)
 })
 
 /**
- * Revokes, in one transaction, what may have changed after the backup was written: plans and applies, every credential, and
- * the effect of what may have been ended since.
+ * Revokes, in one transaction, everything that may have changed after the backup was written: plans and applies, every
+ * credential, and the effect of whatever may have been ended since.
  */
 const takeBack = Effect.fn("takeBack")(function* (manifest: Option.Option<BackupManifest>, keys: MasterKeys) {
   const sql = yield* SqlClient.SqlClient
@@ -96,7 +96,7 @@ const takeBack = Effect.fn("takeBack")(function* (manifest: Option.Option<Backup
   }).pipe(transaction(sql))
 })
 
-/** Refuses the backup of one installation for the folder of another. */
+/** Refuses one installation's backup for another's folder. */
 const checkOwner = Effect.fnUntraced(function* (folder: string) {
   const instance = yield* readInstance(folder)
   const inside = yield* readInstallation
@@ -162,10 +162,10 @@ const authenticate = Effect.fn("authenticateBackup")(function* (
 })
 
 /**
- * Puts a backup into a data folder that contains no database yet. The copy is authenticated, checked, brought to this
- * release's tables, and stripped of what cannot be trusted (`takeBack`) before it is put in place: after a kill at any
- * moment, the folder has either no database or the complete one, and a refused file leaves it unchanged. The master key
- * is put there first by the operator.
+ * Puts a backup into a data folder that does not contain a database yet. The copy is authenticated, checked, brought to this
+ * release's tables, and stripped of what cannot be trusted (`takeBack`) before it is put in place: if it is killed at any point,
+ * the folder has either no database or the complete one, and a refused file leaves the folder unchanged. The operator puts the
+ * master key there first.
  */
 export const restoreFrom = Effect.fn("restoreFrom")(
   function* (file: string, folder: string, options: RestoreOptions) {

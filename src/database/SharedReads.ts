@@ -5,10 +5,10 @@ import type { Commits } from "../../actors/database/Commits.ts"
 import type { ReadMemoryShape, Remembering } from "../../actors/database/ReadMemory.ts"
 import type { ReadSnapshotShape } from "../../actors/database/ReadSnapshot.ts"
 
-// Entries of each kind: more than the credentials in use at a time.
+// Entries of each kind: more than the number of credentials in use at a time.
 const maxRemembered = 4096
 
-// The total of everything that has a size.
+// The total size of all entries that have one.
 const maxBytes = 32 * 1024 * 1024
 
 interface Remembered<A> {
@@ -18,12 +18,12 @@ interface Remembered<A> {
 }
 
 /**
- * The read transaction of a connection that only reads. Locking the file costs more than most reads, so the reads of one turn
- * of the event loop do it once. The transaction begins with the first of them and is over before anything else happens: at the
+ * The read transaction of a connection that only reads. Locking the file costs more than most reads, so all reads in one turn of
+ * the event loop share one lock. The transaction begins with the first of them and is over before anything else happens: at the
  * end of the turn, or as soon as this process commits something.
  *
- * Cached values are compared with SQLite's own count of commits by other connections, which is read before it is used and as
- * the transaction begins. This connection never writes, so the count covers every change there is.
+ * Cached values are validated against SQLite's own count of commits by other connections, which is read before a value is used
+ * and when the transaction begins. This connection never writes, so the count covers every change there is.
  */
 export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] | undefined) => {
   const control = {
@@ -33,9 +33,9 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
   }
   const forget: Array<() => void> = []
   let isOpen = false
-  // Whether the cache was compared with the count of commits since the last renewal.
+  // Whether the cache has been compared with the commit count since the last renewal.
   let isHeld = false
-  // Whether one comparison serves the rest of this turn of the event loop.
+  // Whether a single comparison is enough for the rest of this turn of the event loop.
   let isTurn = false
   let version: unknown
   let epoch = 0
@@ -45,7 +45,7 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
     isHeld = isHeld && isTurn
     if (!isOpen) return
     isOpen = false
-    // Nothing was written, and a rollback cannot be refused: left open, the connection would show old states from now on.
+    // Nothing was written, and a rollback cannot be refused: if left open, the connection would keep showing old data.
     control.rollback.get()
   }
 
@@ -76,7 +76,7 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
 
   const begin = () => {
     if (isOpen) return
-    // `run` would query the changes, on every read.
+    // `run` would query the number of changes on every read.
     control.begin.get()
     isOpen = true
     queueMicrotask(endReads)
@@ -100,7 +100,7 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
     const findAnew = (key: string) => {
       const since = epoch
       return Effect.map(find(key), (found) => {
-        // Read from this state or from a newer one that was not checked yet; in that case the next check drops it.
+        // Read from this state, or from a newer one that has not been checked yet; in that case the next check drops it.
         if (since === epoch && found !== undefined) {
           const weight = weigh === undefined ? 0 : weigh(found, key)
           bytes -= remembered.get(key)?.weight ?? 0
@@ -118,7 +118,7 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
     }
     return (key) =>
       Effect.withFiber((fiber): Effect.Effect<A, E, R> => {
-        // Faults of the database are reported by the read.
+        // Database faults are reported by the read itself.
         const isTrue = Result.isSuccess(Result.try(hold))
         const known = isTrue ? remembered.get(key) : undefined
         if (known === undefined) return findAnew(key)

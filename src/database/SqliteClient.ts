@@ -11,10 +11,10 @@ import { createPrivateFile } from "./PrivateFile.ts"
 import { sharedReads } from "./SharedReads.ts"
 import { SqliteConnection, sqliteFailure } from "./SqliteConnection.ts"
 
-// A second process can only be an operator's command, so this waits for a lock instead of reporting it.
+// A second process can only be an operator's command, so wait for a lock rather than report it.
 const busyTimeoutMillis = 5000
 const maxReadCursors = 16
-// In one step, from one snapshot: a copy in parts begins again whenever another process writes, and may never end.
+// In one step, from one snapshot: a copy made in parts starts again whenever another process writes, and may never finish.
 const allPages = 2 ** 31 - 1
 
 const spanAttributes = [["db.system.name", "sqlite"]] as const
@@ -27,7 +27,8 @@ const open = (filename: string, options: { readonly readOnly: boolean }) =>
         if (!options.readOnly) createPrivateFile(filename)
         const database = new DatabaseSync(filename, { readOnly: options.readOnly, timeout: busyTimeoutMillis })
         if (!options.readOnly) {
-          // Only a new file: on others it would write, and those of earlier releases are converted by `svc compact`.
+          // Only for a new file: on an existing one this would write, and files from earlier releases are converted by `svc
+          // compact`.
           if (database.prepare("PRAGMA page_count").get()?.["page_count"] === 0) {
             database.exec("PRAGMA auto_vacuum=INCREMENTAL")
           }
@@ -41,7 +42,7 @@ const open = (filename: string, options: { readonly readOnly: boolean }) =>
     }),
     (database) =>
       Effect.andThen(
-        // Another process may be writing; the next one to close the file does it.
+        // Fails if another process is writing; the next one to close the file does it.
         Effect.ignore(Effect.try(() => (options.readOnly ? undefined : database.exec("PRAGMA optimize")))),
         Effect.sync(() => database.close())
       )
@@ -57,7 +58,7 @@ const makeDatabaseFile = (database: DatabaseSync, writing: Semaphore.Semaphore) 
     checkpoint: writing.withPermit(
       Effect.try({
         try: () => {
-          // Waiting would block this whole process while another one reads, e.g. `svc backup`.
+          // Waiting would block this whole process while another one, such as `svc backup`, is reading.
           database.exec("PRAGMA busy_timeout=0")
           try {
             return database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()?.["busy"] === 0
@@ -133,14 +134,14 @@ const makeWriter = Effect.fn("SqliteClient.writer")(function* (filename: string)
 
 const makeReader = Effect.fn("SqliteClient.reader")(function* (filename: string) {
   const reading = yield* open(filename, { readOnly: true })
-  // Nothing is committed by this process where it has no writer.
+  // A process without a writer commits nothing.
   const commits = Option.getOrUndefined(yield* Effect.serviceOption(Commits))
   const { before, memory, snapshot } = yield* Effect.acquireRelease(
     Effect.sync(() => sharedReads(reading, commits)),
     (reads) => Effect.sync(reads.close)
   )
   const shared = new SqliteConnection(reading, { before })
-  // A cursor or a read transaction lives as long as its slowest consumer: each gets its own connection.
+  // A cursor or read transaction lives as long as its slowest consumer, so each gets its own connection.
   const leased = yield* Pool.makeWithTTL({
     acquire: Effect.map(open(filename, { readOnly: true }), (database) => new SqliteConnection(database)),
     min: 0,
@@ -158,11 +159,11 @@ const makeReader = Effect.fn("SqliteClient.reader")(function* (filename: string)
   return Context.make(ReadSql, client).pipe(Context.add(ReadMemory, memory), Context.add(ReadSnapshot, snapshot))
 })
 
-/** The writing connection of a database file, with the operations on it. WAL, synchronous FULL. */
+/** The write connection to a database file, with the operations on it. WAL, synchronous FULL. */
 export const layerWriter = (filename: string) =>
   Layer.effectContext(makeWriter(filename)).pipe(Layer.provide(Reactivity.layer))
 
-/** Read-only operations on a file in WAL mode that another process may be writing: they never wait for a writer. */
+/** Read-only operations on a file in WAL mode that another process may be writing to: they never wait for a writer. */
 export const layerCopying = (filename: string) =>
   Layer.effect(
     DatabaseFile,

@@ -8,7 +8,7 @@ import { classifySqliteError, SqlError } from "effect/sql/SqlError"
 const streamChunk = 256
 const statementCacheSize = 256
 
-/** Turns exceptions of node:sqlite, which calls the result code `errcode`, into the errors of `effect/sql`. */
+/** Turns exceptions from node:sqlite, which calls the result code `errcode`, into the errors of `effect/sql`. */
 export const sqliteFailure = (operation: string) => (cause: unknown) => {
   const named =
     hasProperty(cause, "errcode") && typeof cause.errcode === "number" && cause instanceof Error
@@ -42,9 +42,9 @@ const nextChunk = <A>(iterator: Iterator<A>): ReadonlyArray<A> => {
 interface Prepared {
   readonly statement: StatementSync
   readonly returnsRows: boolean
-  /** Since the cache last looked for one to forget. */
+  /** Whether it has been used since the cache last looked for a statement to evict. */
   wasUsed: boolean
-  /** Its current mode: setting it again would cost a call into SQLite for each use. */
+  /** Its current mode: setting it again on each use would cost a call into SQLite. */
   asBigInts: boolean
   asArrays: boolean
 }
@@ -57,9 +57,9 @@ export interface ConnectionHooks {
   readonly committed?: () => void
 }
 
-/** One connection of node:sqlite. Its calls are synchronous, so a single statement never interleaves with another. */
+/** One node:sqlite connection. Its calls are synchronous, so individual statements never interleave. */
 export class SqliteConnection implements Connection.Connection {
-  // Oldest first: a Map keeps insertion order. Those in use move to the end only when one has to be forgotten.
+  // Oldest first: a Map keeps insertion order. Statements in use move to the end only when one has to be evicted.
   private readonly cache = new Map<string, Prepared>()
   private readonly database: DatabaseSync
   private readonly hooks: ConnectionHooks
@@ -90,7 +90,10 @@ export class SqliteConnection implements Connection.Connection {
     return prepared
   }
 
-  /** Forgets the oldest statement that was not used since the last time; ends because every statement it passes is marked unused. */
+  /**
+   * Evicts the oldest statement that has not been used since the last eviction; terminates because every statement it passes is
+   * marked unused.
+   */
   private forgetUnused() {
     for (const [sql, prepared] of this.cache) {
       this.cache.delete(sql)

@@ -1,20 +1,21 @@
 import { Context, Effect, Layer } from "effect"
 import { diskSpace } from "../../runner/sandbox/limits/FolderSize.ts"
 
-// The most that a few commands write. Runs are ended far earlier (SVC_RUN_FREE_DISK), so that what they did can be recorded.
+// The most that a few commands could write. Runs are ended long before that (SVC_RUN_FREE_DISK), so that what they did can still
+// be recorded.
 const fullBelow = 4 * 1024 * 1024
 
-/** The disk of the data folder; nothing is known where a host provides the database. */
+/** The disk of the data folder; nothing is known if a host provides the database. */
 export const StorageSpace = Context.Reference<{
   /** Free bytes. */
   readonly free: Effect.Effect<number | undefined>
-  /** Whether a write would hardly fit: it is refused before it begins, and the server is not ready. */
+  /** Whether a write would barely fit: writes are then refused before they begin, and the server is not ready. */
   readonly isFull: Effect.Effect<boolean>
 }>("svc/database/StorageSpace", {
   defaultValue: () => ({ free: Effect.succeed(undefined), isFull: Effect.succeed(false) })
 })
 
-/** The disk is checked once a second at most. */
+/** The disk is checked at most once a second. */
 export const storageSpace = (folder: string) =>
   Layer.effect(
     StorageSpace,

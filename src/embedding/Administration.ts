@@ -25,10 +25,10 @@ export interface Account {
 /** A token for a program elsewhere. */
 export interface NewToken {
   readonly name: string
-  /** `read` and `write` unless given. */
+  /** Defaults to `read` and `write`. */
   readonly scopes?: ReadonlyArray<string>
   readonly workspaceId?: WorkspaceId
-  /** ISO 8601; 90 days from now when absent, 366 at most. */
+  /** ISO 8601. Defaults to 90 days from now; 366 days at most. */
   readonly expiresAt?: string
 }
 
@@ -83,8 +83,8 @@ const make = Effect.gen(function* () {
 })
 
 /**
- * The functions of `svc admin` for the host: accounts, and how they sign in. It is audited as the service's own action;
- * the host decides who may request it.
+ * The functions of `svc admin`, for the host: accounts, and how they sign in. They are audited as the service's own actions; the
+ * host decides who may request them.
  */
 export class Administration extends Context.Service<Administration, AdministrationShape>()(
   "svc/embedding/Administration"

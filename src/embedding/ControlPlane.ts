@@ -14,16 +14,19 @@ import { makeRequestGate } from "../http/RequestGate.ts"
 
 /** What a program may do on behalf of a person: the same as a token with these scopes. */
 export interface ActingFor {
-  /** `read` and `write` unless given. `project:<id>` and `environment:<name>` confine, and need `workspaceId`, as for tokens. */
+  /**
+   * Defaults to `read` and `write`. `project:<id>` and `environment:<name>` confine the program, and need `workspaceId`, as for
+   * tokens.
+   */
   readonly scopes?: ReadonlyArray<string>
-  /** Confines to one Workspace. */
+  /** Confines the program to one Workspace. */
   readonly workspaceId?: WorkspaceId
 }
 
 export interface ControlPlaneShape {
   /** The public origin. */
   readonly baseUrl: string
-  /** Answers a request of the origin. 503 once the control plane is closing. */
+  /** Handles a request to the origin. Responds with 503 once the control plane is closing. */
   readonly handle: WebHandler
   readonly actAs: (identity: HostIdentity) => Effect.Effect<ActorShape, ApiError>
 }
@@ -62,9 +65,7 @@ export class ControlPlane extends Context.Service<ControlPlane, ControlPlaneShap
 
 const unsigned = (request: HttpClientRequest.HttpClientRequest) => request
 
-/**
- * Calls within this process, answered by the same handler as the network's, with an identity that no request can carry.
- */
+/** Calls within this process, handled by the same handler as network requests, with an identity that no request can carry. */
 const callsTo = (handle: WebHandler, identities: WeakMap<ActorShape, HostIdentity>): HttpClient.HttpClient =>
   HttpClient.make((request, _url, signal, fiber) => {
     const actor = Option.getOrUndefined(Context.getOption(fiber.context, Actor))

@@ -21,11 +21,11 @@ export interface Options extends PlainOptions {
 export interface ServerOptions extends PlainOptions {
   /** `host:port`; port 0 picks a free one. Defaults to `127.0.0.1:8787`. */
   readonly listen?: string
-  /** The public origin, if it is not the listener's. */
+  /** The public origin, if it differs from the listener's. */
   readonly baseUrl?: string
 }
 
-/** What a control plane in process provides: itself, the services that a client has as well, and the administration. */
+/** What an in-process control plane provides: itself, the services that a client also has, and the administration. */
 export type Embedded = ControlPlane | Administration | SvcServices
 
 const faces = servicesOver.pipe(Layer.provideMerge(Layer.merge(inProcess, Administration.layer)))
@@ -60,7 +60,7 @@ export const layer = <DatabaseE = never, DatabaseR = never, RunnerE = never, Run
     )
   ).pipe(Layer.provide(platform))
 
-/** The same with its own listener, which opens first and answers 503 until the service is up. */
+/** A control plane with its own listener, which opens first and responds with 503 until the service is up. */
 export const layerServer = <DatabaseE = never, DatabaseR = never, RunnerE = never, RunnerR = never>(
   options: ServerOptions & HostParts<DatabaseE, DatabaseR, RunnerE, RunnerR>
 ): Layer.Layer<Embedded, StartFailed | DatabaseE | RunnerE, DatabaseR | RunnerR> =>

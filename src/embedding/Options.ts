@@ -10,8 +10,7 @@ import { type HostFailure, ofHost, type StartFailed, withStartFailed } from "./S
 /** How the control plane stops when its Scope closes. */
 export interface Drain {
   /**
-   * How long running Runs may continue before applies are interrupted, so that they save their state. Defaults to 30
-   * seconds.
+   * How long Runs in progress may continue before applies are interrupted, so that they save their state. Defaults to 30 seconds.
    */
   readonly grace?: Duration.Input
   /**
@@ -60,14 +59,14 @@ export const settingsOf = (
 type LoadedSettings = Effect.Success<ReturnType<typeof settingsOf>>
 type OwnRunner = ReturnType<typeof machine>
 
-/** Runs get the grace of the options when the control plane stops. */
+/** Runs get the grace period from the options when the control plane stops. */
 const graced = <E, R>(runner: Layer.Layer<RunnerServices, E, R>, drain: Drain | undefined) =>
   Layer.effect(
     RunSettings,
     Effect.map(RunSettings, (shipped) => ({ ...shipped, drainGrace: drain?.grace ?? shipped.drainGrace }))
   ).pipe(Layer.provideMerge(runner))
 
-/** The host's runner over the shipped one, which gets folder and machine from where it is built. */
+/** The host's runner over the shipped one, which gets its folder and machine from where it is built. */
 const hosted = <E, R>(own: OwnRunner, change: NonNullable<HostParts<never, never, E, R>["runner"]>) =>
   Layer.unwrap(
     Effect.map(Effect.context<Layer.Services<OwnRunner>>(), (needs) =>

@@ -38,13 +38,13 @@ const readDocument = Schema.decodeEffect(OpenApiDocument)
 export interface RoutesOptions {
   /** The prefix of the API, e.g. `/svc`. */
   readonly prefix: `/${string}`
-  /** The public origin of the host's server, if it is not the control plane's `baseUrl`. */
+  /** The public origin of the host's server, if it differs from the control plane's `baseUrl`. */
   readonly origin?: string
 }
 
 /**
- * The API beside the host's own routes: `/api/v1`, webhooks, discovery and health below a prefix. It takes tokens and never a
- * cookie, so a page of the host cannot act for somebody who is signed in. The dashboard and the issuer need an origin of their
+ * The API alongside the host's own routes: `/api/v1`, webhooks, discovery and health below a prefix. It accepts tokens and never
+ * a cookie, so a page of the host cannot act for somebody who is signed in. The dashboard and the issuer need an origin of their
  * own, which `handler` serves.
  */
 export const layerRoutes = ({
@@ -59,7 +59,7 @@ export const layerRoutes = ({
       const { baseUrl, handle } = yield* ControlPlane
       const entrance = `${new URL(origin ?? baseUrl).origin}${prefix}`
 
-      /** The description of what is below the prefix, and of nothing else on the origin. */
+      /** Describes only what is below the prefix, and nothing else on the origin. */
       const description = yield* Effect.cached(
         Effect.promise(() => handle(new Request(`${baseUrl}${openApiPath}`)).then((response) => response.text())).pipe(
           Effect.flatMap((text) => Effect.orDie(readDocument(text))),

@@ -1,6 +1,6 @@
 import { Effect, Layer, Schema } from "effect"
 
-/** The failures from settings, folder, database, key, address or machine. */
+/** Failures caused by settings, folder, database, key, address or machine. */
 export const StartReason = Schema.Literals([
   "ConfigError",
   "SettingsRefused",
@@ -29,7 +29,7 @@ export class StartFailed extends Schema.TaggedError<StartFailed>()("StartFailed"
   cause: Schema.Unknown
 }) {}
 
-/** Everything that fails at the start is tagged. */
+/** Everything that fails at startup is tagged. */
 interface Tagged {
   readonly _tag: StartReason
   readonly message: string
@@ -53,7 +53,7 @@ const mapFailure = <A, E, R, E2>(layer: Layer.Layer<A, E, R>, map: (error: E) =>
 export const ofHost = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, HostFailure<E>, R> =>
   mapFailure(layer, (error) => new HostFailure(error))
 
-/** One error for every failure of the service itself at its start; those of the host's parts are separate. */
+/** One error for every startup failure of the service itself; failures of the host's parts are separate. */
 export const withStartFailed = <A, Own extends Tagged, R, E = never>(
   layer: Layer.Layer<A, Own | HostFailure<E>, R>
 ): Layer.Layer<A, StartFailed | E, R> =>

@@ -25,7 +25,7 @@ import { AgentApi } from "./AgentApi.ts"
 import { routeOf } from "./DeclaredRoute.ts"
 import { Exchange } from "./Exchange.ts"
 
-/** How often an agent renews its leases: a cancel reaches it within this time. */
+/** How often an agent renews its leases; also the longest a cancel takes to reach it. */
 const renewSeconds = 1
 /** The size limit of a command's body: a batch of reports is the largest. */
 const mostCommandBytes = 4 * 1024 * 1024
@@ -50,7 +50,7 @@ const handlers = AgentProtocol.toLayer(
 
     const sessionOf = ({ headers }: { readonly headers: Headers.Headers }) => sessions.of(bearerOf(headers))
 
-    /** A request may be cut at any time, but its writes are atomic. */
+    /** A request may be cut off at any time, but its writes are atomic. */
     const written = <A, E>(
       options: { readonly headers: Headers.Headers },
       write: (session: AgentSession) => Effect.Effect<A, E>
@@ -96,7 +96,7 @@ const handlers = AgentProtocol.toLayer(
       Checkpoint: (checkpoint, options) => written(options, (session) => reports.checkpoint(session, checkpoint)),
       Result: (result, options) =>
         written(options, (session) =>
-          // Also done for a blob that was stored before: the earlier request may not have got this far.
+          // Also done for a blob that has already been stored: the earlier request may not have got this far.
           Effect.andThen(
             reports.result(session, result),
             settlement.begin({ runId: result.runId, fence: result.fence })
@@ -147,7 +147,7 @@ const blobRoutes = HttpRouter.use(
     const carried = yield* CarriedBlobs
     const authority = yield* AuthorityChanges
 
-    /** A transfer may take long: it ends with the session. */
+    /** A transfer may take a long time: it ends with the session. */
     const untilOver = (session: AgentSession) =>
       untilRefused(
         authority,
@@ -239,5 +239,5 @@ const commandRoute = HttpRouter.use(
   })
 ).pipe(Layer.provide(handlers), Layer.provide(RpcSerialization.layerNdjson))
 
-/** The routes of agents. Without a pool the paths do not exist. */
+/** The agents' routes. Without a pool, the paths do not exist. */
 export const agentRoutes = Layer.mergeAll(commandRoute, blobRoutes)

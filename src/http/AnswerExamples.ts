@@ -1,4 +1,4 @@
-/** Responses of a real server, as JSON, by operation and status. `npm run docs:examples` writes them: do not edit. */
+/** Responses from a real server, as JSON, by operation and status. Written by `npm run docs:examples`: do not edit. */
 export const answerExamples: Readonly<Record<string, string>> = {
   "accountTokens.inventory 200":
     '{"kind":"svc.account-pat-inventory@v1","tokens":[{"token_id":"pat_kr3q46a3egxyl24v7mbpcdc6","subject":"usr_lauayounq7vhmtbubopjanl3","name":"test","prefix":"svcp_kWe6J7Y","scopes":["read","write"],"workspace_id":null,"created_at":"2026-11-26T00:27:38.453Z","expires_at":"2027-02-24T00:27:38.452Z","revoked_at":null,"last_used_at":null}],"total":1,"returned":1,"limit":50,"truncated":false,"next_cursor":null}',

@@ -21,7 +21,7 @@ import { envelopeLayer } from "./middleware/EnvelopeLayer.ts"
 /** What every route of the API passes through, outermost last: body limits, authorisation, envelope. */
 export const apiMiddleware = Layer.mergeAll(bodyLimitsLayer, authorizationLayer, envelopeLayer)
 
-/** The API groups for the core records. Account tokens and Workspaces have routes of their own. */
+/** The API groups for the core records. Account tokens and Workspaces have their own routes. */
 export const spineHandlers = Layer.mergeAll(
   discoveryHandlers,
   installPlanHandlers,
@@ -40,5 +40,5 @@ export const spineHandlers = Layer.mergeAll(
   dashboardHandlers
 )
 
-/** The routes of the API on a router; the composition provides the handlers of the remaining groups. */
+/** The API routes on a router; the composition provides the handlers of the remaining groups. */
 export const apiRoutes = endpointRoutes.pipe(Layer.provide(spineHandlers))

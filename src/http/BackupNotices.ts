@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import type { DashboardNotice, ServerBackups } from "../../schema/api/DashboardApi.ts"
 import { ScheduledBackups } from "../backup/ScheduledBackups.ts"
 
-/** What operators should know about backups, asked at each visit. */
+/** What operators should know about backups, looked up on every page load. */
 export const BackupNotices = Context.Reference<{
   readonly notices: Effect.Effect<ReadonlyArray<DashboardNotice>>
   /** `undefined` when no backups are scheduled. */
@@ -11,7 +11,7 @@ export const BackupNotices = Context.Reference<{
   defaultValue: () => ({ notices: Effect.succeed([]), serverBackups: Effect.succeed(undefined) })
 })
 
-/** As the schedule of this server sees it. */
+/** As seen by this server's backup schedule. */
 export const backupNotices = Layer.effect(
   BackupNotices,
   Effect.map(ScheduledBackups, ({ kept: serverBackups, notices }) => ({ notices, serverBackups }))

@@ -36,7 +36,7 @@ export const startBunServer: StartServer = async ({
     // Ports are shared by default: a second server would receive some of this one's requests.
     reusePort: false,
     idleTimeout: idleSeconds,
-    // Larger than any accepted body, so that the application refuses with the envelope.
+    // Larger than any accepted body, so that the application does the refusing, with the envelope.
     maxRequestBodySize: 1024 * mebibyte,
     fetch: (request, self) => {
       const answered = answer({ host: request.headers.get("host"), url: request.url }, () => request, {
@@ -49,7 +49,7 @@ export const startBunServer: StartServer = async ({
           // What follows on its connection is not a request, so the connection ends with the response.
           return withHeader(answered, failed, "connection", "close")
         case "HEAD":
-          // Bun says the time in every other response.
+          // Bun sends the date in every other response.
           return withHeader(answered, failed, "date", new Date().toUTCString())
         default:
           return answered

@@ -16,8 +16,8 @@ const isWithin = (address: string, ranges: ReadonlyArray<Range>): boolean => {
 }
 
 /**
- * The address of the client behind trusted proxies: the last one in `X-Forwarded-For` that no trusted proxy could have
- * added. The header counts only when the connection itself comes from a trusted proxy, since anyone can send it.
+ * The client's address behind trusted proxies: the last one in `X-Forwarded-For` that no trusted proxy could have added. The
+ * header only counts if the connection itself comes from a trusted proxy, since anyone can send it.
  */
 export const clientAddress = (
   peer: string | undefined,

@@ -15,13 +15,13 @@ const preflightHeaders = {
   "access-control-max-age": "600"
 }
 
-/** How a server answers pages of the origins that its operator named. */
+/** How a server responds to pages from the origins that its operator has named. */
 export interface CrossOrigin {
-  /** The same request, without what a browser adds automatically if it comes from such a page. */
+  /** The same request; if it comes from such a page, without what the browser adds automatically. */
   readonly admitted: (request: Request) => Request
-  /** The response to a preflight request, or nothing. */
+  /** The response to a preflight request, if it is one. */
   readonly preflight: (request: Request) => Response | undefined
-  /** The response, readable by the requesting page. */
+  /** The response, made readable for the requesting page. */
   readonly readable: (request: Request, response: Response) => Response
 }
 
@@ -31,14 +31,14 @@ const closed: CrossOrigin = {
   readable: (_, response) => response
 }
 
-/** What the named origins may call, and what their pages may read then. */
+/** What the named origins may call, and what their pages may then read. */
 const sharing = (origins: ReadonlyArray<string>) => {
   const named: ReadonlySet<string> = new Set(origins)
   return {
     from: (origin: string | null | undefined, path: string) =>
       typeof origin === "string" && named.has(origin) && sharedPaths.test(path) ? origin : undefined,
     headersFor: (origin: string | undefined, vary: string | undefined) => ({
-      // Also for origins that may not read it: a cache must not serve one origin's response to another.
+      // Also set for origins that may not read it: a cache must not serve one origin's response to another.
       vary: vary === undefined ? "origin" : `${vary}, origin`,
       ...(origin === undefined
         ? {}
@@ -74,8 +74,8 @@ export const crossOrigin = (origins: ReadonlyArray<string>): CrossOrigin => {
 }
 
 /**
- * The same for `refusal`, the response without the application while it starts or stops: a page of a named origin can
- * read it to know when to retry. A preflight request is answered so that the browser gets that far.
+ * The same for `refusal`, the response sent without the application while it is starting or stopping: a page from a named origin
+ * can read it to know when to retry. A preflight request gets a response so that the browser gets that far.
  */
 export const crossOriginRefusal = (origins: ReadonlyArray<string>) => {
   const { from, headersFor } = sharing(origins)

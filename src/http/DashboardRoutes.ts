@@ -4,14 +4,14 @@ import { type AssetSet, assetFor, notFoundPageFor } from "../dashboard/Assets.ts
 import { currentRequestId } from "./Exchange.ts"
 import { unknownRouteResponse } from "./UnknownRoutes.ts"
 
-/** The files of the dashboard, or nothing for a server without one. */
+/** The dashboard's files, or nothing for a server without a dashboard. */
 export class DashboardAssets extends Context.Service<DashboardAssets, { readonly assets: Effect.Effect<AssetSet> }>()(
   "svc/http/DashboardAssets"
 ) {}
 
 const pathOf = (url: string): string => url.replace(/[?#].*$/s, "")
 
-/** Every path that no other route claims and for which the dashboard has a page or a file. */
+/** Every path that no other route claims and that the dashboard has a page or file for. */
 export const dashboardRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const dashboard = yield* DashboardAssets

@@ -7,7 +7,7 @@ import { everyone } from "./RouteAccess.ts"
 
 const Document = Schema.Record(Schema.String, Schema.Json)
 
-/** What tools read about this server: its description, and the published schemas. */
+/** Documents about this server for tools: its description, and the published schemas. */
 export class DocumentsApi extends describedGroup("documents", "This description, and the published schemas.")
   .add(
     HttpApiEndpoint.get("openapi", "/openapi.json", {

@@ -40,7 +40,7 @@ type Decode = (given: unknown) => Exit.Exit<unknown>
 const isPlainText = (ast: SchemaAST.AST): boolean =>
   ast._tag === "String" && ast.encoding === undefined && ast.checks === undefined
 
-/** Whether any text is valid for each of these names, as the router provides only texts. */
+/** Whether any text is valid for each of these names. The router provides only text. */
 const isAnyText = (ast: SchemaAST.AST): boolean =>
   ast._tag === "Objects" &&
   ast.encoding === undefined &&
@@ -92,19 +92,19 @@ const unanswered = Effect.die(new Error("The handler of a read gave no response.
 const toResponse = (value: unknown) =>
   HttpServerResponse.isHttpServerResponse(value) ? Effect.succeed(value) : unanswered
 
-/** The internals of `HttpApiBuilder` are undocumented, so another version may differ: the start then fails. */
+/** The internals of `HttpApiBuilder` are undocumented, so another version may differ; startup then fails. */
 const unknownShape = (group: HttpApiGroup.Top) =>
   new Error(
     `The handlers of the group ${group.identifier} of the API are missing, or kept in another way than expected.`
   )
 
-/** A middleware of the API, around what it guards. The outermost one turns its failures into an envelope. */
+/** An API middleware, wrapped around what it guards. The outermost one turns its failures into an envelope. */
 type Middleware = (
   handled: Effect.Effect<HttpServerResponse.HttpServerResponse>,
   options: { readonly endpoint: HttpApiEndpoint.Top; readonly group: HttpApiGroup.Top }
 ) => Effect.Effect<HttpServerResponse.HttpServerResponse>
 
-/** The services that hold the handlers of an API, one a group. */
+/** The services that hold the handlers of an API, one per group. */
 type Groups<Api> = Api extends HttpApi.HttpApi<infer Id, infer Declared> ? HttpApiGroup.ToService<Id, Declared> : never
 
 type Needs = Groups<typeof SvcApi> | Authorization | BodyLimits | Envelope

@@ -6,7 +6,7 @@ import { hasIntegrityFault, integrityFault } from "../../actors/vault/IntegrityF
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { requestFault } from "./SchemaFault.ts"
 
-/** What is wrong with the bearer (RFC 6750, 3.1); without one, only that there has to be one. */
+/** What is wrong with the bearer (RFC 6750, 3.1). Without a bearer, says only that one is required. */
 const challengeOf = ({ code, status }: ApiError): Readonly<Record<string, string>> => {
   if (code === "invalid_token" || code === "insufficient_scope") {
     return { "www-authenticate": `Bearer realm="svc", error="${code}"` }

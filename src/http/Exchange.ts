@@ -1,7 +1,7 @@
 import { Context, Effect, type Redacted } from "effect"
 import type { RunFrames } from "../streams/RunFrames.ts"
 
-/** The requests that arrived together, and whether the state that they read was renewed since. */
+/** The requests that arrived together, and whether the state they read has been renewed since. */
 export interface Turn {
   isRenewed: boolean
 }
@@ -13,11 +13,11 @@ export interface Turn {
 export interface ExchangeShape {
   readonly requestId: string
   readonly remoteAddress?: string | undefined
-  /** Absent when it is unknown what arrived together: the request then renews the state for itself. */
+  /** Absent when it is not known which requests arrived together: the request then renews the state for itself. */
   readonly turn?: Turn | undefined
   /** Called once the whole body has arrived. From then on the connection may be idle while the server works. */
   readonly bodyReceived: () => void
-  /** Called when the session in the request's cookie was extended, so that the response renews the cookie as well. */
+  /** Called when the session in the request's cookie has been extended, so that the response renews the cookie as well. */
   readonly sessionRenewed?: ((secret: Redacted.Redacted) => void) | undefined
   /** Upgrades the connection to a WebSocket that carries the frames; false when the request is not an upgrade. */
   readonly upgrade?: ((frames: RunFrames) => boolean) | undefined
@@ -45,7 +45,7 @@ export const noteRenewal = (
   if (presented.ambient && principal.renewed === true) sessionRenewed?.(presented.secret)
 }
 
-/** The same for the current request. */
+/** Does the same for the current request. */
 export const followRenewal = (
   presented: { readonly ambient: boolean; readonly secret: Redacted.Redacted },
   principal: { readonly renewed?: boolean | undefined }

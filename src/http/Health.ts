@@ -10,7 +10,7 @@ import { SqlClient } from "effect/sql"
 import { routeOf } from "./DeclaredRoute.ts"
 import { HealthApi, type UnreadyReason } from "./HealthApi.ts"
 
-/** Whether the service accepts work, or why not. */
+/** Whether the service accepts work, and if not, why. */
 export type Readiness = "ready" | "restore_review" | typeof UnreadyReason.Type
 
 const alive = HttpServerResponse.jsonUnsafe({ status: "ok" })
@@ -77,5 +77,5 @@ export const readiness = Effect.gen(function* () {
   })
 })
 
-/** The health of the service on its own listener. It is mounted last; until then the listener answers instead. */
+/** The health of the service on its own listener. It is mounted last; until then the listener itself responds. */
 export const health = Layer.unwrap(Effect.map(readiness, healthRoutes))

@@ -13,9 +13,9 @@ import { formatListenAddress, type ListenAddress } from "./ListenAddress.ts"
 import { plainErrorResponse } from "./PlainErrorResponse.ts"
 import type { ServerOptions, StartServer } from "./ServerPort.ts"
 
-// Time without a byte while a request arrives; trickled bodies end at the body deadline instead.
+// Longest time without a byte while a request arrives. Trickled bodies end at the body deadline instead.
 const arrivalIdleSeconds = 30
-// Time without a byte while the server works on an answer. Live streams send something every 10 seconds.
+// Longest time without a byte while the server works on a response. Live streams send something every 10 seconds.
 const workIdleSeconds = 240
 const subscriberIdleSeconds = 120
 const drainDeadline = "20 seconds"
@@ -24,9 +24,9 @@ const drainDeadline = "20 seconds"
 export class ListenRefused extends Schema.TaggedError<ListenRefused>()("ListenRefused", { message: Schema.String }) {}
 
 /**
- * - `drainDelay`: time between not being ready and closing, for a load balancer to notice
- * - `trustedProxies`: addresses and ranges whose `X-Forwarded-For` counts
- * - `corsOrigins`: whose pages may read that the server starts or stops
+ * - `drainDelay`: time between reporting not ready and closing, for a load balancer to notice
+ * - `trustedProxies`: addresses and ranges whose `X-Forwarded-For` is trusted
+ * - `corsOrigins`: origins whose pages may read that the server is starting or stopping
  */
 export interface ListenerOptions {
   readonly drainDelay?: Duration.Input | undefined
@@ -34,7 +34,7 @@ export interface ListenerOptions {
   readonly corsOrigins?: ReadonlyArray<string> | undefined
 }
 
-/** The server of this runtime. A compiled binary leaves the other one out. */
+/** The server for this runtime. A compiled binary leaves the other one out. */
 const startServer = async (): Promise<StartServer> =>
   typeof Bun === "undefined" ? (await import("./NodeServer.ts")).startNodeServer : startBunServer
 
@@ -93,7 +93,7 @@ export class HttpListener extends Context.Service<
           return range === undefined ? [] : [range]
         })
         const readable = crossOriginRefusal(options.corsOrigins ?? [])
-        // The last one seen: nearly all requests to a server name the same host.
+        // The last host seen: nearly all requests to a server name the same one.
         let knownHost: string | undefined
         let mounted: WebHandler | undefined
         let turn: Turn | undefined
@@ -115,7 +115,7 @@ export class HttpListener extends Context.Service<
           }
           knownHost = host
           const target = URL.parse(url)
-          // A request for an address with credentials in it cannot be made.
+          // No request can be built for an address that contains credentials.
           if (target === null || target.username !== "" || target.password !== "") {
             return plainErrorResponse(malformedRequest, requestId)
           }

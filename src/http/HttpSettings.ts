@@ -13,7 +13,7 @@ export class HttpSettings extends Context.Service<
     readonly features: Discovery["features"]
     readonly auth: Discovery["auth"]
     readonly oidcClientId?: string | undefined
-    /** Families of endpoints beyond the specification that are off. */
+    /** Endpoint families beyond the specification that are turned off. */
     readonly familiesOff?: ReadonlyArray<OptionalFamily> | undefined
     /** Origins whose pages may call the API with a bearer token. */
     readonly corsOrigins?: ReadonlyArray<string> | undefined

@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { Readable } from "node:stream"
 import type { RequestHead } from "./ServerPort.ts"
 
-/** Methods that the constructor of `Request` refuses, and that a server has to answer nevertheless. */
+/** Methods that the `Request` constructor refuses but a server still has to answer. */
 const forbidden: ReadonlySet<string> = new Set(["CONNECT", "TRACE", "TRACK"])
 const withoutBody: ReadonlySet<string> = new Set(["GET", "HEAD", ...forbidden])
 
 const headersOf = ({ rawHeaders }: IncomingMessage): Headers => {
   const headers = new Headers()
-  // Names and values alternate. Unlike `headers` they hold what was sent twice.
+  // Names and values alternate. Unlike `headers`, they keep headers that were sent twice.
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? "", rawHeaders[at + 1] ?? "")
   return headers
 }
@@ -31,8 +31,7 @@ const bodyOf = (incoming: IncomingMessage): ReadableStream<Uint8Array> => {
 }
 
 /**
- * The head of a request that Node received, and its conversion to a `Request`. Its signal is aborted when the client
- * disconnects.
+ * The head of a request received by Node, and its conversion to a `Request`. Its signal is aborted when the client disconnects.
  */
 export const nodeRequest = (
   incoming: IncomingMessage,

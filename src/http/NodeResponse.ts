@@ -48,7 +48,7 @@ export const writeResponse = async (
   try {
     let next = await reader.read()
     if (!next.done && headers["content-length"] === undefined) {
-      // Most bodies are one piece, whose length is known when nothing follows at once.
+      // Most bodies are a single chunk, whose length is known if the stream then ends at once.
       const first = next.value
       const second = reader.read()
       const settled = await Promise.race([second, setImmediate(undefined)])
@@ -68,7 +68,7 @@ export const writeResponse = async (
     }
     outgoing.end()
   } catch {
-    // A body that fails must not look like one that ended.
+    // A body that failed must not look complete.
     outgoing.destroy()
   }
 }

@@ -8,7 +8,7 @@ import type { Connection, ServerOptions, StartServer } from "./ServerPort.ts"
 
 const isSocket = (stream: Duplex): stream is Socket => "setTimeout" in stream
 
-/** A connection that left the HTTP parser gets one response, and ends. */
+/** A connection that has left the HTTP parser gets one response and is closed. */
 const lastResponse = (incoming: IncomingMessage, socket: Duplex): ServerResponse => {
   const outgoing = new ServerResponse(incoming)
   outgoing.shouldKeepAlive = false
@@ -20,18 +20,18 @@ const lastResponse = (incoming: IncomingMessage, socket: Duplex): ServerResponse
   return outgoing
 }
 
-/** Without a body to read: the parser has stopped at the head. */
+/** Whether there is no body to read: the parser has stopped at the head. */
 const isWhole = ({ headers }: IncomingMessage) =>
   headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0
 
 /**
- * Checks that the parser leaves to its user: no resource of a server is named `*`, and a CONNECT names its host like
- * any request.
+ * Checks that the parser leaves to its user: no resource of a server is named `*`, and a CONNECT names its host like any other
+ * request.
  */
 const isMalformed = ({ headers, httpVersion, url }: IncomingMessage) =>
   url === "*" || (headers.host === undefined && httpVersion === "1.1")
 
-/** The server of Node: its parser decides what a request is, and its own responses to anything else are kept. */
+/** Node's server: its parser decides what a request is, and its own responses to anything else are kept. */
 export const startNodeServer: StartServer = async (options: ServerOptions) => {
   const sockets = nodeSockets(options)
   const detached = new Set<Duplex>()
@@ -66,7 +66,7 @@ export const startNodeServer: StartServer = async (options: ServerOptions) => {
     {
       keepAliveTimeout: options.idleSeconds * 1000,
       headersTimeout: options.idleSeconds * 1000,
-      // The application has a deadline of its own for a body, which it refuses in its own words.
+      // The application has its own deadline for a body, and refuses a late one in its own words.
       requestTimeout: 0
     },
     (incoming, outgoing) => exchange(incoming, outgoing, () => false)
@@ -81,8 +81,7 @@ export const startNodeServer: StartServer = async (options: ServerOptions) => {
   }
   server.on("upgrade", (incoming, socket, head) => {
     const outgoing = detach(incoming, socket)
-    // The rest of the request has lost its parser. A client that requested another protocol may repeat the request without
-    // the upgrade.
+    // The rest of the request has lost its parser. A client that requested another protocol may retry without the upgrade.
     if (!isWhole(incoming)) return void outgoing.writeHead(400).end()
     exchange(incoming, outgoing, (frames, headers) => {
       if (!isHandshake(incoming)) return false

@@ -6,14 +6,14 @@ import { type ServerOptions, socketLimits } from "./ServerPort.ts"
 
 const keyPattern = /^[+/0-9A-Za-z]{22}==$/
 
-/** Whether the request asks for a WebSocket and can have one. */
+/** Whether the request asks for a WebSocket and can be given one. */
 export const isHandshake = ({ headers, method }: IncomingMessage): boolean =>
   method === "GET" &&
   headers.upgrade?.toLowerCase() === "websocket" &&
   headers["sec-websocket-version"] === "13" &&
   keyPattern.test(headers["sec-websocket-key"] ?? "")
 
-/** The WebSockets of a Node server, in the terms of `SocketSink`. */
+/** The WebSockets of a Node server, in terms of `SocketSink`. */
 export const nodeSockets = ({ open, socketIdleSeconds }: Pick<ServerOptions, "open" | "socketIdleSeconds">) => {
   const server = new WebSocketServer({
     noServer: true,

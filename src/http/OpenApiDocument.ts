@@ -15,7 +15,7 @@ export const openApiDocument = HttpRouter.use(
       Effect.sync(() => {
         const text = JSON.stringify({ ...OpenApi.fromApi(describedApi()), servers: [{ url: baseUrl }] })
         const tag = `"${createHash("sha256").update(text).digest("base64url")}"`
-        // It changes only with the release, and clients revalidate it.
+        // Changes only with a release; clients revalidate it.
         const headers = { etag: tag, "cache-control": "no-cache" }
         return {
           tag,

@@ -17,7 +17,7 @@ export const OperatorList = Schema.Struct({
   )
 })
 
-/** Everything that an operator may do over HTTP: reading. */
+/** Everything that an operator may do over HTTP. All of it is read-only. */
 export class OperatorApi extends describedGroup("operator", "What operators may read over HTTP.")
   .add(
     HttpApiEndpoint.get("operators", "/internal/v1/operators", { success: OperatorList }).annotateMerge(

@@ -26,7 +26,8 @@ const confined = denied("The token is bound to one Workspace; the operator's rou
 const notOperator = denied("You are no operator of this installation. `svc admin operators grant` makes somebody one.")
 
 /**
- * The operator behind the request; read again every time. A browser's cookie never counts: no page can act as an operator.
+ * The operator behind the request, looked up afresh every time. A browser's cookie is never accepted: no page can act as an
+ * operator.
  */
 const operator = Effect.gen(function* () {
   const { headers, method } = yield* HttpServerRequest.HttpServerRequest
@@ -72,7 +73,7 @@ const readFile = (by: Principal) =>
     const sources = yield* Sources
     const { workspaceId } = yield* sources.read(id)
     const file = yield* sources.file(id, snapshotId, path)
-    // The members of the Workspace see who read their data.
+    // The members of the Workspace can see who has read their data.
     const audit = yield* Audit
     yield* audit.append({
       workspaceId,
@@ -97,8 +98,8 @@ const resolveTag = () =>
   })
 
 /**
- * Everything that an operator may do over HTTP: reading. Isolation, allowed origins, policy and keys stay with `svc admin`.
- * They are no part of the API, and no Workspace role opens them.
+ * Everything that an operator may do over HTTP. All of it is read-only. Isolation, allowed origins, policy and keys stay with
+ * `svc admin`. They are not part of the API, and no Workspace role grants access to them.
  */
 export const operatorRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {

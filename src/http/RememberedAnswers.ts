@@ -32,7 +32,7 @@ const repeatable = (response: HttpServerResponse.HttpServerResponse) => {
   return { response: again, weight: contentLength }
 }
 
-/** The given clock, which notes that the time was read. */
+/** Wraps a clock, and notes when the time is read. */
 const noting = (clock: Clock.Clock, note: () => void): Clock.Clock => {
   const currentTimeMillisUnsafe = () => {
     note()
@@ -42,7 +42,7 @@ const noting = (clock: Clock.Clock, note: () => void): Clock.Clock => {
     currentTimeMillisUnsafe,
     currentTimeMillis: Effect.sync(currentTimeMillisUnsafe),
     currentTimeNanos: Effect.andThen(Effect.sync(note), clock.currentTimeNanos),
-    // These measure durations, for traces. Answers show times of day.
+    // These measure durations, for traces. Answers contain times of day.
     currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe(),
     monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
     monotonicTimeNanos: clock.monotonicTimeNanos,
@@ -50,11 +50,11 @@ const noting = (clock: Clock.Clock, note: () => void): Clock.Clock => {
   }
 }
 
-/** An answer, and the time (milliseconds) until which it holds if nothing is committed. */
+/** An answer, and the time (milliseconds) until which it is valid if nothing is committed. */
 interface Remembered {
   readonly response: HttpServerResponse.HttpServerResponse
   readonly until: number
-  /** Bytes of the answer; absent if it is not reused. */
+  /** Size of the answer, in bytes; absent if it is not reused. */
   readonly weight?: number | undefined
 }
 
@@ -83,15 +83,15 @@ const observed = (answered: Answered): Effect.Effect<Remembered> =>
   })
 
 /**
- * Reads whose answer is reused, byte for byte, until something is committed or until the time that it was compared with. The
- * caller is still verified by every request, before this.
+ * Reads whose answer is reused, byte for byte, until something is committed or the time it was compared with has come. Every
+ * request still verifies the caller first.
  */
 export const rememberedAnswers = Effect.map(ReadMemory, ({ untilCommit }) => {
   return (endpoint: HttpApiEndpoint.Top, answered: Answered): Answered => {
     const rule = accessOf(endpoint)
     if (rule.kind === "public" || rule.kind === "token") return answered
     const remembered = untilCommit(() => observed(answered), {
-      // The caller chooses the key, so its size counts as well: two bytes a character.
+      // The caller chooses the key, so its size counts too, at two bytes per character.
       weigh: ({ weight }, key) => (weight === undefined ? undefined : weight + 2 * key.length),
       until: (one) => one.until
     })

@@ -6,7 +6,7 @@ import type { JsonLimits } from "../../schema/json/JsonLimits.ts"
 import { Exchange } from "./Exchange.ts"
 
 const mebibyte = 1024 * 1024
-/** How long a body may take; a file takes longer than what is typed. */
+/** How long a body may take to arrive; a file is allowed longer than typed input. */
 type BodyDeadline = "30 seconds" | "5 minutes"
 const bodyDeadline: BodyDeadline = "30 seconds"
 
@@ -80,7 +80,7 @@ export const readBodyBytes = Effect.fn("readBodyBytes")(function* (
   return new Uint8Array(buffer)
 })
 
-/** Reads a body that is a file. Refuses another type of body than the endpoint declares. */
+/** Reads a body that is a file. Refuses a body whose type is not the one the endpoint declares. */
 export const readFileBody = Effect.fn("readFileBody")(function* ({ maxBytes }: { readonly maxBytes: number }) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const type = request.headers["content-type"] ?? ""

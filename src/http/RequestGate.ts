@@ -12,7 +12,7 @@ const unavailable = new ApiError({
   message: "The service is starting or stopping. Try again in a moment."
 })
 
-/** A handler that may be absent: requests are answered 503 before it is there and after it is gone. */
+/** A handler that may be absent. Requests get a 503 before it is opened and after it is closed. */
 export interface RequestGate {
   readonly handle: WebHandler
   readonly open: (handler: WebHandler) => Effect.Effect<void>

@@ -8,20 +8,20 @@ export const everyone: RouteAccess = { security: [], sentence: accessSentence(pu
 /** A signed-in person. */
 export const person: RouteAccess = { security: securityOf(ownerAccess), sentence: accessSentence(ownerAccess) }
 
-/** The same, with an identity confirmed in the last few minutes. */
+/** A signed-in person whose identity was confirmed in the last few minutes. */
 export const confirmedPerson: RouteAccess = {
   security: person.security,
   sentence:
     "**Access:** a signed-in person who confirmed within the last five minutes that it is them (403 `reauthentication_required`); tokens are refused."
 }
 
-/** A person in whose browser a page of this server is open. */
+/** A person whose browser has a page of this server open. */
 export const ownPage: RouteAccess = {
   security: [],
   sentence: "**Access:** forms of this server's own pages (`Origin`), without signing in."
 }
 
-/** An operator with a token of the whole account. */
+/** An operator with an account-wide token. */
 export const operator: RouteAccess = {
   security: [{ bearer: [] }],
   sentence: "**Access:** operators of the installation, with a personal access token of the whole account."

@@ -23,8 +23,8 @@ import { OperatorApi } from "./OperatorApi.ts"
 import { SourceHooksApi } from "./SourceHooksApi.ts"
 
 /**
- * Every route of the server, those of the API and the others. The others are declared for the description and for their
- * schemas: their own code reads the request and answers.
+ * Every route of the server, whether part of the API or not. Routes outside the API are declared for the description and for
+ * their schemas: their own code reads the request and responds.
  */
 export class ServerApi extends HttpApi.make("server")
   .add(

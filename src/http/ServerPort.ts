@@ -4,39 +4,39 @@ import type { ListenAddress } from "./ListenAddress.ts"
 
 const kibibyte = 1024
 
-/** What a subscriber may send and leave unread, in bytes. */
+/** Limits on what a subscriber may send and leave unread, in bytes. */
 export const socketLimits = { payload: 64 * kibibyte, unread: kibibyte * kibibyte }
 
 /** A request before it is interpreted. */
 export interface RequestHead {
   /** All Host headers, joined with a comma. */
   readonly host: string | null
-  /** The target of the request; not always a URL. */
+  /** The request target; not always a URL. */
   readonly url: string
 }
 
 /** What a server can do with the connection of one request. */
 export interface Connection {
   readonly remoteAddress: string | undefined
-  /** Cuts the connection after this time without a byte. */
+  /** Cuts the connection after this much time without a byte. */
   readonly idleAfter: (seconds: number) => void
-  /** Makes it a WebSocket that carries the frames; false when the request is no upgrade. */
+  /** Turns it into a WebSocket that carries the frames; false when the request is not an upgrade. */
   readonly upgrade: (frames: RunFrames, headers: Readonly<Record<string, string>>) => boolean
 }
 
 export interface ServerOptions {
   readonly address: ListenAddress
-  /** Time without a byte while a request arrives, or between two of them. */
+  /** Longest time without a byte while a request arrives, or between two requests. */
   readonly idleSeconds: number
-  /** Within this time a subscriber has to answer a ping. */
+  /** How long a subscriber has to answer a ping. */
   readonly socketIdleSeconds: number
-  /** Nothing is answered where the connection was upgraded. The request may only be built once its head was judged. */
+  /** Returns nothing if the connection was upgraded. The request may only be built once its head has been judged. */
   readonly answer: (
     head: RequestHead,
     request: () => Request,
     connection: Connection
   ) => Response | Promise<Response | undefined>
-  /** The answer to a request on which the server failed. */
+  /** The response to a request on which the server failed. */
   readonly failed: () => Response
   readonly open: (frames: RunFrames, sink: SocketSink) => SocketSession
 }
@@ -44,7 +44,7 @@ export interface ServerOptions {
 /** A listening server. */
 export interface Server {
   readonly port: number
-  /** Accepts no more connections, and resolves once none is left. With `force` the remaining ones are cut. */
+  /** Stops accepting connections, and resolves once none are left. With `force`, the remaining ones are cut. */
   readonly stop: (force: boolean) => Promise<void>
 }
 

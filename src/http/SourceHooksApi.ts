@@ -13,7 +13,7 @@ const forge: RouteAccess = {
 
 export const HookAnswer = Schema.Struct({ accepted: Schema.Boolean, runIds: Schema.Array(Schema.String) })
 
-/** Deliveries of forges. */
+/** Webhook deliveries from forges. */
 export class SourceHooksApi extends describedGroup("sourceHooks", "Webhooks of forges.")
   .add(
     HttpApiEndpoint.post("deliver", "/hooks/sources/:sourceId", {

@@ -1,8 +1,7 @@
 import type { Component } from "./LicenseReport.ts"
 
 /**
- * Licences under which anything may be shipped: they require that their text is included, and place no condition on our
- * own code.
+ * Licences under which anything may be shipped: they require their text to be included, and place no condition on our own code.
  */
 const permissive: ReadonlySet<string> = new Set([
   "0BSD",
@@ -32,7 +31,9 @@ const exceptions: ReadonlySet<string> = new Set([
   "SQLite, in Bun blessing"
 ])
 
-/** Why a component must not be shipped, if so. All parts of an `AND` must be allowed, and one part of an `OR`. */
+/**
+ * The reason a component must not be shipped, if there is one. All parts of an `AND` must be allowed, and one part of an `OR`.
+ */
 export const licenseProblem = ({ license, name, version }: Pick<Component, "license" | "name" | "version">) => {
   const isAllowed = (expression: string): boolean => {
     const bare = expression.replace(/^\((.*)\)$/, "$1")

@@ -23,7 +23,7 @@ const sourcePath = /[A-Za-z0-9._/@+-]+/g
 const hostName = /^[a-z0-9-]+(?:\.[a-z]+)+$/
 const moduleVersion = /^v[0-9][A-Za-z0-9.+-]*/
 
-/** The Go modules that a program names in its source file tables, and the Go version that compiled it. */
+/** The Go modules named in a program's source file tables, and the Go version that compiled it. */
 export const goModulesOf = (program: string): ReadonlyMap<string, string> => {
   const modules = new Map<string, string>()
   for (const [path] of program.matchAll(sourcePath)) {

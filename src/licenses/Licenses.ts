@@ -7,8 +7,8 @@ import { LicenseReportJson } from "./LicenseReport.ts"
 export const licenseList = "Licenses.json"
 
 /**
- * Where the report is that was made with this program: in a compiled binary, or in the package of a built library. Nothing in a source
- * checkout.
+ * Location of the report built along with this program: in a compiled binary, or in the package of a built library. None in a
+ * source checkout.
  */
 export const EmbeddedLicenses = Context.Reference<string | undefined>("svc/licenses/EmbeddedLicenses", {
   defaultValue: () =>
@@ -18,7 +18,7 @@ export const EmbeddedLicenses = Context.Reference<string | undefined>("svc/licen
 const decodeReport = Schema.decodeUnknownEffect(LicenseReportJson)
 
 const collected = Effect.gen(function* () {
-  // Left out of compiled binaries and packages: it bundles the sources to see which third-party code is in them.
+  // Left out of compiled binaries and packages, because it bundles the sources to see which third-party code they contain.
   const { collectLicenses } = yield* Effect.promise(() => import("./CollectLicenses.ts"))
   return yield* collectLicenses(fileURLToPath(new URL("../..", import.meta.url)))
 })

@@ -1,4 +1,4 @@
-/** A text of the folder `licenses`, or LICENSE for the Apache License, after its copyright line. */
+/** A text from the `licenses` folder, or LICENSE for the Apache License, placed after its copyright line. */
 export interface KnownText {
   readonly file:
     | "LICENSE"
@@ -21,7 +21,7 @@ export interface KnownText {
   readonly copyright?: string
 }
 
-/** npm packages that name their licence and do not include its text. */
+/** npm packages that name their licence but do not include its text. */
 export const missingTexts: Readonly<Record<string, ReadonlyArray<KnownText>>> = {
   "clean-git-ref": [{ file: "LICENSE", copyright: "Copyright Eli White" }],
   diff3: [{ file: "licenses/MIT.txt", copyright: "Copyright Tyler Wanek" }]
@@ -67,7 +67,7 @@ export const parserModules: ReadonlyArray<OtherComponent> = [
   goModule("golang.org/x/text", "BSD-3-Clause", { file: "licenses/Go.txt" })
 ]
 
-/** The same for Go itself: every such program contains its runtime and library. */
+/** Go itself: every such program contains its runtime and library. */
 export const goItself: OtherComponent = {
   name: "Go",
   license: "BSD-3-Clause",

@@ -4,7 +4,7 @@ import { MailNotSent, MailTransport } from "../../actors/mail/MailTransport.ts"
 import { isLoopbackHost } from "../http/ListenAddress.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 
-/** The mail server of the operator's settings. */
+/** The mail server from the operator's settings. */
 export interface SmtpSettings {
   /** `smtps://host:465`, or `smtp://host:587` with STARTTLS. */
   readonly url: string
@@ -12,7 +12,7 @@ export interface SmtpSettings {
   readonly user?: string | undefined
   readonly password?: Redacted.Redacted | undefined
   readonly passwordFile?: string | undefined
-  /** Certificates, in PEM, that vouch for the server instead of the usual ones. */
+  /** PEM certificates that are trusted for the server instead of the usual ones. */
   readonly caFile?: string | undefined
 }
 
@@ -24,10 +24,10 @@ const Refusal = Schema.Struct({
   responseCode: Schema.optionalKey(Schema.Finite)
 })
 
-// A refused sign-in or a full server is the operator's to mend; these are about the mail itself.
+// Refusals of these commands are about the mail itself. A refused sign-in or a full server is for the operator to fix.
 const aboutTheMail: ReadonlySet<string> = new Set(["MAIL FROM", "RCPT TO", "DATA"])
 
-/** What the server answers may quote the address, so only codes are kept. */
+/** The server's reply may quote the address, so only codes are kept. */
 const notSent = (cause: unknown): MailNotSent => {
   if (!Schema.is(Refusal)(cause)) return new MailNotSent({ permanent: false, code: "failed" })
   const { code, command = "", responseCode } = cause
@@ -52,8 +52,8 @@ const secretOf = Effect.fnUntraced(function* ({ password, passwordFile }: SmtpSe
 })
 
 /**
- * Mails by SMTP. TLS is required and verified; a server on this machine may do without, unless a certificate is set for it.
- * Fails with `SettingsRefused` when a file cannot be read.
+ * Sends mail by SMTP. TLS is required and verified; a server on this machine may do without it, unless a certificate is set for
+ * it. Fails with `SettingsRefused` when a file cannot be read.
  */
 export const smtpTransport = (settings: SmtpSettings) =>
   Layer.effect(

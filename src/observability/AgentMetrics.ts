@@ -36,14 +36,14 @@ const states = ["connected", "draining", "silent"] as const
 
 const Silent = rowShape({ pool: Schema.String, runs: Schema.Int })
 
-/** Samples what an operator watches of pools and agents. It reads nothing further while there is no pool. */
+/** Samples what an operator monitors about pools and agents. Reads nothing more while there is no pool. */
 export const agentMetrics = Layer.effectDiscard(
   Effect.gen(function* () {
     const sql = yield* ReadSql
     const pools = yield* Pools
     const enrolled = yield* Agents
     const queue = yield* RunQueue
-    /** A pool that was removed is shown with nothing. */
+    /** A removed pool is reported as empty. */
     const known = new Set<string>()
 
     const sample = Effect.gen(function* () {
@@ -73,7 +73,7 @@ export const agentMetrics = Layer.effectDiscard(
           sum((agent) => agent.runs)
         )
         const heard = own.filter(({ status }) => status !== "revoked").map((agent) => Date.parse(agent.lastContactAt))
-        // Without an agent there is no such number; keeping the last one would suggest that all is well.
+        // Without agents this number does not exist; keeping the last one would suggest that all is well.
         const silence = heard.length > 0 ? (now - Math.max(...heard)) / 1000 : Number.NaN
         yield* Metric.update(Metric.withAttributes(lastContact, { pool }), silence)
         const reasons = queued.flatMap((run) => (run.pool === pool ? [found.get(run.id)?.reason] : []))

@@ -7,15 +7,15 @@ import type { ListenAddress } from "../http/ListenAddress.ts"
 import { metricsRoute } from "./ServedMetrics.ts"
 
 /**
- * `/metrics`, `/healthz` and `/readyz` on an address of their own, for the operator's network only. It is the first to open and
- * the last to close: it answers during migrations, and during the grace period of Runs.
+ * `/metrics`, `/healthz` and `/readyz` on a separate address, for the operator's network only. This listener is the first to open
+ * and the last to close: it responds during migrations and during the grace period of Runs.
  */
 export class OperatorListener extends Context.Service<
   OperatorListener,
   {
     /** `http://host:port`; none when there is no such listener. */
     readonly url: string | undefined
-    /** The service is up as long as the Scope lasts: from here on `readiness` decides. */
+    /** Marks the service as up for as long as the Scope lasts: from then on `readiness` decides. */
     readonly up: (readiness: Effect.Effect<Readiness>) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("svc/observability/OperatorListener") {
@@ -43,7 +43,7 @@ export class OperatorListener extends Context.Service<
           }))
         )
         const served = HttpRouter.serve(routes, { disableLogger: true, disableListenLog: true })
-        // Only the listener continues: the service's routes must not end up on this router.
+        // Only the listener is passed on: the service's routes must not end up on this router.
         return listener.pipe(
           Layer.provide(served),
           Layer.provide(NodeHttpServer.layer(createServer, { host: address.host, port: address.port }))

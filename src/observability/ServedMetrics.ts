@@ -38,7 +38,7 @@ const processSampler = () => {
   })
 }
 
-/** Metrics of the libraries have neither a help text nor a promise that they stay; ours have both. */
+/** The libraries' own metrics have neither a help text nor a promise of stability; ours have both. */
 const isOurs = (id: string) => id.startsWith("svc_") || id.startsWith("process_")
 
 const scrape = Effect.gen(function* () {

@@ -22,7 +22,7 @@ export interface Credentials {
 }
 
 export interface TokenRequest extends NewAccessToken {
-  /** The account that it acts for, by subject or e-mail address. */
+  /** The account that the token acts for, by subject or e-mail address. */
   readonly subject: string
 }
 
@@ -38,7 +38,7 @@ export interface IssuedLink {
   readonly secret: Redacted.Redacted
   /** ISO 8601. */
   readonly expiresAt: string
-  /** Public origin of the server that issued it, where one did. */
+  /** Public origin of the server that issued it, if a server did. */
   readonly origin?: string | undefined
   /** Whether a mail to the person is on its way. */
   readonly mailed?: boolean | undefined
@@ -46,31 +46,34 @@ export interface IssuedLink {
 
 export interface ResetRequest {
   readonly email: string
-  /** Mails a second link to that address, which proves it. */
+  /** Mails a second link to that address; using it proves the address. */
   readonly mail?: boolean | undefined
 }
 
 /**
- * The operator's account commands, in the server that has the data folder or over the folder itself. Each leaves an audit event
- * `operator.command` with its name, in the transaction of what it changed.
+ * The operator's account commands, run in the server that has the data folder or directly on the folder. Each leaves an audit
+ * event `operator.command` with its name, in the same transaction as its changes.
  */
 export class AccountCommands extends Context.Service<
   AccountCommands,
   {
-    /** The first account operates the installation. Fails with `invalid_request`, and `failed_precondition` for a taken address. */
+    /**
+     * The first account operates the installation. Fails with `invalid_request`, and with `failed_precondition` if the address is
+     * taken.
+     */
     readonly createUser: (
       account: Credentials
     ) => Effect.Effect<{ readonly subject: string; readonly email: string }, ApiError>
     readonly createToken: (request: TokenRequest) => Effect.Effect<CreatedAccessToken, ApiError>
-    /** A link for the first account. Fails with `failed_precondition` when there is an account. */
+    /** A link for the first account. Fails with `failed_precondition` if an account already exists. */
     readonly setupLink: Effect.Effect<IssuedLink, ApiError>
     /**
      * A link to set a new password. Fails with `not_found`, and with `failed_precondition` when it cannot be mailed.
      */
     readonly resetLink: (request: ResetRequest) => Effect.Effect<IssuedLink, ApiError>
     /**
-     * A link with which somebody creates an account, or joins the Workspace. The operator vouches for an address that they name.
-     * Fails with `failed_precondition` while there is no account, and as `Invitations.create` does.
+     * A link for creating an account or joining the Workspace. The operator vouches for any address they give. Fails with
+     * `failed_precondition` while there is no account, and as `Invitations.create` does.
      */
     readonly invite: (request: InvitationRequest) => Effect.Effect<IssuedLink, ApiError>
     /**
@@ -94,7 +97,7 @@ export class AccountCommands extends Context.Service<
     readonly setPassword: (account: Credentials) => Effect.Effect<void, ApiError>
   }
 >()("svc/operator/AccountCommands") {
-  /** `origin` is what links begin with, where it is known. */
+  /** `origin` is the start of every link, if known. */
   static readonly layer = (origin: string | undefined) => Layer.effect(AccountCommands, make(origin))
 }
 
@@ -110,7 +113,7 @@ const make = Effect.fnUntraced(function* (origin: string | undefined) {
   const audit = yield* Audit
   const random = yield* SecureRandom.SecureRandom
 
-  /** Does `work` in one transaction with the event that names the command and its subject. */
+  /** Runs `work` in one transaction with the event that names the command and its subject. */
   const recorded = Effect.fnUntraced(function* <A, E>(
     command: string,
     work: (context: CommandContext) => Effect.Effect<readonly [result: A, target: { kind: string; id: string }], E>

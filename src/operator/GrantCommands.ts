@@ -10,7 +10,7 @@ import { newId } from "../../actors/Identity.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { Subject } from "../../schema/records/Ids.ts"
 
-/** A person who operates the installation; a `disabled` one cannot, until the account is unlocked. */
+/** A person who operates the installation; if `disabled`, they cannot until the account is unlocked. */
 const Operator = Schema.Struct({
   subject: Subject,
   email: Schema.String,
@@ -30,7 +30,7 @@ export class GrantCommands extends Context.Service<
     readonly list: Effect.Effect<OperatorList>
     /** `account` is a subject or an e-mail address. Fails with `not_found`. */
     readonly grant: (account: string) => Effect.Effect<OperatorList, ApiError>
-    /** Holds from the next request on. Fails with `not_found`. */
+    /** Takes effect from the next request on. Fails with `not_found`. */
     readonly revoke: (account: string) => Effect.Effect<OperatorList, ApiError>
   }
 >()("svc/operator/GrantCommands") {

@@ -6,7 +6,7 @@ import { Vault } from "../../actors/vault/Vault.ts"
 import type { VaultLocked } from "../../actors/vault/VaultErrors.ts"
 
 export const KeyRotationRequest = Schema.Struct({
-  /** Removes keys from the file that stored data no longer needs. */
+  /** Removes keys that stored data no longer needs from the file. */
   forgetRetired: Schema.Boolean,
   /** The signing keys have leaked: drop them at once. */
   compromised: Schema.Boolean
@@ -52,7 +52,7 @@ export class KeyCommands extends Context.Service<
             data: { command: "admin rotate-keys" }
           })
           yield* Effect.logInfo(`Done for an operator: svc admin rotate-keys, master key ${masterKey.activeKeyId}`)
-          // Keys that were just published are not used yet; the vault's rotation does not depend on that.
+          // Keys that have only just been published are not in use yet; the vault's rotation does not depend on that.
           const signingKeys = yield* signing.rotate(serviceContext, { compromised }).pipe(
             Effect.map(({ activeKeyIds }) => ({ rotated: true, activeKeyIds })),
             Effect.catch((error) => Effect.succeed({ rotated: false, reason: error.message }))

@@ -33,13 +33,15 @@ export const DownloadedState = Schema.Struct({
 })
 export type DownloadedState = typeof DownloadedState.Type
 
-/** What an operator does about states that applies left and that their settlements did not take. */
+/** What an operator can do about states that applies left behind and their settlements did not accept. */
 export class LeftOverCommands extends Context.Service<
   LeftOverCommands,
   {
-    /** Those that were neither adopted nor discarded, newest first. */
+    /** States that have been neither adopted nor discarded, newest first. */
     readonly list: Effect.Effect<ReadonlyArray<KeptLeftOver>>
-    /** The state in the clear, with an audit event. Fails with `not_found`, and `failed_precondition` for one that was erased. */
+    /**
+     * The state in plain text, with an audit event. Fails with `not_found`, and with `failed_precondition` if it has been erased.
+     */
     readonly download: (id: string) => Effect.Effect<DownloadedState, ApiError>
   }
 >()("svc/operator/LeftOverCommands") {

@@ -30,7 +30,7 @@ type Reached<Commands> = {
       : never
 }
 
-/** The real path of a data folder in use by a server, with what is known of that server. */
+/** The real path of a data folder that a server is using, with what is known about that server. */
 const served = Effect.fn("served")(
   function* (dataDir: string) {
     const files = yield* FileSystem.FileSystem
@@ -43,8 +43,8 @@ const served = Effect.fn("served")(
 )
 
 /**
- * Without a server the command's user writes the files, and root would leave files that the server cannot open. Fails with
- * `DataFolderUnusable`.
+ * Without a server, the files are written as the user who runs the command, and root would leave files that the server cannot
+ * open. Fails with `DataFolderUnusable`.
  */
 const requireOwner = Effect.fn("requireOwner")(function* (dataDir: string) {
   const look = yield* lookAtDataFolder(dataDir).pipe(
@@ -57,7 +57,7 @@ const requireOwner = Effect.fn("requireOwner")(function* (dataDir: string) {
   }
 })
 
-/** Accounts of the installation, through the server that has the data folder, or over the folder when none has. */
+/** Accounts of the installation: through the server that has the data folder, or directly on the folder if none has. */
 export class OperatorAccounts extends Context.Service<OperatorAccounts, Reached<AccountCommands["Service"]>>()(
   "svc/operator/OperatorAccounts"
 ) {
@@ -132,7 +132,7 @@ export class OperatorRestore extends Context.Service<OperatorRestore, Reached<Re
     )
 }
 
-/** States that applies left, in the same way. */
+/** States that applies left behind, in the same way. */
 export class OperatorLeftOvers extends Context.Service<OperatorLeftOvers, Reached<LeftOverCommands["Service"]>>()(
   "svc/operator/OperatorLeftOvers"
 ) {
@@ -184,7 +184,7 @@ export class OperatorPools extends Context.Service<OperatorPools, Reached<PoolCo
     )
 }
 
-/** What only the server that waits for an agent can do. */
+/** Actions that only the server waiting for an agent can perform. */
 export class OperatorReleases extends Context.Service<OperatorReleases, Reached<ReleaseCommands["Service"]>>()(
   "svc/operator/OperatorReleases"
 ) {
@@ -228,7 +228,7 @@ export class OperatorGrants extends Context.Service<OperatorGrants, Reached<Gran
     )
 }
 
-/** What is older than the server keeps it, in the same way. */
+/** Records past the server's retention periods, in the same way. */
 export class OperatorRetention extends Context.Service<OperatorRetention, Reached<RetentionCommands["Service"]>>()(
   "svc/operator/OperatorRetention"
 ) {
@@ -251,7 +251,7 @@ export class OperatorRetention extends Context.Service<OperatorRetention, Reache
     )
 }
 
-/** The policy of the running server: without one there is nothing to reload. */
+/** The running server's policy: without a server there is nothing to reload. */
 export class OperatorPolicies extends Context.Service<OperatorPolicies, Reached<PolicyCommands["Service"]>>()(
   "svc/operator/OperatorPolicies"
 ) {

@@ -3,14 +3,14 @@ import { Effect, FileSystem, Layer, Option, Path, Redacted, Schema } from "effec
 import { Headers } from "effect/http"
 import { RpcMiddleware } from "effect/rpc"
 
-/** A command over the operator's socket without the secret of the listening server. */
+/** A command over the operator's socket that lacks the listening server's secret. */
 export class OperatorUnauthorised extends Schema.TaggedError<OperatorUnauthorised>()("OperatorUnauthorised", {
   message: Schema.String
 }) {}
 
 /**
- * Every command carries a secret that only the owner of the data folder can read. The mode of the socket does not stop module
- * code where Runs share the service's user: not every kernel's confinement covers sockets.
+ * Every command carries a secret that only the owner of the data folder can read. The mode of the socket does not keep out module
+ * code if Runs share the service's user: not every kernel's confinement covers sockets.
  */
 export class OperatorAuthorization extends RpcMiddleware.Service<OperatorAuthorization>()(
   "svc/operator/OperatorAuthorization",
@@ -27,20 +27,20 @@ const secretPath = Effect.fnUntraced(function* (folder: string) {
 
 const digest = (text: string) => createHash("sha256").update(text).digest()
 
-/** Issues the secret of this server, valid as long as it listens; `folder` is claimed by it. */
+/** Issues this server's secret, valid for as long as it listens; `folder` is claimed by the server. */
 export const issueOperatorSecret = Effect.fn("issueOperatorSecret")(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* secretPath(folder)
   const remove = files.remove(path, { force: true })
   const secret = randomBytes(secretBytes).toString("hex")
-  // One left by a killed server may have another mode; a new file has this one from the start.
+  // One left behind by a killed server may have a different mode; a new file has this mode from the start.
   yield* remove
   yield* files.writeFileString(path, secret, { flag: "wx", mode: 0o600 })
   yield* Effect.addFinalizer(() => Effect.ignore(remove))
   return Redacted.make(secret)
 })
 
-/** The secret of the server that has the folder; `none` when it does not listen, or its release has none. */
+/** The secret of the server that has the folder; `none` if it is not listening, or its release has none. */
 export const readOperatorSecret = Effect.fn("readOperatorSecret")(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   return yield* files.readFileString(yield* secretPath(folder)).pipe(

@@ -34,8 +34,8 @@ const authorization = Layer.unwrap(
 )
 
 /**
- * Listens in the claimed data folder, only for its owner: the folder has mode 0700, the socket 0600. A socket left by a
- * killed server is removed first; the claim proves that no other process listens there.
+ * Listens in the claimed data folder, for its owner only: the folder has mode 0700, the socket 0600. A socket left by a killed
+ * server is removed first; the claim proves that no other process is listening there.
  */
 const listening = Layer.effect(
   SocketServer.SocketServer,
@@ -82,7 +82,7 @@ const handlers = OperatorProtocol.toLayer(
       SetPassword: accounts.setPassword,
       ListRestoreReview: () => restored.list,
       ListRestoredRules: () => restored.rules,
-      // Without a server, the next start makes the comparison.
+      // Without a server, the next startup makes the comparison.
       DecideRestoreReview: (request) => restored.decide(request).pipe(Effect.tap(staleReasons.compareUnread)),
       ListLeftOverStates: () => leftOvers.list,
       DownloadLeftOverState: ({ id }) => leftOvers.download(id),
@@ -116,8 +116,8 @@ const commands = Layer.mergeAll(
 )
 
 /**
- * Takes the operator's commands while this process has the data folder. A server that cannot listen for them runs without: they
- * then need it stopped.
+ * Accepts the operator's commands while this process has the data folder. A server that cannot listen for them runs without: the
+ * commands then require it to be stopped.
  */
 export const operatorServer = RpcServer.layer(OperatorProtocol, { disableFatalDefects: true }).pipe(
   Layer.provide(handlers),

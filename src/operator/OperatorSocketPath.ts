@@ -1,11 +1,11 @@
 import { Path, Effect, Schema } from "effect"
 
-/** The data folder has no socket for the operator's commands, or nothing answers there. */
+/** The data folder has no socket for the operator's commands, or nothing responds on it. */
 export class OperatorSocketUnusable extends Schema.TaggedError<OperatorSocketUnusable>()("OperatorSocketUnusable", {
   message: Schema.String
 }) {}
 
-/** The kernel's limit for the path of a Unix domain socket, without its closing NUL. */
+/** The kernel's limit on the path of a Unix domain socket, not counting the terminating NUL. */
 const longestPath = process.platform === "linux" ? 107 : 103
 
 /**

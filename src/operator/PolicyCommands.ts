@@ -13,14 +13,14 @@ import { ApiError } from "../../schema/errors/ApiError.ts"
 import { ClientsInForce } from "../accounts/oidc/ClientsInForce.ts"
 import { PolicyInForce, type PolicyReload } from "../composition/OperatorPolicy.ts"
 
-/** What a reload changed. Digests are `sha256:` over the file; `changed` are its changed parts. */
+/** What a reload changed. Digests are `sha256:` over the file; `changed` lists the parts that changed. */
 export const PolicyReloaded = Schema.Struct({
   previousDigest: Schema.String,
   digest: Schema.String,
   changed: Schema.Array(Schema.String),
-  /** Plans that became void: made under a profile or base configuration that is no longer in force. */
+  /** Plans that have become void: made under a profile or base configuration that is no longer in force. */
   supersededPlans: Schema.Int,
-  /** The OpenID clients of the installation: ids that changed, and grants that ended with clients and redirect addresses. */
+  /** The installation's OpenID clients: ids that changed, and grants that ended along with clients and redirect addresses. */
   clients: Schema.Struct({ changed: Schema.Array(Schema.String), endedGrants: Schema.Int })
 })
 export type PolicyReloaded = typeof PolicyReloaded.Type
@@ -44,7 +44,7 @@ export class PolicyCommands extends Context.Service<
   PolicyCommands,
   {
     /**
-     * Reloads the policy file and the file of OpenID clients, both or neither. Fails with `failed_precondition` without changing
+     * Reloads the policy file and the OpenID clients file, both or neither. Fails with `failed_precondition` without changing
      * anything.
      */
     readonly reload: Effect.Effect<PolicyReloaded, ApiError>
@@ -104,7 +104,7 @@ export class PolicyCommands extends Context.Service<
           Effect.provideService(Grants, grants),
           Effect.orDie,
           transaction(sql),
-          // It did not happen without its event, and what was read meanwhile was never true.
+          // Without its event the reload did not happen, and anything read in the meantime was never true.
           Effect.onError(() =>
             next.undo.pipe(Effect.andThen(clients?.undo ?? Effect.void), Effect.andThen(Effect.sync(memory.forget)))
           )

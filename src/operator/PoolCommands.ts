@@ -47,7 +47,7 @@ export const AgentChange = Schema.Struct({
 })
 export type AgentChange = typeof AgentChange.Type
 
-/** What an operator does with pools and agents. Each change leaves an audit event `operator.command`. */
+/** What an operator can do with pools and agents. Each change leaves an audit event `operator.command`. */
 export class PoolCommands extends Context.Service<
   PoolCommands,
   {

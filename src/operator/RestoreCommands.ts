@@ -11,7 +11,7 @@ export const RestoredRulesList = Schema.Array(RestoredRules)
 
 export const RestoreDecision = Schema.Struct({
   decision: Schema.Literals(["confirmed", "removed"]),
-  /** Record ids; none for all that wait. */
+  /** Record ids; none means all that are waiting. */
   ids: Schema.Option(Schema.Array(Schema.String))
 })
 
@@ -21,7 +21,7 @@ export class RestoreCommands extends Context.Service<
   {
     readonly list: Effect.Effect<typeof RestoreReviewList.Type>
     readonly rules: Effect.Effect<typeof RestoredRulesList.Type>
-    /** Returns what was decided. Fails with `not_found` for an id that does not wait, without deciding anything. */
+    /** Returns what was decided. Fails with `not_found` if an id is not waiting, without deciding anything. */
     readonly decide: (request: typeof RestoreDecision.Type) => Effect.Effect<typeof RestoreReviewList.Type, ApiError>
   }
 >()("svc/operator/RestoreCommands") {

@@ -11,8 +11,7 @@ import { RetainedKindName } from "../../schema/records/Retention.ts"
 const Handle = rowShape({ id: WorkspaceId, handle: Schema.String })
 
 /**
- * What is removed of one kind in one Workspace. Audit events of no Workspace are those of the installation and its
- * accounts.
+ * What is removed of one kind in one Workspace. Audit events without a Workspace are those of the installation and its accounts.
  */
 const Removed = Schema.Union([
   Schema.Struct({
@@ -38,14 +37,14 @@ const Removed = Schema.Union([
 ])
 type Removed = typeof Removed.Type
 
-/** What is removed, and what is kept although its time is over. */
+/** What is removed, and what is kept although its retention period is over. */
 export const RetentionReport = Schema.Struct({
   removed: Schema.Array(Removed),
   kept: Schema.Array(Schema.Struct({ kind: RetainedKindName, reason: NeedReason, records: Schema.Int }))
 })
 export type RetentionReport = typeof RetentionReport.Type
 
-/** What an operator does about records that are older than the server keeps them. */
+/** What an operator can do about records past the server's retention periods. */
 export class RetentionCommands extends Context.Service<
   RetentionCommands,
   {

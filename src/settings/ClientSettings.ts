@@ -1,4 +1,4 @@
-/** What commands read that are clients of a server: which one, the token for it, and where in it they work. */
+/** Variables read by client commands: which server to use, the token for it, and where in it they work. */
 export const clientEnv = {
   url: "SVC_URL",
   token: "SVC_TOKEN",

@@ -4,7 +4,7 @@ import { define } from "./SettingDefinition.ts"
 
 const days = ({ after }: RetentionPeriod) => String(Duration.toDays(after))
 
-/** How long records are kept that nothing needs any more. */
+/** How long records that nothing needs any more are kept. */
 export const keepSettings = define({
   keepLogs: {
     env: "SVC_KEEP_LOGS",

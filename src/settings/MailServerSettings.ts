@@ -1,6 +1,6 @@
 import { define } from "./SettingDefinition.ts"
 
-/** The mail server, where there is one. */
+/** The mail server, if there is one. */
 export const mailServerSettings = define({
   smtpUrl: {
     env: "SVC_SMTP_URL",

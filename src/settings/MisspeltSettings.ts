@@ -57,6 +57,6 @@ export const misspeltSettings: Effect.Effect<ReadonlyArray<MisspeltSetting>> = E
   })
 })
 
-/** The message about one; values are never repeated. */
+/** The message about a misspelt setting; values are never repeated. */
 export const describeMisspelt = ({ given, meant }: MisspeltSetting): string =>
   `${given} is no setting and has no effect. ${meant} is one.`

@@ -181,7 +181,7 @@ const settingFields = {
 export const Settings = Schema.Struct(settingFields)
 export type Settings = typeof Settings.Type
 
-/** The values of flags, by setting; empty text counts as not given. */
+/** The values of flags, by setting; empty text is treated as not given. */
 export type GivenFlags = ReadonlyMap<string, string>
 
 const decodeSettings = Schema.decodeUnknownEffect(Settings, { errors: "all" })
@@ -207,7 +207,7 @@ const transportContradiction = (settings: Settings): string | undefined =>
     ? `SVC_LISTEN is ${formatListenAddress(settings.listen)}, which is beyond loopback, and no https SVC_BASE_URL says that a proxy with TLS stands in front. Set SVC_BASE_URL to the https origin that people use, listen on loopback, or set SVC_PLAIN_HTTP=anywhere to serve passwords and sessions unencrypted.`
     : undefined
 
-// Anybody may have an identity at these, so their subjects are nobody's employees.
+// Anybody can have an identity at these providers, so a subject there says nothing about whose employee it is.
 const sharedHosts: ReadonlySet<string> = new Set(["accounts.google.com", "gitlab.com", "appleid.apple.com"])
 const entra = "login.microsoftonline.com"
 const sharedTenants: ReadonlySet<string> = new Set([
@@ -246,7 +246,7 @@ const mailContradiction = (settings: Settings): string | undefined => {
     : "SVC_SMTP_USER and its password (SVC_SMTP_PASSWORD or SVC_SMTP_PASSWORD_FILE) are needed together."
 }
 
-/** Why nobody could sign in under these settings, if so. */
+/** The reason nobody could sign in under these settings, if there is one. */
 const signInContradiction = (settings: Settings): string | undefined => {
   const { passwordSignIn, upstreamOidcClientId, upstreamOidcClientSecret, upstreamOidcIssuer } = settings
   const given = [upstreamOidcIssuer, upstreamOidcClientId, upstreamOidcClientSecret].filter(
@@ -293,7 +293,7 @@ export const loadSettings = Effect.fn("loadSettings")(
   })
 )
 
-/** The upstream provider that people may sign in with, when one is set. */
+/** The upstream provider that people may sign in with, if one is set. */
 export const upstreamProvider = (settings: Settings) => {
   const {
     upstreamOidcClientId: clientId,
@@ -314,7 +314,7 @@ export const upstreamProvider = (settings: Settings) => {
       }
 }
 
-/** The mail server, when one is set. */
+/** The mail server, if one is set. */
 export const mailServer = (settings: Settings) => {
   const { name, smtpCaFile, smtpFrom, smtpPassword, smtpPasswordFile, smtpUrl, smtpUser } = settings
   return smtpUrl === undefined || smtpFrom === undefined

@@ -3,11 +3,11 @@ import { Commits } from "../../actors/database/Commits.ts"
 import { ReadSql } from "../../actors/database/ReadSql.ts"
 import { AuthorityChangeRow } from "./AuthorityChangeRow.ts"
 
-/** The changes of authority that one follower has not seen yet. */
+/** The authority changes that one follower has not seen yet. */
 export interface AuthorityWatch {
   /** Identifies the current moment; taken before the authority is read. */
   readonly seen: () => number
-  /** Completes as soon as any authority has changed after `seen`. */
+  /** Completes as soon as any authority has changed since `seen`. */
   readonly changedSince: (seen: number) => Effect.Effect<void>
 }
 
@@ -43,7 +43,7 @@ export class AuthorityChanges extends Context.Service<
         known = row?.count
         wake()
       }).pipe(
-        // If it is uncertain that nothing has changed, check.
+        // If unsure that nothing has changed, check.
         Effect.catchCause((cause) =>
           Effect.andThen(Effect.logWarning("Changes of authority could not be read", cause), Effect.sync(wake))
         )
@@ -89,8 +89,8 @@ export class AuthorityChanges extends Context.Service<
 }
 
 /**
- * Fails as soon as the authority that `check` requires has ended. It is checked at once, for what ended before it was followed, then after
- * each change and, for one that expires, at this interval.
+ * Fails as soon as the authority that `check` requires has ended. Checks immediately, in case it ended before it was followed,
+ * then after each change and, if the authority expires, at this interval.
  */
 export const untilRefused = <E, R>(
   { follow }: AuthorityChanges["Service"],

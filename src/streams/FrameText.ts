@@ -1,7 +1,7 @@
 import type { SequencePage } from "../../actors/run/Runs.ts"
 import type { RunFrame, RunSequence } from "./RunFrames.ts"
 
-/** Bytes of one frame; a larger entry is sent in a frame of its own. */
+/** Size of one frame in bytes; a larger entry gets a frame of its own. */
 export const maxFrameBytes = 64 * 1024
 
 const fields = { events: "events", logs: "entries" } as const

@@ -5,12 +5,12 @@ import { AuthorityChanges, untilRefused } from "./AuthorityChanges.ts"
 import { RunFeeds } from "./RunFeeds.ts"
 import type { RunFrames, RunSequence } from "./RunFrames.ts"
 
-/** How often a live subscription checks whether its authority has expired; revocations are noticed at their commit. */
+/** How often a live subscription checks whether its authority has expired; revocations are noticed as they commit. */
 export const RecheckInterval = Context.Reference<Duration.Input>("svc/streams/RecheckInterval", {
   defaultValue: () => "5 seconds"
 })
 
-/** A subscription for as long as its authority lasts: the credential is live and the membership active. */
+/** A subscription that lasts as long as its authority: the credential is live and the membership active. */
 export const subscribe = Effect.fn("subscribe")(function* (options: {
   readonly runId: RunId
   readonly sequence: RunSequence

@@ -27,9 +27,9 @@ interface Reading {
 }
 
 /**
- * The readers of one sequence. Subscribers at the same position share one read of the ledger and one encoding; only the
- * two newest pages are kept: the first reader may reach the end again before the others have taken the page that it
- * read. A reader that is further behind reads the ledger itself.
+ * The readers of one sequence. Subscribers at the same position share one read of the ledger and one encoding. Only the two
+ * newest pages are kept: the first reader may reach the end again before the others have received the page it read. A reader that
+ * is further behind reads the ledger itself.
  */
 class Feed {
   #version = 0
@@ -52,7 +52,7 @@ class Feed {
   /** The next page after `after`, as soon as there is one. */
   next(after: number): Effect.Effect<FeedPage> {
     return Effect.suspend(() => {
-      // Taken before the read: every later change is noticed, whether the read saw it or not.
+      // Taken before the read, so every later change is noticed, whether or not the read saw it.
       const seen = this.#version
       return Effect.filterOrElse(
         this.#page(after, seen),
@@ -92,7 +92,7 @@ export class RunFeeds extends Context.Service<
   {
     /** Every frame after `after` until the Run is final. Reads only as fast as the consumer pulls. */
     readonly follow: (id: RunId, sequence: RunSequence, after: number) => Stream.Stream<RunFrame>
-    /** The same without a stream's overhead, for crowds: gives each frame to `take` and waits for it. */
+    /** The same without the overhead of a stream, for large numbers of readers: passes each frame to `take` and waits for it. */
     readonly deliver: (
       id: RunId,
       sequence: RunSequence,
@@ -124,7 +124,8 @@ export class RunFeeds extends Context.Service<
           Effect.sync(() => streams.listen(id, wake)),
           (stop) => Effect.sync(stop)
         )
-        // One clock for all readers: a crowd would spend its time on one timer per reader and frame.
+        // One clock for all readers: with one timer per reader and frame, a large number of readers would spend all their time on
+        // timers.
         yield* Effect.sync(wake).pipe(Effect.delay(reread), Effect.forever, Effect.forkScoped)
         return feed
       })

@@ -4,15 +4,15 @@ import type { ApiError } from "../../schema/errors/ApiError.ts"
 /** The two durable sequences of a Run. */
 export type RunSequence = "events" | "logs"
 
-/** Part of a sequence on the wire: one JSON text, and its last sequence number. */
+/** Part of a sequence as sent on the wire: one JSON text and its last sequence number. */
 export interface RunFrame {
   readonly text: string
   readonly last: number
 }
 
 /**
- * One live subscription, whatever carries it: every frame after `after`, in order, without gap or duplicate. It ends when the
- * Run is final and fails when the authority behind it has ended. It never reads ahead of the consumer.
+ * One live subscription, regardless of transport: every frame after `after`, in order, without gaps or duplicates. It ends when
+ * the Run is final and fails when the authority behind it has ended. It never reads ahead of the consumer.
  */
 export interface RunFrames {
   readonly subject: string
@@ -23,5 +23,5 @@ export interface RunFrames {
   readonly deliver: (take: (frame: RunFrame) => Effect.Effect<void>) => Effect.Effect<void, ApiError>
 }
 
-/** The frame that says that nothing follows. */
+/** The frame saying that nothing follows. */
 export const doneText = JSON.stringify({ done: true })

@@ -11,8 +11,8 @@ const encoder = new TextEncoder()
 const message = (id: number, data: string) => encoder.encode(`id: ${id}\ndata: ${data}\n\n`)
 
 /**
- * A subscription as server-sent events: each frame one message whose id resumes it by `Last-Event-ID`. A stream that ends
- * without `{"done":true}` was cut off (the server stopped, or the authority ended) and may be resumed.
+ * A subscription as server-sent events: each frame is one message, whose id resumes the stream through `Last-Event-ID`. A stream
+ * that ends without `{"done":true}` was cut off (the server stopped, or the authority ended) and may be resumed.
  */
 export const serverSentEvents = Effect.fn("serverSentEvents")(function* (subscription: RunFrames) {
   const draining = yield* Draining

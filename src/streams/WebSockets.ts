@@ -16,7 +16,7 @@ export interface SocketSession {
   readonly closed: () => void
 }
 
-/** How long a subscriber may take nothing before it is cut off; it resumes from the last frame it read. */
+/** How long a subscriber may read nothing before it is cut off; it resumes from the last frame it read. */
 export const StalledAfter = Context.Reference<Duration.Input>("svc/streams/StalledAfter", {
   defaultValue: () => "60 seconds"
 })
@@ -30,13 +30,13 @@ const closeOf = (cause: Cause.Cause<ApiError>): readonly [code: number, reason: 
 }
 
 /**
- * The WebSockets of live streams. A socket gets its next frame only after the previous one has left the server's buffer, so a
+ * The WebSockets for live streams. A socket gets its next frame only after the previous one has left the server's buffer, so a
  * slow reader costs one frame of memory, falls behind in the ledger instead, and is cut off when it stalls.
  */
 export class WebSockets extends Context.Service<
   WebSockets,
   {
-    /** Refuses a subject that holds too many sockets already. */
+    /** Refuses a subject that already has too many open sockets. */
     readonly admit: (subject: string) => Effect.Effect<void, ApiError>
     readonly open: (subscription: RunFrames, sink: SocketSink) => SocketSession
     /** Ends every socket with 1012 and the point to resume from. */

@@ -22,10 +22,10 @@ export interface TestRepository {
   readonly commit: (files: TestFiles, message?: string) => Effect.Effect<string>
 }
 
-/** The person of the test. */
+/** The test's person. */
 export interface TestAccount {
   readonly user: User
-  /** The person owns it. */
+  /** Owned by the person. */
   readonly workspace: Workspace
   /** A personal access token with `read` and `write`, for clients over HTTP. */
   readonly token: Redacted.Redacted
@@ -46,7 +46,7 @@ export class TestControlPlane extends Context.Service<
     readonly repository: (name: string) => TestRepository
   }
 >()("svc/testing/TestControlPlane") {
-  /** Acts for the person of the test. */
+  /** Acts for the test's person. */
   static readonly actor: Layer.Layer<Actor, ApiError, ControlPlane | TestControlPlane> = Layer.unwrap(
     Effect.map(TestControlPlane, ({ user }) => ControlPlane.user(user.subject))
   )
@@ -69,8 +69,8 @@ const account = Effect.gen(function* () {
 })
 
 /**
- * A control plane on a temporary folder, listening on a free loopback port, with an account and Git repositories. What
- * it executes is real: it needs OpenTofu or Terraform on the PATH for Runs. Everything is removed with the Scope.
+ * A control plane in a temporary folder, listening on a free loopback port, with an account and Git repositories. What it
+ * executes is real: Runs need OpenTofu or Terraform on the PATH. Everything is removed with the Scope.
  */
 export const layer = (
   options: TestOptions = {}

@@ -38,7 +38,7 @@ const bindings = Effect.gen(function* () {
     SELECT consumer_capsule_id, status, permissions, subject FROM interface_bindings ORDER BY created_at, id`
 })
 
-describe("what a configuration requires of the host", () => {
+describe("what a configuration requires from the host", () => {
   tests.live("secret.generated, http.endpoint and Interfaces: delivered, kept, materialised, retired", () =>
     Effect.gen(function* () {
       const { context, subject, workspaceId } = yield* Bench
@@ -107,7 +107,7 @@ describe("what a configuration requires of the host", () => {
     })
   )
 
-  tests.live("never lets a generated secret into a stream, a log or a record", () =>
+  tests.live("never lets a generated secret reach a stream, a log or a record", () =>
     Effect.gen(function* () {
       const { workspaceId } = yield* Bench
       const sql = yield* SqlClient.SqlClient
@@ -223,7 +223,7 @@ describe("what a configuration requires of the host", () => {
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         const { capsuleId, planRunId } = yield* deployed("guarded", "guarded")
-        // What is registered is what the reviewers of the plan saw.
+        // What is registered is what the plan's reviewers saw.
         expect((yield* settled(planRunId)).signIn?.postLogoutRedirectUris).toEqual([
           guardedOrigin,
           `${guardedOrigin}/goodbye`
@@ -236,7 +236,7 @@ describe("what a configuration requires of the host", () => {
       })
   )
 
-  tests.live("refuses the apply before the tool starts when a delivered value has moved", () =>
+  tests.live("refuses the apply before the tool starts if a delivered value has changed", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const capsules = yield* Capsules
@@ -254,19 +254,19 @@ describe("what a configuration requires of the host", () => {
     })
   )
 
-  tests.live("a withdrawn endpoint blocks plan and apply, but not drift checks and destruction", () =>
+  tests.live("a withdrawn endpoint blocks plan and apply, but not drift checks or destroys", () =>
     Effect.gen(function* () {
       const { context } = yield* Bench
       const capsules = yield* Capsules
       const runs = yield* Runs
       const web = yield* deployed("shop", "web")
       yield* eventually(surfaces, ({ items }) => items.length === 2)
-      // Two Capsules provide it now, so the choice is ambiguous.
+      // Two Capsules now provide it, so the choice is ambiguous.
       const reader = yield* install("second reader", "reader")
       expect(reader.diagnostics.map(({ code }) => code)).toEqual(["interface_ambiguous"])
       const waiting = yield* settled((yield* capsules.plan(context, web.capsuleId, undefined)).value.id)
       expect(waiting.status).toBe("waiting_approval")
-      // Assignments match by name: under another name the Capsule has none.
+      // Assignments match by name: a Capsule with another name has none.
       yield* capsules.update(context, web.capsuleId, { name: "renamed" })
       yield* runs.approve(context, waiting.id, {})
       const apply = yield* settled((yield* runs.apply(context, waiting.id, undefined)).value.id)
@@ -327,7 +327,7 @@ describe("what a configuration requires of the host", () => {
       const id = failure?.intentId ?? ""
       const stale = interfaces.retry(context, workspaceId, id, { attempt: 2, code: "output_type_mismatch" })
       expect((yield* Effect.flip(stale)).code).toBe("guard_conflict")
-      // The caller was authorised only for the Workspace in the address (Z4).
+      // The caller was authorised only for the Workspace in the URL (Z4).
       const elsewhere = interfaces.retry(context, otherWorkspaceId, id, { attempt: 1, code: "output_type_mismatch" })
       expect((yield* Effect.flip(elsewhere)).code).toBe("not_found")
       const again = yield* interfaces.retry(context, workspaceId, id, { attempt: 1, code: "output_type_mismatch" })

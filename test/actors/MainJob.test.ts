@@ -49,7 +49,7 @@ it.live(
       const settings = yield* testSettings({
         dataDir: `${folder}/data`,
         gitAllowOrigins: [repository.origin],
-        // Each Run has a network of its own, as shipped.
+        // Each Run has its own network, as in the shipped configuration.
         runnerNetwork: "auto"
       })
 
@@ -79,7 +79,7 @@ it.live(
         expect(again.replayed).toBe(true)
         expect(again.value.id).toBe(created.value.id)
 
-        // No step is requested: the service takes each one automatically.
+        // No steps are requested: the service takes each one automatically.
         const reviewable = yield* eventually(
           plans.read(created.value.id),
           ({ nextAction }) => nextAction !== "reconcile"

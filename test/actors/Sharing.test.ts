@@ -24,7 +24,7 @@ const renewed = Effect.fnUntraced(function* (capsuleId: Parameters<Capsules["Ser
   return yield* applied(plan.id)
 })
 
-describe("Outputs of one Capsule as inputs of another", () => {
+describe("one Capsule's Outputs as another's inputs", () => {
   tests.live("within a Workspace: injected, shown in the graph, free of cycles", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* Bench
@@ -112,7 +112,7 @@ describe("Outputs of one Capsule as inputs of another", () => {
         mode: "variable_injection",
         outputs: [{ from: "hello", to: "greeting", required: true }]
       })
-      // An offer alone reveals nothing, not even that the Capsule exists.
+      // An offer alone reveals nothing, not even the Capsule's existence.
       expect((yield* Effect.flip(depend)).code).toBe("invalid_request")
       expect((yield* Effect.flip(shares.approve(context, offered.id, workspaceId))).code).toBe("permission_denied")
       expect((yield* shares.approve(context, offered.id, otherWorkspaceId)).status).toBe("active")
@@ -127,7 +127,7 @@ describe("Outputs of one Capsule as inputs of another", () => {
       const capsules = yield* Capsules
       expect((yield* capsules.read(consumer.capsuleId)).staleReasons).toEqual([])
       expect((yield* shares.revoke(context, offered.id, workspaceId)).status).toBe("revoked")
-      // The value it was applied with is gone: it becomes stale at once, across Workspaces as well.
+      // The value it was applied with is gone: it becomes stale at once, even across Workspaces.
       const { staleReasons, status } = yield* capsules.read(consumer.capsuleId)
       expect([status, staleReasons]).toEqual([
         "stale",

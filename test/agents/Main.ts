@@ -1,5 +1,6 @@
-// `npm run test:agents [-- --short [--share K]] [-- --only TEXT]`: a real server, real agents and the real tool, with every fault between
-// them. After each, the provider's own count, the states and every captured byte say whether a promise was broken. Exits with 1 if one was.
+// `npm run test:agents [-- --short [--share K]] [-- --only TEXT]`: a real server, real agents and the real tool, with every fault
+// injected between them. After each fault, the provider's own count, the states and every captured byte show whether a promise
+// was broken. Exits with 1 if one was.
 import { NodeRuntime } from "@effect/platform-node"
 import { Cause, Console, Duration, Effect, FileSystem, Option, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -18,7 +19,7 @@ class AgentsFailed extends Schema.TaggedError<AgentsFailed>()("AgentsFailed", { 
   override readonly [Runtime.errorExitCode] = 1
 }
 
-/** The short form runs one share of this many. */
+/** The short form runs one share out of this many. */
 const togetherShares = 7
 const killShares = 14
 /** The number of cases that share a server. */
@@ -39,7 +40,7 @@ const flags = {
   parallel: Flag.Int("parallel").pipe(Flag.withDefault(3), Flag.withDescription("Servers at a time"))
 }
 
-/** Runs a case, says how it went, and whether it passed. */
+/** Runs a case, prints how it went, and returns whether it passed. */
 const judged = <R>(name: string, longest: Duration.Duration, run: Effect.Effect<unknown, unknown, R>) =>
   Effect.gen(function* () {
     const [time, result] = yield* run.pipe(
@@ -60,7 +61,7 @@ const judged = <R>(name: string, longest: Duration.Duration, run: Effect.Effect<
     return result._tag === "Success"
   })
 
-/** One server for a few cases; its verdict is one more. */
+/** One server for several cases; its verdict counts as one more. */
 const laneJob = (cases: ReadonlyArray<LaneCase>, server: string) => (folder: string, number: number) =>
   Effect.gen(function* () {
     const world = yield* agentWorld({ folder, server })
@@ -82,7 +83,7 @@ const worldJob =
   (folder: string) =>
     Effect.map(judged(name, longestWorldCase, Effect.scoped(run({ folder, ...programs }))), (passed) => [passed])
 
-/** One side is of another release. */
+/** One side runs another release. */
 const mixedJobs = (own: string, other: string): ReadonlyArray<Job> =>
   shortWorldCases.flatMap(({ name, run }) => [
     worldJob({ name: `agent of another release: ${name}`, run }, { server: own, agent: other }),

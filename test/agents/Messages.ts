@@ -5,10 +5,10 @@ import type { AgentProtocol } from "../../schema/agent/AgentProtocol.ts"
 /**
  * When a message is sent.
  *
- * - `begin`: an agent enrols and begins its session
- * - `plan`, `apply`, `drift`: of a Capsule with a source build
- * - `handIn`: its Capsule was released while the agent worked
- * - `decline`: an offer that its server did not sign
+ * - `begin`: an agent enrols and starts its session
+ * - `plan`, `apply`, `drift`: for a Capsule with a source build
+ * - `handIn`: its Capsule was released while the agent was working
+ * - `decline`: an offer that its server has not signed
  */
 export type Occasion = "begin" | "plan" | "apply" | "drift" | "handIn" | "decline"
 
@@ -16,7 +16,7 @@ type Message = RpcGroup.Rpcs<typeof AgentProtocol>["_tag"]
 type Fetched = "snapshot" | "build" | "state" | "plan_file"
 export type Said = Message | `GET ${Fetched}` | `PUT ${Exclude<BlobKind, "snapshot">}`
 
-/** Every message and transfer, with the occasion at which a fault meets it. A message missing here does not compile. */
+/** Every message and transfer, with the occasion on which a fault hits it. Omitting a message here is a compile error. */
 export const occasions: Readonly<Record<Said, Occasion>> = {
   Enrol: "begin",
   Challenge: "begin",
@@ -41,7 +41,7 @@ export const occasions: Readonly<Record<Said, Occasion>> = {
   "PUT left_over": "handIn"
 }
 
-/** What goes within messages where both sides take it so. */
+/** Files that are sent within messages if both sides support it. */
 const carried: ReadonlySet<Said> = new Set([
   "GET state",
   "GET plan_file",
@@ -50,7 +50,7 @@ const carried: ReadonlySet<Said> = new Set([
   "PUT outcome"
 ] satisfies ReadonlyArray<Said>)
 
-/** Whether it is said only where one side is of the release before. */
+/** Whether it is sent only if one side is from the previous release. */
 export const isOfBefore = (message: Said): boolean => carried.has(message)
 
 const isSaid = (name: string): name is Said => Object.hasOwn(occasions, name)

@@ -7,7 +7,7 @@ import { startProduct } from "./support/Product.ts"
 const rounds = 9
 const root = fileURLToPath(new URL("../../", import.meta.url))
 
-/** Milliseconds of processor time that a program used, in all of its threads, until it exited successfully. */
+/** CPU time that a program used across all threads until it exited successfully, in milliseconds. */
 const used = (command: ReadonlyArray<string>, env: Readonly<Record<string, string>>) =>
   Effect.promise(async () => {
     const child = Bun.spawn([...command], { env, stdout: "ignore", stderr: "inherit" })
@@ -16,7 +16,7 @@ const used = (command: ReadonlyArray<string>, env: Readonly<Record<string, strin
     return Number(child.resourceUsage()?.cpuTime.total ?? Number.NaN) / 1000
   })
 
-/** What the shortest command of a client costs, in the binary and in the package for npm. */
+/** Cost of a client's shortest command, in the binary and in the npm package. */
 export const commandLine = (binary: string) =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem

@@ -10,7 +10,7 @@ import { type Figure, median } from "./support/Figures.ts"
 
 const rounds = 9
 const commands = 200
-// Before that, much of the time goes into compiling the code.
+// Before that, much of the time is spent compiling the code.
 const warmUps = 20
 
 const perSecond = Effect.fnUntraced(function* <E>(work: Effect.Effect<unknown, E>) {
@@ -20,8 +20,8 @@ const perSecond = Effect.fnUntraced(function* <E>(work: Effect.Effect<unknown, E
 })
 
 /**
- * The same by hand, equally durable: one immediate transaction that reads, updates, notes and reads again, on a copy of the
- * service's own tables, as each table and index that a command writes costs a commit about as much as the statement for it.
+ * The same by hand, with equal durability: one immediate transaction that reads, updates, notes and reads again, on a copy of the
+ * service's own tables, because each table and index that a command writes costs a commit about as much as the statement itself.
  */
 const bareTransaction = Effect.fnUntraced(function* (
   services: Context.Context<SqlClient.SqlClient>,
@@ -46,7 +46,7 @@ const bareTransaction = Effect.fnUntraced(function* (
     (id, workspace_id, actor_kind, action, target_kind, target_id, data, created_at, position, mac)
     VALUES (?, ?, 'service', 'source.update', 'source', ?, '{"fields":["name"]}', ?, ?, ?)`)
   const link = database.prepare("UPDATE audit_chains SET position = ?, mac = ?, seal = ? WHERE scope = ?")
-  // Of the length of a digest in base64; no digest is made here.
+  // As long as a digest in base64; no digest is computed here.
   const mac = "m".repeat(43)
   let count = Number(chain.get(workspaceId)?.["position"])
   return () => {
@@ -62,7 +62,7 @@ const bareTransaction = Effect.fnUntraced(function* (
   }
 })
 
-/** A command through an actor and its transaction against the same rows by hand, alternating. */
+/** A command through an actor and its transaction, compared with the same rows written by hand, alternating. */
 export const commandsFigure = Effect.gen(function* () {
   const { services, workspaceId } = yield* embedded
   const sources = Context.get(services, Sources)

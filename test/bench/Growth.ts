@@ -8,16 +8,16 @@ import { startProduct } from "./support/Product.ts"
 const sizes = [10, 1000, 10_000] as const
 const rounds = 3
 const shape = { connections: 8, requests: 600 }
-// All of them remain below what one person may change within a minute.
+// All of them together stay below the limit on changes per person and minute.
 const commands = 40
 
 type Columns = Readonly<Record<string, string | number | null>>
 
-/** A number as six letters: ids have no other characters. */
+/** A number as six letters, because ids have no other characters. */
 const letters = (index: number): string =>
   [5, 4, 3, 2, 1, 0].map((place) => String.fromCharCode(97 + (Math.floor(index / 26 ** place) % 26))).join("")
 
-/** Copies one row under other names, as many installs would. */
+/** Copies one row under other names, as many installs would create. */
 const multiply = (database: DatabaseSync, id: string, from: number, to: number) => {
   const row: Columns = { ...(database.prepare("SELECT * FROM capsules WHERE id = ?").get(id) as Columns) }
   const names = Object.keys(row)
@@ -39,8 +39,7 @@ const multiply = (database: DatabaseSync, id: string, from: number, to: number) 
 }
 
 /**
- * The same reads and commands with 10, 1,000 and 10,000 Capsules in one Workspace; the slowest size against the
- * fastest.
+ * The same reads and commands with 10, 1,000 and 10,000 Capsules in one Workspace, comparing the slowest size with the fastest.
  */
 export const growth = (binary: string) =>
   Effect.gen(function* () {
@@ -86,7 +85,7 @@ export const growth = (binary: string) =>
     })
     const measures = [
       ["read of a Capsule", get(`/api/v1/capsules/${capsuleId}`)],
-      // At least as many as exist: a page of twice as many Capsules takes longer at any size.
+      // No more than always exist: a page with twice as many Capsules takes longer at any size.
       ["list of 10 Capsules", get(`/api/v1/workspaces/${product.workspaceId}/capsules?limit=10`)],
       ["list of 20 Runs", get(`/api/v1/workspaces/${product.workspaceId}/runs?limit=20`)],
       ["command on a Capsule", rename]

@@ -8,9 +8,9 @@ import { startProduct } from "./support/Product.ts"
 const million = 1_000_000
 const timedLines = 300
 const quietCommands = 60
-// Far enough apart to remain below what an account may change in a minute.
+// Far enough apart to stay below an account's limit on changes per minute.
 const commandEvery = "150 millis"
-// The parser's thread, started by the Run's own scan, has ended by then, however quickly the lines were processed.
+// By then the parser's thread, which the Run's own scan started, has ended, however quickly the lines were processed.
 const settle = "10 seconds"
 
 const Frame = Schema.fromJsonString(
@@ -21,19 +21,19 @@ const decodeWorkspaceId = Schema.decodeEffect(WorkspaceId)
 
 type Product = Effect.Success<ReturnType<typeof startProduct>>
 
-/** A tool whose plan prints a given text and then fails. It leaves everything else to the real one. */
+/** A tool whose plan prints the given text and then fails. It delegates everything else to the real tool. */
 const talkingTool = Effect.fnUntraced(function* (folder: string, tool: string, name: string, plan: string) {
   const files = yield* FileSystem.FileSystem
   const path = `${folder}/${name}`
   yield* files.makeDirectory(path)
-  // Under the real one's name: the service identifies the tool by it.
+  // Named like the real tool, because the service identifies the tool by its name.
   const program = `${path}/${tool.slice(tool.lastIndexOf("/") + 1)}`
   yield* files.writeFileString(program, `#!/bin/sh\nif [ "$1" = plan ]; then\n${plan}\nexit 1\nfi\nexec ${tool} "$@"\n`)
   yield* files.chmod(program, 0o755)
   return program
 })
 
-/** Starts a Run whose plan prints; returns its id once it runs. */
+/** Starts a Run whose plan prints; returns its id once it is running. */
 export const startRun = Effect.fnUntraced(function* (product: Product, url: string) {
   const { installPlan } = yield* product.client.installPlans.create({
     params: { workspaceId: product.workspaceId },
@@ -50,7 +50,7 @@ export const startRun = Effect.fnUntraced(function* (product: Product, url: stri
   return started.installPlan.planRunId ?? ""
 })
 
-/** A tool whose plan prints the time again and again. */
+/** A tool whose plan keeps printing the time. */
 export const pacedTool = (folder: string, tool: string) =>
   talkingTool(
     folder,
@@ -59,7 +59,7 @@ export const pacedTool = (folder: string, tool: string) =>
     `i=0; while [ $i -lt ${timedLines} ]; do echo "printed at $(date +%s%N)"; i=$((i+1)); sleep 0.01; done`
   )
 
-/** Milliseconds from the time of printing, as recorded in the line, to its arrival at a subscriber. */
+/** Milliseconds from when a line was printed, as recorded in it, until it arrives at a subscriber. */
 export const delaysOf = Effect.fn("delaysOf")(function* (product: Product, runId: string) {
   const delays: Array<number> = []
   const done = yield* Deferred.make<void>()
@@ -99,7 +99,7 @@ const megabytes = (pid: number) =>
     return Number(/RssAnon:\s+(\d+) kB/.exec(status)?.[1]) / 1024
   })
 
-/** Commands of another person while a Run prints a million lines, and the server's memory meanwhile. */
+/** Another person's commands while a Run prints a million lines, and the server's memory meanwhile. */
 const flood = Effect.fn("flood")(function* (folder: string, tool: string, binary: string) {
   const repository = yield* repositoryOf({ "main.tf": module })
   const program = yield* talkingTool(
@@ -151,7 +151,7 @@ const flood = Effect.fn("flood")(function* (folder: string, tool: string, binary
   return {
     slowdown: median(during) / median([...before, ...after]),
     worst: percentile(during, 0.99),
-    // Garbage comes and goes while lines pass; only memory that remains counts.
+    // Garbage comes and goes while lines pass through, so only memory that remains in use counts.
     growth: (yield* megabytes(product.pid)) - held,
     peak: Math.max(...memory),
     seconds,
@@ -159,7 +159,7 @@ const flood = Effect.fn("flood")(function* (folder: string, tool: string, binary
   }
 }, Effect.scoped)
 
-/** Output of a Run: how soon it is seen, and what it costs other users. */
+/** A Run's output: how soon it is seen, and what it costs other users. */
 export const logs = (binary: string, tool: string) =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem

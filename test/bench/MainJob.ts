@@ -10,7 +10,7 @@ import { provider, providerModule, selfContainedMirror } from "./support/Provide
 const rounds = 9
 const installs = 5
 
-/** init, plan, show and apply as done by hand; milliseconds. */
+/** Duration of init, plan, show and apply run by hand, in milliseconds. */
 const byHand = Effect.fn("byHand")(function* (
   tool: string,
   text: string,
@@ -46,7 +46,7 @@ const byHand = Effect.fn("byHand")(function* (
   return (yield* Clock.currentTimeMillis) - started
 }, Effect.scoped)
 
-/** Plan and apply of one module, by hand and through the product, repeatedly. */
+/** Plan and apply of one module, repeatedly by hand and through the product. */
 const compared = Effect.fn("compared")(function* (request: {
   readonly byHand: ReturnType<typeof byHand>
   readonly install: (name: string) => ReturnType<typeof install>
@@ -105,7 +105,7 @@ const withoutProvider = Effect.fn("withoutProvider")(function* (binary: string, 
   return figures
 }, Effect.scoped)
 
-/** A module with a provider: its plugin is installed from a mirror on both sides. */
+/** A module with a provider, whose plugin is installed from a mirror on both sides. */
 const withProvider = Effect.fn("withProvider")(function* (binary: string, tool: string) {
   const mirror = yield* selfContainedMirror
   const repository = yield* repositoryOf({ "main.tf": providerModule })

@@ -14,7 +14,7 @@ const inputsOf = (count: number, more: JsonObject = {}): JsonObject => ({
   inputs: Array.from({ length: count }, (_, index) => userInput(`variable_${index}`, { type: "string", ...more }))
 })
 
-/** A manifest of as many modules as fit, each with `perModule` inputs, and one that uses every field. */
+/** A manifest with as many modules as fit, each with `perModule` inputs, and one that uses every field. */
 const documentOf = (perModule: number, more: JsonObject = {}): JsonObject => {
   const modules: Record<string, Schema.Json> = { ".": fullModule }
   const whole = (): JsonObject => ({ apiVersion: "svc.com/v2.4", kind: "Repository", install: { modules } })

@@ -9,17 +9,17 @@ import { threadTimes } from "./support/ThreadTimes.ts"
 
 const rounds = 5
 const connections = 10
-// As long as the measured load, and as much before it: before that, much of the time goes into compiling the code.
+// As long as the measured load, and just as long before it: before that, much of the time is spent compiling the code.
 const loadSeconds = 0.2
 const warmUpSeconds = 0.6
-// On a busy machine too few answers arrive within that time for anything to be compiled.
+// On a busy machine, too few responses also arrive within that time for anything to be compiled.
 const fewestToWarm = 500
 const fewest = 60
-/** p99 against p50. */
+/** Limit for p99 relative to p50. */
 const steady = 5
 const bare = fileURLToPath(new URL("support/BareServer.ts", import.meta.url))
 
-// The slowest hundredth of an answer's times, as a multiple of the median.
+// The 99th percentile of response times, as a multiple of the median.
 const tailOf = (millis: ReadonlyArray<number>) => percentile(millis, 0.99) / median(millis)
 
 interface Measured {
@@ -27,13 +27,13 @@ interface Measured {
   readonly perSecond: number
   /** As a ratio to the comparison: the discovery document, or the same rows from a bare server. */
   readonly ratio: number
-  /** The server's processor time per request. */
+  /** The server's CPU time per request. */
   readonly processorMillis: number
   readonly p50: number
-  /** p99 as a multiple of p50: of the route, and of its comparison in the same rounds. */
+  /** p99 as a multiple of p50, for the route and for its comparison in the same rounds. */
   readonly tail: number
   readonly otherTail: number
-  /** Share of the rounds in which the service's main thread had work and no core to do it on. */
+  /** Share of the rounds in which the service's main thread had work but no core to run on. */
   readonly waited: number
 }
 
@@ -130,7 +130,7 @@ const slowest = (name: string, of: ReadonlyArray<Measured>, target: number): Fig
   }
 }
 
-/** Every GET route of the API, each against its upper bound. */
+/** Every GET route in the API, each compared with its upper bound. */
 export const reads = (binary: string) =>
   Effect.gen(function* () {
     const world = yield* readWorld([binary])

@@ -3,7 +3,7 @@ import { type Figure, percentile } from "./support/Figures.ts"
 import { repositoryOf } from "./support/Modules.ts"
 import { startProduct } from "./support/Product.ts"
 
-/** Close to the maximum that one Run may hide and one request may carry. */
+/** Close to the maximum number of secrets that one Run may hide and one request may carry. */
 const count = 2_400
 const length = 400
 
@@ -24,9 +24,7 @@ const secrets = Array.from({ length: count }, (_, index) => {
     .slice(0, length)
 })
 
-/**
- * The latency of `/healthz` while a plan with the maximum of secrets is installed, computed and stored; milliseconds.
- */
+/** Latency of `/healthz` while a plan with the maximum number of secrets is installed, computed and stored, in milliseconds. */
 export const manySecrets = (binary: string, tool: string) =>
   Effect.gen(function* () {
     const repository = yield* repositoryOf({ "main.tf": module })

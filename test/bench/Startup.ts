@@ -6,21 +6,21 @@ const rounds = 7
 const idle = "6 seconds"
 const millisecondsPerTick = 10
 
-/** Processor time that a process has used, in milliseconds. */
+/** CPU time that a process has used, in milliseconds. */
 const processorTime = Effect.fnUntraced(function* (pid: number) {
   const files = yield* FileSystem.FileSystem
-  // After the name in brackets, from the third field on: user and system time are fields 14 and 15.
+  // Starts with the third field, after the name in brackets; user and system time are fields 14 and 15.
   const fields = (yield* files.readFileString(`/proc/${pid}/stat`)).split(") ")[1]?.split(" ") ?? []
   return (Number(fields[11]) + Number(fields[12])) * millisecondsPerTick
 })
 
-/** A first start that lasts until the issuer has its keys; the service already answers while they are generated. */
+/** A first startup that lasts until the issuer has its keys; the service already responds while they are being generated. */
 const settle = Effect.fn("settle")(function* (binary: string, dataDir: string) {
   const { url } = yield* startServer({ dataDir, program: [binary] })
   yield* Effect.promise(() => fetch(`${url}/oauth/jwks`).then((answer) => answer.json()))
 }, Effect.scoped)
 
-/** One start, until a route that reads the database has answered 200, and one stop. */
+/** One startup, until a route that reads the database has returned 200, and one stop. */
 const startAndStop = Effect.fn("startAndStop")(function* (binary: string, dataDir: string) {
   const started = yield* Clock.currentTimeMillis
   const found = yield* Effect.scoped(
@@ -47,7 +47,7 @@ const figureOf = (name: string, starts: ReadonlyArray<Start>): Figure => {
   }
 }
 
-/** The binary on a new data folder and on an existing one: time to the first 200, and idle memory. */
+/** The binary on a new and on an existing data folder: time to the first 200, and idle memory. */
 export const startup = (binary: string) =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem

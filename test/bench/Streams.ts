@@ -27,8 +27,8 @@ const decodeFrame = Schema.decodeSync(Frame)
 const now = () => performance.timeOrigin + performance.now()
 
 /**
- * Sockets that count what they receive. `expect` completes with the delays, in milliseconds, once each has received
- * that many.
+ * Sockets that count what they receive. `expect` completes with the delays, in milliseconds, once each socket has received that
+ * many.
  */
 const crowd = Effect.fn("crowd")(function* (url: string, headers: Readonly<Record<string, string>>) {
   let delays: Array<number> = []
@@ -66,7 +66,7 @@ const crowd = Effect.fn("crowd")(function* (url: string, headers: Readonly<Recor
   return { expect }
 })
 
-/** Many subscribers on one Run: delay and loss at 50 events per second, and a burst against a bare publish. */
+/** Many subscribers to one Run: delay and loss at 50 events per second, and a burst compared with a bare publish. */
 export const streams = Effect.gen(function* () {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const commands = yield* Queue.unbounded<string>()

@@ -9,7 +9,7 @@ const tool = Bun.which("tofu") ?? Bun.which("terraform")
 const tests = suite(Binary.layer)
 afterAll(tests.dispose)
 
-/** The server in a hostile folder, once it has printed its address. */
+/** The server running in a hostile folder, once it has printed its address. */
 const serve = Effect.fnUntraced(function* (folder: string, ...flags: ReadonlyArray<string>) {
   const { command, processOf } = yield* Binary
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
@@ -21,7 +21,7 @@ const serve = Effect.fnUntraced(function* (folder: string, ...flags: ReadonlyArr
 
 const get = (url: string, init?: RequestInit) => Effect.promise(() => fetch(url, init))
 
-describe("the binary, with nothing but the system available, in a hostile folder", () => {
+describe("the binary in a hostile folder, with nothing but the system available", () => {
   tests.live("prints its version", () =>
     Effect.gen(function* () {
       const { foreignFolder, run, wasSteered } = yield* Binary
@@ -33,7 +33,7 @@ describe("the binary, with nothing but the system available, in a hostile folder
     })
   )
 
-  tests.live("prints the licences of its contents, which are also shipped with it", () =>
+  tests.live("prints the licences of what it contains, which are also shipped with it", () =>
     Effect.gen(function* () {
       const { foreignFolder, installed, run, wasSteered } = yield* Binary
       const folder = yield* foreignFolder
@@ -120,7 +120,7 @@ describe("the binary, with nothing but the system available, in a hostile folder
     })
   )
 
-  tests.live("accepts an operator's commands alongside its server", () =>
+  tests.live("accepts an operator's commands while its server is running", () =>
     Effect.gen(function* () {
       const { foreignFolder, run } = yield* Binary
       const folder = yield* foreignFolder
@@ -151,7 +151,7 @@ describe("the binary, with nothing but the system available, in a hostile folder
   )
 })
 
-describe.skipIf(tool === null)("the whole main job from the binary", () => {
+describe.skipIf(tool === null)("the whole main job using the binary", () => {
   tests.live("runs with the repository hidden", () =>
     Effect.gen(function* () {
       const { foreignFolder, run, wasSteered } = yield* Binary
@@ -169,7 +169,7 @@ describe.skipIf(tool === null)("the whole main job from the binary", () => {
     ["user_landlock", []],
     ["landlock", ["change the mode of the master key", "change the times of the master key"]]
   ] as const)
-    tests.live(`confines module code at the level ${level}, where the machine supports it`, () =>
+    tests.live(`confines module code at level ${level}, where the machine supports it`, () =>
       Effect.gen(function* () {
         const { program } = yield* Binary
         const files = yield* FileSystem.FileSystem

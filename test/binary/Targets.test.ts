@@ -28,7 +28,7 @@ const platformOf = (bytes: Uint8Array) => {
       isSigned ||= view.getUint32(at, true) === codeSignatureCommand
       at += view.getUint32(at + 4, true)
     }
-    // macOS on arm64 starts only signed binaries.
+    // macOS on arm64 runs only signed binaries.
     return `darwin-${view.getUint32(4, true) === machOArm64 && isSigned ? "arm64" : "unknown"}`
   }
   const head = new TextDecoder("latin1").decode(bytes.subarray(0, 4096))
@@ -37,7 +37,7 @@ const platformOf = (bytes: Uint8Array) => {
 }
 
 it.live(
-  "a binary is built for each platform, with its checksum, and this machine's runs",
+  "a binary is built for each platform, with its checksum, and the one for this machine runs",
   () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem

@@ -45,7 +45,7 @@ const slowServer = Effect.gen(function* () {
   return { origin, asked: Deferred.await(asked), answer: Effect.sync(answer.resolve) }
 })
 
-describe("a tab that is closed while a repository is read", () => {
+describe("a tab that is closed while a repository is being read", () => {
   for (const killed of [false, true]) {
     it.live(
       `leaves no source when the reading fails${killed ? ", and the server was killed meanwhile" : ""}`,

@@ -16,8 +16,8 @@ const offering = (page: Page, password: boolean) =>
     route.fulfill({ json: { password, passkeys: true, provider: { name: "Acme ID" } } })
   )
 
-describe("the ways to sign in", () => {
-  test("are the server's: its provider, and the return to the requested page", async () => {
+describe("sign-in methods", () => {
+  test("come from the server: its provider, and the return to the requested page", async () => {
     const { page, faults, go } = await suite.visit(undefined, visitor())
     await offering(page, true)
     await go(`/sign-in?return=${encodeURIComponent("/new?git=https://x.example/y")}`)
@@ -29,7 +29,7 @@ describe("the ways to sign in", () => {
     expect(faults).toEqual([])
   })
 
-  test("have no password where the server accepts none", async () => {
+  test("include no password where the server accepts none", async () => {
     const { page, go } = await suite.visit(undefined, visitor())
     await offering(page, false)
     await go("/sign-in")
@@ -38,7 +38,7 @@ describe("the ways to sign in", () => {
     expect(await page.getByText("reset-password").count()).toBe(0)
   })
 
-  test("lead only to this server", async () => {
+  test("return only to this server", async () => {
     const { page, go } = await suite.visit(undefined, visitor())
     await offering(page, true)
     await go(`/sign-in?return=${encodeURIComponent("https://evil.example/")}`)
@@ -66,7 +66,7 @@ describe("a link to another address", () => {
     }
   })
 
-  test("opened on the page of another link replaces it", async () => {
+  test("opened on another link's page replaces it", async () => {
     const { page, go } = await suite.visit()
     await go("/account/address#svce_used", ".notice-warn")
     await page.evaluate(() => {
@@ -76,7 +76,7 @@ describe("a link to another address", () => {
     await page.waitForFunction(() => location.hash === "")
   })
 
-  test("is requested where the server sends mail, and created by the operator elsewhere", async () => {
+  test("is requested if the server sends mail, and created by the operator otherwise", async () => {
     const { page, api, go } = await suite.visit()
     await go("/account", ".row-static")
     await page.getByRole("button", { name: "Change address" }).click()
@@ -138,7 +138,7 @@ describe("the account", () => {
     expect(api.changes.map(({ path }) => path)).toEqual(["/auth/grants/grant_1/revoke"])
   })
 
-  test("signs out everywhere after confirmation, and leads to sign-in", async () => {
+  test("signs out everywhere after confirmation, and goes to the sign-in page", async () => {
     const { page, go } = await suite.visit()
     const asked: Array<string> = []
     await page.route("**/auth/sign-out-everywhere", async (route) => {

@@ -10,12 +10,12 @@ import { password, personAt, setUp } from "./support/Person.ts"
 import { realServer } from "./support/RealServer.ts"
 import { barriers, darkJapanese, lightEnglish } from "./support/Suite.ts"
 
-/** Nothing listens there: the test reads no Git server. */
+/** Nothing listens there: the test reads from no Git server. */
 const noGit = "http://127.0.0.1:9"
 const mina = "mina@acme.example"
 const newAddress = "mina.sato@acme.example"
 
-/** A server that sends mail, the person in English where they set it up, and in Japanese in another browser. */
+/** A server that sends mail; the person uses it in English in the browser where they set it up, and in Japanese in another. */
 const world = Effect.gen(function* () {
   const post = yield* mailServer()
   const flags = [`--smtp-url=smtp://127.0.0.1:${post.port}`, "--smtp-from=svc@acme.example"]
@@ -30,7 +30,7 @@ const world = Effect.gen(function* () {
     )
   const english = yield* open(lightEnglish)
   yield* setUp(english.page, setupLink)
-  /** The link in the mail to the address, whose text is quoted-printable. */
+  /** The link from the mail sent to this address; the mail's text is quoted-printable. */
   const mailedLink = Effect.fnUntraced(function* (to: string, path: string) {
     const mails = yield* eventually(
       Effect.sync(() => post.mails.filter((mail) => mail.to === to)),
@@ -65,7 +65,7 @@ describe("a reset link, on the server itself", () => {
         yield* japanese.press(ja.setPassword)
         yield* japanese.step(() => japanese.page.waitForURL("**/w/*"))
 
-        // The link that was printed ended with the mailed one.
+        // Using the mailed link also invalidated the printed one.
         for (const [{ heading, page, see, step }, words, link] of [
           [japanese, ja, mailed],
           [english, en, printed]
@@ -102,7 +102,7 @@ describe("an address-change link, on the server itself", () => {
         yield* see(words.linkMailed)
         const link = yield* mailedLink(newAddress, "/account/address")
 
-        // A person who is not signed in returns to the link, and its secret is in no address.
+        // Someone who is not signed in returns to the link after signing in, and its secret never appears in an address.
         yield* japanese.step(() => japanese.page.goto(link))
         yield* japanese.step(() => japanese.page.waitForURL("**/sign-in?return=*"))
         expect(japanese.page.url()).not.toContain("svce_")

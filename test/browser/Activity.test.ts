@@ -5,7 +5,7 @@ import { barriers, browserSuite, darkJapanese } from "./support/Suite.ts"
 const suite = browserSuite()
 
 describe("the activity", () => {
-  test("uses names: who, what, which record, and what they said", async () => {
+  test("uses names: who did what to which record, and what they said", async () => {
     const world = newWorld()
     const [event] = world.activity
     const [source] = world.sources
@@ -36,14 +36,14 @@ describe("the activity", () => {
     await row("started an install.").getByText("mail · test").waitFor()
     await page.locator(".activity-detail", { hasText: "Acme Platform" }).waitFor()
     await page.locator(".activity-detail", { hasText: "git.acme.example/infra/mistyped" }).waitFor()
-    // A Run is its Capsule.
+    // A Run is shown as its Capsule.
     await row("Mina Sato approved a plan.").getByRole("link", { name: "storefront · production" }).waitFor()
     expect(await page.locator(".activity-detail code").allTextContents()).toEqual([])
     expect(await barriers(page)).toEqual([])
     expect(faults).toEqual([])
   })
 
-  test("folds repeated actions, says what a plan does, and hides syncs without news", async () => {
+  test("folds repeated actions, says what a plan would do, and hides syncs that found nothing new", async () => {
     const world = newWorld()
     const [first] = world.activity
     const [template] = world.runs
@@ -82,14 +82,14 @@ describe("the activity", () => {
     expect(await tested.locator("summary").textContent()).toContain("tested a connection.")
     await page.getByText("3 syncs of 1 source brought nothing new").click()
     expect(await page.locator(".activity-fold[open] .activity-again").count()).toBe(3)
-    // The sync that found it has its own line.
+    // A sync that found something has its own line.
     expect(await page.locator(".activity-row > .activity-text", { hasText: "synced a source." }).count()).toBe(2)
     await page.locator(".activity-row", { hasText: "asked for a plan." }).locator(".sum-destroy").waitFor()
     expect(await barriers(page)).toEqual([])
     expect(faults).toEqual([])
   })
 
-  test("is filtered by an address that shows everybody the same, and so is its export", async () => {
+  test("is filtered through its address, which shows everybody the same, and so is its export", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme/activity", ".activity-row")
     await page.getByLabel("Action").selectOption("run.approve")

@@ -20,7 +20,7 @@ const withRun = (id: string, more: Partial<World["runs"][number]>): World => {
 
 describe("the agents of a workspace", () => {
   for (const look of looks) {
-    test(`say what each is, has and does, by pool (${look.language}, ${look.width ?? 1440} px)`, async () => {
+    test(`show what each one is, has and does, by pool (${look.language}, ${look.width ?? 1440} px)`, async () => {
       const words = agentWords[look.language]
       const { page, faults, go } = await suite.visit(look)
       await go("/w/acme/settings/agents", ".agent-row")
@@ -34,7 +34,7 @@ describe("the agents of a workspace", () => {
       await row("build-2").getByText(words.statuses.draining).waitFor()
       expect(await row("build-2").innerText()).toContain(words.diskLow)
       await row("build-3").getByText(words.statuses.silent).waitFor()
-      // The other pool has none.
+      // The other pool has no agents.
       await page.getByText(words.agentsNone).waitFor()
       expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
       expect(await barriers(page)).toEqual([])
@@ -53,9 +53,9 @@ describe("the agents of a workspace", () => {
   })
 })
 
-describe("a run of a pool", () => {
+describe("a run in a pool", () => {
   for (const look of looks) {
-    test(`that waits says what no agent has, and leads to them (${look.language}, ${look.width ?? 1440} px)`, async () => {
+    test(`that is waiting says what no agent has, and links to the agents (${look.language}, ${look.width ?? 1440} px)`, async () => {
       const words = decisionWords[look.language]
       const world = withRun(queuedRun, {
         pool: "eu-west",
@@ -76,7 +76,7 @@ describe("a run of a pool", () => {
       expect(faults).toEqual([])
     })
 
-    test(`that applies says up to when its state is saved (${look.language}, ${look.width ?? 1440} px)`, async () => {
+    test(`that is being applied says up to what time its state is saved (${look.language}, ${look.width ?? 1440} px)`, async () => {
       const words = agentRunWords[look.language]
       const { page, faults, go } = await suite.visit(look, withRun(applyRun, applyingAgent()))
       await go(`/w/acme/runs/${applyRun}`, ".timeline")
@@ -113,7 +113,7 @@ describe("a run of a pool", () => {
       expect(api.changes.map(({ body, method, path }) => [method, path, body])).toEqual([
         ["POST", `/api/v1/runs/${applyRun}/release`, { fence: 3, toolIsDead: true, reason: "The machine was deleted." }]
       ])
-      // Lost with its agent: what may exist, and what may arrive later.
+      // Its agent is lost: shows what may exist, and what may still arrive.
       await page.getByText(diagnosisWords[look.language].advice.agent).waitFor()
       expect(faults).toEqual([])
     })
@@ -136,7 +136,7 @@ describe("a run of a pool", () => {
     expect(await page.locator(".resource-waiting").count()).toBe(0)
   })
 
-  test("whose claim has changed since is not released", async () => {
+  test("whose claim has since changed is not released", async () => {
     const world = withRun(applyRun, { ...applyingAgent(), agentUnreachableSince: ago(3) })
     const { page, go } = await suite.visit(lightEnglish, world)
     await go(`/w/acme/runs/${applyRun}`, ".notice-warn")
@@ -149,7 +149,7 @@ describe("a run of a pool", () => {
     await dialog.getByText("The Run was claimed anew meanwhile").waitFor()
   })
 
-  test("that only plans says that it is given up automatically, and offers no release", async () => {
+  test("that only plans says that it will be given up automatically, and offers no release", async () => {
     const { state: _none, ...agent } = applyingAgent().agent ?? { id: "", name: "", fence: 0, leaseSeconds: 0 }
     const world = withRun(applyRun, { type: "plan", pool: "eu-west", agent, agentUnreachableSince: ago(0.7) })
     const { page, go } = await suite.visit(lightEnglish, world)
@@ -158,7 +158,7 @@ describe("a run of a pool", () => {
     expect(await page.getByRole("button", { name: agentRunWords.en.release }).count()).toBe(0)
   })
 
-  test("is released by an admin only", async () => {
+  test("can be released only by an admin", async () => {
     const world = withRun(applyRun, { ...applyingAgent(), agentUnreachableSince: ago(3) })
     const { page, go } = await suite.visit(lightEnglish, world)
     await page.route("**/api/v1/dashboard/bootstrap*", async (route) => {

@@ -32,7 +32,7 @@ resource "terraform_data" "greeting" {
 
 const step = <A>(act: () => Promise<A>) => Effect.promise(act)
 
-/** What a person does on a page, by keyboard and in their language. */
+/** A person's actions on a page, by keyboard and in their language. */
 const personIn = (page: Page, language: Language, origin: string) => {
   const keys = keyboardOf(page)
   const { [language]: decision } = decisionWords
@@ -115,7 +115,7 @@ const personIn = (page: Page, language: Language, origin: string) => {
         await closed()
         await row(environment).getByText(rules.ofTeam("sre")).waitFor()
       }),
-    /** Takes a member out of the team, in a tab of its own, while the review stays open. */
+    /** Removes a member from the team in a separate tab while the review stays open. */
     takeFromTeam: (handle: string, team: string, member: string) =>
       step(async () => {
         await settings(handle, "/approvals")
@@ -181,7 +181,7 @@ const personIn = (page: Page, language: Language, origin: string) => {
       await page.waitForURL((url) => url.href !== plan)
       await page.locator(".page-name .status-good").waitFor({ timeout: patience })
     }),
-    /** Sent to the server directly, whatever the page allows. */
+    /** Sent directly to the server, whatever the page allows. */
     applyRefused: step(async () => {
       const [status, answer] = await page.evaluate(
         async (path) => {
@@ -204,7 +204,7 @@ const personIn = (page: Page, language: Language, origin: string) => {
   }
 }
 
-/** Refusals that the walk provokes, and the invitation page, which asks who is signed in. */
+/** Ignores the refusals that the walk provokes and the invitation page's request for who is signed in. */
 const unexpected = (faults: ReadonlyArray<string>) => faults.filter((text) => !/status of 4(?:01|09)/.test(text))
 
 describe.each([

@@ -7,8 +7,8 @@ import { browserSuite, darkJapanese } from "./support/Suite.ts"
 const suite = browserSuite()
 const review = `/w/acme/runs/${reviewRun}`
 
-describe("rules of approval", () => {
-  test("the review says who approved, who is missing, and why it waits, and offers no approval that would not count", async () => {
+describe("approval rules", () => {
+  test("the review says who has approved, who is missing, and why it is waiting, and offers no approval that would not count", async () => {
     const world = newWorld()
     world.approvals = lapsed
     const { faults, go, page } = await suite.visit(undefined, world)
@@ -22,7 +22,7 @@ describe("rules of approval", () => {
     expect(faults).toEqual([])
   })
 
-  test("the same in Japanese", async () => {
+  test("the review says the same in Japanese", async () => {
     const world = newWorld()
     world.approvals = lapsed
     const { faults, go, page } = await suite.visit(darkJapanese, world)

@@ -11,7 +11,7 @@ import { setUp } from "./support/Person.ts"
 import { realServer } from "./support/RealServer.ts"
 import { barriers, darkJapanese, lightEnglish, phone } from "./support/Suite.ts"
 
-/** Nothing listens there: the test reads no Git server. */
+/** Nothing listens there: the test reads from no Git server. */
 const noGit = "http://127.0.0.1:9"
 const slowMachine = 600_000
 
@@ -23,7 +23,7 @@ const looks: ReadonlyArray<Look> = [
   { ...phone, language: "ja", theme: "dark" }
 ]
 
-/** The operator of a real server with these flags, in one context for each theme and language. */
+/** The operator of a real server started with these flags, with one browser context per theme and language. */
 const operatorAt = Effect.fnUntraced(function* (flags: ReadonlyArray<string>) {
   const { network, setupLink } = yield* realServer(noGit, flags)
   const browser = yield* Effect.acquireRelease(Effect.promise(startBrowser), (started) =>
@@ -45,10 +45,10 @@ const operatorAt = Effect.fnUntraced(function* (flags: ReadonlyArray<string>) {
 
 describe("what operators learn about backups", () => {
   it.live(
-    "a schedule that cannot work, and the only key next to the data, in each language, theme and width",
+    "a schedule that cannot work, and the only key stored with the data, in each language, theme and width",
     () =>
       Effect.gen(function* () {
-        // Its disk is not mounted, so the folder does not exist and there is nothing to restore.
+        // The backup disk is not mounted, so the folder does not exist and there is nothing to restore.
         const gone = join(yield* temporaryFolder, "not-mounted")
         const visit = yield* operatorAt([`--backup-directory=${gone}`])
         for (const look of looks) {
@@ -83,7 +83,7 @@ describe("what operators learn about backups", () => {
           await chmod(key, 0o600)
           await mkdir(backups)
         })
-        // A current backup: none is due, and the schedule leaves the folder alone.
+        // With a current backup none is due, so the schedule leaves the folder alone.
         yield* Effect.promise(() => writeFile(join(backups, backupName(Date.now())), ""))
         const visit = yield* operatorAt([
           `--backup-directory=${backups}`,

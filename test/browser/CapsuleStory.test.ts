@@ -29,7 +29,7 @@ describe("a capsule tells its story", () => {
       const plan = await applied.locator("[data-step=plan] a").getAttribute("href")
       expect(plan).toMatch(/^\/w\/acme\/runs\/run_/)
       expect(await applied.locator("[data-step=apply] a").getAttribute("href")).not.toBe(plan)
-      // On one line if there is room.
+      // On one line if there is room for it.
       if (width > 900) {
         const tops = await applied
           .locator("[data-step=plan] a, [data-step=apply] a")
@@ -42,7 +42,7 @@ describe("a capsule tells its story", () => {
       expect(faults).toEqual([])
     })
 
-    test(`its README is drawn without its HTML, and fetches nothing (${language}, ${width} px)`, async () => {
+    test(`its README is rendered without its HTML, and fetches nothing (${language}, ${width} px)`, async () => {
       const { page, faults, go } = await suite.visit(look)
       const asked: Array<string> = []
       page.on("request", (request) => asked.push(request.url()))
@@ -61,7 +61,7 @@ describe("a capsule tells its story", () => {
         expect(rel).toContain("noopener")
       }
       expect(links.some(([href]) => href === "https://shop.acme.example/")).toBe(true)
-      // A badge is one link, to its target and not to its image.
+      // A badge is a single link, to its target rather than its image.
       for (const [badge, target] of [
         ["Build status", "https://ci.acme.example/storefront"],
         ["Coverage", "https://ci.acme.example/coverage"]
@@ -76,7 +76,7 @@ describe("a capsule tells its story", () => {
       expect(faults).toEqual([])
     })
 
-    test(`its inputs say where their values come from, and no value (${language}, ${width} px)`, async () => {
+    test(`its inputs say where their values come from, but show no values (${language}, ${width} px)`, async () => {
       const words = inputWords[language]
       const { page, faults, go } = await suite.visit(look)
       await go(`${capsule}/configuration`, ".inputs .input-source :is(a, .status)")

@@ -20,7 +20,7 @@ describe("the list of capsules", () => {
       createdAt: at(0),
       queuedAt: at(0)
     })
-    // More than one page of the list of runs, all of another capsule.
+    // More than one page of the run list, all for another capsule.
     const since = Array.from({ length: 150 }, (_, index) =>
       baseRun({
         id: `run_new${String(index).padStart(16, "0")}`,
@@ -40,7 +40,7 @@ describe("the list of capsules", () => {
     await row.getByText("Failed", { exact: true }).waitFor()
     await row.getByText("Drift check").waitFor()
     expect(await page.locator(".long-row").getByText("None yet", { exact: true }).count()).toBe(6)
-    // One request for all of them, and none for the pages of runs.
+    // One request covers all of them, and no pages of runs are requested.
     expect(asked.filter((path) => path.endsWith("/dashboard/latest-runs"))).toHaveLength(1)
     expect(asked.filter((path) => path.endsWith("/runs"))).toEqual([])
     expect(faults).toEqual([])
@@ -73,7 +73,7 @@ describe("drift of a capsule", () => {
   })
 })
 
-describe("a capsule to be released", () => {
+describe("a capsule being released", () => {
   test("requires its name, and afterwards reports how it ended", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(`/w/acme/capsules/${storefrontId}/danger`, ".panel-danger")
@@ -143,7 +143,7 @@ describe("a capsule that its owner exports", () => {
 })
 
 describe("a capsule whose check failed after an apply", () => {
-  test("is re-adopted with a reason, and a refusal shows in the form", async () => {
+  test("a capsule being exported by its owner", async () => {
     const world = newWorld()
     const [capsule, ...others] = world.capsules
     if (capsule === undefined) throw new Error("no capsule")
@@ -188,7 +188,7 @@ describe("a capsule whose check failed after an apply", () => {
       { ...body, expected: { authorityGuard: "guard-1" } },
       { ...body, reviewedUserVariables: { domain: "shop.example" }, expected: { authorityGuard: "guard-2" } }
     ])
-    // The browser reports the refusal on its own.
+    // The browser itself logs the refusal.
     expect(faults.filter((fault) => !fault.includes("409"))).toEqual([])
   })
 })

@@ -106,7 +106,7 @@ describe("the second factor", () => {
     expect(faults.filter((fault) => !fault.includes("401"))).toEqual([])
   })
 
-  test("is required at the sign-in, after the password", async () => {
+  test("is required at sign-in, after the password", async () => {
     const world = newWorld()
     world.signedIn = false
     const { page, go } = await suite.visit(undefined, world)

@@ -49,13 +49,13 @@ describe("Git connections", () => {
     await dialog.getByLabel("Token").fill("hunter2")
     await dialog.getByRole("button", { name: "Save" }).click()
     await dialog.getByLabel("May be sent to").waitFor({ state: "detached" })
-    // This does not create the Source itself.
+    // This alone does not create the Source.
     expect(api.changes.map(({ path }) => path)).toEqual(["/api/v1/connections"])
     expect(faults).toEqual([])
   })
 
   for (const look of [lightEnglish, darkJapanese])
-    test(`of an earlier release are confirmed by hand, origin by origin (${look.language})`, async () => {
+    test(`from an earlier release are confirmed by hand, origin by origin (${look.language})`, async () => {
       const { page, api, faults, go } = await suite.visit(look)
       await go(screen, ".row-connection")
       const confirm = look.language === "en" ? "Confirm origins" : "送信先を確認"
@@ -91,7 +91,7 @@ describe("a connection whose values stay with a pool", () => {
       const dialog = page.getByRole("dialog")
       const place = dialog.getByLabel(isEnglish ? "Where its values are" : "値の保管場所")
       await place.selectOption("eu-west/aws-production")
-      // Nothing is left to type a secret into.
+      // There is no field left to type a secret into.
       expect(await dialog.locator('input[type="password"]').count()).toBe(0)
       expect(await barriers(page)).toEqual([])
       const fields = dialog.getByRole("textbox")
@@ -156,7 +156,7 @@ describe("a connection", () => {
   })
 })
 
-describe("a helper of the operator", () => {
+describe("an operator's helper", () => {
   for (const look of [lightEnglish, darkJapanese])
     test(`leads to its server, and back to a connection (${look.language})`, async () => {
       const english = look.language === "en"
@@ -165,7 +165,7 @@ describe("a helper of the operator", () => {
       await page
         .getByText(english ? /id\.acme\.example for: projects\.write/ : /id\.acme\.example で許可を求めます/)
         .waitFor()
-      // A problem of the created connection shows there, with the remedy.
+      // If the created connection has a problem, it is shown there with the remedy.
       await page.getByText(/refused to renew the access token: invalid_grant/).waitFor()
       const again = page.getByRole("button", { name: english ? "Reconnect" : "再接続" })
       expect(await again.count()).toBe(1)

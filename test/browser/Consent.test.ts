@@ -30,7 +30,7 @@ const clients = {
   ]
 }
 
-/** The compiled server with that client, and the secret of its setup link. */
+/** The compiled server with that client, and the secret from its setup link. */
 const issuer = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "dashboard-clients-" })
@@ -45,7 +45,7 @@ const issuer = Effect.gen(function* () {
   return { browser, origin: network.origin, send, secret: setupLink.split("#")[1] ?? "" }
 }).pipe(Effect.provide(NodeFileSystem.layer))
 
-/** The same, with its first account. */
+/** The same server with its first account. */
 const issuerWithAccount = Effect.gen(function* () {
   const { secret, ...parts } = yield* issuer
   const made = yield* Effect.promise(() =>
@@ -70,7 +70,7 @@ const authorization = (origin: string) =>
     code_challenge_method: "S256"
   }).toString()}`
 
-/** The person's browser, signed in; it also resolves the client's own address. */
+/** The signed-in person's browser; it also resolves the client's own address. */
 const visitor = Effect.fnUntraced(function* (browser: TestBrowser, origin: string, look: Look) {
   const opened = yield* Effect.promise(() => browser.open({ ...look, width: 400, height: 800 }))
   const { page } = opened
@@ -83,7 +83,10 @@ const visitor = Effect.fnUntraced(function* (browser: TestBrowser, origin: strin
   return { ...opened, words: pageWords[look.language] }
 })
 
-/** Problems of the current page: accessibility violations, names interpreted as markup, and its policy. */
+/**
+ * Problems on the current page: accessibility violations, a wrong language, and names that act as script, markup or a bidi
+ * override.
+ */
 const wrongs = async (page: Page, look: Look): Promise<ReadonlyArray<string>> => {
   const state = await page.evaluate(() => ({
     language: document.documentElement.lang,
@@ -186,14 +189,14 @@ describe.each(looks)("the issuer's pages in %s, with names crafted to break out 
           client_id: "careful"
         })
         yield* tokenOf(yield* jsonOf(tokens))
-        // The browser reports the page's 400, as expected.
+        // The browser logs the page's 400, as expected.
         expect(faults.filter((fault) => !fault.includes("400"))).toEqual([])
       }),
     120_000
   )
 })
 
-describe("without a script", () => {
+describe("without JavaScript", () => {
   it.live(
     "a person sets up, signs in, and authorises an application",
     () =>
@@ -234,7 +237,7 @@ describe("without a script", () => {
         yield* Effect.promise(() => still.waitForURL(`${callback}?*`))
         expect(new URL(still.url()).searchParams.get("code")).not.toBeNull()
 
-        // The consent is remembered, so signing in leads straight to the application, on another site.
+        // The consent is remembered, so signing in goes straight to the application, on another site.
         yield* Effect.promise(() => plain.clearCookies())
         yield* Effect.promise(() => still.goto(authorization(origin)))
         yield* Effect.promise(() => still.waitForURL("**/sign-in?return=*"))
@@ -251,7 +254,7 @@ describe("without a script", () => {
 
 describe("the policy of the issuer's pages", () => {
   it.live(
-    "runs no script contained in a name",
+    "runs no script hidden in a name",
     () =>
       Effect.gen(function* () {
         const { browser, origin } = yield* issuerWithAccount

@@ -18,7 +18,7 @@ interface Server {
   readonly repository: string
 }
 
-/** In the page: everything that an application at another origin does with the API. */
+/** Runs in the page: everything that an application on another origin does with the API. */
 const use = async ({ repository, token, url }: Server) => {
   const authorization = `Bearer ${token}`
   const read = async (path: string) => (await fetch(`${url}${path}`, { headers: { authorization } })).json()
@@ -49,7 +49,7 @@ const use = async ({ repository, token, url }: Server) => {
   }
 }
 
-/** In the page: which of these a browser refuses. */
+/** Runs in the page: which of these requests the browser refuses. */
 const attempt = async ({ token, url }: Server) => {
   const tried = async (ask: () => Promise<Response>) => {
     try {
@@ -69,7 +69,7 @@ const attempt = async ({ token, url }: Server) => {
   }
 }
 
-it.live("a page of a named origin uses the API, only with a token, and one of another origin does not", () =>
+it.live("a page from a named origin uses the API, but only with a token, and one from another origin cannot", () =>
   Effect.gen(function* () {
     const page = yield* httpServer((_, response) => {
       response.setHeader("content-type", "text/html")

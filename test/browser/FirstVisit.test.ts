@@ -62,11 +62,11 @@ describe("a first visit", () => {
     expect(faces.toSorted()).toEqual(["Geist", "Geist Mono"])
     const kept = { type: "font/woff2", kept: "public, max-age=31536000, immutable" }
     expect(fetched).toEqual([kept, kept])
-    // Nor a preload that nobody used.
+    // Nor is there a warning about an unused preload.
     expect(faults).toEqual([])
   })
 
-  test("of the start page leads to the workspace's overview before the code arrives", async () => {
+  test("to the start page leads to the workspace's overview before the code arrives", async () => {
     const { page, api, faults } = await suite.visit()
     const code = await holdCode(page)
     const overview = page.waitForRequest(/\/api\/v1\/dashboard\/overview/)
@@ -85,7 +85,7 @@ describe("a first visit", () => {
     expect(new URL(page.url()).searchParams.get("return")).toBe(`/w/acme/runs/${reviewRun}`)
   })
 
-  test("keeps what was entered at the sign-in, and the caret, when the code arrives after it", async () => {
+  test("keeps what was typed at sign-in, and the caret, when the code arrives afterwards", async () => {
     const { page, api, faults } = await suite.visit()
     api.world.signedIn = false
     const code = await holdCode(page)
@@ -96,7 +96,7 @@ describe("a first visit", () => {
     await address.pressSequentially("mina@")
     const offered = page.waitForRequest("**/auth/offer")
     await code.release()
-    // The form of the script asks for it.
+    // The script's own form requests it.
     await offered
     await page.keyboard.type("acme.example")
     const sent = page.waitForRequest("**/auth/sign-in")
@@ -111,7 +111,7 @@ describe("a first visit", () => {
   test("whose session was ended elsewhere shows no error on the way to sign-in", async () => {
     const { page, api, faults } = await suite.visit()
     api.world.signedIn = false
-    // A navigation without content keeps the current page and its messages.
+    // A navigation that returns no content keeps the current page and its messages.
     await page.route(/\/sign-in\?/, (route) => route.fulfill({ status: 204 }))
     const leaving = page.waitForEvent("requestfailed", (request) => request.url().includes("/sign-in?"))
     await page.goto(`${api.origin}/account`, { waitUntil: "commit" })

@@ -16,7 +16,7 @@ describe("the graph", () => {
     await go(`/w/acme/graph?around=${storefrontId}`, ".node-centre")
     expect(await page.locator(".node-centre strong").textContent()).toBe("storefront")
     expect(await page.locator(".dot").count()).toBe(6)
-    // Takes part in no dependency, and is counted.
+    // A Capsule without dependencies is only counted.
     expect(await page.locator(".page-about").textContent()).toContain(en.apart(1))
     expect(
       await page
@@ -57,7 +57,7 @@ describe("the graph", () => {
     const name = await takes.first().locator("strong").textContent()
     await page.keyboard.press("Enter")
     await page.locator(".node-centre strong", { hasText: name ?? "?" }).waitFor()
-    // The overview is one stop, and its arrows lead along the layers.
+    // The overview is a single tab stop, and the arrow keys move along its layers.
     await page.locator(".dot[tabindex='0']").focus()
     expect(await page.locator(".dot[tabindex='0']").count()).toBe(1)
     await page.keyboard.press("ArrowRight")

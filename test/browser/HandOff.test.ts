@@ -10,7 +10,7 @@ const returnUri = "https://notes.example/connected"
 const link = `/install?git=${encodeURIComponent("https://git.acme.example/infra/platform.git")}&path=modules%2Fservice&name=Notes&product=notes&return_uri=${encodeURIComponent(returnUri)}`
 const ticket = "canary-setup-ticket"
 
-/** The program that began the flow: the requests it receives, and those the server receives on the way there. */
+/** The program that started the flow, with the requests it receives and those the server receives on the way there. */
 const elsewhere = async (page: Page) => {
   const visits: Array<string> = []
   const asked: Array<unknown> = []
@@ -45,7 +45,7 @@ const applied = (): World => {
 }
 
 describe("an install started by another program", () => {
-  test("shows its destination from the plan on, goes there only on request, and keeps nothing of the ticket", async () => {
+  test("shows its destination from the plan onwards, goes there only on request, and keeps no part of the ticket", async () => {
     const { page, api, faults, go } = await suite.visit(undefined, applied())
     const { visits, asked } = await elsewhere(page)
     await nameCapsule(page)
@@ -73,7 +73,7 @@ describe("an install started by another program", () => {
 
     await page.goto(`${api.origin}/w/acme/runs/${applyRun}`)
     await page.locator(".log-line").first().waitFor()
-    // The answer may have been lost: the same Run may try again, another may not.
+    // The response may have been lost: the same Run may try again, but no other Run may.
     await page.getByRole("button", { name: "Continue to notes" }).waitFor()
     expect(await stored(page)).not.toContain(ticket)
     api.world.runs = api.world.runs.map((run) => (run.id === applyRun ? { ...run, id: "run_later" } : run))
@@ -99,7 +99,7 @@ describe("an install started by another program", () => {
     expect(new URL(page.url()).pathname).toBe(`/w/acme/runs/${applyRun}`)
   })
 
-  test("is invisible to people who arrived without it", async () => {
+  test("is invisible to people who did not arrive through it", async () => {
     const { page, go } = await suite.visit(undefined, applied())
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     expect(await page.getByRole("heading", { name: "Everything is in place" }).count()).toBe(0)

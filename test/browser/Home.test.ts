@@ -28,7 +28,7 @@ describe("home", () => {
     expect(faults).toEqual([])
   })
 
-  test("plans together all that wait for one commit, and opens the update", async () => {
+  test("plans everything waiting for the same commit together, and opens the update", async () => {
     const { api, page, faults, go } = await suite.visit()
     await page.route(`**/api/v1/run-groups/${waitingUpdate.id}**`, (route) =>
       route.fulfill({ json: { runGroup: waitingUpdate, runs: [] } })
@@ -69,7 +69,7 @@ describe("home", () => {
     expect(faults).toEqual([])
   })
 
-  test("reads further entries on demand, and counts all of them from the start", async () => {
+  test("loads further entries on demand, and counts all of them from the start", async () => {
     const { api, page, faults, go } = await suite.visit()
     const [drifted] = needs.filter(({ kind }) => kind === "drifted")
     if (drifted === undefined) throw new Error("no drift")
@@ -84,7 +84,7 @@ describe("home", () => {
     expect(faults).toEqual([])
   })
 
-  test("says that all is well only when that is known", async () => {
+  test("says that all is well only when it knows that", async () => {
     const { api, page, faults, go } = await suite.visit()
     api.world.needs = []
     api.world.health = healthOf(12)
@@ -99,7 +99,7 @@ describe("home", () => {
     expect(faults).toEqual([])
   })
 
-  test("in Japanese on a phone is in Japanese and fits", async () => {
+  test("is in Japanese and fits on a phone", async () => {
     const { page, faults, go } = await suite.visit({ language: "ja", theme: "dark", width: 390, height: 844 })
     await go("/w/acme", ".attention-row")
     await page.getByRole("heading", { level: 1, name: "6 件の対応が必要です" }).waitFor()

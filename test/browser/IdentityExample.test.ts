@@ -18,10 +18,10 @@ type Language = "en" | "ja"
 
 const step = <A>(act: () => Promise<A>) => Effect.promise(act)
 
-/** The invitation page asks who is signed in, possibly nobody. */
+/** The invitation page asks who is signed in, which may be nobody. */
 const unexpected = (faults: ReadonlyArray<string>) => faults.filter((text) => !text.endsWith("401 (Unauthorized)"))
 
-/** What a person does at svc and at the application, by keyboard and in their language. */
+/** A person's actions at svc and at the application, by keyboard and in their language. */
 const personIn = (page: Page, language: Language, at: { readonly svc: string; readonly app: string }) => {
   const keys = keyboardOf(page)
   const button = (name: string) => page.getByRole("button", { name, exact: true })
@@ -61,7 +61,7 @@ const personIn = (page: Page, language: Language, at: { readonly svc: string; re
         await keys.submit()
         await page.waitForURL("**/w/tutorial")
       }),
-    /** With a session at svc: only the consent is requested. */
+    /** With a session at svc, only consent is requested. */
     enter: (name: string) =>
       step(async () => {
         await page.goto(at.app)
@@ -71,7 +71,7 @@ const personIn = (page: Page, language: Language, at: { readonly svc: string; re
         await keys.press(button(pageWords[language].allow))
         await greeted(name)
       }),
-    /** Without one: svc asks them to sign in, and does not ask for the consent again. */
+    /** Without one, svc asks them to sign in but not to consent again. */
     enterAgain: (name: string, address: string) =>
       step(async () => {
         await keys.press(link("Sign in"))
@@ -113,7 +113,7 @@ describe.skipIf(!canFollow && process.env["SVC_TEST_REQUIRE_ALL"] !== "1").each(
   ["ja", "en"]
 ] as const)("two people and the application of a Capsule, the owner in %s and the guest in %s", (first, second) => {
   it.live(
-    "from the invitation over sign-in and sign-out to the removal, which holds at the next request",
+    "from the invitation through sign-in and sign-out to the removal, which takes effect on the next request",
     () =>
       Effect.gen(function* () {
         const at = yield* followedTutorial
@@ -128,7 +128,7 @@ describe.skipIf(!canFollow && process.env["SVC_TEST_REQUIRE_ALL"] !== "1").each(
 
         yield* owner.signIn
         yield* guest.join(yield* owner.invite, "Ken", "ken@acme.example")
-        // Both at once, each with their own name.
+        // Both are signed in at once, each under their own name.
         yield* Effect.all([owner.enter("mina"), guest.enter("Ken")], { concurrency: "unbounded" })
 
         yield* guest.leave

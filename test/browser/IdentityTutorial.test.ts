@@ -12,7 +12,7 @@ describe.skipIf(!canFollow && process.env["SVC_TEST_REQUIRE_ALL"] !== "1")("the 
     () =>
       Effect.gen(function* () {
         const { app, printed, theirs } = yield* followedTutorial
-        // Replaced by the test: the other commands must use nothing else.
+        // The test replaces these; the other commands must use nothing else.
         for (const name of ["REPOSITORY", "EMAIL", "PASSWORD", "SVC", "APP", "FOLDER"])
           expect(theirs).toContain(`${name}=`)
         expect(printed).toContain(`redirect_uri = ${app}/callback`)

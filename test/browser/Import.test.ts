@@ -13,7 +13,7 @@ const suite = browserSuite()
 const link = `/install?git=${encodeURIComponent("https://git.acme.example/infra/platform.git")}&ref=main&path=modules%2Fservice&name=Shop`
 const confirmation = importConfirmationWords.en
 
-describe("a capsule of another installation", () => {
+describe("a capsule from another installation", () => {
   test("is imported from its backup, stays disabled, and is enabled once its name is typed", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(link, "input[type=url]")
@@ -57,7 +57,7 @@ describe("a capsule of another installation", () => {
     expect(faults).toEqual([])
   })
 
-  test("is not offered where the operator has turned it off, nor are states and exports", async () => {
+  test("is not offered if the operator has turned it off, and neither are states and exports", async () => {
     const { go, page } = await suite.visit(undefined, {
       ...newWorld(),
       familiesOff: ["backup-imports", "state-uploads", "exports"]

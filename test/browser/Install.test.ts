@@ -132,7 +132,7 @@ describe("from a link to a plan", () => {
     expect(api.changes).toEqual([])
   })
 
-  test("says what the repository offers but the module does not get", async () => {
+  test("says what the repository offers but the module does not receive", async () => {
     const world = newWorld()
     world.report = {
       ...world.report,
@@ -167,15 +167,18 @@ describe("from a link to a plan", () => {
     expect(await page.getByLabel("Git address").inputValue()).toBe("")
   })
 
-  // The server reads such a link before any page does, and answers itself.
-  test.skipIf(compiledBinary() === undefined)("and by the server too, in text that needs no script", async () => {
-    const { page, api, go } = await suite.visit()
-    await go(`${link}&var.domain=evil`, "h1")
-    await page.getByText("var.domain").first().waitFor()
-    expect(await page.locator("script, input").count()).toBe(0)
-    expect(await barriers(page)).toEqual([])
-    expect(api.changes).toEqual([])
-  })
+  // The server reads such a link before any page does, and responds itself.
+  test.skipIf(compiledBinary() === undefined)(
+    "and by the server too, in text that works without JavaScript",
+    async () => {
+      const { page, api, go } = await suite.visit()
+      await go(`${link}&var.domain=evil`, "h1")
+      await page.getByText("var.domain").first().waitFor()
+      expect(await page.locator("script, input").count()).toBe(0)
+      expect(await barriers(page)).toEqual([])
+      expect(api.changes).toEqual([])
+    }
+  )
 
   test("a connection is created in place, and then selected", async () => {
     const { page, go } = await suite.visit()
@@ -271,14 +274,14 @@ describe("signing in", () => {
     })
   })
 
-  test("pages before sign-in are readable without a script", async () => {
+  test("pages before sign-in are readable without JavaScript", async () => {
     const { page, api } = await suite.visit()
     const html = await (await page.request.get(`${api.origin}/sign-in`)).text()
     expect(html).toContain("Password")
     expect(html).toContain('action="/sign-in" method="post"')
   })
 
-  test("signing out leads back to it", async () => {
+  test("signing out goes back to the sign-in page", async () => {
     const { page, api, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     await page.getByRole("button", { name: "Account menu" }).click()

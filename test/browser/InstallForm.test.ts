@@ -9,7 +9,7 @@ const open = "https://git.acme.example/infra/platform.git"
 
 describe("the address of a repository", () => {
   for (const look of [lightEnglish, darkJapanese]) {
-    test(`for ssh is offered as its https form, by keyboard (${look.language})`, async () => {
+    test(`for ssh is offered in its https form, by keyboard (${look.language})`, async () => {
       const words = installWords[look.language]
       const { page, api, faults, go } = await suite.visit(look)
       await go("/new", "input[type=url]")
@@ -44,7 +44,7 @@ describe("the address of a repository", () => {
     await page.getByRole("button", { name: installWords.en.read }).click()
     await page.getByText(installWords.en.removed).waitFor()
     expect(world.sources.map(({ id }) => id)).toEqual(before)
-    // The server removes it, with or without this page.
+    // The server removes it, whether or not this page is open.
     expect(api.changes.map(({ method }) => method)).toEqual(["POST"])
     expect(faults).toEqual([])
   })

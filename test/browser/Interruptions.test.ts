@@ -27,7 +27,7 @@ resource "demo_note" "slow" {
 }
 `
 
-/** Files that make the provider wait once a note exists, before it reports it to the tool. */
+/** Files that make the provider wait after a note exists, before reporting it to the tool. */
 const holding = Effect.fnUntraced(function* (notesDir: string, note: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -38,14 +38,14 @@ const holding = Effect.fnUntraced(function* (notesDir: string, note: string) {
 
 describe("an apply, with the real server, tool and provider", () => {
   it.live(
-    "is watched across a network outage, and its end is shown after the server was killed in the middle",
+    "is watched through a network outage, and its end is shown after the server has been killed midway",
     () =>
       Effect.gen(function* () {
         const mirror = yield* providerMirror
         const repository = yield* notesRepository(module(mirror.notesDir))
         const second = yield* holding(mirror.notesDir, "second")
         yield* holding(mirror.notesDir, "slow")
-        // Without a sandbox, because this test's provider is a script whose interpreter may be anywhere.
+        // Runs without a sandbox, because this test's provider is a script whose interpreter may be anywhere.
         const server = yield* realServer(repository.origin, [
           `--provider-mirror=${mirror.path}`,
           "--runner-isolation=off"

@@ -12,7 +12,7 @@ import { realServer } from "./support/RealServer.ts"
 import { barriers, darkJapanese, lightEnglish } from "./support/Suite.ts"
 import { joinWords } from "../../src/dashboard/entrance/JoinWords.ts"
 
-/** Nothing listens there: the test reads no Git server. */
+/** Nothing listens there: the test reads from no Git server. */
 const noGit = "http://127.0.0.1:9"
 
 const patience = 20_000
@@ -34,7 +34,7 @@ const twoPeople = Effect.fnUntraced(function* (flags: ReadonlyArray<string> = []
 })
 type Owner = Effect.Success<ReturnType<typeof twoPeople>>["owner"]
 
-/** Creates an open link; after the button, using only the keyboard. */
+/** Creates an open link, using only the keyboard once the button has the focus. */
 const inviteByKeyboard = Effect.fnUntraced(function* ({ page, step }: Owner, origin: string) {
   yield* step(() => page.goto(`${origin}/`))
   yield* step(() => page.waitForURL("**/w/*"))
@@ -61,7 +61,7 @@ const inviteByKeyboard = Effect.fnUntraced(function* ({ page, step }: Owner, ori
 
 describe("an invitation, between two people", () => {
   it.live(
-    "is created by keyboard, shows what one joins, creates an account and a member, and can be left again",
+    "is created by keyboard, shows what one would join, creates an account and a member, and can be left again",
     () =>
       Effect.gen(function* () {
         const { guest, network, owner } = yield* twoPeople()
@@ -100,7 +100,7 @@ describe("an invitation, between two people", () => {
   )
 
   it.live(
-    "is declined, or survives the redirect to sign-in without its secret in an address",
+    "is declined, or survives the redirect to sign-in without its secret appearing in an address",
     () =>
       Effect.gen(function* () {
         const { guest, network, owner } = yield* twoPeople()
@@ -116,7 +116,7 @@ describe("an invitation, between two people", () => {
         yield* guest.step(() => guest.page.goto(link))
         yield* guest.press(words.haveAccount)
         yield* guest.step(() => guest.page.waitForURL("**/sign-in?return=/join"))
-        // The owner's own account: already a member, so the link stays valid.
+        // The owner's own account is already a member, so the link stays valid.
         yield* guest.type("メールアドレス", "mina@acme.example")
         yield* guest.type("パスワード", password)
         yield* guest.press("サインイン")
@@ -128,7 +128,7 @@ describe("an invitation, between two people", () => {
   )
 
   it.live(
-    "is accepted with a new account of the upstream provider, without its secret in an address",
+    "is accepted with a new account from the upstream provider, without its secret appearing in an address",
     () =>
       Effect.gen(function* () {
         const listener: { handle: RequestListener } = { handle: (_, response) => response.end() }

@@ -5,7 +5,7 @@ import { browserSuite } from "./support/Suite.ts"
 const suite = browserSuite()
 
 describe("using only the keyboard", () => {
-  test("the first Tab reaches the link past the navigation", async () => {
+  test("the first Tab reaches the link that skips the navigation", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     await page.keyboard.press("Tab")

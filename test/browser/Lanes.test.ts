@@ -22,7 +22,7 @@ describe("the lanes of a source", () => {
 })
 
 describe("the switch for all automation", () => {
-  test("asks for a reason, and every page shows that automation is paused and by whom", async () => {
+  test("requires a reason, and every page shows that automation is paused and by whom", async () => {
     const world = newWorld()
     const { page, api, faults, go } = await suite.visit(undefined, world)
     await go("/w/acme/settings/settings", ".panel")
@@ -43,7 +43,7 @@ describe("the switch for all automation", () => {
   })
 })
 
-describe("a capsule that a rollback pins", () => {
+describe("a capsule pinned by a rollback", () => {
   test("says who and why, shows what auto-update did, and can be resumed", async () => {
     const world = newWorld()
     const at = "2026-01-01T00:00:00.000Z"

@@ -8,7 +8,7 @@ const lines = (from: number, count: number): ReadonlyArray<string> =>
   Array.from({ length: count }, (_, index) => `line ${from + index}`)
 
 describe("the live log", () => {
-  test("continues after an outage where it stopped, without gaps or repetitions", async () => {
+  test("resumes after an outage where it stopped, without gaps or repetitions", async () => {
     const { page, api, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     api.emitLog(applyRun, lines(1, 50))

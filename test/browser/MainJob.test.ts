@@ -55,7 +55,7 @@ describe("the main job, with the real server, tool and provider", () => {
       Effect.gen(function* () {
         const mirror = yield* providerMirror
         const repository = yield* notesRepository(firstRevision(mirror.notesDir))
-        // Without a sandbox, because this test's provider is a script whose interpreter may be anywhere.
+        // Runs without a sandbox, because this test's provider is a script whose interpreter may be anywhere.
         const server = yield* realServer(repository.origin, [
           `--provider-mirror=${mirror.path}`,
           "--runner-isolation=off"

@@ -6,7 +6,7 @@ import { barriers, browserSuite, darkJapanese } from "./support/Suite.ts"
 const suite = browserSuite()
 const { en, ja } = appWords
 
-/** A server that is down: nothing is answered, including the files of the dashboard. */
+/** Simulates a server that is down: every request fails, including those for the dashboard's files. */
 const disconnect = async (page: Page) => {
   let gone = true
   await page.route("**/*", (route) => (gone ? route.abort("connectionrefused") : route.fallback()))
@@ -15,11 +15,11 @@ const disconnect = async (page: Page) => {
   }
 }
 
-/** Marks the document: a reloaded page has lost the mark. */
+/** Marks the document, so that a reload can be detected by the missing mark. */
 const mark = (page: Page) => page.evaluate(() => Reflect.set(globalThis, "__same", true))
 const isSame = (page: Page) => page.evaluate(() => Reflect.get(globalThis, "__same") === true)
 
-describe("a click while the server does not answer", () => {
+describe("a click while the server is unreachable", () => {
   test("on a screen whose code is not loaded keeps the page, says so, and opens it once the server is back", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
@@ -29,7 +29,7 @@ describe("a click while the server does not answer", () => {
     await page.getByText(en.unreachableClick).waitFor()
     expect(await page.locator(".attention-row").first().isVisible()).toBe(true)
     expect(await barriers(page)).toEqual([])
-    // Retried on request or automatically; there is still no server.
+    // It is retried on request or automatically; there is still no server.
     await page.getByRole("button", { name: en.unreachableRetry }).click()
     await page.getByText(en.unreachableClick).waitFor()
     reconnect()
@@ -46,7 +46,7 @@ describe("a click while the server does not answer", () => {
     await page.locator(".attention-row").first().waitFor()
     await mark(page)
     const reconnect = await disconnect(page)
-    // The page's list polls, or a link prefetches: then it is known.
+    // The outage becomes known when the page's list polls or a link prefetches.
     await page.getByRole("link", { name: ja.sources }).hover()
     await page.getByText(ja.unreachable).waitFor()
     await page.getByRole("link", { name: ja.sources }).click()
@@ -60,10 +60,10 @@ describe("a click while the server does not answer", () => {
     expect(await isSame(page)).toBe(true)
   })
 
-  test("to sign out says that it failed, and stays", async () => {
+  test("to sign out reports the failure, and stays on the page", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
-    // The menu's code is loaded.
+    // Loads the menu's code.
     await page.locator(".side-account").click()
     await page.locator(".menu").waitFor()
     const reconnect = await disconnect(page)
@@ -73,12 +73,12 @@ describe("a click while the server does not answer", () => {
     reconnect()
   })
 
-  test("does not hide that a server lacks a part: the page is reloaded, once", async () => {
+  test("does not hide that the server lacks a file: the page is reloaded, once", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     await mark(page)
     let missing = true
-    // As after an update of the server: the files of the old version are gone.
+    // As after a server update: the old version's files are gone.
     await page.route("**/assets/ConnectionsScreen-*", (route) =>
       missing ? route.fulfill({ status: 404 }) : route.fallback()
     )

@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const promised = <A>(run: () => Promise<A>) => Effect.promise(run)
 
-/** The browser of a signed-in person, with scripts or without. */
+/** A signed-in person's browser, with JavaScript or without. */
 const visitor = Effect.fnUntraced(function* (scripts: boolean) {
   const { issuer } = yield* TestIssuer
   const { cookie } = yield* someone
@@ -53,7 +53,7 @@ describe.each([
   ["without scripts", false]
 ] as const)("an application behind a broker, %s", (_name, scripts) => {
   tests.live(
-    "gets its response after the consent, whatever it is",
+    "gets its response after the consent, whatever the decision",
     () =>
       Effect.gen(function* () {
         const application = yield* BrokeredApplication
@@ -61,7 +61,7 @@ describe.each([
         yield* open(yield* asked)
         yield* press("Cancel")
         yield* promised(() => page.waitForURL(`${application.home}/cb?error=access_denied&*`))
-        // Going back leads to the question, not through the answer again.
+        // Going back returns to the consent page instead of sending the response again.
         yield* promised(() => page.goBack())
         expect(page.url()).toContain("/oauth/authorize?")
         yield* press("Allow")

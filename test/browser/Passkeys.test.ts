@@ -7,10 +7,10 @@ import { personAt, setUp, signInByPassword, signOut } from "./support/Person.ts"
 import { realServer } from "./support/RealServer.ts"
 import { lightEnglish } from "./support/Suite.ts"
 
-/** Nothing listens there: the test reads no Git server. */
+/** Nothing listens there: the test reads from no Git server. */
 const noGit = "http://127.0.0.1:9"
 
-/** The real server, a page with a browser authenticator, and a person's actions there. */
+/** The real server, a page whose browser has an authenticator, and a person's actions there. */
 const visitor = Effect.gen(function* () {
   const { network, setupLink } = yield* realServer(noGit)
   const browser = yield* Effect.acquireRelease(Effect.promise(startBrowser), (started) =>

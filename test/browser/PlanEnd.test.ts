@@ -15,7 +15,7 @@ const looks = [
   ["ja", darkJapanese]
 ] as const
 
-/** Changes the plan behind the page, and notifies the page as the server would. */
+/** Changes the plan without the page's involvement, and notifies the page as the server would. */
 const changed = (
   { api }: Visit,
   change: Partial<(typeof api.world.runs)[number]>,
@@ -55,7 +55,7 @@ describe("an open approval", () => {
   for (const [language, look] of looks) {
     const words = planEndWords[language]
 
-    test(`names what it binds to (${language})`, async () => {
+    test(`names what it is bound to (${language})`, async () => {
       const visit = await visited(look)
       visit.api.world.runs = visit.api.world.runs.map((run) =>
         run.id === safeRun
@@ -82,7 +82,7 @@ describe("an open approval", () => {
       expect(await barriers(visit.page)).toEqual([])
     })
 
-    test(`ends while it is being read when a newer plan supersedes it, and links to that (${language})`, async () => {
+    test(`ends while it is being read when a newer plan supersedes it, and links to that plan (${language})`, async () => {
       const visit = await visited(look)
       const dialog = await opened(visit, language)
       expect(await decisionsOf(visit.page, language)).toEqual([false, false])
@@ -152,7 +152,7 @@ describe("an open approval", () => {
     }
   })
 
-  test("ends by the clock", async () => {
+  test("ends when its time is up", async () => {
     const visit = await visited()
     await visit.page.clock.install()
     visit.api.world.runs = visit.api.world.runs.map((run) =>
@@ -174,7 +174,7 @@ describe("an open approval", () => {
     await visit.go(review, ".decision")
     await visit.page.getByTestId("decision").getByRole("button", { name: decisionWords.en.applyNow }).click()
     api.world.approvals = lapsed
-    // No event of the Run says so: the page polls after a while.
+    // No event of the Run reports this; the page notices when it polls.
     await visit.page.clock.runFor(20_000)
     await visit.page.getByRole("dialog").getByText(planEndWords.en.reasons.lapsed).waitFor()
     expect(await visit.page.getByRole("dialog").locator("button[type=submit]").isDisabled()).toBe(true)

@@ -15,17 +15,17 @@ describe("a first-time user", () => {
     ["en", lightEnglish],
     ["ja", darkJapanese]
   ] as const) {
-    test(`finds on the Run's page alone what changes, from which commit, approved by whom (${language})`, async () => {
+    test(`finds on the Run's page alone what changes, from which commit, and who approved it (${language})`, async () => {
       const world = newWorld()
       world.approvals = lapsed
       const { faults, go, page } = await suite.visit(look, world)
       await go(`/w/acme/runs/${reviewRun}`, "[data-testid=approvals]")
-      // Nothing is pressed from here on: everything is readable.
+      // No key is pressed from here on: everything is already readable.
       const main = page.getByRole("main")
       await main.getByText("Statement[14] › LegacyExportRead › Effect").first().waitFor()
       await main.getByText("acme-audit-prod").first().waitFor()
       const decision = page.getByTestId("decision")
-      // Adoptions and moves are counted next to the decision.
+      // Adoptions and moves are counted beside the decision.
       for (const kind of ["import", "move"] as const) {
         await decision.getByText(planWords[language].kinds[kind]).waitFor()
       }

@@ -18,7 +18,7 @@ import { barriers } from "./support/Suite.ts"
 const name = "Acme ID"
 const secret = "a-secret-of-forty-characters-for-the-test"
 
-/** A server whose people come from a provider; the test decides the groups of each. */
+/** A server whose people come from a provider; the test decides each person's groups. */
 const world = Effect.gen(function* () {
   const groups = new Map<string, ReadonlyArray<string>>()
   const listener: { handle: RequestListener } = { handle: (_, response) => response.end() }
@@ -34,7 +34,7 @@ const world = Effect.gen(function* () {
     demoProvider(issuer, { secret, redirectUri, groupsOf: (login) => groups.get(login) ?? [] })
   )
   listener.handle = provider.callback()
-  /** People of the group get the role in the Workspace, from the next sign-in on. */
+  /** Members of the group get the role in the Workspace from their next sign-in. */
   const allow = Effect.fnUntraced(function* (group: string, workspaceId: string, role: "admin" | "viewer") {
     const rules = [{ groups: [group], workspaces: [{ workspaceId, role }] }]
     yield* step(() => writeFile(policy, JSON.stringify({ signIn: { rules } })))
@@ -43,7 +43,7 @@ const world = Effect.gen(function* () {
   return { ...server, allow, groups }
 })
 
-/** What a person does at the provider's pages, by keyboard. */
+/** A person's actions on the provider's pages, by keyboard. */
 const visitorIn = (page: Page, language: Language, origin: string) => {
   const keys = keyboardOf(page)
   const { [language]: entrance } = entranceWords
@@ -70,7 +70,7 @@ const visitorIn = (page: Page, language: Language, origin: string) => {
         await present(login)
         await isRefused("unknown_identity")
       }),
-    /** The provider remembers them. */
+    /** The provider still remembers them. */
     enters: step(async () => {
       await toProvider()
       await page.waitForURL(`${origin}/w/*`)
@@ -109,7 +109,7 @@ describe.each([
         yield* kensPage.settings(handle)
         yield* kensPage.seesRole("Mina", "owner")
 
-        // Asked again at each sign-in, not only at the first.
+        // The groups are looked up at every sign-in, not only at the first.
         yield* allow("platform", workspaceId, "viewer")
         yield* kensPage.signOut
         yield* ken.enters

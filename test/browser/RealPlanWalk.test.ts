@@ -40,7 +40,7 @@ resource "terraform_data" "audit" {}
 const message = "Cut legacy export access"
 const comment = "Checked with the team of the exports"
 
-/** What happened before a first-time user sees the plan: through the API, as the signed-in person. */
+/** What has happened before a first-time user sees the plan, done through the API as the signed-in person. */
 const request = (page: Page, method: string, path: string, body: unknown = {}) =>
   Effect.promise(() =>
     page.evaluate(
@@ -61,7 +61,7 @@ interface Ended {
   readonly run: { readonly status: string }
 }
 
-/** The Run once it is neither queued nor running. */
+/** Waits until the Run is neither queued nor running. */
 const ended = (page: Page, id: string) =>
   Effect.map(
     eventually(
@@ -71,7 +71,7 @@ const ended = (page: Page, id: string) =>
     ({ run }) => run
   )
 
-describe("a first-time user, at the real server", () => {
+describe("a first-time user, on the real server", () => {
   it.live(
     "finds on the Run's page which statement changes, why, who approved it, from which commit, and what is adopted",
     () =>
@@ -112,7 +112,7 @@ describe("a first-time user, at the real server", () => {
           yield* Effect.promise(() => visit.page.context().addCookies(state.cookies))
           const { see, step } = personAt(visit.page, 60_000)
           yield* step(() => visit.page.goto(`${server.network.origin}/runs/${planned.id}`))
-          // Nothing is pressed from here on: everything is readable.
+          // No key is pressed from here on: everything is already readable.
           yield* see("Statement[20] › LegacyExportRead › Effect")
           yield* see(planWords[language].imports("acme-audit-prod"))
           const decision = visit.page.getByTestId("decision")

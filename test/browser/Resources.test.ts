@@ -75,7 +75,7 @@ describe("the resources of a capsule", () => {
   })
 })
 
-describe("an address without a resource", () => {
+describe("an address with no resource", () => {
   for (const address of [`/w/acme/capsules/${storefrontId}/nothing`, "/w/acme/capsules/cap_9999999999999999"]) {
     test(`has a page with a heading and a link back: ${address}`, async () => {
       const { page, go } = await suite.visit()

@@ -58,7 +58,7 @@ describe("an apply whose check failed", () => {
 })
 
 describe("a plan under review", () => {
-  test("shows where the application lets people return after a sign-in and a sign-out, in both languages", async () => {
+  test("shows where the application lets people return to after sign-in and sign-out, in both languages", async () => {
     for (const [look, words] of [
       [lightEnglish, runWords.en],
       [darkJapanese, runWords.ja]
@@ -78,7 +78,7 @@ describe("a plan under review", () => {
     }
   })
 
-  test("is approved by its digest only after the capsule's name was typed, and opens its apply", async () => {
+  test("is approved by its digest only after the capsule's name has been typed, and opens its apply", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".decision")
     await page.getByRole("button", { name: "Approve and apply" }).click()
@@ -106,7 +106,7 @@ describe("a plan under review", () => {
     expect(await page.getByRole("dialog").getByRole("button", { name: "Approve and apply" }).isEnabled()).toBe(true)
   })
 
-  test("whose plan has moved says so, with the request id, and applies nothing", async () => {
+  test("whose plan has changed says so, with the request id, and applies nothing", async () => {
     const { page, api, go } = await suite.visit()
     await go(`/w/acme/runs/${safeRun}`, ".decision")
     await page.getByRole("button", { name: "Approve and apply" }).click()
@@ -176,7 +176,7 @@ describe("a plan under review", () => {
     ])
   })
 
-  test("says why it is void, and one of another revision is planned again at that revision", async () => {
+  test("says why it is void, and one for another revision is planned again at that revision", async () => {
     const { page, api, go } = await suite.visit()
     const capsuleId = api.world.runs.find(({ id }) => id === safeRun)?.capsuleId
     await go(`/w/acme/runs/${safeRun}`, ".decision")
@@ -203,7 +203,7 @@ describe("a plan under review", () => {
     expect(await page.getByRole("button", { name: "Approve and apply" }).count()).toBe(0)
   })
 
-  test("shows no hidden value", async () => {
+  test("shows no hidden values", async () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".attributes")
     expect(await page.locator(".attributes > div", { hasText: "password" }).textContent()).toContain("hidden")
@@ -213,7 +213,7 @@ describe("a plan under review", () => {
 describe("what a plan changes", () => {
   const rows = (text: string) => ({ hasText: text })
 
-  test("is shown inside a policy: the statement, what it now allows, and a count of the folded rest", async () => {
+  test("is shown inside a policy: the statement, what it now allows, and how many unchanged ones are folded", async () => {
     const { page, go, faults } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".difference")
     const policy = page.locator(".change", rows("aws_s3_bucket_policy.exports"))
@@ -252,7 +252,7 @@ describe("what a plan changes", () => {
 })
 
 describe("a Run in the queue", () => {
-  test("shows how many come first and links to the one that blocks it", async () => {
+  test("shows how many are ahead of it and links to the one that blocks it", async () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/runs/${queuedRun}`, ".notice-info")
     await page.getByText("One run of this capsule comes first.").waitFor()

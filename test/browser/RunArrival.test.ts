@@ -5,13 +5,13 @@ import { browserSuite } from "./support/Suite.ts"
 
 const suite = browserSuite()
 
-test("a plan of megabytes is read and parsed once, at the same time as its capsule", async () => {
+test("a plan of several megabytes is read and parsed once, in parallel with its capsule", async () => {
   const { page, faults, go } = await suite.visit(undefined, worldOfPlan(400, true))
   const asked: Array<string> = []
   page.on("request", (request) => asked.push(new URL(request.url()).pathname))
   const count = (path: RegExp) => asked.filter((each) => path.test(each)).length
   await go(`/w/acme/runs/${reviewRun}`, ".change")
-  // The replay of its events has arrived once the approvals are read again.
+  // The event replay has arrived by the time the approvals are read again.
   while (count(/\/approvals$/) < 2) await page.evaluate(() => new Promise(requestAnimationFrame))
   expect(count(new RegExp(`^/api/v1/runs/${reviewRun}$`))).toBe(1)
   const arriving = asked.slice(

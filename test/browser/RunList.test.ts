@@ -13,7 +13,7 @@ const { en: palette } = paletteWords
 const rows = "[data-run-row]"
 
 describe("the list of runs", () => {
-  test("has its filters in the address: a reload, going back and a link show the same list", async () => {
+  test("keeps its filters in the address: a reload, going back and a link show the same list", async () => {
     const { faults, go, page } = await suite.visit()
     await go("/w/acme/runs", rows)
     const all = await page.locator(rows).count()
@@ -38,7 +38,7 @@ describe("the list of runs", () => {
     expect(faults).toEqual([])
   })
 
-  test("has a name on every row, of a Source that was removed as well", async () => {
+  test("has a name on every row, even for a Source that has been removed", async () => {
     const world = newWorld()
     const [template] = world.runs
     const [source] = world.sources
@@ -80,7 +80,7 @@ describe("the list of runs", () => {
     expect(faults).toEqual([])
   })
 
-  test("drift that was found is no success, and rows are opened by keyboard", async () => {
+  test("a run that found drift is not shown as a success, and rows are opened by keyboard", async () => {
     const { faults, go, page } = await suite.visit()
     await go("/w/acme/runs", rows)
     await page.getByText(driftWords.en.found).waitFor()

@@ -21,7 +21,7 @@ const failing = [
 ]
 
 describe("the log of a Run", () => {
-  test("goes from error to error, by its button and by E, and shows only problems", async () => {
+  test("goes from error to error, with its button and with E, and shows only problems", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     api.emitLog(applyRun, failing)
@@ -45,7 +45,7 @@ describe("the log of a Run", () => {
     expect(faults).toEqual([])
   })
 
-  test("names a line in the address, several with Shift, and shows them again from it", async () => {
+  test("puts a line in the address, several with Shift, and shows them again from it", async () => {
     const { page, api, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     api.emitLog(applyRun, lines(1, 400))

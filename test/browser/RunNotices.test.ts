@@ -15,13 +15,13 @@ const iconOf = (page: Page) => page.locator("link[rel=icon]").getAttribute("href
 const iconChanges = (page: Page, known: string | null) =>
   page.waitForFunction((href) => document.querySelector("link[rel=icon]")?.getAttribute("href") !== href, known)
 
-/** Ends the open apply, as the server would report it. */
+/** Ends the open apply, reporting it as the server would. */
 const end = (api: Visit["api"], status: "failed" | "succeeded") => {
   api.world.runs = api.world.runs.map((run) => (run.id === applyRun ? { ...run, status } : run))
   api.emitEvent(applyRun, { kind: `run.${status}`, data: {} })
 }
 
-/** A desktop whose user answers the permission prompt with `answer`; its notifications are recorded on the page. */
+/** A desktop whose user replies to the permission prompt with `answer`; its notifications are recorded on the page. */
 const desktop = (page: Page, answer: "denied" | "granted") =>
   page.addInitScript((permission) => {
     const shown: Array<string> = []
@@ -49,8 +49,8 @@ const desktop = (page: Page, answer: "denied" | "granted") =>
 
 const shownOn = (page: Page): Promise<unknown> => page.evaluate(() => Reflect.get(globalThis, "__shown"))
 
-describe("the title and icon of the tab", () => {
-  test("count the resources of an apply, and say how it ended", async () => {
+describe("the tab's title and icon", () => {
+  test("count the resources in an apply, and say how it ended", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     await titleStarts(page, "▸ 1 of 2 · ")
@@ -69,7 +69,7 @@ describe("the title and icon of the tab", () => {
     expect(faults).toEqual([])
   })
 
-  test("say what waits for a person and what failed, and end with the page", async () => {
+  test("say what is waiting for a person and what has failed, and are reset when the page is left", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme/capsules", "h1")
     const plain = await iconOf(page)
@@ -95,7 +95,7 @@ describe("the title and icon of the tab", () => {
 })
 
 describe("a desktop notification", () => {
-  test("comes only after consent, once, while the page is hidden", async () => {
+  test("appears only after consent, once, while the page is hidden", async () => {
     const { page, api, go } = await suite.visit()
     await desktop(page, "granted")
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
@@ -107,7 +107,7 @@ describe("a desktop notification", () => {
     expect(await shownOn(page)).toEqual([en.hasFailed(name)])
   })
 
-  test("does not come without consent, nor while the page is visible", async () => {
+  test("does not appear without consent, nor while the page is visible", async () => {
     const { page, api, go } = await suite.visit()
     await desktop(page, "granted")
     await go(`/w/acme/runs/${applyRun}`, ".log-line")

@@ -33,7 +33,7 @@ describe("an apply that succeeded", () => {
     expect(faults).toEqual([])
   })
 
-  test("whose state was replaced since shows no outputs of another apply", async () => {
+  test("whose state has since been replaced shows no outputs from another apply", async () => {
     const { page, api, go } = await suite.visit()
     api.world.runs = api.world.runs.map((run) =>
       run.id === doneRun ? { ...run, stateVersionId: "sv_0000000000000002" } : run
@@ -52,9 +52,9 @@ describe("an apply that succeeded", () => {
 })
 
 describe("an apply that failed", () => {
-  test("says what happened, what was not begun, and shows its error in the log", async () => {
+  test("says what happened, what was not started, and shows its error in the log", async () => {
     const { page, api, go } = await suite.visit()
-    // As on the server: the state of what was done is saved, and the Capsule waits for a plan that compares.
+    // As on the server: the state of whatever was done is saved, and the Capsule is waiting for a plan to compare with.
     api.world.runs = api.world.runs.map((run) =>
       run.id === failedRun
         ? {
@@ -69,7 +69,7 @@ describe("an apply that failed", () => {
     expect(await page.getByText(diagnosisWords.en.unsafeTitle).count()).toBe(0)
     expect(await page.locator(".step-failed .step-name").allTextContents()).toEqual(["Apply"])
     const link = page.getByRole("link", { name: diagnosisWords.en.inLog }).first()
-    // Every key press counts, including the second.
+    // Every click scrolls to the error, including the second.
     for (const _press of [1, 2]) {
       await page.evaluate(() => window.scrollTo(0, 0))
       await link.click()

@@ -112,7 +112,7 @@ describe("text written by others", () => {
 })
 
 describe("secrets", () => {
-  test("typed into the install form are nowhere in the browser's storage", async () => {
+  test("typed into the install form are not stored anywhere in the browser", async () => {
     const { page, go } = await suite.visit()
     await go("/new", "input[type=url]")
     await page.getByLabel("Git address").fill("https://git.acme.example/infra/platform.git")
@@ -127,7 +127,7 @@ describe("secrets", () => {
     expect(kept).not.toContain("canary-secret-value")
   })
 
-  test("of a setup link leave the address bar before anything else happens", async () => {
+  test("in a setup link leave the address bar before anything else happens", async () => {
     const { page, go } = await suite.visit()
     await go("/setup#right-secret", "input[type=password]")
     await page.waitForFunction(() => location.hash === "")
@@ -145,7 +145,7 @@ describe("every document", () => {
       const answer = await page.request.get(`${api.origin}${path}`)
       expect(answer.headers()["content-security-policy"]).toBe(contentSecurityPolicy)
       expect(answer.headers()["x-content-type-options"]).toBe("nosniff")
-      // Only a server sends one; with a binary, it is the binary's.
+      // Only a server sends this header, so it is checked only with a binary.
       if (compiledBinary() !== undefined) expect(answer.headers()["x-request-id"]).toMatch(/^req_/)
     }
   })

@@ -9,7 +9,7 @@ const suite = browserSuite()
 const ours = `/w/acme/capsules/${storefrontId}/dependencies`
 
 describe("dependencies", () => {
-  test("are added with the flow of values, and removed after confirmation", async () => {
+  test("are added together with the values that flow through them, and removed after confirmation", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(ours, ".row-static")
     await page.getByRole("button", { name: "Add a dependency" }).click()
@@ -75,7 +75,7 @@ describe("shared outputs", () => {
 })
 
 describe("backups", () => {
-  test("are created on a click", async () => {
+  test("are created with one click", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme/settings/backups", ".row-static")
     await page.getByRole("button", { name: "Back up now" }).click()

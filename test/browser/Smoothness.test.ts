@@ -5,18 +5,18 @@ import { capsulePage, fillLog, runPage, searchCapsules, useLog, worldOf } from "
 import { browserSuite } from "./support/Suite.ts"
 import { type Work, workMeter } from "./support/Work.ts"
 
-// Measured as processor time of the page's own thread, always against the same actions on a small list in the same run, so
+// Measured as CPU time on the page's main thread, always relative to the same actions on a small list in the same run, so that
 // the machine's speed and load cancel out. `npm run bench:dashboard` prints what a reader would notice.
 
 const suite = browserSuite()
 
 /**
- * How much more an action may cost with the big list than with the small one. Anything that grows with the list costs
- * 10 to 100 times as much.
+ * How much more an action may cost on the big list than on the small one. Anything that grows with the list costs 10 to 100 times
+ * as much.
  */
 const factor = 3
 const rounds = 3
-/** Below this an action costs too little for a ratio. */
+/** Below this cost, a ratio is meaningless. */
 const least = 1
 
 const ratio = (small: ReadonlyArray<Work>, big: ReadonlyArray<Work>): number =>
@@ -55,7 +55,7 @@ describe("a list of 1,000 capsules", () => {
         works[name].push(await searchCapsules(page, measure))
         const rows = await rowsSeen(page)
         expect(rows.most).toBeLessThan(60)
-        // Two screens for the whole search: keys that match the same rows redraw nothing.
+        // Two screens' worth for the whole search: a key that does not change the matching rows redraws nothing.
         expect(rows.made).toBeLessThan(120)
         expect(faults).toEqual([])
         await page.close()
@@ -92,7 +92,7 @@ describe("a log of 100,000 lines", () => {
         await watchRows(page, ".log-line")
         await fillLog(page, api, count)
         const { ends, ...work } = await useLog(page, api, await workMeter(page), count)
-        // The browser scrolls smoothly to an end, and draws as often as the machine allows.
+        // The browser scrolls to either end smoothly, drawing as often as the machine allows.
         works[name].push({ ...work, ends: { ...ends, cost: ends.cost / Math.max(1, ends.layouts) } })
         expect((await rowsSeen(page)).most).toBeLessThan(100)
         expect(faults).toEqual([])

@@ -6,8 +6,8 @@ import { browserSuite } from "./support/Suite.ts"
 const suite = browserSuite()
 const link = `/install?kind=capsule-source-options&git=${encodeURIComponent("https://git.acme.example/infra/shop.git")}&path=install%2Foptions.json`
 
-describe("a link to a document of sources", () => {
-  test("reads nothing automatically, shows exactly which document it is, and pins what is chosen", async () => {
+describe("a link to a document that lists sources", () => {
+  test("reads nothing automatically, shows exactly which document it is, and pins the chosen option", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(link, ".facts")
     await page.getByText("Newest stable version").waitFor()
@@ -33,7 +33,7 @@ describe("a link to a document of sources", () => {
     expect(faults).toEqual([])
   })
 
-  test("keeps the revision named by an option", async () => {
+  test("keeps the revision that an option names", async () => {
     const { page, go } = await suite.visit()
     await go(`${link}&ref=main`, ".facts")
     await page.getByRole("button", { name: "Read the document" }).click()
@@ -43,7 +43,7 @@ describe("a link to a document of sources", () => {
     expect(await page.getByLabel("Revision").inputValue()).toBe("v3.1.0")
   })
 
-  test("whose document breaks a rule offers none of it", async () => {
+  test("whose document breaks a rule offers none of its options", async () => {
     const world = newWorld()
     world.optionsDocument = world.optionsDocument.replace('"title":"Trial"', '"title":"Trial","region":"eu"')
     const { page, go } = await suite.visit(undefined, world)

@@ -6,7 +6,7 @@ import { browserSuite } from "./support/Suite.ts"
 const suite = browserSuite()
 
 describe("values between capsules", () => {
-  test("an update shows its waves and what they wait for, and is cancelled after confirmation", async () => {
+  test("an update shows its waves and what they are waiting for, and is cancelled after confirmation", async () => {
     const { page, faults, go } = await suite.visit()
     let shown: RunGroup = group
     const changes: Array<string> = []
@@ -30,7 +30,7 @@ describe("values between capsules", () => {
     expect(faults).toEqual([])
   })
 
-  test("a stale capsule says that a commit is newer and which output has changed", async () => {
+  test("a stale capsule says that there is a newer commit and which output has changed", async () => {
     const { page, faults, go } = await suite.visit()
     await go(`/w/acme/capsules/${checkoutId}`, ".split")
     await page.getByText("An update is available").waitFor()

@@ -5,7 +5,7 @@ const suite = browserSuite()
 const source = "/w/acme/sources/src_0000000000000001"
 
 describe("the webhook secret of a source", () => {
-  test("is renewed after confirmation, shown once, and nowhere afterwards", async () => {
+  test("is renewed after confirmation, shown once, and never again", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(source, ".row-static")
     await page.getByText("Made with the source").waitFor()
@@ -32,7 +32,7 @@ describe("the webhook secret of a source", () => {
     expect(faults).toEqual([])
   })
 
-  test("renewed by someone else meanwhile is not overwritten", async () => {
+  test("is not overwritten if someone else has renewed it meanwhile", async () => {
     const { page, api, go } = await suite.visit()
     await go(source, ".row-static")
     await page.getByRole("button", { name: "Renew secret" }).click()
@@ -54,14 +54,14 @@ describe("the webhook secret of a source", () => {
 })
 
 describe("a source", () => {
-  test("in use by capsules cannot be removed", async () => {
+  test("cannot be removed while capsules use it", async () => {
     const { page, go } = await suite.visit()
     await go(source, ".panel-danger")
     await page.getByText("Capsules use this source.").waitFor()
     expect(await page.getByRole("button", { name: "Remove source" }).count()).toBe(0)
   })
 
-  test("without users is removed after confirmation", async () => {
+  test("is removed after confirmation once nothing uses it", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go("/w/acme/sources/src_0000000000000003", ".panel-danger")
     await page.getByRole("button", { name: "Remove source" }).click()

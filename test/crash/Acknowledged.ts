@@ -1,15 +1,15 @@
 import { Effect } from "effect"
 import type { CrashHost } from "./CrashHost.ts"
 
-/** What a client was told happened, and must not be undone. */
+/** Whatever a client has been told happened, which must not be undone. */
 export interface Acknowledged {
   readonly installPlans: Set<string>
   readonly capsules: Set<string>
   readonly runs: Set<string>
   readonly approved: Set<string>
-  /** Links that were returned, and archives that were received completely. */
+  /** Number of links returned and archives received completely. */
   readonly exports: { granted: number; downloaded: number }
-  /** By Run, the kinds of the events 1, 2, 3, ... that were read. */
+  /** By Run, the kinds of events 1, 2, 3, ... that have been read. */
   readonly events: Map<string, ReadonlyArray<string>>
 }
 
@@ -22,7 +22,7 @@ export const nothingAcknowledged = (): Acknowledged => ({
   events: new Map()
 })
 
-/** Reads the events of every known Run as they arrive, from the current server. */
+/** Reads the events of every known Run from the current server as they arrive. */
 export const readEvents = Effect.fnUntraced(function* (host: CrashHost, acknowledged: Acknowledged) {
   for (;;) {
     for (const runId of acknowledged.runs) {

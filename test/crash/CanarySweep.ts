@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 
 const base64Forms = (text: string): ReadonlyArray<string> =>
-  // A text inside a longer one is encoded in one of three alignments; the edges depend on its neighbours.
+  // Text inside a longer string is encoded in one of three alignments; the characters at its edges depend on its neighbours.
   [0, 1, 2].map((shift) => {
     const encoded = Buffer.from(`${"\0".repeat(shift)}${text}`)
       .toString("base64")
@@ -20,7 +20,7 @@ const filesBelow = (folder: string): ReadonlyArray<string> =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
 
-/** The files below the folders whose raw bytes contain one of the texts, plain or encoded. */
+/** Files below the folders whose raw bytes contain one of the strings, plain or encoded. */
 export const sweep = (
   folders: ReadonlyArray<string>,
   texts: ReadonlyArray<string>,
@@ -31,7 +31,7 @@ export const sweep = (
     .flatMap(filesBelow)
     .filter((file) => !isExempt(file))
     .flatMap((file) => {
-      // Anything may vanish between the listing and the read.
+      // Any file may vanish between the listing and the read.
       const bytes = ((): Buffer => {
         try {
           return readFileSync(file)

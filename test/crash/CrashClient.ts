@@ -4,13 +4,13 @@ import type { Run } from "../../schema/records/Run.ts"
 import type { CrashHost } from "./CrashHost.ts"
 import type { NeverReady, ServerProcess } from "./ServerProcess.ts"
 
-/** A promise of the product did not hold. */
+/** A promise made by the product was broken. */
 export class Broken extends Schema.TaggedError<Broken>()("Broken", { message: Schema.String }) {}
 
 export const holds = (condition: boolean, message: string): Effect.Effect<void, Broken> =>
   condition ? Effect.void : Effect.fail(new Broken({ message }))
 
-/** What went wrong, in the words of the broken promise. */
+/** What went wrong, as the message of the broken promise. */
 export const brokenBy = (cause: Cause.Cause<unknown>): Broken => {
   const error = Cause.squash(cause)
   return error instanceof Broken ? error : new Broken({ message: Cause.pretty(cause) })
@@ -20,12 +20,12 @@ type Client = ServerProcess["client"]
 
 const mostInVain = 200
 
-/** A client that retries with the same key until it has an answer, while servers come and go. */
+/** A client that retries with the same key until it gets a response, while servers come and go. */
 export interface CrashClient {
-  /** The same for requests outside the API's client. */
+  /** Like `call`, for requests made without the API's client. */
   readonly ask: <A, E>(use: (server: ServerProcess) => Effect.Effect<A, E>) => Effect.Effect<A, ApiError | NeverReady>
   readonly call: <A, E>(use: (client: Client) => Effect.Effect<A, E>) => Effect.Effect<A, ApiError | NeverReady>
-  /** A Run once it is neither queued nor running. */
+  /** Waits until the Run is neither queued nor running, and returns it. */
   readonly settled: (runId: string) => Effect.Effect<Run, ApiError | NeverReady>
 }
 
@@ -40,7 +40,7 @@ export const crashClient = (host: CrashHost, patient = false): CrashClient => {
         const result = yield* Effect.result(use(server))
         if (result._tag === "Success") return result.success
         const { failure } = result
-        // Anything but a response of the API means that the server was killed during the request.
+        // Anything but an API response means that the server was killed during the request.
         const mayPass =
           !(failure instanceof ApiError) ||
           failure.code === "verification_unavailable" ||
@@ -48,7 +48,7 @@ export const crashClient = (host: CrashHost, patient = false): CrashClient => {
         if (!mayPass) return yield* failure
         inVain = server === asked ? inVain + 1 : 0
         asked = server
-        // If it is still running and its answer is unreadable, the server is at fault, not the request.
+        // If the server is still running but its response is unreadable, the server is at fault, not the request.
         if (inVain >= mostInVain && !patient && !server.hasEnded()) {
           return yield* Effect.die(new Broken({ message: `Asked ${inVain} times in vain: ${String(failure)}` }))
         }

@@ -2,12 +2,12 @@ import { Deferred, Effect } from "effect"
 import type { KillAt } from "./CrashEnvironment.ts"
 import { type NeverReady, type ServeOptions, serve, type ServerProcess } from "./ServerProcess.ts"
 
-/** How one process of a server dies: at a named point, and this many milliseconds after it was ready. */
+/** How one server process dies: at a named point, or this many milliseconds after it was ready. */
 export type Kill = { readonly _tag: "at"; readonly at: KillAt } | { readonly _tag: "after"; readonly millis: number }
 
 /** A server that is restarted each time it is killed, as a service manager would. */
 export interface CrashHost {
-  /** The process that currently answers, or the next one. */
+  /** The process that is currently responding, or the next one. */
   readonly current: Effect.Effect<ServerProcess, NeverReady>
   /** The number of kills so far. */
   readonly kills: () => number

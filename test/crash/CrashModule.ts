@@ -26,12 +26,12 @@ output "hidden" {
 }
 ${more}`
 
-/** The address of a site that the operator's check calls. */
+/** Outputs the address of a site that the operator's check requests. */
 export const checkedOutput = (site: string) => `
 output "site" { value = ${JSON.stringify(site)} }
 `
 
-/** Checks every module of the origin after an apply. A Git server has nothing at its root, and says so. */
+/** Checks every module from the origin after an apply. A Git server has nothing at its root and returns a 404. */
 export const checkPolicy = (gitOrigin: string) =>
   JSON.stringify({
     baseConfigs: [

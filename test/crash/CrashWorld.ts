@@ -7,14 +7,14 @@ import { providerMirror } from "../support/ProviderMirror.ts"
 import { serverBinary } from "./ServerBinary.ts"
 import { serve } from "./ServerProcess.ts"
 
-/** Texts that must never appear unencrypted. */
+/** Strings that must never appear unencrypted. */
 export const canaries = {
   variable: "canary-variable-4b1d9f6a2c",
   credential: "canary-credential-90e3d7715b",
   password: "a password of the demo"
 }
 
-/** The start of every journey: a data folder with an account, a token, a Workspace and a Connection. */
+/** Starting point of every journey: a data folder with an account, a token, a Workspace and a Connection. */
 export interface CrashWorld {
   readonly folder: string
   readonly program: string
@@ -25,7 +25,7 @@ export interface CrashWorld {
   readonly connectionId: ConnectionId
 }
 
-/** Built once by a real server, which is then stopped. `build` gives the command that is the server. */
+/** Built once by a real server, which is then stopped. `build` returns the command that starts the server. */
 export const crashWorldOf = Effect.fn("crashWorldOf")(function* <E, R>(build: Effect.Effect<string, E, R>) {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-crash-" })

@@ -6,7 +6,7 @@ import type { Hunt, Strike } from "./Scenario.ts"
 import type { smallDisk } from "../support/SmallDisk.ts"
 import { killVictim } from "./Victims.ts"
 
-/** Kills the process while its work is held, then lets the work continue. The host counts the server's own deaths. */
+/** Kills the process while its work is held, then lets the work continue. The host counts kills of the server itself. */
 export const hunt = Effect.fnUntraced(function* (
   host: CrashHost,
   { stage, victim }: Hunt,
@@ -18,7 +18,7 @@ export const hunt = Effect.fnUntraced(function* (
   if (victim === "server" || victim === "point") {
     if (victim === "server") yield* first.signal("SIGKILL")
     yield* first.ended
-    // Not before the next process has settled what this one left.
+    // Waits until the next process has settled what this one left.
     yield* host.current
   } else {
     while (!(yield* killVictim((yield* host.current).pid, victim, stage))) yield* Effect.sleep("5 millis")
@@ -41,7 +41,7 @@ const readiness = (host: CrashHost) =>
     })
   )
 
-/** The response to creating a Workspace. */
+/** The response when creating a Workspace. */
 const refusedWrite = (host: CrashHost) =>
   Effect.flatMap(host.current, ({ client }) =>
     client.workspaces.create({ payload: { handle: "too-much", displayName: "Too much" } }).pipe(
@@ -50,7 +50,9 @@ const refusedWrite = (host: CrashHost) =>
     )
   )
 
-/** Fills the disk for a while once something was created, until the server has said so and what depends on it has failed. */
+/**
+ * Once something has been created, fills the disk until the server has reported it and whatever depends on the disk has failed.
+ */
 export const spoil = Effect.fnUntraced(function* (
   host: CrashHost,
   disk: Effect.Success<ReturnType<typeof smallDisk>>,
@@ -60,9 +62,9 @@ export const spoil = Effect.fnUntraced(function* (
   while ((yield* readCloud(notesDir)).created.length === 0) yield* Effect.sleep("2 millis")
   yield* disk.fill
   while ((yield* readiness(host)) !== "503 storage_full") yield* Effect.sleep("50 millis")
-  // The disk counts as full only once a write has been refused for it.
+  // Counts as a fault only once a write has been refused because the disk is full.
   if ((yield* refusedWrite(host)) === "503 storage_full") killed()
-  // Long enough for the tool to end and for the recording of its end to fail.
+  // Long enough for the tool to end and for recording its end to fail.
   yield* Effect.sleep("3 seconds")
   yield* disk.free
   while ((yield* readiness(host)) === "503 storage_full") yield* Effect.sleep("50 millis")

@@ -11,7 +11,7 @@ const decodeGranted = Schema.decodeUnknownEffect(Schema.Struct({ export: Capsule
 
 type Response = HttpClientResponse.HttpClientResponse
 
-/** A person in a browser, signed in once, who repeats what a crash interrupted. */
+/** A person in a browser, signed in once, who repeats whatever a crash interrupts. */
 export const browser = Effect.fnUntraced(function* ({ client }: Traveller) {
   const http = yield* HttpClient.HttpClient
   let cookie = ""
@@ -62,7 +62,7 @@ export const exportJourney = Effect.fn("exportJourney")(function* (traveller: Tr
     acknowledged.exports.downloaded += 1
     return { archive, fileName }
   })
-  // A download that a crash interrupts has used its link.
+  // A download interrupted by a crash has used up its link.
   const { archive, fileName } = yield* Effect.retry(exported, {
     times: 1,
     while: ({ message }) => message.includes("was answered 409")

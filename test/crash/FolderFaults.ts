@@ -21,7 +21,7 @@ const optionsIn = (program: string, root: string): ServeOptions => ({
   logFile: `${root}/server.log`
 })
 
-/** A data folder that a server has used and left in order. */
+/** A data folder that a server has used and shut down cleanly. */
 const used = Effect.fnUntraced(function* (program: string, root: string) {
   const files = yield* FileSystem.FileSystem
   yield* files.makeDirectory(root, { recursive: true })
@@ -56,7 +56,7 @@ const garbage = (length: number) => new Uint8Array(length).map((_, index) => (in
 const pageSize = 4096
 
 const onDisk = Effect.fnUntraced(function* (options: ServeOptions, script: string) {
-  // In a separate user namespace, a normal user may mount too.
+  // In a separate user namespace, an unprivileged user may mount too.
   const unshare = ["unshare", process.getuid?.() === 0 ? "-m" : "-Urm"] as const
   const [program, flag] = unshare
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

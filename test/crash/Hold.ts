@@ -4,15 +4,15 @@ import { Transform } from "node:stream"
 import { Deferred, Effect } from "effect"
 import type { Stage } from "./Scenario.ts"
 
-/** Work held at one place. */
+/** Work held at one point. */
 export interface Hold {
-  /** Waits until something is held there. */
+  /** Waits until something is held at that point. */
   readonly reached: Effect.Effect<void>
   /** Releases it, and everything that arrives later. */
   readonly release: Effect.Effect<void>
 }
 
-/** Holds the demo provider at a step of the note `b`. */
+/** Holds the demo provider at a step for note `b`. */
 export const holdNote = (notesDir: string, stage: Exclude<Stage, "sync">) =>
   Effect.sync((): Hold => {
     const hold = `${notesDir}/hold-${stage}-b`
@@ -26,10 +26,10 @@ export const holdNote = (notesDir: string, stage: Exclude<Stage, "sync">) =>
     }
   })
 
-/** What a client of protocol version 2 sends to request objects. */
+/** What a protocol version 2 client sends to request objects. */
 const fetching = "command=fetch"
 
-/** A proxy to a Git server on this machine that holds requests for objects. Returns its own origin. */
+/** A proxy to a Git server on this machine that holds requests for objects. Returns the proxy's own origin. */
 export const holdOrigin = Effect.fnUntraced(function* (origin: string) {
   const reached = yield* Deferred.make<void>()
   const released = Promise.withResolvers<void>()

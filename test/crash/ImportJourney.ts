@@ -4,7 +4,7 @@ import { holds } from "./CrashClient.ts"
 import { browser } from "./ExportJourney.ts"
 import type { Traveller } from "./Traveller.ts"
 
-/** The sealed backup of a Capsule that its owner releases, as on the server that the Capsule leaves. */
+/** Returns the sealed backup of a Capsule whose owner then releases it, as on the server that the Capsule leaves. */
 export const leave = Effect.fn("leave")(function* (traveller: Traveller, capsuleId: string) {
   const { client } = traveller
   const { capsule } = yield* client.call(({ capsules }) => capsules.read({ params: { capsuleId } }))
@@ -14,14 +14,14 @@ export const leave = Effect.fn("leave")(function* (traveller: Traveller, capsule
   const release = client.call(({ capsules }) =>
     capsules.release({ params: { capsuleId }, payload: { confirm: capsule.name, reason: "moved_elsewhere" } })
   )
-  // The answer may have been lost with the server; it is released in either case.
+  // The response may have been lost with the server; the Capsule is released in either case.
   yield* Effect.ignore(release)
   const { capsule: after } = yield* client.call(({ capsules }) => capsules.read({ params: { capsuleId } }))
   yield* holds(after.status === "released", `The Capsule is ${after.status} after its release`)
   return new Uint8Array(file)
 }, Effect.provide(FetchHttpClient.layer))
 
-/** The backup as an upload, repeated under its key until the server has answered. */
+/** Uploads the backup, retrying with the same key until the server has responded. */
 export const importUpload = Effect.fnUntraced(function* (
   { client, world }: Traveller,
   file: Uint8Array,
@@ -38,14 +38,14 @@ export const importUpload = Effect.fnUntraced(function* (
   return { uploadId: stateUpload.id, sha256: stateUpload.sha256 }
 })
 
-/** Confirms the import of the Capsule, in the session of an owner. */
+/** Confirms the Capsule's import, in an owner's session. */
 export const confirmImport = Effect.fn("confirmImport")(function* (traveller: Traveller, capsuleId: string) {
   const { client } = traveller
   const { capsule } = yield* client.call(({ capsules }) => capsules.read({ params: { capsuleId } }))
   yield* holds(capsule.status === "disabled", `The imported Capsule is ${capsule.status} before its confirmation`)
   const send = yield* browser(traveller)
   const path = `/api/v1/capsules/${capsuleId}/import-confirmation`
-  // After a lost answer, the repetition is refused.
+  // If the response was lost, the retry is refused.
   yield* Effect.ignore(send("POST", path, { confirm: capsule.name }, ({ text }) => text))
   const { capsule: after } = yield* client.call(({ capsules }) => capsules.read({ params: { capsuleId } }))
   yield* holds(after.status === "pending", `The imported Capsule is ${after.status} after its confirmation`)

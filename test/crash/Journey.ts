@@ -11,7 +11,7 @@ import { updateJourney } from "./UpdateJourney.ts"
 
 const mostAttempts = 8
 
-/** A state of another tool that holds nothing yet; repeated under its key until the server has answered. */
+/** Uploads another tool's state that holds nothing yet, retrying with the same key until the server has responded. */
 const upload = Effect.fnUntraced(function* ({ client, world }: Traveller, attempt: number) {
   const state = { version: 4, terraform_version: "1.5.0", serial: 3, lineage: `adopted-${attempt}`, resources: [] }
   const { stateUpload } = yield* client.call(({ stateUploads }) =>
@@ -30,7 +30,7 @@ interface Install<E> {
   readonly adopt?: (attempt: number) => Effect.Effect<{ readonly uploadId: StateUploadId; readonly sha256: string }, E>
 }
 
-/** The installed Capsule, with its first plan; without one where an import has to be confirmed first. */
+/** Returns the installed Capsule with its first plan, or without one if an import has to be confirmed first. */
 const install = Effect.fnUntraced(function* <E>(traveller: Traveller, { adopt: taken, name }: Install<E>) {
   const { acknowledged, client, repositoryUrl, world } = traveller
   for (let attempt = 1; attempt <= mostAttempts; attempt++) {
@@ -81,7 +81,7 @@ const install = Effect.fnUntraced(function* <E>(traveller: Traveller, { adopt: t
   return yield* new Broken({ message: "The install never came to a plan" })
 })
 
-/** Plans, approves and applies until an apply succeeds; a plan or apply ended by a crash is made again. */
+/** Plans, approves and applies until an apply succeeds; a plan or apply ended by a crash is repeated. */
 const carryThrough = Effect.fnUntraced(function* (
   traveller: Traveller,
   capsuleId: string,
@@ -127,7 +127,7 @@ const untilThere = Effect.fnUntraced(function* <A, E>(
   return yield* new Broken({ message: `${what} never came through` })
 })
 
-/** Starts an apply that lasts until it is cancelled; returns its id once it works on the slow resource or is over. */
+/** Starts an apply that lasts until it is cancelled; returns its id once it is working on the slow resource or has ended. */
 const startSlowApply = Effect.fnUntraced(function* (traveller: Traveller, capsuleId: string, attempt: number) {
   const { client } = traveller
   const plan = yield* planAgain(traveller, capsuleId, "plan", `slow-${attempt}`)
@@ -154,7 +154,7 @@ const cancelSlowApply = Effect.fnUntraced(function* (traveller: Traveller, capsu
     })
   )
   const applyId = yield* untilThere("The slow plan", (attempt) => startSlowApply(traveller, capsuleId, attempt))
-  // Refused if the first request was received and the Run has ended since.
+  // Refused if the first request was received and the Run has since ended.
   yield* Effect.ignore(client.call(({ runs }) => runs.cancel({ params: { runId: applyId }, payload: {} })))
   const cancelled = yield* client.settled(applyId)
   yield* holds(
@@ -165,7 +165,7 @@ const cancelSlowApply = Effect.fnUntraced(function* (traveller: Traveller, capsu
 
 export type JourneyName = "install" | "adopt" | "import" | "export" | "restore" | "destroy" | "cancel" | "update"
 
-/** What is committed during the journey. */
+/** Commits made during the journey. */
 export interface Commits {
   /** A revision whose apply lasts until it is cancelled. */
   readonly slower: Effect.Effect<unknown>
@@ -173,7 +173,7 @@ export interface Commits {
   readonly chain: (revision: string) => Effect.Effect<unknown>
 }
 
-/** The main job as far as a kill point needs it, or an update of several Capsules. */
+/** Performs the main job as far as a kill point needs it, or an update of several Capsules. */
 export const travel = Effect.fn("travel")(function* (traveller: Traveller, name: JourneyName, commits: Commits) {
   if (name === "update") return yield* updateJourney(traveller, commits.chain)
   const { capsuleId, plan } = yield* install(traveller, {

@@ -77,7 +77,7 @@ const State = Schema.fromJsonString(
   })
 )
 
-/** Capsules whose list of resources is not that of their state: both are one commit. */
+/** Capsules whose resource list does not match their state, although both are committed together. */
 const unindexed = `SELECT c.id AS capsule_id, v.resource_count, i.outcome FROM capsules c
   JOIN state_versions v ON v.id = c.current_state_version_id LEFT JOIN state_indexes i ON i.state_version_id = v.id
   WHERE i.outcome IS NULL OR v.resource_count <>
@@ -91,7 +91,7 @@ export interface StateRecord {
   readonly notes: ReadonlyArray<string>
 }
 
-/** Everything a stopped server left, as rows; states are decrypted with the folder's master key. */
+/** Everything that a stopped server has left, as rows; states are decrypted with the folder's master key. */
 export const readLedger = Effect.fn("readLedger")(function* (dataDir: string) {
   const rows = yield* Effect.acquireUseRelease(
     Effect.sync(() => new DatabaseSync(`${dataDir}/svc.sqlite`, { readOnly: true })),
@@ -158,7 +158,7 @@ export const readLedger = Effect.fn("readLedger")(function* (dataDir: string) {
 })
 export type Ledger = Effect.Success<ReturnType<typeof readLedger>>
 
-/** What the provider really did: each creation, in order, and what exists now. */
+/** What the provider has really done: each creation, in order, and what exists now. */
 export const readCloud = Effect.fn("readCloud")(function* (notesDir: string) {
   const log = `${notesDir}/creations.log`
   const lines = existsSync(log)

@@ -1,5 +1,5 @@
-// `bun run test:crash [--short [--share K]] [--points N] [--seed S] [--only text]`: kills the real server and its child
-// processes at every step and at random times, and reports every broken promise. Exits with 1 if there was one.
+// `bun run test:crash [--short [--share K]] [--points N] [--seed S] [--only text]`: kills the real server and its child processes
+// at every step and at random times, and reports every broken promise. Exits with 1 if there are any.
 import { NodeRuntime } from "@effect/platform-node"
 import { Cause, Console, Duration, Effect, FileSystem, type Layer, Option, Random, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -17,12 +17,12 @@ class CrashesFailed extends Schema.TaggedError<CrashesFailed>()("CrashesFailed",
   override readonly [Runtime.errorExitCode] = 1
 }
 
-/** The short form takes one share out of this many. */
+/** The short form runs one of this many shares. */
 const shareCount = 7
 const randomByDefault = 8
 const drawnByScenario = 10
 
-/** A fault that is injected once. `run` returns how many processes were killed. */
+/** A fault that is injected once. `run` returns the number of processes killed. */
 interface Case {
   readonly name: string
   readonly run: (world: CrashWorld, root: string) => Effect.Effect<number, Broken, Layer.Success<typeof platform>>
@@ -103,7 +103,7 @@ const play = Effect.fnUntraced(function* (world: CrashWorld, { name, run }: Case
     return undefined
   }
   yield* Console.log(`ok      ${name}  ${seconds} s`)
-  // The folder of a failed scenario is kept for inspection until the suite ends.
+  // A failed scenario's folder is kept for inspection until the suite ends.
   yield* Effect.ignore(files.remove(root, { recursive: true }))
   return result.success
 })

@@ -5,7 +5,7 @@ import type { Hunt, Scenario, Victim } from "./Scenario.ts"
 
 const at = (point: KillPointName, passing: number): Kill => ({ _tag: "at", at: { point, passing } })
 
-/** A state is read a few times per second: the tool has to wait until one was seen. */
+/** The state is read a few times per second, so the tool has to wait until one has been seen. */
 const heldAt = (point: KillPointName): Pick<Scenario, "hunt"> =>
   point === "apply.checkpoint" ? { hunt: { victim: "point", stage: "apply" } } : {}
 
@@ -101,7 +101,7 @@ const points: ReadonlyArray<Scenario> = [
     ["apply.executed", 2]
   ]),
   ...named("export", [["export.granting"], ["export.granted"], ["export.sending"]]),
-  // A review, and the Run that carries it out.
+  // Covers a review and the Run that carries it out.
   ...named("restore", [
     ["restore.run.queued", 1, 2],
     ["restore.run.started", 1, 2],
@@ -128,8 +128,8 @@ const points: ReadonlyArray<Scenario> = [
 ]
 
 /**
- * Between an apply and the end of its checks: after its state was committed, during a check, and before their end is
- * committed.
+ * Between an apply and the end of its checks: after its state has been committed, during a check, and before the end of the
+ * checks is committed.
  */
 const checks: ReadonlyArray<Scenario> = (
   [
@@ -163,7 +163,7 @@ const recoveries: ReadonlyArray<Scenario> = [
   chain(["plan.run.phase", 2], ["recovery.settled", 1], ["recovery.cleaning", 1])
 ]
 
-/** Three installs make three plans; the fourth begins the update. Each of its later waves is hit as well. */
+/** Three installs make three plans; the fourth starts the update. Each of its later waves is hit too. */
 const updates: ReadonlyArray<Scenario> = [
   {
     name: "an update in waves: at its start, between two waves, in a plan and in an apply",
@@ -201,7 +201,7 @@ export const namedScenarios: ReadonlyArray<Scenario> = [
   ...fullDisks
 ]
 
-// A process of each kind that dies while something is created, and a recovery that is killed.
+// One process of each kind dies while something is being created, and recovery is killed once.
 const coreNames = new Set([
   "apply.resource.started:2",
   "apply.executed:1",
@@ -209,7 +209,7 @@ const coreNames = new Set([
   "the tool dies in the apply"
 ])
 
-/** What the short form always runs. */
+/** Scenarios that the short form always runs. */
 export const coreScenarios: ReadonlyArray<Scenario> = namedScenarios.filter(({ name }) => coreNames.has(name))
 
 const mostKills = 3
@@ -217,8 +217,8 @@ const longestLife = 4000
 const victims: ReadonlyArray<Victim> = ["tool", "plugin", "sandbox", "sync"]
 
 /**
- * Scenarios drawn from `random`, a source of numbers in [0, 1), at most ten of each kind: servers killed at random
- * times, at a named point and some time later, or processes started by a server.
+ * Draws scenarios using `random`, a source of numbers in [0, 1), at most ten of each kind: servers killed at random times,
+ * servers killed at a named point and again some time later, or processes started by a server.
  */
 export const randomScenarios = (count: number, random: () => number): ReadonlyArray<Scenario> => {
   const below = (limit: number) => Math.floor(random() * limit)

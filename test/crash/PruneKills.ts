@@ -12,7 +12,7 @@ import { Broken, holds } from "./CrashClient.ts"
 import { encodeCrashEnvironment, type KillAt } from "./CrashEnvironment.ts"
 import { type ServeOptions, serve } from "./ServerProcess.ts"
 
-/** A removal, by a command or by a server, that is killed before it ends. */
+/** A removal, by a command or a server, that is killed before it ends. */
 export interface PruneKill {
   readonly name: string
   readonly by: "svc prune" | "a server"
@@ -24,7 +24,7 @@ const pruneKills = (by: PruneKill["by"], points: ReadonlyArray<readonly [KillPoi
     ([point, passing]): PruneKill => ({ name: `${by} dies at ${point}:${passing}`, by, at: { point, passing } })
   )
 
-/** Between the steps of each kind, and inside the one transaction that has a point of its own. */
+/** Between the steps of each kind, and inside the one transaction that has a kill point of its own. */
 export const pruneScenarios: ReadonlyArray<PruneKill> = [
   ...pruneKills("svc prune", [
     ["log_removal.marked", 1],
@@ -49,7 +49,7 @@ const youngRuns = 5
 const yearsAgo = Date.UTC(2020, 0, 1)
 const keepAudit = "30"
 
-/** An installation after years, whose newest Runs have to stay. */
+/** An installation after years of use, whose newest Runs must be kept. */
 const grow = Effect.fnUntraced(function* (dataDir: string) {
   const settings = yield* loadSettings(new Map([["dataDir", dataDir]]), Option.none())
   const years = Effect.gen(function* () {
@@ -60,7 +60,7 @@ const grow = Effect.fnUntraced(function* (dataDir: string) {
       yield* audit.append({ workspaceId, actor: serviceContext.actor, action: "old.note", target })
     }
   }).pipe(Effect.provide(Layer.fresh(storage(settings)), { local: true }))
-  // Set before anything waits for it: existing sleeps are not adjusted.
+  // The clock is set before anything sleeps, because existing sleeps are not adjusted.
   yield* Effect.andThen(TestClock.setTime(yearsAgo), years).pipe(Effect.provide(TestClock.layer()))
   yield* Effect.acquireUseRelease(
     Effect.sync(() => new DatabaseSync(`${dataDir}/svc.sqlite`)),
@@ -103,7 +103,7 @@ const Numbers = Schema.Struct({
 const told = (action: string, field: string) =>
   `(SELECT COALESCE(SUM(json_extract(data, '$.${field}')), 0) FROM audit_events WHERE action = '${action}')`
 
-/** What is left, and how much was removed according to the history. */
+/** What remains, and how much has been removed according to the history. */
 const numbersOf = (dataDir: string) =>
   Effect.acquireUseRelease(
     Effect.sync(() => new DatabaseSync(`${dataDir}/svc.sqlite`)),
@@ -133,7 +133,7 @@ const numbersOf = (dataDir: string) =>
     (database) => Effect.sync(() => database.close())
   )
 
-/** Runs a command of the suite's program to its end. */
+/** Runs one of the suite program's commands to completion. */
 const command = Effect.fnUntraced(function* (program: string, args: ReadonlyArray<string>, killAt?: KillAt) {
   const child = yield* Effect.acquireRelease(
     Effect.sync(() =>
@@ -160,14 +160,14 @@ const succeeds = Effect.fnUntraced(function* (program: string, args: ReadonlyArr
   yield* holds(code === 0, `svc ${args.join(" ")} ended with ${code}: ${text.slice(-2000)}`)
 })
 
-/** Starts a server whose turn begins at once, and waits until the kill point ends it. */
+/** Starts a server whose first turn begins at once, and waits until the kill point ends it. */
 const killedServer = Effect.fnUntraced(function* (options: ServeOptions) {
   const started = yield* Effect.result(serve(options))
   const { signal } = started._tag === "Failure" ? started.failure : yield* started.success.ended
   return signal
 }, Effect.scoped)
 
-/** Kills a removal, repeats it, and compares the remaining records and the history with the original records. */
+/** Kills a removal, repeats it, and compares the remaining records and the history with the originals. */
 export const runPruneKill = Effect.fn("runPruneKill")(function* (
   program: string,
   { at, by }: PruneKill,
@@ -191,7 +191,7 @@ export const runPruneKill = Effect.fn("runPruneKill")(function* (
   if (signal !== "SIGKILL") return yield* new Broken({ message: `It was not killed at ${at.point}` })
   if (by === "svc prune") yield* succeeds(program, prune)
   else {
-    // The next server continues in its first turn, while an operator does the same without waiting.
+    // The next server resumes in its first turn, while an operator does the same without waiting.
     yield* Effect.scoped(
       Effect.gen(function* () {
         const server = yield* serve(options)

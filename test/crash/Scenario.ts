@@ -4,18 +4,16 @@ import type { JourneyName } from "./Journey.ts"
 /** A process started by a server. */
 export type Victim = "tool" | "plugin" | "sandbox" | "sync"
 
-/** Where the work is held, so that a process certainly exists to be killed. */
+/** Where work is held, so that there is certainly a process to kill. */
 export type Stage = "sync" | "plan" | "apply" | "destroy"
 
-/**
- * A process is killed while the work of a stage is held. `point`: the server dies on its own there, at its kill point.
- */
+/** A process to kill while a stage's work is held. `point`: the server dies by itself there, at its kill point. */
 export interface Hunt {
   readonly victim: Victim | "server" | "point"
   readonly stage: Stage
 }
 
-/** A process is killed this many milliseconds after the journey began, if one exists then. */
+/** A process to kill this many milliseconds after the journey started, if one exists then. */
 export interface Strike {
   readonly victim: Victim
   readonly millis: number
@@ -29,11 +27,11 @@ export interface Scenario {
   readonly hunt?: Hunt
   readonly strikes?: ReadonlyArray<Strike>
   readonly isolation?: "auto" | "off"
-  /** The disk is full for a while once something was created. */
+  /** The disk is full for a while once something has been created. */
   readonly diskFull?: true
   /** The operator has the module checked after each apply. */
   readonly checked?: true
-  /** Every kill has to happen, or the scenario tested nothing. */
+  /** Every kill must happen, otherwise the scenario has tested nothing. */
   readonly mustKill: boolean
 }
 

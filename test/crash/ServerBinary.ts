@@ -6,7 +6,7 @@ import { leftOut } from "../../src/licenses/BundledPackages.ts"
 class BuildFailed extends Schema.TaggedError<BuildFailed>()("BuildFailed", { message: Schema.String }) {}
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
-// The first is the start of the file.
+// The first one is the file's entry point.
 const entrypoints = [
   "test/crash/server/Main.ts",
   "test/crash/service/Main.ts",
@@ -17,8 +17,8 @@ const entrypoints = [
 ]
 
 /**
- * The server of these suites as one file, deleted with the Scope. It starts in less than half the time of the sources,
- * and these suites start it hundreds of times.
+ * The server for these suites as a single file, deleted with the Scope. It starts in less than half the time that it takes from
+ * source, and these suites start it hundreds of times.
  */
 export const serverBinary = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem

@@ -11,11 +11,11 @@ export interface Traveller {
   readonly acknowledged: Acknowledged
   /** Runs may end for a reason other than the server's death. */
   readonly mayFail: boolean
-  /** Inspects a failed apply at once: the Capsule's report must be true at that moment. */
+  /** Inspects a failed apply immediately: the Capsule's report must be true at that moment. */
   readonly applyFailed: (apply: Run) => Effect.Effect<void, Broken>
 }
 
-/** A failed Run has to say why, and a defect of the service is not an acceptable reason. */
+/** A failed Run must say why, and a defect in the service is not an acceptable reason. */
 export const isExcused = (traveller: Traveller, code: string | undefined) =>
   traveller.mayFail ? code !== undefined && code !== "internal_error" : code === "interrupted"
 
@@ -29,7 +29,7 @@ export const approve = Effect.fnUntraced(function* ({ acknowledged, client }: Tr
     )
     .pipe(
       Effect.catchTag("ApiError", (error) =>
-        // The answer to the first approval may have been lost with the server.
+        // The response to the first approval may have been lost with the server.
         Effect.flatMap(client.settled(plan.id), (run) =>
           holds(run.approvedAt !== undefined, `The approval was refused: ${error.message}`)
         )

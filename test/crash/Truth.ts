@@ -17,7 +17,7 @@ const endings = new Set([
   "run.approved"
 ])
 
-/** Numbers that should be first, first + 1, ... */
+/** Checks that numbers run first, first + 1, ... */
 const isContiguous = (spans: ReadonlyArray<{ readonly from: number; readonly to: number }>) =>
   spans.every(({ from }, index) => from === (spans[index - 1]?.to ?? 0) + 1)
 
@@ -34,7 +34,7 @@ const acknowledgedIsThere = (ledger: Ledger, acknowledged: Acknowledged) => {
   ]
 }
 
-/** Events that were read of a Run read the same again. */
+/** Events of a Run that have been read are the same when read again. */
 const eventsStay = (ledger: Ledger, acknowledged: Acknowledged) =>
   [...acknowledged.events].flatMap(([runId, kinds]) => {
     const told = new Map(
@@ -47,7 +47,7 @@ const eventsStay = (ledger: Ledger, acknowledged: Acknowledged) =>
     )
   })
 
-/** Every Run is over, reported once, without gaps; data that only a running Run needs is deleted. */
+/** Every Run has ended and is reported once, without gaps; data that only a running Run needs has been deleted. */
 export const runsAreOver = (ledger: Ledger) =>
   ledger.runs.flatMap((run) => {
     const events = ledger.events.filter((event) => event.run_id === run.id)
@@ -81,7 +81,7 @@ const appliesRanOnce = (ledger: Ledger) =>
     return attempt <= 1 && starts <= 1 ? [] : [`${id} was started ${Math.max(attempt, starts)} times`]
   })
 
-/** Each real creation belongs to one apply that started it, and is in a state or listed as possibly created. */
+/** Each real creation belongs to one apply that started it, and is either in a state or listed as possibly created. */
 const creationsAreKnown = (ledger: Ledger, cloud: Cloud) => {
   const applies = ledger.runs.filter(isApply)
   const inStates = new Set(ledger.states.flatMap(({ notes }) => notes))
@@ -116,7 +116,7 @@ export const capsulesAreTrue = (ledger: Ledger, cloud: Cloud) =>
     const safety = last?.type === "restore" ? "unknown" : "safe"
     const told = ledger.restored.filter(({ id }) => id === capsule.id).length
     const released = capsule.status === "released"
-    // Restores move the epoch, and so does a release, and the confirmation of an import.
+    // The epoch advances with a restore, a release, and the confirmation of an import.
     const moved = restores.length + (released || capsule.import_confirmed_at !== null ? 1 : 0)
     const lost = (newest?.notes ?? []).filter((id) => !cloud.present.includes(id))
     return [
@@ -141,7 +141,10 @@ export const capsulesAreTrue = (ledger: Ledger, cloud: Cloud) =>
     ]
   })
 
-/** An uploaded state is in exactly one place: sealed and waiting, or the StateVersion of one Capsule. No failed install holds it. */
+/**
+ * An uploaded state is in exactly one place: sealed and waiting, or as the StateVersion of one Capsule. No failed install holds
+ * it.
+ */
 const uploadsAreInOnePlace = (ledger: Ledger) =>
   ledger.uploads.flatMap(({ has_state, id, is_used, plan_phase, versions }) => [
     ...(is_used === versions && has_state === 1 - is_used
@@ -186,7 +189,7 @@ export const nothingStays = (ledger: Ledger) => [
     .map(({ id }) => `The saved plan of ${id} stayed`)
 ]
 
-/** No apply of a module with operator checks succeeds without them, whatever ended in between. */
+/** No apply of a module with operator checks succeeds without them, whatever was killed in between. */
 export const uncheckedSuccesses = (ledger: Ledger): ReadonlyArray<string> =>
   ledger.runs
     .filter(({ status, type }) => type === "apply" && status === "succeeded")
@@ -196,7 +199,7 @@ export const uncheckedSuccesses = (ledger: Ledger): ReadonlyArray<string> =>
     )
     .map(({ id }) => `${id} succeeded without the checks after it`)
 
-/** Every broken promise, after a journey. */
+/** Every promise broken during a journey. */
 export const untruths = (
   ledger: Ledger,
   cloud: Cloud,

@@ -69,7 +69,7 @@ const link = Effect.fnUntraced(function* (
   }
 })
 
-/** Acts like a person during an update: applies waiting plans, and plans again what a crash has ended. */
+/** Acts as a person would during an update: applies waiting plans, and repeats plans ended by a crash. */
 const attend = Effect.fnUntraced(function* (traveller: Traveller, group: RunGroup) {
   for (const member of (group.waves ?? []).flatMap(({ capsules }) => capsules)) {
     if (member.planRunId !== undefined) traveller.acknowledged.runs.add(member.planRunId)
@@ -113,7 +113,7 @@ export const updateJourney = Effect.fn("updateJourney")(function* (
   for (;;) {
     const { runGroup, runs } = yield* client.call((api) => api.runs.group({ params: { runGroupId } }))
     yield* holds(runs.length <= 20, "The update goes round in circles")
-    // A plan with an old value would have been voided.
+    // A plan made with an old value would have been superseded.
     yield* holds(
       runs.every(({ status }) => status !== "superseded"),
       "A Capsule was planned before what it takes from was applied"

@@ -14,7 +14,7 @@ const read = (path: string) => {
   try {
     return readFileSync(path, "utf8")
   } catch {
-    // It ended between the listing and the read.
+    // The process ended between the listing and the read.
     return ""
   }
 }
@@ -54,7 +54,7 @@ const matches: Record<Victim, (process: Process, subcommand: string) => boolean>
   sync: ({ commandLine }) => commandLine.includes(`\0${syncArgument}\0`)
 }
 
-/** Kills one process that runs below a server, in any stage unless one is named. `false` if there is none. */
+/** Kills one process that runs below a server, in any stage unless one is named. Returns `false` if there is none. */
 export const killVictim = (server: number, victim: Victim, stage?: Stage): Effect.Effect<boolean> =>
   Effect.sync(() => {
     const subcommand = stage === undefined ? "" : (subcommands[stage] ?? "")
@@ -72,7 +72,7 @@ const having = (folder: string) =>
       .filter((commandLine) => commandLine.includes(`${folder}/`))
   )
 
-/** What outlives the last server of a data folder; a killed process may take a while to end. */
+/** Processes that outlive the last server on a data folder; a killed process may take a while to end. */
 export const survivors = (folder: string) =>
   having(folder).pipe(
     Effect.repeat({ until: (left) => left.length === 0, times: 250, schedule: Schedule.spaced("20 millis") })

@@ -5,8 +5,8 @@ import { actionWords } from "../../src/dashboard/app/ActionWords.ts"
 const root = new URL("../..", import.meta.url).pathname
 
 /**
- * Names that code writes into the operation history: where an entry is created, or passed to a function that creates
- * one.
+ * Names that code writes into the operation history, either where an entry is created or as an argument to a function that
+ * creates one.
  */
 const written = /(?:\baction: |\b(?:audited|note)\([^"`]*|^\s+)"([a-z_]+(?:\.[a-z_]+)+)"/gm
 const subjects = new Set(

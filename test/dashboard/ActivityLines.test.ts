@@ -18,7 +18,7 @@ const shape = (lines: ReturnType<typeof foldRepeated>) =>
   lines.map((line) => (line.kind === "event" ? line.event.id : `${line.kind} ${line.events.map(({ id }) => id)}`))
 
 describe("the lines of the activity page", () => {
-  test("fold repeated actions of one person in a row", () => {
+  test("fold consecutive repeated actions by one person", () => {
     const events = [
       event(1, "source.sync"),
       event(2, "source.sync"),
@@ -50,7 +50,7 @@ describe("the lines of the activity page", () => {
     ).toEqual(["act_1", "act_2", "act_3", "act_4"])
   })
 
-  test("put syncs without news into one quiet line at the end of their day", () => {
+  test("put syncs that found nothing new into one quiet line at the end of their day", () => {
     const sync = (
       id: string,
       minute: number,
@@ -70,7 +70,7 @@ describe("the lines of the activity page", () => {
       sync("run_2", 2, "snap_1"),
       sync("run_1", 1, "snap_1"),
       sync("run_0", 0, "snap_2", "failed"),
-      // The same snapshot of another Source is no earlier sync of this one.
+      // The same snapshot from another Source does not count as an earlier sync of this one.
       { ...sync("run_5", 5, "snap_1"), sourceId: "src_2" }
     ]
     expect([...syncsWithoutNews(runs)].toSorted()).toEqual(["run_2", "run_3"])
@@ -88,7 +88,7 @@ describe("the lines of the activity page", () => {
     ])
   })
 
-  test("mark removals, and unknown actions as well", () => {
+  test("mark removals, and also unknown actions", () => {
     expect(markOf({ action: "token.revoke" })).toEqual({ icon: "connection", tone: "bad" })
     expect(markOf({ action: "run.approve" }).tone).toBe("good")
     expect(markOf({ action: "something.new" })).toEqual({ icon: "activity", tone: "plain" })

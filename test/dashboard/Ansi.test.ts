@@ -11,13 +11,13 @@ describe("a log line", () => {
     ])
   })
 
-  test("maps bright, 256 and true colours to the theme's", () => {
+  test("maps bright, 256 and true colours to the theme's colours", () => {
     expect(
       ansiPieces(`${esc}[92ma${esc}[38;5;196mb${esc}[38;2;0;0;255mc${esc}[48;5;2md`).map(({ className }) => className)
     ).toEqual(["ansi-green", "ansi-red", "ansi-blue", "ansi-blue ansi-on-green"])
   })
 
-  test("drops cursor moves, clear, title and links, and keeps their text", () => {
+  test("drops cursor moves, clears, titles and links, and keeps their text", () => {
     const line = `${esc}[2J${esc}[10;10Ha${esc}]0;owned\u0007b${esc}]8;;javascript:alert(1)${esc}\\link${esc}]8;;${esc}\\c`
     expect(stripAnsi(line)).toBe("ablinkc")
     expect(
@@ -33,7 +33,7 @@ describe("a log line", () => {
     expect(stripAnsi(`a${esc}`)).toBe("a")
   })
 
-  test("leaves markup as text", () => {
+  test("treats markup as text", () => {
     expect(ansiPieces("<img src=x onerror=alert(1)>")).toEqual([
       { text: "<img src=x onerror=alert(1)>", className: "" }
     ])

@@ -20,7 +20,7 @@ describe("the dashboard's files", () => {
     })
   )
 
-  it.live("a browser that loads an unknown address gets the dashboard, which says so, with status 404", () =>
+  it.live("a browser that loads an unknown address gets the dashboard, which reports it, with status 404", () =>
     Effect.gen(function* () {
       const set = yield* assets
       const accept = "text/html,application/xhtml+xml,*/*;q=0.8"
@@ -33,7 +33,7 @@ describe("the dashboard's files", () => {
         expect(text(found?.body).length).toBeGreaterThan(0)
       }
       expect(text(notFoundPageFor(set, { path: "/nonsense", accept })?.body)).toBe(text(page?.body))
-      // Programs get JSON, and so does any request to an API address.
+      // Programs get JSON, and so does any request for an API address.
       for (const other of [undefined, "*/*", "application/json", "text/html;q=0"]) {
         expect(notFoundPageFor(set, { path: "/nonsense", accept: other })).toBeUndefined()
       }
@@ -92,7 +92,7 @@ describe("the dashboard's files", () => {
             "cache-control": "public, max-age=31536000, immutable"
           })
           expect(served?.headers["content-encoding"]).toBeUndefined()
-          // The signature of the format.
+          // The format's signature.
           expect(text(served?.body.slice(0, 4))).toBe("wOF2")
           expect(style).toContain(`url(${path})`)
         }
@@ -125,8 +125,8 @@ describe("the dashboard's files", () => {
     })
   )
 
-  // Without HTTP/2 a browser makes six requests at a time; see app/Kit.ts for what keeps the chunks whole.
-  it.live("a page starts with few files, though its chunks load on demand", () =>
+  // Without HTTP/2 a browser makes six requests at a time; see app/Kit.ts for what keeps the chunks together.
+  it.live("a page starts with few files, while its chunks load on demand", () =>
     Effect.gen(function* () {
       const set = yield* assets
       for (const path of ["/", "/runs/run_1", "/w/acme/runs", "/w/acme/capsules", "/new", "/account"]) {
@@ -137,7 +137,7 @@ describe("the dashboard's files", () => {
     })
   )
 
-  it.live("the first frame is drawn without a script, and early requests precede what they would wait for", () =>
+  it.live("the first frame is drawn without JavaScript, and early requests precede what would wait for them", () =>
     Effect.gen(function* () {
       const html = text(assetFor(yield* assets, { path: "/w/acme" })?.body)
       expect(html).toContain('class="side-nav"')
@@ -146,7 +146,7 @@ describe("the dashboard's files", () => {
     })
   )
 
-  it.live("compressed siblings hold the same bytes", () =>
+  it.live("compressed copies contain the same bytes", () =>
     Effect.gen(function* () {
       const set = yield* assets
       for (const asset of set.values()) {
@@ -157,7 +157,7 @@ describe("the dashboard's files", () => {
     })
   )
 
-  it.live("the coding is one that the browser accepts", () =>
+  it.live("the encoding is one that the browser accepts", () =>
     Effect.gen(function* () {
       const set = yield* assets
       const coding = (acceptEncoding?: string) =>
@@ -171,7 +171,7 @@ describe("the dashboard's files", () => {
     })
   )
 
-  it.live("an unchanged page is not sent again, and each coding is validated separately", () =>
+  it.live("an unchanged page is not sent again, and each encoding is validated separately", () =>
     Effect.gen(function* () {
       const set = yield* assets
       const first = assetFor(set, { path: "/", acceptEncoding: "br" })
@@ -182,7 +182,7 @@ describe("the dashboard's files", () => {
     })
   )
 
-  it.live("sign-in is in the browser's language without a script", () =>
+  it.live("sign-in is in the browser's language without JavaScript", () =>
     Effect.gen(function* () {
       const set = yield* assets
       const page = (acceptLanguage?: string) => text(assetFor(set, { path: "/sign-in", acceptLanguage })?.body)
@@ -224,7 +224,7 @@ describe("the dashboard's files", () => {
     })
   )
 
-  // The server's own parser reads the document of sources, in a chunk that loads when such a link is opened.
+  // The server's own parser reads the document that lists sources, in a chunk loaded when such a link is opened.
   it.live("no initial script of a page contains the server's runtime", () =>
     Effect.gen(function* () {
       const set = yield* assets
@@ -245,7 +245,7 @@ describe("the dashboard's files", () => {
     })
   )
 
-  it.live("a release sends at most 170 KB of script before the first screen", () =>
+  it.live("a release sends at most 170 KB of JavaScript before the first screen", () =>
     Effect.gen(function* () {
       const released = yield* buildDashboard("best")
       for (const page of ["/app.html", "/app.run.html", "/app.install.html", "/sign-in.en.html"]) {

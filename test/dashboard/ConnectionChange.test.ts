@@ -28,12 +28,12 @@ const connection: Connection = {
 }
 const draft = changeDraft(connection)
 
-describe("the change of a Connection", () => {
+describe("a change to a Connection", () => {
   test("sends nothing that is unchanged", () => {
     expect(changeBody(connection, draft)).toEqual({})
   })
 
-  test("sends the whole rule when a part of it changes", () => {
+  test("sends the whole rule when any part of it changes", () => {
     expect(changeBody(connection, { ...draft, from: "member", refs: "main\n release \n" })).toEqual({
       use: {
         roles: ["owner", "admin", "member"],
@@ -44,7 +44,7 @@ describe("the change of a Connection", () => {
     expect(changeBody(connection, { ...draft, refs: "", modules: "" })).toEqual({ use: { roles: ["owner", "admin"] } })
   })
 
-  test("sends new values only when some were typed, and removes an expiry with null", () => {
+  test("sends new values only when some have been typed, and removes an expiry with null", () => {
     const typed = { values: { CLOUD_TOKEN: "new" }, files: { "key.json": "" } }
     expect(changeBody(connection, { ...draft, ...typed, expiresOn: "" })).toEqual({
       expiresAt: null,

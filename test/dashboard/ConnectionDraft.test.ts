@@ -41,11 +41,11 @@ describe("a new Connection", () => {
     expect(String(decode(body).providedBy?.name)).toBe("aws")
   })
 
-  test("sends what was typed otherwise", () => {
+  test("otherwise sends what was typed", () => {
     expect(connectionBody(workspaceId, draft)).toMatchObject({ values: { AWS_PROFILE: "typed before" }, files: [] })
   })
 
-  test("may be left only to what the operator allowed, and only if no recipe asks for values", () => {
+  test("may be left only to pools that the operator allows, and only if no recipe asks for values", () => {
     const pools = [{ name: "eu-west", provided: ["aws", "google"] }, { name: "us-east" }]
     expect(offeredBy(generic, pools)).toEqual([
       { pool: "eu-west", name: "aws" },

@@ -10,7 +10,7 @@ import { address } from "../../src/dashboard/api/Url.ts"
 const dashboard = fileURLToPath(new URL("../../src/dashboard/", import.meta.url))
 const list = "api/Endpoints.ts"
 
-/** Every declared route by its name in the dashboard's list. */
+/** Every declared route, keyed by its name in the dashboard's list. */
 const declared = (): ReadonlyMap<string, string> => {
   const lines = new Map<string, string>()
   HttpApi.reflect(SvcApi, {
@@ -30,14 +30,14 @@ test("the dashboard's list of routes matches the API's declarations, under the s
   expect(other).toEqual([])
 })
 
-test("no other file of the dashboard names a path of the API", () => {
+test("no other file in the dashboard names a path of the API", () => {
   const files = readdirSync(dashboard, { recursive: true, encoding: "utf8" }).filter((name) => /\.tsx?$/.test(name))
   expect(files).toContain(list)
   const naming = files.filter((name) => readFileSync(`${dashboard}${name}`, "utf8").includes("/api/v1"))
   expect(naming).toEqual([list])
 })
 
-test("an address has encoded parameters, and only those of its query that have a value", () => {
+test("an address has encoded parameters, and only those query parameters that have a value", () => {
   const params = { workspaceId: "ws_1", subject: "a/b c?" }
   expect(address(endpoints.workspacesUpdateMember, { params })).toBe("/api/v1/workspaces/ws_1/members/a%2Fb%20c%3F")
   expect(
@@ -45,7 +45,7 @@ test("an address has encoded parameters, and only those of its query that have a
   ).toBe("/api/v1/workspaces/ws_1/runs?limit=5")
 })
 
-// Never called, only type-checked: each line is a type error, and a missing expected error is one too.
+// Never called, only type-checked: each line must be a type error, and a missing one is reported as an error too.
 export const refusedByTypes = async () => {
   // @ts-expect-error: the API has no such route
   await call("GET /api/v1/capsule/:capsuleId", { params: { capsuleId: "cap_1" } })

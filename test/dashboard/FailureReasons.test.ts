@@ -12,7 +12,7 @@ const sources = (folder: string) =>
     .filter((name) => name.endsWith(".ts"))
     .map((name) => readFileSync(`${actors}${folder}/${name}`, "utf8"))
 
-/** Codes as passed to the error of a Run or lane: `code: "..."`, `refusal("..."`, `return "source_..."`. */
+/** Codes as passed to a Run's or lane's error: `code: "..."`, `refusal("..."`, `return "source_..."`. */
 const written = ["agent", "execution", "git-fetch"]
   .flatMap(sources)
   .flatMap((text) =>
@@ -22,7 +22,7 @@ const written = ["agent", "execution", "git-fetch"]
     ].map(([, code = ""]) => code)
   )
 
-test("every failure reason of a Run or sync has a sentence in Japanese", () => {
+test("every reason for a Run or sync to fail has a sentence in Japanese", () => {
   const codes = new Set([
     ...written,
     ...RunnerFailureReason.literals,

@@ -4,7 +4,7 @@ import { installConfig, report } from "../browser/support/records/InstallConfigs
 
 const model = formModel(report.variables, installConfig.variables, installConfig.presentation)
 
-describe("the form of a module", () => {
+describe("a module's form", () => {
   test("shows questions in the manifest's order, groups features and folds the rest", () => {
     expect(model.groups.map(({ id, fields }) => [id, fields.map(({ name }) => name)])).toEqual([
       ["", ["domain", "replicas", "session_key", "public"]],
@@ -24,7 +24,7 @@ describe("the form of a module", () => {
     expect(keepable(fieldsOf(model), { domain: "a", session_key: "s" })).toEqual({ domain: "a" })
   })
 
-  test("without a manifest shows what is required and folds what has a default", () => {
+  test("without a manifest shows what is required and folds whatever has a default", () => {
     const generic = formModel(report.variables)
     expect(generic.groups.flatMap(({ fields }) => fields.map(({ name }) => name))).toEqual([
       "name",
@@ -54,7 +54,7 @@ describe("the form of a module", () => {
 })
 
 describe("an answer", () => {
-  test("is read by its type", () => {
+  test("is parsed according to its type", () => {
     expect(parseAnswer({ type: "number", required: true }, " 2.5 ")).toEqual({ kind: "value", value: 2.5 })
     expect(parseAnswer({ type: "boolean", required: false }, "false")).toEqual({ kind: "value", value: false })
     expect(parseAnswer({ type: "json", required: false }, '{"a":null}')).toEqual({ kind: "value", value: { a: null } })
@@ -66,7 +66,7 @@ describe("an answer", () => {
     expect(parseAnswer({ type: "string", required: true }, undefined)).toMatchObject({ problem: "required" })
   })
 
-  test("that does not fit is a problem", () => {
+  test("that does not match its type is a problem", () => {
     for (const [type, text, problem] of [
       ["number", "1e999", "number"],
       ["number", "two", "number"],

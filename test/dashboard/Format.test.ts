@@ -15,7 +15,7 @@ import {
 
 const now = Date.parse("2026-11-20T09:00:00.000Z")
 
-describe("words for numbers", () => {
+describe("numbers in words", () => {
   test("durations", () => {
     expect([840, 3450, 42_000, 185_000, 3_720_000].map((ms) => duration("en", ms))).toEqual([
       "840 ms",
@@ -45,7 +45,7 @@ describe("words for numbers", () => {
     }
   })
 
-  test("yesterday is a day of the calendar", () => {
+  test("yesterday is a calendar day", () => {
     const evening = new Date(2026, 10, 20, 22).getTime()
     const at = (day: number, hour: number) => relativeTime("en", new Date(2026, 10, day, hour).toISOString(), evening)
     expect([at(20, 1), at(19, 21), at(18, 23), at(18, 1)]).toEqual([
@@ -56,7 +56,7 @@ describe("words for numbers", () => {
     ])
   })
 
-  test("an exact time names its zone", () => {
+  test("an exact time names its time zone", () => {
     expect(exactTime("en", "2026-11-20T08:57:03.000Z")).toMatch(/20 Nov 2026.*57:03.*(?:UTC|GMT|[A-Z]{3,4})/)
     expect(exactTime("ja", "2026-11-20T08:57:03.000Z")).toMatch(/2026\/11\/20.*57:03.*(?:UTC|GMT|[A-Z]{3,4})/)
   })
@@ -71,7 +71,7 @@ describe("words for numbers", () => {
 })
 
 describe("addresses", () => {
-  test("only https becomes a link", () => {
+  test("only an https address becomes a link", () => {
     expect(httpsLink("https://a.example/x")).toBe("https://a.example/x")
     for (const value of [
       "http://a.example",
@@ -108,7 +108,7 @@ describe("addresses", () => {
     }
   })
 
-  test("a setup link's secret is read from both forms of its fragment", () => {
+  test("a setup link's secret is read from either form of its fragment", () => {
     expect(setupSecret("#abc")).toBe("abc")
     expect(setupSecret("#secret=a%2Bb")).toBe("a+b")
     expect(setupSecret("")).toBeUndefined()

@@ -32,10 +32,10 @@ describe("the linked graph", () => {
     expect(linkedGraph({ nodes: [capsule("a"), capsule("b")], edges })).toMatchObject({ links: 1 })
   })
 
-  test("places every Capsule after all of its producers, as early as that allows", () => {
+  test("places every Capsule after all its producers, as early as possible", () => {
     const graphs = fc.uniqueArray(fc.tuple(fc.nat(30), fc.nat(30)), { maxLength: 80 }).map((pairs) => ({
       nodes: Array.from({ length: 31 }, (_, index) => capsule(`c${index}`)),
-      // From a smaller to a larger number: no cycle, as the service guarantees.
+      // Always from a smaller to a larger number, so there are no cycles, as the service guarantees.
       edges: pairs.filter(([a, b]) => a !== b).map(([a, b]) => link(`c${Math.min(a, b)}`, `c${Math.max(a, b)}`))
     }))
     fc.assert(
@@ -50,7 +50,7 @@ describe("the linked graph", () => {
     )
   })
 
-  test("ends with a cycle, which cannot be ordered", () => {
+  test("terminates even on a cycle, which cannot be ordered", () => {
     const graph = linkedGraph({
       nodes: ["a", "b", "c"].map((id) => capsule(id)),
       edges: [link("a", "b"), link("b", "c"), link("c", "b")]

@@ -4,7 +4,7 @@ import { handOffKeptMs, leadsTo, parseHandOff } from "../../src/dashboard/app/Ha
 const handOff = { product: "notes", returnUri: "https://notes.example/connected" }
 const since = 1_000_000
 
-describe("a kept hand-off", () => {
+describe("a stored hand-off", () => {
   test("is read back unchanged", () => {
     const kept = { ...handOff, since, endedWith: "run_1" }
     expect(parseHandOff(JSON.stringify(kept), since + 1)).toEqual(kept)
@@ -23,7 +23,7 @@ describe("a kept hand-off", () => {
     expect(parseHandOff(text, since)).toBeUndefined()
   })
 
-  test("ends when no plan from that time can be approved any longer", () => {
+  test("ends when no plan from that time can be approved any more", () => {
     const text = JSON.stringify({ ...handOff, since })
     expect(parseHandOff(text, since + handOffKeptMs)).toEqual({ ...handOff, since })
     expect(parseHandOff(text, since + handOffKeptMs + 1)).toBeUndefined()

@@ -54,7 +54,7 @@ describe("the history of a Capsule", () => {
     ])
   })
 
-  test("reports the newest check with a finding, and whether it was decided on", () => {
+  test("reports the newest check that found something, and whether it has been decided on", () => {
     expect(tellingCheck([check("new"), check("found", true)])?.id).toBe("found")
     expect(tellingCheck([check("new"), check("old")])?.id).toBe("new")
     expect(tellingCheck([])).toBeUndefined()

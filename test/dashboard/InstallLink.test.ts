@@ -30,7 +30,7 @@ describe("an install link", () => {
     })
   })
 
-  test("to a document of options names the document", () => {
+  test("to a document with options names the document", () => {
     expect(readInstallLink(`?kind=capsule-source-options&${git}&path=install/options.json`)).toEqual({
       kind: "options",
       link: { url: "https://git.example/a/b.git", path: "install/options.json" }
@@ -77,7 +77,7 @@ describe("an install link", () => {
     })
   }
 
-  test("keeps a hand-off with its own scheme", () => {
+  test("keeps a hand-off with a custom scheme", () => {
     const reading = readInstallLink(`?${git}&product=notes&return_uri=${encodeURIComponent("notes-app://connected")}`)
     expect(reading).toMatchObject({ link: { handOff: { product: "notes", returnUri: "notes-app://connected" } } })
   })

@@ -13,14 +13,14 @@ const entry = (seq: number, text: string): LogEntry => ({
 const textsOf = (buffer: LogBuffer) => Array.from({ length: buffer.length }, (_, index) => buffer.line(index)?.text)
 
 describe("the log buffer", () => {
-  test("splits entries into numbered lines, empty ones included", () => {
+  test("splits entries into numbered lines, including empty ones", () => {
     const buffer = new LogBuffer()
     buffer.append([entry(1, "a\nb\n"), entry(2, ""), entry(3, "c\r\nd")])
     expect(textsOf(buffer)).toEqual(["a", "b", "", "c", "d"])
     expect(buffer.line(4)?.number).toBe(5)
   })
 
-  test("shows what is left after a carriage return", () => {
+  test("shows what remains after a carriage return", () => {
     const buffer = new LogBuffer()
     buffer.append([entry(1, "10%\r50%\r100%")])
     expect(textsOf(buffer)).toEqual(["100%"])

@@ -20,7 +20,7 @@ const logOf = (...lines: ReadonlyArray<string>) => {
 
 const placesOf = (rows: LogRows) => Array.from({ length: rows.count() }, (_, row) => rows.at(row))
 
-describe("the rows of a log", () => {
+describe("the rows in a log", () => {
   test("are its lines when nothing wraps", () => {
     expect(placesOf(new LogRows(logOf("a", "b".repeat(500)), undefined))).toEqual([
       { index: 0, part: 0 },
@@ -28,7 +28,7 @@ describe("the rows of a log", () => {
     ])
   })
 
-  test("continue a long line, and are found by their line", () => {
+  test("continue a long line, and can be found by their line", () => {
     const rows = new LogRows(logOf("a", "b".repeat(25), "c"), 10)
     expect(placesOf(rows)).toEqual([
       { index: 0, part: 0 },
@@ -48,7 +48,7 @@ describe("the rows of a log", () => {
     expect(rows.count()).toBe(3)
   })
 
-  test("leave out whatever is not requested", () => {
+  test("omit whatever is not requested", () => {
     const buffer = logOf("a", "Error: no", "  in main.tf", "b", "Warning: old", "c")
     const rows = new LogRows(buffer, undefined, ({ level }) => level !== "plain")
     expect(placesOf(rows).map((place) => buffer.line(place?.index ?? -1)?.text)).toEqual([
@@ -90,7 +90,7 @@ describe("a link to lines", () => {
     expect([hashOf({ from: 3, to: 3 }), hashOf({ from: 3, to: 9 })]).toEqual(["#L3", "#L3-L9"])
   })
 
-  test("is extended in both directions", () => {
+  test("can be extended in both directions", () => {
     expect(extended({ from: 5, to: 5 }, 9)).toEqual({ from: 5, to: 9 })
     expect(extended({ from: 5, to: 9 }, 2)).toEqual({ from: 2, to: 9 })
     expect(extended(undefined, 2)).toEqual({ from: 2, to: 2 })

@@ -29,8 +29,8 @@ const all = (search: LogSearch) => {
 
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `line ${index}`)
 
-describe("a search of the log", () => {
-  test("finds text across colours, whatever its case", () => {
+describe("a log search", () => {
+  test("finds text across colours, in any case", () => {
     const { lines } = linesOf(["no", "\u001b[31mErr\u001b[0mor: disk"])
     expect(all(new LogSearch(lines, "error: D"))).toEqual([1])
     expect(all(new LogSearch(lines, ""))).toEqual([])
@@ -47,7 +47,7 @@ describe("a search of the log", () => {
     expect(search.matches.length).toBe(11_111)
   })
 
-  test("reads new lines as they arrive, and none twice", () => {
+  test("reads new lines as they arrive, and none of them twice", () => {
     const { add, lines, looked } = linesOf(numbered(1000))
     const search = new LogSearch(lines, "line 1")
     all(search)
@@ -61,7 +61,7 @@ describe("a search of the log", () => {
     expect(search.matches.length).toBe(111 + 10)
   })
 
-  test("searches a longer text only where the shorter one was found", () => {
+  test("looks for a longer text only where the shorter one was found", () => {
     const { add, lines, looked } = linesOf(numbered(10_000))
     const shorter = new LogSearch(lines, "Line 77")
     all(shorter)
@@ -90,7 +90,7 @@ describe("a search of the log", () => {
     }
   })
 
-  test("starts over for another text", () => {
+  test("starts over for a different text", () => {
     const { lines } = linesOf(numbered(100))
     const other = new LogSearch(lines, "line 5")
     all(other)

@@ -25,7 +25,7 @@ describe("the timeline of a Run", () => {
     ])
   })
 
-  test("of a running apply shows what runs now", () => {
+  test("of a running apply shows what is running now", () => {
     expect(states(applyRun)).toEqual([
       ["queue", "done"],
       ["prepare", "done"],
@@ -40,7 +40,7 @@ describe("the timeline of a Run", () => {
     expect(states(failedRun)).toContainEqual(["state", "skipped"])
   })
 
-  test("of an apply whose tool failed and whose state was saved marks only the tool's step", () => {
+  test("of an apply whose tool failed but whose state was saved marks only the tool's step", () => {
     const run = runOf(failedRun)
     const events = [...eventsOf(run)]
     events.splice(-1, 0, {
@@ -87,7 +87,7 @@ describe("the timeline of a Run", () => {
     expect(states(queuedRun).map(([, state]) => state)).toEqual(["active", "pending", "pending", "pending", "pending"])
   })
 
-  test("shows a source build only where there was one, between its neighbours", () => {
+  test("shows a source build only if there was one, between its neighbours", () => {
     const run = runOf(reviewRun)
     const at = (second: number) => `2026-11-20T09:00:0${second}.000Z`
     const events = ["prepare", "build", "init", "plan"].map((phase, index) => ({
@@ -99,7 +99,7 @@ describe("the timeline of a Run", () => {
     expect(stepsOf(run, events).map(({ id }) => id)).toEqual(["queue", "prepare", "build", "init", "plan", "approval"])
   })
 
-  test("shows each finished step's own duration", () => {
+  test("shows the duration of each finished step", () => {
     const run = runOf(reviewRun)
     const plan = stepsOf(run, eventsOf(run)).find(({ id }) => id === "init")
     expect(Date.parse(plan?.finishedAt ?? "") - Date.parse(plan?.startedAt ?? "")).toBe(1700)
@@ -107,7 +107,7 @@ describe("the timeline of a Run", () => {
 })
 
 describe("the progress of an apply", () => {
-  test("names what the apply has not begun of the plan, and nothing that the tool does not report", () => {
+  test("names the parts of the plan that the apply has not started, and nothing that the tool does not report", () => {
     const changes = [
       { address: "a.done", actions: ["create"] },
       { address: "a.failed", actions: ["delete", "create"] },
@@ -136,7 +136,7 @@ describe("the progress of an apply", () => {
 describe("the counts of an apply", () => {
   const summary = { add: 3, change: 0, destroy: 1, replace: 1, import: 0, forget: 2 }
 
-  test("are those of its plan's changes, without data sources", () => {
+  test("are taken from its plan's changes, without data sources", () => {
     const change = { address: "a.b", mode: "managed", type: "a", name: "b", provider: "p", changedAttributes: [] }
     const resourceChanges = [
       { ...change, actions: ["create"] },
@@ -152,7 +152,7 @@ describe("the counts of an apply", () => {
     ])
   })
 
-  test("are those of its summary where the changes were not recorded", () => {
+  test("are taken from its summary if the changes were not recorded", () => {
     expect(countsOf({ planSummary: summary }).map(({ count, kind }) => [kind, count])).toEqual([
       ["destroy", 1],
       ["replace", 1],

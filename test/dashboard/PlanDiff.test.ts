@@ -33,13 +33,13 @@ describe("the plan's diff", () => {
     expect(isShownOutput({ actions: ["no-op"], reason: "holds_secret" })).toBe(true)
   })
 
-  test("reads a replacement in both orders of its actions", () => {
+  test("recognises a replacement with its actions in either order", () => {
     expect(changeKind({ actions: ["delete", "create"] })).toBe("replace")
     expect(changeKind({ actions: ["create", "delete"] })).toBe("replace")
     expect(changeKind({ actions: ["no-op"] })).toBe("none")
   })
 
-  test("folds updates of labels and recomputed values, and nothing else", () => {
+  test("folds label updates and recomputed values, and nothing else", () => {
     expect(diffOf(planChanges).noise.map(({ address }) => address)).toEqual([
       "aws_ecs_service.web",
       "aws_s3_bucket.assets"
@@ -72,7 +72,7 @@ describe("the plan's diff", () => {
     expect(losses(planChanges)).toBe(2)
   })
 
-  test("orders numbered instances as numbers", () => {
+  test("sorts numbered instances numerically", () => {
     const numbered = ["a.b[10]", "a.b[9]"].map((address) => ({
       ...base,
       address,
@@ -88,7 +88,7 @@ describe("the plan's diff", () => {
     expect(JSON.stringify(sides)).not.toContain("secret")
   })
 
-  test("distinguishes null, absent and later", () => {
+  test("distinguishes null, absent and known later", () => {
     expect(sidesOf({ before: null, unknown: true })).toEqual({
       before: { kind: "null" },
       after: { kind: "later" }
@@ -96,21 +96,21 @@ describe("the plan's diff", () => {
     expect(sidesOf({ after: 0 })).toEqual({ before: { kind: "absent" }, after: { kind: "value", value: 0 } })
   })
 
-  test("keeps short values in their line, and lays out documents, lines and long values", () => {
+  test("keeps short values on their line, and lays out documents, multi-line text and long values", () => {
     expect(inlineText(["198.51.100.0/24"])).toBe('["198.51.100.0/24"]')
     expect(inlineText("{broken")).toBe('"{broken"')
     for (const long of ['{"a":[1]}', "a\nb", "x".repeat(61), { text: "x".repeat(61) }])
       expect(inlineText(long)).toBeUndefined()
   })
 
-  test("shows characters that reorder text or have no width", () => {
+  test("makes characters visible that reorder text or have no width", () => {
     expect(inlineText("admin\u200b")).toBe('"admin\\u{200b}"')
     expect(inlineText(["10.0.0.0/8\u202e"])).toBe('["10.0.0.0/8\\u{202e}"]')
     expect(inlineText("\u{e0041}日本語 é")).toBe('"\\u{e0041}日本語 é"')
     expect(splitAddress({ address: 'aws_x.y["a\u2066"]', type: "aws_x" })).toEqual(["", 'aws_x.y["a\\u{2066}"]'])
   })
 
-  test("names what acts: an import, a move, and the attribute that forces a replacement first", () => {
+  test("names what takes effect: an import, a move, and first the attribute that forces a replacement", () => {
     const none = { ...base, actions: ["no-op"], changedAttributes: [] }
     expect(changeKind({ ...none, importing: { id: "i-1" } })).toBe("import")
     expect(changeKind({ ...none, actions: ["update"], importing: {} })).toBe("import")
@@ -133,7 +133,7 @@ describe("the plan's diff", () => {
     expect([shown.map(({ name }) => name), later]).toEqual([["size", "name", "endpoint"], ["arn"]])
   })
 
-  test("splits an address into place and name", () => {
+  test("splits an address into location and name", () => {
     expect(splitAddress({ address: "module.a.module.b.aws_x.y", type: "aws_x" })).toEqual([
       "module.a.module.b.",
       "aws_x.y"

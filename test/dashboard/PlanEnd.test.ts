@@ -13,7 +13,7 @@ const capsule = { status: "active", executionAuthorityEpoch: 2, currentStateGene
 const seen = { capsule, isApplied: false, now: before }
 const approved = { ...waiting, status: "succeeded", approvedAt: at } as const
 
-test("a plan that waits or is approved can be decided on", () => {
+test("a plan that is waiting or approved can be decided on", () => {
   expect(planEndOf(waiting, seen)).toBeUndefined()
   expect(planEndOf(approved, seen)).toBeUndefined()
   expect(planEndOf(waiting, { ...seen, capsule: undefined })).toBeUndefined()
@@ -28,12 +28,12 @@ test("each end follows from its status", () => {
   expect(planEndOf(approved, { ...seen, isApplied: true })).toBe("applied")
 })
 
-test("a waiting plan expires by the clock, an approved one does not", () => {
+test("a waiting plan expires when its time is up, an approved one does not", () => {
   expect(planEndOf(waiting, { ...seen, now: Date.parse(at) })).toBe("expired")
   expect(planEndOf(approved, { ...seen, now: Date.parse(at) })).toBeUndefined()
 })
 
-test("a Capsule that ended or changed ends the plan, but not one that was read earlier", () => {
+test("a Capsule that has ended or changed ends the plan, but not if it was read earlier", () => {
   expect(planEndOf(waiting, { ...seen, capsule: { ...capsule, status: "released" } })).toBe("capsule_ended")
   expect(planEndOf(waiting, { ...seen, capsule: { ...capsule, executionAuthorityEpoch: 3 } })).toBe("moved")
   expect(planEndOf(waiting, { ...seen, capsule: { ...capsule, currentStateGeneration: 6 } })).toBe("moved")

@@ -15,7 +15,7 @@ const failedCheck = run({
 })
 
 describe("a re-adoption of a Capsule in error", () => {
-  test("is offered when only a check of the last deciding Run failed", () => {
+  test("is offered when only a check failed in the last deciding Run", () => {
     const plan = run({
       id: "run_0000000000000102",
       type: "plan",
@@ -27,7 +27,7 @@ describe("a re-adoption of a Capsule in error", () => {
     expect(onlyCheckFailed([interrupted])).toBe(true)
   })
 
-  test("is not offered after another failure, a later decision, or none at all", () => {
+  test("is not offered after another failure, a later decision, or no decision at all", () => {
     expect(onlyCheckFailed([])).toBe(false)
     expect(onlyCheckFailed([{ ...failedCheck, error: { code: "tool_failed", message: "It failed." } }])).toBe(false)
     for (const type of ["apply", "destroy_apply", "restore"] as const) {
@@ -41,7 +41,7 @@ describe("a re-adoption of a Capsule in error", () => {
     }
   })
 
-  test("takes the snapshot of the configuration, or the adopted one where they differ", () => {
+  test("uses the configuration's snapshot, or the adopted one if they differ", () => {
     const [capsule] = capsules
     if (capsule === undefined) throw new Error("no capsule")
     const adopted = capsule.adoptedSourceRevision?.sourceSnapshotId

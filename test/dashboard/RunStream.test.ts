@@ -64,7 +64,7 @@ describe("a Run's stream", () => {
     expect(items).toEqual([1, 2, 3, 4])
   })
 
-  test("waits longer after each failure, and starts over once a frame arrived", () => {
+  test("waits longer after each failure, and starts over once a frame has arrived", () => {
     const { stream, waits, last, send } = harness()
     stream.start()
     for (let time = 0; time < 4; time += 1) {
@@ -76,7 +76,7 @@ describe("a Run's stream", () => {
     expect(waits.map(({ ms }) => ms)).toEqual([188, 375, 750, 1500, 188])
   })
 
-  test("a socket that opens and is cut without a frame does not reset the wait", () => {
+  test("a socket that opens but is cut before any frame does not reset the wait", () => {
     const { stream, waits, last } = harness()
     stream.start()
     last().onClose(1006)

@@ -11,7 +11,7 @@ const declared = new Map(
 
 type Theme = "light" | "dark"
 
-/** The colour of a token in a theme, `#rrggbb`. */
+/** A token's colour in a theme, `#rrggbb`. */
 const colour = (token: string, theme: Theme): string => {
   const value = declared.get(token)
   if (value === undefined) throw new Error(`Tokens.css has no --${token}.`)
@@ -45,7 +45,7 @@ const softs = [...verbs, ...states, "accent"].map((name) => `${name}-soft`)
 const cross = (texts: ReadonlyArray<string>, on: ReadonlyArray<string>, least: number) =>
   texts.flatMap((text) => on.map((ground) => ({ text, ground, least })))
 
-/** Text needs 4.5 to 1, other visible elements 3 to 1. */
+/** Text needs a ratio of 4.5 to 1, other visible elements 3 to 1. */
 const pairs = [
   ...cross(["text"], [...grounds, ...softs, "del-word", "add-word"], 4.5),
   ...cross(["text-soft"], [...grounds, ...softs], 4.5),
@@ -92,7 +92,7 @@ describe("the colours", () => {
         if (!declared.has(name) && !local.has(name) && fallback === "") unknown.push(`${file}: --${name}`)
     }
     expect(raw).toEqual([])
-    // Verbs.css gives these to the rows below.
+    // Verbs.css defines these on the rows that use them.
     expect(unknown.filter((one) => !/--verb(?:-soft)?$/.test(one))).toEqual([])
   })
 })

@@ -10,7 +10,7 @@ const page = () => {
     pass: (ms: number) => {
       at += ms
     },
-    /** Runs the next task; false when there is none. */
+    /** Runs the next task; returns false when there is none. */
     task: () => {
       const run = tasks.shift()
       run?.()
@@ -50,7 +50,7 @@ describe("turns", () => {
     expect(done).toEqual(["first", "from the first", "after a rest"])
   })
 
-  test("do none of the cleared work, even within a slice", () => {
+  test("do none of the work that was cleared, even within a slice", () => {
     const { clock, task } = page()
     const turns = new Turns(clock)
     const done: Array<string> = []

@@ -108,7 +108,7 @@ const japanese = /[\u3040-\u30ff\u4e00-\u9fff]/
 
 describe("the dictionaries", () => {
   for (const [name, words] of Object.entries(dictionaries)) {
-    test(`${name}: every text exists in both languages and is written in its language`, () => {
+    test(`${name}: every text exists in both languages and is written in its own language`, () => {
       const english = new Map(leaves(words.en, name))
       const other = new Map(leaves(words.ja, name))
       expect([...other.keys()]).toEqual([...english.keys()])
@@ -117,13 +117,13 @@ describe("the dictionaries", () => {
         const own = english.get(path) ?? ""
         expect(text.trim()).not.toBe("")
         if (japanese.test(own)) throw new Error(`${path} is not English: ${own}`)
-        // Numbers and names alone need no translation.
+        // Text that consists only of numbers and names needs no translation.
         if (/[A-Za-z]{3}/.test(own.replace("undefined", ""))) expect([path, japanese.test(text)]).toEqual([path, true])
       }
     })
   }
 
-  test("no English text promises or apologises", () => {
+  test("no English text makes promises or apologises", () => {
     for (const [name, words] of Object.entries(dictionaries)) {
       for (const [path, text] of leaves(words.en, name)) {
         expect([path, /\b(?:please|oops|sorry|simply|just click)\b/i.test(text)]).toEqual([path, false])

@@ -16,14 +16,14 @@ setDefaultTimeout(180_000)
 
 const page = readFileSync(join(import.meta.dir, "../../docs/adoption.md"), "utf8")
 
-/** The first example of the page in this language. */
+/** The page's first example in this language. */
 const example = (language: string): string =>
   new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)\\n\`\`\`$`, "m").exec(page)?.[1] ?? ""
 
 const Adopted = Schema.fromJsonString(Schema.Struct({ capsuleId: CapsuleId, planRunId: RunId, status: Schema.String }))
 
 describe.skipIf(Bun.which("terraform") === null)("svc adopt", () => {
-  it.live("takes over the page's example, and says what prevents another state", () =>
+  it.live("takes over the page's example, and says what rules out another state", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-adopt-" })
@@ -55,7 +55,7 @@ describe.skipIf(Bun.which("terraform") === null)("svc adopt", () => {
           }
         }).pipe(Effect.provide(Layer.mergeAll(environment, TestConsole.layer)))
 
-      // The command of the page, with the repository and the files of this test.
+      // The page's command, with this test's repository and files.
       const [, command = ""] = example("sh").split("\n")
       const places = new Map([
         ["terraform.tfstate", state],
@@ -67,12 +67,12 @@ describe.skipIf(Bun.which("terraform") === null)("svc adopt", () => {
         .slice(1)
         .map((word) => places.get(word) ?? word)
       const adopted = yield* svc(...args)
-      // The plan waits for approval.
+      // The plan is waiting for approval.
       expect([adopted.code, adopted.error]).toEqual([3, ""])
       for (const line of example("text").split("\n")) expect(adopted.out).toContain(line)
       expect(adopted.out).toContain(`Review and apply: ${server.url}/w/acme/runs/run_`)
 
-      // Again: the lineage is already managed here.
+      // The second time, the lineage is already managed here.
       const again = yield* svc(...args, "--json")
       expect([again.code, again.error]).toEqual([6, expect.stringContaining('"code":"state_lineage_known"')])
       const other = yield* write(
@@ -89,7 +89,7 @@ describe.skipIf(Bun.which("terraform") === null)("svc adopt", () => {
       const second = yield* Schema.decodeEffect(Adopted)(confirmed.out)
       expect([confirmed.code, second.status]).toEqual([3, "waiting_approval"])
 
-      // The route itself takes a file within its bounds, and nothing else.
+      // The route itself accepts a file within its limits, and nothing else.
       const path = `${server.url}/api/v1/workspaces/${workspace.id}/state-uploads`
       const post = (body: BodyInit, type: string) =>
         Effect.promise(async () => {

@@ -20,10 +20,10 @@ const live = (
 
 const databaseIn = (folder: string) => Layer.fresh(Database.layer.pipe(Layer.provideMerge(DataFolder.layer(folder))))
 
-// A backup in steps that starts over at every write would never end on a database of this size.
+// A stepwise backup that starts over at every write would never finish on a database of this size.
 const initialPairs = 2000
 
-/** Two rows that belong together, in one transaction. */
+/** Writes two rows that belong together in one transaction. */
 const writePair = (number: number) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) =>
     sql.withTransaction(
@@ -43,7 +43,7 @@ const writePair = (number: number) =>
     )
   )
 
-/** Every row of every table of the service, except those in which a restore leaves its note. */
+/** Every row in every table of the service, except those in which a restore leaves its note. */
 const content = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const tables = yield* sql<{ name: string }>`
@@ -61,7 +61,7 @@ const pairs = Effect.gen(function* () {
   return rows.map(({ count }) => count)
 })
 
-live("a backup alongside a server that writes continuously ends, is complete, and restores the same data", () =>
+live("a backup alongside a server that writes continuously finishes, is complete, and restores the same data", () =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

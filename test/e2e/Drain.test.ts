@@ -16,7 +16,7 @@ const live = (
 
 type Held = Effect.Success<ReturnType<typeof heldApply>>
 
-/** A live stream of the Run, once its first frame has arrived: what it received, and how it was closed. */
+/** A live stream of the Run, once its first frame has arrived: what it has received, and how it was closed. */
 const subscribe = Effect.fnUntraced(function* ({ runId, token, url }: Held) {
   const first = yield* Deferred.make<void>()
   const closed = yield* Deferred.make<{ readonly code: number; readonly reason: string }>()
@@ -48,7 +48,7 @@ const statusOf = (url: string, init?: RequestInit) =>
     )
   )
 
-/** Until the server has received the request to stop. */
+/** Waits until the server has received the stop request. */
 const stopping = (operatorUrl: string) =>
   Effect.repeat(statusOf(`${operatorUrl}/readyz`), {
     until: ({ status }) => status === 503,
@@ -68,7 +68,7 @@ const rowOf = ({ dataDir, runId }: Held) =>
   )
 
 describe.skipIf(tool === null)("a server asked to stop during an apply", () => {
-  live("lets it end within its grace period, sends live streams where to resume, and exits with 0", () =>
+  live("lets it finish within its grace period, tells live streams where to resume, and exits with 0", () =>
     Effect.gen(function* () {
       const { everything, origin, spans } = yield* collector
       const held = yield* heldApply({ environment: { SVC_OTLP_URL: origin } })
@@ -84,7 +84,7 @@ describe.skipIf(tool === null)("a server asked to stop during an apply", () => {
       expect(yield* held.exitCode).toBe(0)
       expect(yield* rowOf(held)).toEqual({ status: "succeeded", error_code: null, versions: 1 })
 
-      // Its collected trace leads from the request to the tool, and reveals no secret.
+      // The collected trace leads from the request to the tool, and reveals no secret.
       const collected = yield* spans
       const applying = collected.find(({ name }) => name === "Runs.apply")
       const trace = collected.filter(({ traceId }) => traceId === applying?.traceId)
@@ -99,30 +99,32 @@ describe.skipIf(tool === null)("a server asked to stop during an apply", () => {
     })
   )
 
-  live("accepts no new work meanwhile, and at the second signal interrupts the apply so that its state is saved", () =>
-    Effect.gen(function* () {
-      const held = yield* heldApply({ flags: ["--drain-delay", "300"] })
-      const { closed, received } = yield* subscribe(held)
-      yield* held.signal("SIGTERM")
-      yield* stopping(held.operatorUrl)
-      const { dataDir: _, token, url, workspaceId } = held
-      const authorization = `Bearer ${token}`
-      const created = yield* statusOf(`${url}/api/v1/workspaces/${workspaceId}/install-plans`, {
-        method: "POST",
-        headers: { authorization, "content-type": "application/json", "idempotency-key": "late" },
-        body: "{}"
+  live(
+    "accepts no new work meanwhile, and at the second signal interrupts the apply in such a way that its state is saved",
+    () =>
+      Effect.gen(function* () {
+        const held = yield* heldApply({ flags: ["--drain-delay", "300"] })
+        const { closed, received } = yield* subscribe(held)
+        yield* held.signal("SIGTERM")
+        yield* stopping(held.operatorUrl)
+        const { dataDir: _, token, url, workspaceId } = held
+        const authorization = `Bearer ${token}`
+        const created = yield* statusOf(`${url}/api/v1/workspaces/${workspaceId}/install-plans`, {
+          method: "POST",
+          headers: { authorization, "content-type": "application/json", "idempotency-key": "late" },
+          body: "{}"
+        })
+        expect(created.status).toBe(503)
+        expect(created.headers.get("retry-after")).toMatch(/^[1-9]\d*$/)
+        expect(JSON.parse(created.text)).toMatchObject({ error: { code: "verification_unavailable" } })
+        expect((yield* statusOf(`${url}/readyz`)).status).toBe(503)
+        expect((yield* statusOf(`${url}/api/v1/workspaces`, { headers: { authorization } })).status).toBe(200)
+        yield* held.signal("SIGINT")
+        expect(yield* closed).toEqual({ code: 1012, reason: "The server is restarting." })
+        expect(JSON.parse(received.at(-1) ?? "")).toHaveProperty("resumeAfter")
+        expect(yield* held.exitCode).toBe(0)
+        const { status, versions } = yield* rowOf(held)
+        expect({ status, versions }).toEqual({ status: "cancelled", versions: 1 })
       })
-      expect(created.status).toBe(503)
-      expect(created.headers.get("retry-after")).toMatch(/^[1-9]\d*$/)
-      expect(JSON.parse(created.text)).toMatchObject({ error: { code: "verification_unavailable" } })
-      expect((yield* statusOf(`${url}/readyz`)).status).toBe(503)
-      expect((yield* statusOf(`${url}/api/v1/workspaces`, { headers: { authorization } })).status).toBe(200)
-      yield* held.signal("SIGINT")
-      expect(yield* closed).toEqual({ code: 1012, reason: "The server is restarting." })
-      expect(JSON.parse(received.at(-1) ?? "")).toHaveProperty("resumeAfter")
-      expect(yield* held.exitCode).toBe(0)
-      const { status, versions } = yield* rowOf(held)
-      expect({ status, versions }).toEqual({ status: "cancelled", versions: 1 })
-    })
   )
 })

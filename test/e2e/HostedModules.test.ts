@@ -31,7 +31,7 @@ const noteContent = Schema.decodeUnknownEffect(
   )
 )
 
-/** Polls until the condition holds; the server works in the background, and a client has to poll. */
+/** Polls until the condition holds, as a client must, because the server works in the background. */
 const until = <A, E, R>(ask: Effect.Effect<A, E, R>, holds: (answer: A) => boolean) =>
   Effect.gen(function* () {
     for (;;) {
@@ -117,7 +117,7 @@ describe.skipIf(Bun.which("terraform") === null)(
         })
         const at = { workspaceId: workspace.id, connectionId: connection.id }
 
-        // Nothing provides the Interface yet: the reader's plan is refused, although its module is correct.
+        // Nothing provides the Interface yet, so the reader's plan is refused although its module is correct.
         const reader = yield* install(server, at, "reader")
         expect(reader.plan.diagnostics.map(({ code }) => code)).toEqual(["interface_not_resolved"])
         expect([reader.run.status, reader.run.error?.code]).toEqual(["failed", "interface_not_resolved"])
@@ -148,7 +148,7 @@ describe.skipIf(Bun.which("terraform") === null)(
         ])
         expect((yield* browse("/.well-known/openid-configuration")).text).toContain(publicOrigin)
 
-        // Apply: the real provider has what the host delivered.
+        // Apply: the real provider has received what the host delivered.
         const applied = yield* apply(server, run.id)
         expect([applied.status, applied.error]).toEqual(["succeeded", undefined])
         const [note = ""] = (yield* files.readDirectory(notesDir)).filter((name) => name.endsWith(".json"))
@@ -163,7 +163,7 @@ describe.skipIf(Bun.which("terraform") === null)(
           built: "built words"
         })
 
-        // The OpenID client exists: its own redirect address is known, another is not.
+        // The OpenID client exists: its own redirect address is accepted, another is not.
         const authorize = (redirect: string) =>
           browse(
             `/oauth/authorize?${new URLSearchParams({
@@ -180,11 +180,11 @@ describe.skipIf(Bun.which("terraform") === null)(
         expect(known.headers.get("location")).toStartWith(`${appOrigin}/auth/callback?`)
         expect((yield* authorize(`${appOrigin}/elsewhere`)).status).toBe(400)
 
-        // Interfaces: the person who installed may open what the apply provides.
+        // Interfaces: the person who installed the module may open what the apply provides.
         const opened = yield* until(surfaces(server, workspace.id), (items) => items.length === 1)
         expect(opened.map(({ key }) => key)).toEqual(["ui"])
 
-        // Another Capsule of the Workspace now consumes it.
+        // Another Capsule in the Workspace now consumes it.
         const reading = yield* planReader
         expect(reading.error).toBeUndefined()
         expect((yield* apply(server, reading.id)).status).toBe("succeeded")

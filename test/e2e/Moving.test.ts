@@ -32,7 +32,7 @@ const applied = Effect.fnUntraced(function* ({ client }: Server, runId: string) 
   yield* eventually(client.runs.read({ params: { runId: run.id } }), (answer) => answer.run.status === "succeeded")
 })
 
-/** A Workspace, and the install of the page's module into it. */
+/** A Workspace, and an install of the page's module in it. */
 const beginning = Effect.fnUntraced(function* (server: Server) {
   const { client, repositoryUrl } = server
   const { workspace } = yield* client.workspaces.create({ payload: { handle: "acme", displayName: "Acme" } })
@@ -87,7 +87,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that moves to anothe
           return { status: response.status, body: await response.json() }
         })
 
-      // Without the key it is refused, and the key is named.
+      // Without the key the import is refused, and the key is named.
       const stranger = yield* hostedServer({ "main.tf": module }, { masterKey: newKey ?? "" })
       const { workspace: elsewhere } = yield* beginning(stranger)
       const refused = yield* upload(stranger, elsewhere.id)
@@ -109,7 +109,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that moves to anothe
       const early = yield* Effect.flip(to.client.capsules.plan({ params, headers: {}, payload: {} }))
       expect(early).toMatchObject({ code: "failed_precondition" })
 
-      // The confirmation is a person's, in a session, with the name.
+      // Only a person can confirm, in a session, by giving the name.
       const path = `/api/v1/capsules/${params.capsuleId}/import-confirmation`
       const byToken = yield* Effect.flip(to.client.backupImports.confirm({ params, payload: { confirm: "app" } }))
       expect(byToken).toMatchObject({ code: "permission_denied" })

@@ -21,7 +21,7 @@ output "greeting" {
 `
 }
 
-/** Sends a request twice, like a client whose first answer was lost, and compares both answers. */
+/** Sends a request twice, like a client that lost the first response, and compares both responses. */
 const twice = Effect.fnUntraced(function* <A, E, R>(ask: Effect.Effect<A, E, R>, id: (answer: A) => string) {
   const first = yield* ask
   const again = yield* ask
@@ -30,7 +30,7 @@ const twice = Effect.fnUntraced(function* <A, E, R>(ask: Effect.Effect<A, E, R>,
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a request under an idempotency key", () => {
-  it.live("every route that takes a key repeats its answer to clients that follow the API's definition", () =>
+  it.live("every route that accepts a key repeats its response to clients that follow the API's definition", () =>
     Effect.gen(function* () {
       const { client, inPerson, repositoryUrl } = yield* hostedServer(files)
       const { workspace } = yield* client.workspaces.create({ payload: { handle: "acme" } })

@@ -17,7 +17,7 @@ const live = (
   body: () => Effect.Effect<unknown, unknown, Layer.Success<typeof platform> | Scope.Scope>
 ) => it.live(name, () => Effect.suspend(body).pipe(Effect.provide(platform)))
 
-/** Sends raw bytes, and returns everything received until the server closed. */
+/** Sends raw bytes, and returns everything received until the server closes the connection. */
 const raw = (port: number, text: string) =>
   Effect.callback<string>((resume) => {
     let answer = ""
@@ -85,7 +85,7 @@ describe("svc serve", () => {
       expect(huge).toStartWith("HTTP/1.1 413")
       expect(huge).toContain('"request_too_large"')
 
-      // Alongside the running server: a backup works, and a second server on the same data does not.
+      // While the server is running, a backup works, and a second server on the same data does not.
       yield* run(["backup", `${cwd}/backup.sqlite`, "--data-dir", `${cwd}/svc-data`])
       expect((yield* files.stat(`${cwd}/backup.sqlite`)).mode & 0o777).toBe(0o600)
       const second = yield* Effect.flip(run(["serve", "--listen", "127.0.0.1:0", "--data-dir", `${cwd}/svc-data`]))

@@ -10,15 +10,15 @@ import { atTerminal, shellOf } from "./support/Shell.ts"
 
 setDefaultTimeout(180_000)
 
-/** The commands of the page in their order; a login needs a browser, and has a test of its own. */
+/** The page's commands in order; a login needs a browser and has its own test. */
 const linesOfPage = [...terminalPage.matchAll(/^```sh\n(.*?)^```$/gms)]
   .flatMap(([, block = ""]) => block.trim().split("\n"))
   .filter((line) => !line.startsWith("svc login"))
 
-/** Commands that leave a plan which waits for approval. */
+/** Commands that leave a plan waiting for approval. */
 const leavesPlan = /^svc (?:install|plan|rollback|destroy|adopt) /
 
-/** The examples of `--help`, in an order in which each can be carried out. */
+/** The examples from `--help`, in an order in which each can be run. */
 const exampleWalk = [
   "svc workspace use acme",
   "svc api GET workspaces",
@@ -92,7 +92,7 @@ describe.skipIf(isIncomplete)("svc in the terminal", () => {
       const after = (line: string) => shown[linesOfPage.indexOf(line)] ?? ""
       expect(after("svc whoami")).toContain("ada@example.test")
       expect(after("svc capsule outputs network greeting --raw")).toBe("s3:GetObject in north\n")
-      // The change inside a value, without the rest of it.
+      // The change inside a value, without the rest of the value.
       const change = after("svc plan network")
       expect(change).toContain("~ 1 to change")
       expect(change).toContain('-         "s3:GetObject"')
@@ -113,14 +113,14 @@ describe.skipIf(isIncomplete)("svc in the terminal", () => {
     }).pipe(Effect.provide(services))
   )
 
-  it.live("the examples of --help can be carried out", () =>
+  it.live("the examples from --help can be run", () =>
     Effect.gen(function* () {
       const examples = (yield* commandHelps)
         .filter(({ path: [name = ""] }) => clientCommandNames.has(name))
         .flatMap(({ help }) => (help.examples ?? []).map(({ command }) => command))
       expect(examples.filter((example) => !exampleWalk.includes(example))).toEqual([])
       const { run, shell } = yield* network
-      /** JSON output has the keys that the documentation names. */
+      /** JSON output has the keys named in the documentation. */
       const hasShape = (line: string, out: string) => {
         const [, one = "", two = ""] = /^svc (\S+) (\S+)/.exec(`${line} .`) ?? []
         const shape = resultShapes[`${one} ${two}`] ?? resultShapes[one] ?? {}
@@ -132,7 +132,7 @@ describe.skipIf(isIncomplete)("svc in the terminal", () => {
           []
         ])
       }
-      /** The line with what a command prints instead of a placeholder of the example. */
+      /** The line with the example's placeholder replaced by a command's output. */
       const filled = (line: string, placeholder: string, command: string) =>
         line.includes(placeholder)
           ? Effect.map(run(command), ({ out }) => line.replace(placeholder, out.trim()))
@@ -152,7 +152,7 @@ describe.skipIf(isIncomplete)("svc in the terminal", () => {
         const { code, error, out } = yield* run(given)
         expect([line, code, error]).toEqual([line, leavesPlan.test(line) ? 3 : 0, expect.any(String)])
         if (given.endsWith("--json") && !line.startsWith("svc logs")) hasShape(line, out)
-        // Waits for Runs that the requests of the examples started, as the next one needs the Capsule.
+        // Waits for Runs started by the examples' requests, because the next example needs the Capsule.
         if (line.startsWith("svc api POST")) yield* run("svc run watch network")
       }
     }).pipe(Effect.provide(services))

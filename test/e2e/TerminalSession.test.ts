@@ -9,7 +9,7 @@ setDefaultTimeout(120_000)
 
 const isUnfit = Bun.which("bash") === null && process.env["SVC_TEST_REQUIRE_ALL"] !== "1"
 
-/** The shell of a person with a token, at a server without anything else. */
+/** The shell of a person with a token, on an otherwise empty server. */
 const person = Effect.gen(function* () {
   const server = yield* hostedServer({ "main.tf": "" })
   const shell = yield* shellOf({ SVC_URL: server.url, SVC_TOKEN: Redacted.value(server.token) })
@@ -17,7 +17,7 @@ const person = Effect.gen(function* () {
 })
 
 describe.skipIf(isUnfit)("what a token may not do", () => {
-  it.live("asks for the password without showing it, and leaves no session behind", () =>
+  it.live("prompts for the password without echoing it, and leaves no session behind", () =>
     Effect.gen(function* () {
       const { server, shell } = yield* person
       const sessions = Effect.map(server.browse("/auth/sessions"), ({ text }) => JSON.parse(text).sessions.length)
@@ -32,7 +32,7 @@ describe.skipIf(isUnfit)("what a token may not do", () => {
     }).pipe(Effect.provide(services))
   )
 
-  it.live("is refused with a wrong password, and without one", () =>
+  it.live("is refused with a wrong password, or with none", () =>
     Effect.gen(function* () {
       const { shell } = yield* person
       const wrong = yield* shell.run("echo not the password | svc token list --password-stdin --json")

@@ -7,7 +7,7 @@ import { platform } from "../../src/composition/Platform.ts"
 import { it } from "../support/Effect.ts"
 import { servedPerson } from "../src/support/ServedPerson.ts"
 
-// The documents whose commands are requests to a server, one after another, each with an answer.
+// The documents whose commands are consecutive requests to a server, each with its response.
 const documents = ["automation-members", "approvals", "invitations"] as const
 
 const requestsOf = (document: string): ReadonlyArray<string> => {
@@ -33,7 +33,7 @@ describe.skipIf(needed.length > 0 && process.env["SVC_TEST_REQUIRE_ALL"] !== "1"
   "the requests of docs/%s.md",
   (document) => {
     it.live(
-      "are answered as written",
+      "get the documented responses",
       () =>
         Effect.gen(function* () {
           const { cookie, services, subject, url } = yield* servedPerson
@@ -68,7 +68,7 @@ describe.skipIf(needed.length > 0 && process.env["SVC_TEST_REQUIRE_ALL"] !== "1"
               request.replaceAll("usr_...", subject).replace(/(?<="expiresAt": ")[^"]+/, inAMonth),
               env
             )
-            // No Run exists here: requests about one are well-formed, and answered with not found.
+            // No Run exists here: requests for one are well-formed, and get a not-found response.
             const expected = request.includes("$RUN") ? "not_found" : undefined
             expect([request, code, answer.error?.code]).toEqual([request, 0, expected])
             env["SUBJECT"] = answer.member?.subject ?? env["SUBJECT"] ?? ""

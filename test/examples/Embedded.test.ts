@@ -10,15 +10,15 @@ import { Actor, SvcClient } from "../../src/index.ts"
 import { layer, TestControlPlane } from "../../src/testing/index.ts"
 import { it } from "../support/Effect.ts"
 
-/** Processes started by this one that have not ended. */
+/** Processes started by this one that are still running. */
 const children = Effect.promise(async () => {
   const listed = (await readFile(`/proc/self/task/${process.pid}/children`, "utf8")).trim().split(/\s+/)
   const states = await Promise.all(listed.map((pid) => readFile(`/proc/${pid}/stat`, "utf8").catch(() => "")))
-  // The state follows the name in brackets; Z has ended and waits to be reaped by the runtime.
+  // The state follows the name in brackets; Z means that the process has ended and is waiting for the runtime to reap it.
   return listed.filter((_, index) => /\) [^Z]/.test(states[index] ?? ""))
 })
 
-/** Open files under a folder. */
+/** Files open under a folder. */
 const openFiles = (folder: string) =>
   Effect.promise(async () => {
     const handles = await readdir("/proc/self/fd")
@@ -50,7 +50,7 @@ const many = moduleOf(`resource "terraform_data" "many" {
 }
 `)
 
-/** The application as started by its Main, over the test's control plane. */
+/** The application as started by its Main, using the test's control plane. */
 const served = HttpRouter.serve(application, { disableLogger: true, disableListenLog: true }).pipe(
   Layer.provideMerge(Deployments.layer.pipe(Layer.provide(TestControlPlane.actor))),
   Layer.provideMerge(layer({ repositories: { greeting, many } })),
@@ -102,7 +102,7 @@ describe.skipIf(tool === null)("the embedded example", () => {
         const second = yield* deployed(large)
         expect(second).toMatchObject({ status: "needs_review", because: expect.stringContaining("more than 20") })
 
-        // A client of the API below the prefix reads the plan; the application approves what a person has reviewed.
+        // An API client below the prefix reads the plan; the application approves what a person has reviewed.
         const client = Layer.provideMerge(SvcClient.layer({ baseUrl: `${url}/svc`, token }), Actor.token(token))
         const plan = yield* Effect.provide(
           Effect.flatMap(SvcClient, ({ runs }) => runs.read({ params: { runId: second.runId } })),
@@ -116,7 +116,7 @@ describe.skipIf(tool === null)("the embedded example", () => {
         expect((yield* post("/deployments", { name: "incomplete" })).status).toBe(400)
 
         yield* Scope.close(scope, yield* Effect.exit(Effect.void))
-        // It executed tools and held databases; all of them ended with its Scope.
+        // The application executed tools and held databases open; all of them ended with its Scope.
         expect(yield* openFiles(dataDir)).toEqual([])
         expect((yield* children).filter((pid) => !before.has(pid))).toEqual([])
       }),

@@ -8,7 +8,7 @@ import { embeddingBlocks, faultsAgainst } from "./support/EmbeddingBlocks.ts"
 const root = join(import.meta.dir, "../..")
 
 /**
- * A copy of the sources that the compiler reads without checking it: `npm run check` does that, and takes ten times as long as
+ * A copy of the sources that the compiler reads without checking: `npm run check` does that, and it takes ten times as long as
  * the types that the page needs.
  */
 const uncheckedSources = Effect.gen(function* () {
@@ -27,7 +27,7 @@ const uncheckedSources = Effect.gen(function* () {
   return copy
 })
 
-// `npm run test:packages` compiles them against the declarations that are shipped.
+// `npm run test:packages` compiles the same code against the shipped declarations.
 it.live(
   "the code in docs/embedding.md compiles as written",
   () =>

@@ -16,14 +16,14 @@ setDefaultTimeout(60_000)
 
 const proxies: ReadonlyArray<ProxyName> = ["nginx", "caddy"]
 
-test("the proxies are installed where every suite has to run", () => {
+test("the proxies are installed wherever every suite has to run", () => {
   if (process.env["SVC_TEST_REQUIRE_ALL"] === "1") expect(proxies.filter((name) => !hasProxy(name))).toEqual([])
 })
 
 const at = "2026-01-01T00:00:00.000Z"
 const runId = "run_aaaaaaaaaaaaaaaaaaaaaaaa"
 
-/** The status of one request, from a loopback address, with headers of the client's own. */
+/** Sends one request from a loopback address, with the client's own headers, and returns its status. */
 const statusFrom = (url: string, localAddress: string, headers: Readonly<Record<string, string>>, body: string) =>
   Effect.callback<number>((resume) => {
     const sent = request(
@@ -43,7 +43,7 @@ const statusFrom = (url: string, localAddress: string, headers: Readonly<Record<
     sent.end(body)
   })
 
-/** svc behind the proxy of an example, a person with a token, and a Run that keeps emitting events. */
+/** svc behind an example's proxy, a person with a token, and a Run that keeps emitting events. */
 const behind = Effect.fnUntraced(function* (name: ProxyName) {
   const origin = `https://localhost:${new URL(yield* freeOrigin).port}`
   const { services, url } = yield* serve(
@@ -79,7 +79,7 @@ for (const name of proxies) {
         const discovery = yield* Effect.promise(async () => (await fetch(`${origin}/.well-known/svc`, { tls })).json())
         expect(discovery).toMatchObject({ apiBaseUrl: `${origin}/api/v1` })
 
-        // The Run waits, so the stream stays open: a proxy that buffers would pass nothing on.
+        // The Run is waiting, so the stream stays open: a proxy that buffers would pass nothing on.
         const events = `${origin}/api/v1/runs/${runId}/events`
         const first = yield* Effect.promise(async () => {
           const response = await fetch(events, { tls, headers: { ...headers, accept: "text/event-stream" } })
@@ -103,7 +103,7 @@ for (const name of proxies) {
         )
         expect(yield* Deferred.await(message)).toContain("run.queued")
 
-        // Ten wrong passwords per minute and address. Claiming another address does not help, and no other client is
+        // Ten wrong passwords per minute and address are allowed. Claiming another address does not help, and no other client is
         // blocked.
         const guess = JSON.stringify({ email: "nobody@example.com", password: "not the password" })
         const attempt = (address: string, claimed: string) =>

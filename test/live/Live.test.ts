@@ -19,13 +19,13 @@ const readers: ReadonlyArray<{ readonly transport: Transport; readonly sequence:
   { transport: "sse", sequence: "logs" }
 ]
 
-// The server is killed while the plan runs, and again while readers catch up.
+// The server is killed while the plan is running, and again while readers are catching up.
 const kills: ReadonlyArray<Kill> = [
   { _tag: "at", at: { point: "plan.executed", passing: 1 } },
   { _tag: "at", at: { point: "plan.settled", passing: 1 } }
 ]
 
-/** One operator command, on a data folder without a server. Returns its JSON. */
+/** Runs one operator command on a data folder without a server. Returns its JSON. */
 const operate = <S extends Schema.Top>(program: string, schema: S, stdin: string, ...args: ReadonlyArray<string>) =>
   Effect.promise(async () => {
     const child = Bun.spawn([program, "admin", ...args, "--json"], {
@@ -67,7 +67,7 @@ const secondPerson = Effect.fnUntraced(function* (program: string, dataDir: stri
   return { subject, token: Redacted.make(token) }
 })
 
-/** Opens a socket, waits for its first frame, and returns how it closes; for a refused upgrade, its status. */
+/** Opens a socket, waits for its first frame, and returns how it closes, or the status if the upgrade is refused. */
 const watch = Effect.fnUntraced(function* (url: string, headers: Readonly<Record<string, string>>) {
   const opened = yield* Deferred.make<void>()
   const closed = yield* Deferred.make<number>()
@@ -91,7 +91,7 @@ const watch = Effect.fnUntraced(function* (url: string, headers: Readonly<Record
 
 const bearer = (token: Redacted.Redacted) => ({ authorization: `Bearer ${Redacted.value(token)}` })
 
-describe("live sequences of a real server", () => {
+describe("live sequences from a real server", () => {
   it.live(
     "reach clients that drop, stall and reconnect across two crashes: in order, without gaps or duplicates",
     () =>
@@ -125,7 +125,8 @@ describe("live sequences of a real server", () => {
         }
         for (const { received } of ofEvents) expect(received).toEqual(upTo(kinds.length))
         const lines = ofLogs[0]?.received.length ?? 0
-        // The provider's output of two attempts, without what the first one had not stored yet when it was killed: a batch at most.
+        // The provider's output from two attempts, without what the first had not yet stored when it was killed, which is at most
+        // one batch.
         expect(lines).toBeGreaterThan(2500)
         for (const { connections, received } of ofLogs) {
           expect(received).toEqual(upTo(lines))
@@ -137,7 +138,7 @@ describe("live sequences of a real server", () => {
   )
 
   it.live(
-    "end when the token is revoked or the membership suspended, and are refused to pages of other origins",
+    "end when the token is revoked or the membership suspended, and are refused to pages from other origins",
     () =>
       Effect.gen(function* () {
         const plane = yield* livePlane({ lines: 1, kills: [], prepare: secondPerson })

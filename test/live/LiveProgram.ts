@@ -4,7 +4,7 @@ import { serverBinary } from "../crash/ServerBinary.ts"
 
 const main = fileURLToPath(new URL("../crash/service/NodeMain.ts", import.meta.url))
 
-/** The server as a single command, on this Node. */
+/** The server as a single command, running on this Node. */
 const onNode = Effect.fnUntraced(function* (node: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -14,7 +14,7 @@ const onNode = Effect.fnUntraced(function* (node: string) {
   return command
 })
 
-/** The server of these tests: the compiled one, or the sources on the Node (22.19 or newer) that `SVC_TEST_NODE` names. */
+/** The server for these tests: the compiled one, or the sources on the Node (22.19 or newer) named by `SVC_TEST_NODE`. */
 export const liveProgram = Effect.suspend(() => {
   const node = process.env["SVC_TEST_NODE"] ?? ""
   return node === "" ? serverBinary : onNode(node)

@@ -15,7 +15,7 @@ const decode = Schema.decodeUnknownSync(Frame)
 export type Transport = "websocket" | "sse"
 export type Sequence = "events" | "logs"
 
-/** What one connection delivered, however it ended. */
+/** What one connection has delivered, however it ended. */
 interface Reading {
   readonly seqs: ReadonlyArray<number>
   readonly done: boolean
@@ -29,7 +29,7 @@ interface Connection {
   readonly after: number
   /** Frames to read before the client disconnects. */
   readonly frames: number
-  /** Milliseconds during which nothing is read after the first frame. */
+  /** Milliseconds after the first frame during which nothing is read. */
   readonly stall: number
 }
 
@@ -56,7 +56,7 @@ const readSocket = ({ after, frames, runId, sequence, stall, token, url }: Conne
         socket.pause()
         setTimeout(() => socket.resume(), stall)
       }
-      // Disconnects without closing, like a network failure.
+      // Disconnects without closing, as in a network failure.
       if (taken >= frames && !done) socket.terminate()
     })
     socket.on("error", () => {})
@@ -93,14 +93,14 @@ const readEventSource = ({ after, frames, runId, sequence, stall, token, url }: 
         }
       }
     } catch {
-      // The server was killed; what was read counts.
+      // The server has been killed; whatever was read still counts.
     }
     return { seqs, done: false }
   })
 
 /**
- * Reads one sequence to its end through connections that drop, stall and resume at random, on the current server.
- * Returns every sequence number in the order of arrival.
+ * Reads one sequence to its end from the current server, through connections that drop, stall and resume at random. Returns every
+ * sequence number in order of arrival.
  */
 export const readToTheEnd = Effect.fn("readToTheEnd")(function* <E>(options: {
   readonly server: Effect.Effect<{ readonly url: string }, E>

@@ -7,7 +7,7 @@ const linksFile = "actors/account/SetupLinks.ts"
 const profile = "test/src/accounts/ProfileRoutes.test.ts"
 const confirmations = "test/src/accounts/ConfirmationRoutes.test.ts"
 
-/** What a signed-in person may do to their own account, and confirmation of their identity. */
+/** What signed-in people may do to their own account, and how their identity is confirmed. */
 export const accountMutants: ReadonlyArray<Mutant> = [
   {
     name: "a confirmation lasts five minutes",

@@ -4,7 +4,7 @@ const decision = "actors/approval/ApprovalDecision.ts"
 const decided = "test/actors/approval/ApprovalDecision.test.ts"
 const ways = "test/actors/approval/WaysToApply.test.ts"
 
-/** What an apply requires: each condition of a rule, and each place that checks it. */
+/** What an apply requires: each condition in a rule, and each place that checks it. */
 export const approvalMutants: ReadonlyArray<Mutant> = [
   {
     name: "automation counts only where a rule names it",

@@ -95,7 +95,7 @@ const restoreMutants: ReadonlyArray<Mutant> = [
   }
 ]
 
-/** What makes up a Capsule's authority: fence, guard, the conditions for creating an apply, and re-adoption. */
+/** The parts of a Capsule's authority: fence, guard, the conditions for creating an apply, and re-adoption. */
 export const authorityMutants: ReadonlyArray<Mutant> = [
   ...restoreMutants,
   ...(["id", "status", "execution_authority_epoch", "install_config_id"] as const).map(fenceColumn),

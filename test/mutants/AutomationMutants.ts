@@ -4,7 +4,7 @@ const members = "test/actors/member/AutomationMembers.test.ts"
 const routes = "test/src/accounts/AutomationRoutes.test.ts"
 const limits = "test/src/http/LimitedTokens.test.ts"
 
-/** Members that never sign in, and tokens that are limited. */
+/** Members that never sign in, and tokens with limits. */
 export const automationMutants: ReadonlyArray<Mutant> = [
   {
     name: "no session of an automation is accepted",

@@ -19,7 +19,7 @@ const receiptsFile = "actors/idempotency/Receipts.ts"
 const originFile = "schema/records/CredentialOrigin.ts"
 const useFile = "actors/connection/ConnectionUse.ts"
 
-/** What a bearer, a cursor, a key or a Connection allows, how often, and until when. */
+/** What a bearer token, cursor, key or Connection allows, how often, and until when. */
 export const credentialMutants: ReadonlyArray<Mutant> = [
   {
     name: "code: single use",

@@ -1,6 +1,6 @@
 import type { Mutant } from "./Mutant.ts"
 
-/** Guards of one file that one test detects, by what each is about. */
+/** Guards in one file that one test detects, keyed by what each one is about. */
 const guardsOf = (
   file: string,
   test: string,

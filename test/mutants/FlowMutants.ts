@@ -15,7 +15,7 @@ const wavesFile = "actors/run-group/WaveDecision.ts"
 const queueFile = "actors/queue/QueueDecision.ts"
 const demandsFile = "runner/sandbox/RunDemands.ts"
 
-/** What starts without a person, in which order, and under which conditions. */
+/** What starts without a person, in what order, and under which conditions. */
 export const flowMutants: ReadonlyArray<Mutant> = [
   {
     name: "first sync: a later reading of a Source that nobody has read",

@@ -3,7 +3,7 @@ import type { Mutant } from "./Mutant.ts"
 const test = "test/actors/adoption/BackupImport.test.ts"
 const file = "actors/adoption/SealedBackupFile.ts"
 
-/** What a backup of another installation may become here, and when. */
+/** What a backup from another installation may become here, and when. */
 export const importMutants: ReadonlyArray<Mutant> = [
   {
     name: "import: the digest of the archive",

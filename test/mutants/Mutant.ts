@@ -1,11 +1,11 @@
 /**
- * A guard: a line of code that prevents a caller from doing what it must not, the smallest edit that removes it, and the
- * test that detects it, which ends within seconds.
+ * A guard: a line of code that prevents a caller from doing something it must not, the smallest edit that removes it, and the
+ * test that detects the edit within seconds.
  */
 export interface Mutant {
   readonly name: string
   readonly file: string
-  /** Exact text, found once in the file. */
+  /** Exact text that occurs once in the file. */
   readonly text: string
   readonly broken: string
   readonly test: string

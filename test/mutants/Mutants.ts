@@ -59,8 +59,8 @@ const lists: ReadonlyArray<ReadonlyArray<Mutant>> = [
   poolMutants
 ]
 
-/** `npm run test:mutants` breaks them one by one; `Mutants.test.ts` keeps the lists in step with the code. */
+/** `npm run test:mutants` breaks these one by one; `Mutants.test.ts` keeps the lists in sync with the code. */
 export const mutants: ReadonlyArray<Mutant> = lists.flat()
 
-/** The first guard of each list, which the short form always breaks. */
+/** The first guard in each list, which the short form always breaks. */
 export const coreMutants: ReadonlyArray<Mutant> = lists.flatMap((list) => list.slice(0, 1))

@@ -22,7 +22,7 @@ const preparationFile = "actors/execution/RunPreparation.ts"
 const providersFile = "actors/execution/ProviderObstacle.ts"
 
 /**
- * What a Run may do: its hold and its sequences, the plan it applies, and everything checked again before its tool
+ * What a Run may do: its hold and its sequences, the plan it applies, and everything that is checked again before its tool
  * starts.
  */
 export const runMutants: ReadonlyArray<Mutant> = [

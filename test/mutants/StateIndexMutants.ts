@@ -9,7 +9,7 @@ const entriesFile = "actors/state/StateEntries.ts"
 const indexFile = "actors/state/StateIndex.ts"
 const readsFile = "actors/state/StateResources.ts"
 
-/** What the index of StateVersions stores and returns, and what it must not. */
+/** What the StateVersion index stores and returns, and what it must not. */
 export const stateIndexMutants: ReadonlyArray<Mutant> = [
   {
     name: "state index: an id that the state marks as sensitive",

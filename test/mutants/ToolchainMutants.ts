@@ -4,7 +4,7 @@ const openPgp = "test/runner/toolchain/OpenPgp.test.ts"
 const signatureFile = "runner/toolchain/openpgp/OpenPgpSignature.ts"
 const keyringFile = "runner/toolchain/openpgp/OpenPgpKeyring.ts"
 
-/** Which releases of a tool are executed. */
+/** Which tool releases are executed. */
 export const toolchainMutants: ReadonlyArray<Mutant> = [
   {
     name: "known tools: a file that changed unnoticeably",

@@ -8,7 +8,7 @@ const mails = "test/actors/mail/Mails.test.ts"
 const smtp = "test/src/mail/SmtpTransport.test.ts"
 const provisioning = "test/src/accounts/UpstreamProvisioning.test.ts"
 
-/** Who may join through the upstream provider and mails, and what happens to their memberships. */
+/** Who may join through the upstream provider and through mail, and what happens to their memberships. */
 export const upstreamMutants: ReadonlyArray<Mutant> = [
   {
     name: "upstream: the last owner stays without the group",

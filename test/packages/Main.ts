@@ -1,6 +1,6 @@
-// `npm run test:packages [-- --short]`: packs the packages, installs them into empty projects on Node and Bun, and
-// checks there: types, the demonstration, the corpus of raw requests, outside programs, and a clean close. Exits with 1
-// if a step failed.
+// `npm run test:packages [-- --short]`: packs the packages, installs them into empty projects on Node and Bun, and checks the
+// following there: types, the demonstration, the raw request corpus, third-party programs, and a clean close. Exits with 1 if a
+// step has failed.
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Clock, Console, Effect, FileSystem, Path, Runtime, Schema } from "effect"

@@ -4,7 +4,7 @@ import { ControlPlane, InstallPlans, Runs } from "../../src/index.ts"
 import { layer, TestControlPlane } from "../../src/testing/index.ts"
 import { StepFailed, succeeded } from "./Project.ts"
 
-/** The package names that a separate project uses for what the examples of the checkout import. */
+/** The package names that a separate project uses in place of the checkout examples' imports. */
 const packageNames: ReadonlyArray<readonly [RegExp, string]> = [
   [/(["'])svc\/testing\1/g, '"@svc-dev/server/testing"'],
   [/(["'])svc\/client\1/g, '"@svc-dev/client"'],
@@ -35,7 +35,7 @@ export const applicationWorks = Effect.fn("applicationWorks")(function* (
   if (found !== expected) return yield* new StepFailed({ message: `Expected:\n${expected}\nFound:\n${found}` })
 })
 
-/** An applied Run of a control plane. */
+/** An applied Run in a control plane. */
 const applied = Effect.gen(function* () {
   const { repository, workspace } = yield* TestControlPlane
   const installs = yield* InstallPlans
@@ -53,7 +53,7 @@ const applied = Effect.gen(function* () {
 
 const mostBytes = 90_000
 
-/** The whole client, as a page would load it: with effect, bundled from the packages of a project, and compressed. */
+/** The whole client as a page would load it: with effect, bundled from a project's packages, and compressed. */
 export const clientIsSmall = Effect.fn("clientIsSmall")(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -70,7 +70,7 @@ export const clientIsSmall = Effect.fn("clientIsSmall")(function* (folder: strin
 
 const page = (name: string) => `<!doctype html><title>Outside</title><script type="module" src="/${name}"></script>`
 
-/** A page with the client, bundled from the packages of a project, follows a Run in Chromium. */
+/** A page with the client, bundled from a project's packages, follows a Run in Chromium. */
 export const pageWorks = Effect.fn("pageWorks")(function* (folder: string) {
   const path = yield* Path.Path
   const built = yield* Effect.promise(() =>

@@ -4,7 +4,7 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 /** A step of the suite failed. */
 export class StepFailed extends Schema.TaggedError<StepFailed>()("StepFailed", { message: Schema.String }) {}
 
-/** A runtime that an installed package runs on: the npm package for it, and the path of its program in a project. */
+/** A runtime that an installed package runs on: its npm package, and its program's path in a project. */
 export interface Runtime {
   readonly name: string
   readonly install: string
@@ -23,7 +23,7 @@ export interface Ended {
   readonly errors: string
 }
 
-/** Runs a program to its end, with what it printed. */
+/** Runs a program to completion and returns what it printed. */
 export const ended = Effect.fn("ended")(function* (cwd: string, program: string, args: ReadonlyArray<string>) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const handle = yield* spawner.spawn(ChildProcess.make(program, args, { cwd, extendEnv: true, stdin: "ignore" }))

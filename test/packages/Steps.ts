@@ -14,13 +14,13 @@ const compilerOptions = {
   types: ["node"]
 }
 
-/** Errors of the checker outside Effect's declarations. */
+/** Type checker errors outside Effect's declarations. */
 const errorsOfOurs = (output: string) =>
   output.split("\n").filter((line) => line.includes("error TS") && !line.startsWith("node_modules/effect/"))
 
 /**
- * A strict consumer compiles, with and without `exactOptionalPropertyTypes`. With the DOM types there is no error at
- * all; without them Effect's declarations have some, and ours have none.
+ * A strict consumer compiles, with and without `exactOptionalPropertyTypes`. With the DOM types there are no errors at all;
+ * without them, Effect's declarations have some and ours have none.
  */
 export const typesAreClean = Effect.fn("typesAreClean")(function* (
   folder: string,
@@ -47,7 +47,7 @@ export const typesAreClean = Effect.fn("typesAreClean")(function* (
   }
 })
 
-/** The code in docs/embedding.md compiles as written against the declarations of a compiled library. */
+/** The code in docs/embedding.md compiles as written against a compiled library's declarations. */
 export const docsCompile = Effect.fn("docsCompile")(function* (library: string) {
   const { expected, faults } = yield* faultsAgainst(yield* embeddingBlocks, library, ".d.ts")
   if (faults.length > 0) return yield* new StepFailed({ message: faults.join("\n") })
@@ -59,7 +59,7 @@ export const docsCompile = Effect.fn("docsCompile")(function* (library: string) 
 export const demoWorks = (folder: string, runtime: string, program: string) =>
   succeeded(folder, runtime, [program, "demo"])
 
-/** `npm pack` at the root produces one package with everything, under the name of the product. */
+/** `npm pack` at the root produces a single package with everything, under the product's name. */
 export const wholeWorks = Effect.fn("wholeWorks")(function* (root: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -86,10 +86,10 @@ const program = Effect.gen(function* () {
 await Effect.runPromise(program)
 `
 
-/** Requests that Node's parser refuses differently from Bun's. */
+/** Requests that Node's parser refuses in a different way from Bun's. */
 const knownDifferences: ReadonlyMap<string, string> = new Map([["H6 bare line feeds: 505", "H6 bare line feeds: 400"]])
 
-/** A program prints the same lines on each runtime. */
+/** A program prints the same lines on every runtime. */
 export const sameLines = Effect.fn("sameLines")(function* (expected: string, found: string) {
   const lines = expected.trim().split("\n")
   const others = found.trim().split("\n")

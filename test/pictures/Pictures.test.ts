@@ -34,7 +34,7 @@ const pictures: ReadonlyArray<readonly [string, string, Look]> = [
 
 const updates = process.env["SVC_PICTURES"] === "update"
 
-/** The same glyphs and colours, whatever the machine's screen. */
+/** Renders the same glyphs and colours on every machine. */
 const plainRendering = [
   "--lang=en-US",
   "--font-render-hinting=none",
@@ -77,7 +77,7 @@ const take = async (name: string, look: Look): Promise<Uint8Array> => {
 }
 
 describe("the picture", () => {
-  test.each(pictures)("%s is the stored one", async (name, screen, look) => {
+  test.each(pictures)("%s matches the stored one", async (name, screen, look) => {
     const found = await take(screen, look)
     if (updates) await store(name, found)
     else expect(await compare(name, found)).toBeUndefined()

@@ -5,7 +5,7 @@ import type { RegexLiteral } from "./RegexLiterals.ts"
 const file = `${import.meta.dirname}/JudgedExpressions.json`
 
 /**
- * Judged only by analysis and counted steps, from a fixed seed: no limit is a duration, so a busy machine is only
+ * Judged only by static analysis and step counts, from a fixed seed: no limit is a duration, so a busy machine only makes it
  * slower. A text as long as the longest document is refused when it costs more than 5,000 steps per character.
  */
 export const budget = {
@@ -31,7 +31,7 @@ export const isRecording = process.env["SVC_TEST_RECORD"] === "1"
 
 const recorded: ReadonlySet<string> = new Set(isRecording ? [] : await Bun.file(file).json())
 
-/** Whether the analysis, which takes seconds for some, has found this exact expression safe before. */
+/** Whether the analysis, which takes seconds for some expressions, has already found this exact expression safe. */
 export const isJudgedSafe = (expression: RegexLiteral): boolean => recorded.has(judgementOf(expression))
 
 export const record = (safe: ReadonlyArray<RegexLiteral>): Promise<number> =>

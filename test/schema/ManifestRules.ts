@@ -8,7 +8,7 @@ const hosting = "actors/Hosting.test.ts"
 
 /** The repository manifest section, rule by rule. */
 export const manifestRules: ReadonlyArray<SpecificationRule> = [
-  ["UTF-8 JSON, at most 128 KiB", parser, "128 KiB and one more (J5)"],
+  ["UTF-8 JSON, at most 128 KiB", parser, "128 KiB, and one byte more (J5)"],
   [
     "a mismatch of manifest digest, snapshot, selected module or compatibility report fails closed",
     compiler,
@@ -25,7 +25,7 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
   [
     "unknown versions and fields fail closed",
     versions,
-    "every object of the full document is closed",
+    "every object in the full document is closed",
     "%s is an unknown field"
   ],
   ["root fields are exactly apiVersion, kind, install", parser, "no kind", "no install"],
@@ -35,13 +35,13 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
     "defaultModule before v2.1",
     "defaultModule in v2.4",
     "sourceBuild before v2.3",
-    "interface.consume begins with v2.2"
+    "interface.consume is new in v2.2"
   ],
-  ["identity.oidc: bindings from v2.4 on", requireCompiler, "runtime OIDC bindings begin with v2.4"],
+  ["identity.oidc: bindings from v2.4 on", requireCompiler, "runtime OIDC bindings are new in v2.4"],
   [
     "a v2 declaration keeps its shape and meaning under later versions",
     versions,
-    "every version accepts what all of them share"
+    "every version accepts what all versions have in common"
   ],
   ["modules: 1 to 32 entries", parser, "0 modules", "32 modules", "33 modules"],
   ["module keys are canonical", parser, "%p is canonical", "%p has no possible length"],
@@ -175,7 +175,7 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
   [
     "drift of origin, variable, callback, scope or digest fails before the runner executes",
     hosting,
-    "refuses the apply before the tool starts when a delivered value has moved"
+    "refuses the apply before the tool starts if a delivered value has changed"
   ],
   [
     "interface.consume: module-unique key, type, version, 1 to 16 permissions, delivery type",
@@ -188,7 +188,7 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
     "consumed only when exactly one Resolved Interface of the Workspace matches",
     hosting,
     "interface.consume: no provider in the Workspace, and no provider at all",
-    "a withdrawn endpoint blocks plan and apply, but not drift checks and destruction"
+    "a withdrawn endpoint blocks plan and apply, but not drift checks or destroys"
   ],
   [
     "the binding is least-privilege and for the authenticated principal",
@@ -287,7 +287,7 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
   [
     "diagnostics never echo a rejected value",
     manifest("ManifestProperties"),
-    "no diagnostic repeats a value, wherever it is"
+    "no diagnostic repeats a value from anywhere in the document"
   ],
   [
     "whatever the published schemas reject the parser rejects",

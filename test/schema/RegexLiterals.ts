@@ -3,7 +3,7 @@ export interface RegexLiteral {
   readonly flags: string
 }
 
-/** After one of these a slash begins a regular expression; otherwise it divides. */
+/** After one of these, a slash begins a regular expression; otherwise it is a division. */
 const beforeLiteral = /(?:^|[([{,;:=!&|?+\-*%<>~^]|=>|\breturn|\btypeof|\bcase|\bin|\bof)\s*$/
 
 const literalAt = (code: string, start: number): RegexLiteral & { readonly end: number } => {
@@ -25,7 +25,7 @@ const endOfQuoted = (code: string, start: number): number => {
   return at + 1
 }
 
-/** Reads a template from its backtick on; `${}` contains code again. */
+/** Reads a template from its opening backtick; `${}` contains code again. */
 const endOfTemplate = (code: string, start: number, found: Array<RegexLiteral>): number => {
   let at = start + 1
   while (at < code.length && code[at] !== "`") {

@@ -6,7 +6,7 @@ import { type RegexLiteral, regexLiterals } from "./RegexLiterals.ts"
 
 const root = `${import.meta.dirname}/../..`
 
-/** Pages and their scripts run in the reader's own browser. */
+/** Pages and their scripts run in the user's own browser. */
 const isServed = (file: string) => !file.startsWith("src/dashboard/")
 
 const files = (await Array.fromAsync(new Bun.Glob("{schema,runner,actors,src}/**/*.ts").scan({ cwd: root }))).filter(
@@ -22,7 +22,7 @@ const patterns = new Map<string, RegexLiteral>(
   ])
 )
 
-test("only the literals of source code are found", () => {
+test("only the literals in source code are found", () => {
   const code =
     '#!/usr/bin/no\nconst a = /x[/"]y/g // not /this/\nconst b = c / d / e, s = "/no/", t = `/no/${f({ g: `</p>${h(/in/)}` })}</b>`; /* /no/ */ f(/\\/z/iu); return /q/'
   expect(regexLiterals(code)).toEqual([
@@ -38,7 +38,7 @@ test("every literal compiles, and each room has some", () => {
   for (const { flags, source } of literals) expect(new RegExp(source, flags).source).toBe(source)
 })
 
-describe("no regular expression of the service takes more than linear time (J15)", () => {
+describe("no regular expression in the service takes more than linear time (J15)", () => {
   const safe: Array<RegexLiteral> = []
   afterAll(() => (isRecording ? record(safe) : undefined))
 

@@ -24,7 +24,7 @@ const moduleSelection: ReadonlyArray<SpecificationRule> = [
     compiler,
     "absent",
     "invalid: none of it is adopted, and the reasons remain",
-    "rejected: one unproven input disables all of it"
+    "rejected: one unproven input disables the whole manifest"
   ],
   [
     "only an operator who requires an exact version makes it fatal",
@@ -63,7 +63,7 @@ const sourceOptions: ReadonlyArray<SpecificationRule> = [
   [
     "a regular UTF-8 JSON file, at most 128 KiB",
     options,
-    "the file is UTF-8 JSON of at most 128 KiB, and a refusal is typed (J5)"
+    "the file is UTF-8 JSON of at most 128 KiB, and refusals are typed (J5)"
   ],
   [
     "entry URL: kind, git, path, optional ref",
@@ -132,11 +132,11 @@ const handOff: ReadonlyArray<SpecificationRule> = [
 ]
 
 const attacks: ReadonlyArray<SpecificationRule> = [
-  ["J1", "schema/json/JsonDocument.test.ts", "limits, both sides (J1)"],
+  ["J1", "schema/json/JsonDocument.test.ts", "limits, on both sides (J1)"],
   ["J2", "schema/json/JsonDocument.test.ts", "a million open brackets are refused at the depth ceiling (J2)"],
   ["J3", "schema/json/JsonDocument.test.ts", "(J3)", "by escapes written differently"],
   ["J4", rules, "a resource input by prototype name (J4)"],
-  ["J5", parser, "128 KiB and one more (J5)"],
+  ["J5", parser, "128 KiB, and one byte more (J5)"],
   ["J6", versions, "versions (J6)"],
   ["J7", material, "(J7)"],
   ["J8", inputs, "label of 160 emoji, counted as characters (J8)", "label of 161 emoji (J8)"],
@@ -149,7 +149,7 @@ const attacks: ReadonlyArray<SpecificationRule> = [
   [
     "J15",
     "schema/RegularExpressions.test.ts",
-    "no regular expression of the service takes more than linear time (J15)",
+    "no regular expression in the service takes more than linear time (J15)",
     "the gate detects quadratic and exponential ones"
   ],
   ["R1", returns, "(R1)"],
@@ -167,7 +167,7 @@ const attacks: ReadonlyArray<SpecificationRule> = [
   ["G17", "runner/git/StableVersion.test.ts", "(G17)", "100,000 tags"]
 ]
 
-/** Every rule of the manifest, module selection, source options and hand-off sections, and every attack on them. */
+/** Every rule in the manifest, module selection, source options and hand-off sections, and every attack on them. */
 export const specificationRules: ReadonlyArray<readonly [section: string, rules: ReadonlyArray<SpecificationRule>]> = [
   ["repository manifest", manifestRules],
   ["module selection and versions", moduleSelection],

@@ -40,7 +40,7 @@ describe("the closing report of CI", () => {
     expect(closingReport([ended(0, bunLog)])).toBe("")
   })
 
-  test("names each failed test once, with its file and its error, without the preceding noise", () => {
+  test("names each failed test once, with its file and error, without the noise before it", () => {
     expect(closingReport([ended(0, bunLog, "npm run other"), ended(1, bunLog)])).toBe(
       `npm test ended with 1
   test/actors/Hosting.test.ts: hosting > counts

@@ -7,7 +7,7 @@ import { it } from "../support/Effect.ts"
 const mount = (options: string, place: string = memoryDisk) => `tmpfs ${place} tmpfs ${options} 0 0\n`
 
 describe("temporary folders in memory", () => {
-  it.effect("are used only where programs may be started", () =>
+  it.effect("are used only where programs may be executed", () =>
     Effect.sync(() => {
       expect(startsPrograms(mount("rw,nosuid,nodev"), memoryDisk)).toBe(true)
       expect(startsPrograms(mount("rw,nosuid,nodev,noexec"), memoryDisk)).toBe(false)
@@ -18,7 +18,7 @@ describe("temporary folders in memory", () => {
     })
   )
 
-  it.effect("count the memory that is available, not what is merely unused", () =>
+  it.effect("count available memory, not just unused memory", () =>
     Effect.sync(() => {
       const meminfo = "MemTotal:       8000000 kB\nMemFree:         100000 kB\nMemAvailable:   5000000 kB\n"
       expect(availableMemory(meminfo)).toBe(5_000_000 * 1024)
@@ -34,7 +34,7 @@ describe("temporary folders in memory", () => {
           Effect.gen(function* () {
             if (Option.isNone(found)) return
             yield* files.writeFileString(`${found.value}/a`, "b")
-            // Otherwise the tests of a sandbox with another user id would be skipped.
+            // Otherwise tests whose sandbox uses another user id would be skipped.
             expect((yield* files.stat(found.value)).mode & 0o7777).toBe(0o1777)
           })
         )

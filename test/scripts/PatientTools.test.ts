@@ -14,7 +14,7 @@ const folders = Effect.gen(function* () {
 })
 
 describe("the tools of a test run", () => {
-  it.live("are started by a script of the same name, with the settings, and become the tool", () =>
+  it.live("are started by a script with the same name, which applies the settings and then becomes the tool", () =>
     Effect.gen(function* () {
       const { files, scripts } = yield* folders
       const where = "/usr/local/bin:/usr/bin"
@@ -33,7 +33,7 @@ describe("the tools of a test run", () => {
     }).pipe(Effect.provide(NodeServices.layer))
   )
 
-  it.live("are left alone where a sandbox does not show them", () =>
+  it.live("are left alone where a sandbox does not expose them", () =>
     Effect.gen(function* () {
       const { files, scripts, tools } = yield* folders
       yield* files.writeFileString(`${tools}/tofu`, "#!/bin/sh\n", { mode: 0o755 })

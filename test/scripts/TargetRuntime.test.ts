@@ -10,7 +10,7 @@ const name = "@oven/bun-linux-aarch64"
 
 const digest = (bytes: Uint8Array) => `sha512-${new Bun.CryptoHasher("sha512").update(bytes).digest("base64")}`
 
-/** An npm registry on loopback with one package, and a repository whose lockfile pins what it should serve. */
+/** An npm registry on loopback with one package, and a repository whose lockfile pins what the registry should serve. */
 const registry = Effect.fnUntraced(function* (locked: { readonly version?: string } = {}) {
   const files = yield* FileSystem.FileSystem
   const root = yield* files.makeTempDirectoryScoped({ prefix: "svc-runtimes-" })
@@ -68,7 +68,7 @@ live("a platform's runtime is fetched once, and matches the lockfile", () =>
     expect(asked).toBeGreaterThan(0)
     expect(yield* files.readFileString(yield* runtime)).toBe("the runtime")
     expect(requests()).toBe(asked)
-    // A truncated or modified one is fetched again.
+    // A truncated or modified archive is fetched again.
     yield* files.writeFile(archive, good.slice(0, -10))
     expect(yield* files.readFileString(yield* runtime)).toBe("the runtime")
   })
@@ -97,7 +97,7 @@ live("a registry without the package is an error that says what to do", () =>
   })
 )
 
-live("a version of Bun other than the locked one does not build", () =>
+live("a Bun version other than the locked one does not build", () =>
   Effect.gen(function* () {
     const { requests, runtime } = yield* registry({ version: "1.0.0" })
     expect((yield* Effect.flip(runtime)).message).toContain(`This is Bun ${Bun.version}`)

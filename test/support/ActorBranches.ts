@@ -6,7 +6,7 @@ const filesOf = (root: string, folder: string): ReadonlyArray<string> =>
     .filter((path) => /\.tsx?$/.test(path))
     .map((path) => join(folder, path))
 
-/** The modules a test imports values from; importing types tests nothing. */
+/** The modules from which a test imports values; importing types tests nothing. */
 const imported = (root: string, file: string): ReadonlyArray<string> =>
   [...readFileSync(join(root, file), "utf8").matchAll(/^import (?!type\b)(?:[^"]*?from )?"(\.[^"]+)"/gm)].map(
     ([, path = ""]) => normalize(join(dirname(file), path))
@@ -25,7 +25,7 @@ const branchesIn = (text: string): number =>
     .split("\n")
     .filter((line) => /\bif \(|\bswitch \(|\s\?\s(?!=)/.test(line) && !isPlain(line)).length
 
-/** The files of `actors/` that no test imports, with the lines on which each branches. */
+/** Files in `actors/` that no test imports, with the lines on which each one branches. */
 export const untestedBranches = (root: string): ReadonlyMap<string, number> => {
   const tested = new Set(filesOf(root, "test").flatMap((file) => imported(root, file)))
   return new Map(

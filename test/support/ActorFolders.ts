@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from "node:fs"
 import { dirname, join, normalize, relative, sep } from "node:path"
 
 /**
- * The folders of `actors/`, lowest first, each with its purpose. A folder imports only from folders listed before it;
- * this list is the only place that says so. `docs/actors.md` is generated from it.
+ * The folders in `actors/`, lowest first, each with its purpose. A folder imports only from folders listed before it; this list
+ * is the only place that defines the order. `docs/actors.md` is generated from it.
  */
 export const actorFolders: ReadonlyArray<readonly [name: string, purpose: string]> = [
   [
@@ -67,7 +67,7 @@ export interface FolderImport {
   readonly target: string
 }
 
-/** Every import from one folder of `actors/` into another. */
+/** Every import from one folder in `actors/` into another. */
 export const folderImports = (root: string): ReadonlyArray<FolderImport> => {
   const room = join(root, "actors")
   const folderOf = (path: string) => relative(room, dirname(path)).split(sep).join("/")
@@ -88,7 +88,7 @@ export const folderImports = (root: string): ReadonlyArray<FolderImport> => {
 
 const order = new Map(actorFolders.map(([name], index) => [name, index]))
 
-/** Imports from a folder listed later, or missing from the list. */
+/** Imports from a folder that is listed later, or not listed at all. */
 export const upwardImports = (imports: ReadonlyArray<FolderImport>): ReadonlyArray<string> =>
   imports
     .filter(({ from, to }) => !((order.get(to) ?? Infinity) < (order.get(from) ?? -1)))
@@ -107,7 +107,7 @@ const reachedBy = (start: string, arrows: ReadonlyMap<string, ReadonlySet<string
   return reached
 }
 
-/** The page `docs/actors.md`. The diagram omits an arrow where a longer path leads to the same folder. */
+/** Generates the page `docs/actors.md`. The diagram omits an arrow if a longer path leads to the same folder. */
 export const actorsPage = (imports: ReadonlyArray<FolderImport>): string => {
   const named = imports.filter(({ from, to }) => from !== "" && to !== "")
   const arrows = new Map<string, Set<string>>(actorFolders.map(([name]) => [name, new Set()]))

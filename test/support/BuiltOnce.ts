@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, watch, writeFileSync } from "node:fs"
 
-/** The folder that all processes of one test run share; absent if a test file was started on its own. */
+/** The folder shared by all processes of one test run; absent if a test file was started by itself. */
 const shared = process.env["SVC_TEST_BUILDS"]
 
-/** Why the build failed in the process that did it; empty if it succeeded. */
+/** Why the build failed in the process that ran it; empty if it succeeded. */
 const resultOf = (folder: string, name: string): Promise<string> =>
   new Promise((resolve) => {
     const watcher = watch(folder, () => look())
@@ -15,19 +15,19 @@ const resultOf = (folder: string, name: string): Promise<string> =>
     look()
   })
 
-/** Appears whole: another process may be waiting for it. */
+/** Must appear atomically: another process may be waiting for it. */
 const writeResult = (folder: string, name: string, problem: string) => {
   writeFileSync(`${folder}/${name}.part`, problem)
   renameSync(`${folder}/${name}.part`, `${folder}/${name}`)
 }
 
 /**
- * Builds something once for a whole test run: the first process that needs it builds it, the others wait. `build`
- * writes to a place that all of them know.
+ * Builds something once for a whole test run: the first process that needs it builds it, and the others wait. `build` writes to a
+ * place known to all of them.
  */
 export const builtOnce = async (name: string, build: () => Promise<void>): Promise<void> => {
   if (shared === undefined) return build()
-  // It returns `undefined` if the folder exists: then another process has begun.
+  // It returns `undefined` if the folder exists, which means that another process has already started.
   if (mkdirSync(`${shared}/${name}.begun`, { recursive: true }) === undefined) {
     const problem = await resultOf(shared, name)
     if (problem !== "") throw new Error(problem)

@@ -6,10 +6,10 @@ import { leftOut } from "../../src/licenses/BundledPackages.ts"
 import { builtOnce } from "./BuiltOnce.ts"
 
 const root = fileURLToPath(new URL("../../", import.meta.url))
-/** Not in a temporary folder: some tests start these programs as another user. */
+/** Not in a temporary folder, because some tests start these programs as another user. */
 const cache = `${root}dist/test/programs/`
 
-/** A bundled module still finds what is beside its source: workers, other programs and fixtures. */
+/** A bundled module still finds the files next to its source: workers, other programs and fixtures. */
 const atItsSource: Bun.BunPlugin = {
   name: "at-its-source",
   setup: (build) => {
@@ -36,7 +36,7 @@ const bundle = async (source: string, name: string): Promise<void> => {
     external: leftOut
   })
   if (!built.success) throw new Error(`${source} could not be bundled: ${built.logs.map(String).join("\n")}`)
-  // Another test run may do the same at the same time.
+  // Another test run may be doing the same at the same time.
   renameSync(`${outdir}${name}`, `${cache}${name}`)
   rmSync(outdir, { recursive: true })
 }
@@ -44,8 +44,8 @@ const bundle = async (source: string, name: string): Promise<void> => {
 const programs = new Map<string, Promise<void>>()
 
 /**
- * The path of a test's program as one file, bundled once per test run: otherwise each start takes three times as long,
- * most of it for loading sources.
+ * Path of a test's program as one file, bundled once per test run: otherwise each start takes three times as long, mostly to load
+ * sources.
  */
 export const bundledProgram = async (source: URL): Promise<string> => {
   const path = fileURLToPath(source)

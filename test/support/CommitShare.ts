@@ -2,20 +2,20 @@ import { Effect } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 
 /**
- * Every `count`th case from the `share`th on, so that each share has some of every kind; each case belongs to exactly
- * one. The short form of a slow suite takes one share.
+ * Every `count`th case from the `share`th onwards, so that each share has some of every kind; each case belongs to exactly one
+ * share. The short form of a slow suite runs one share.
  */
 export const shareOf = <A>(all: ReadonlyArray<A>, share: number, count: number): ReadonlyArray<A> =>
   all.filter((_, index) => index % count === share % count)
 
-/** The share of this commit, below `count`. A few commits cover all of them, and the same commit always takes the same one. */
+/** This commit's share, below `count`. A few commits cover all shares, and the same commit always gets the same one. */
 export const shareOfCommit = (count: number) =>
   Effect.gen(function* () {
     const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
     const commit = yield* spawner.string(ChildProcess.make("git", ["rev-parse", "HEAD"]))
     return Number.parseInt(commit.slice(0, 12), 16) % count
   }).pipe(
-    // A copy without history takes the first one.
+    // A checkout without history gets the first share.
     Effect.filterOrElse(Number.isSafeInteger, () => Effect.succeed(0)),
     Effect.orElseSucceed(() => 0)
   )

@@ -7,8 +7,8 @@ import { storage } from "../../src/composition/Storage.ts"
 import { loadSettings, type Settings } from "../../src/settings/Settings.ts"
 
 /**
- * All settings at their defaults, over the test's own data folder; except that Runs use the host's network, because to
- * create one takes as long as a plan.
+ * All settings at their defaults, on the test's own data folder, except that Runs use the host's network, because creating one
+ * takes as long as a plan.
  */
 export const testSettings = (overrides: Partial<Settings>) =>
   Effect.map(
@@ -16,12 +16,10 @@ export const testSettings = (overrides: Partial<Settings>) =>
     (settings): Settings => ({ ...settings, log: "error", runnerNetwork: "host", ...overrides })
   )
 
-/**
- * The service's background work every minute must not interfere with a running test; tests start such turns by hand.
- */
+/** The service's background work, due every minute, must not interfere with a running test; tests start such turns explicitly. */
 export const cleanupByHand = Layer.succeed(CleanupRhythm, () => Effect.void)
 
-/** The actors with storage and runner, without the HTTP face. */
+/** The actors with storage and runner, without the HTTP layer. */
 export const controlPlane = (settings: Settings) =>
   Runtime.layer.pipe(
     Layer.provide(cleanupByHand),

@@ -1,6 +1,6 @@
 /**
- * Files of `actors/` that branch but that no test imports: their decisions are in tested pure functions, and the rest
- * sequences and writes. Each with a test that drives it through its actor, and what it branches over.
+ * Files in `actors/` that branch but are not imported by any test: their decisions are in tested pure functions, and the rest
+ * only sequences and writes. Listed with a test that drives each one through its actor, and what it branches over.
  */
 export const drivenActors: Readonly<Record<string, readonly [test: string, why: string]>> = {
   "actors/adoption/SealedBackupFile.ts": ["actors/adoption/BackupImport", "refusals in the order of opening a file"],

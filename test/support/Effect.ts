@@ -18,7 +18,7 @@ export const it = {
     test(name, () => run(Effect.suspend(body)), timeout)
 }
 
-/** Builds a Layer once for the tests of one file; call `dispose` in `afterAll`. */
+/** Builds a Layer once for all tests in a file; call `dispose` in `afterAll`. */
 export const suite = <R, E>(layer: Layer.Layer<R, E>) => {
   const runtime = ManagedRuntime.make(layer.pipe(Layer.provideMerge(processWide)))
   return {

@@ -4,7 +4,7 @@ import { holdOf } from "../../actors/run/RunHold.ts"
 import { RunLifecycle } from "../../actors/run/RunLifecycle.ts"
 import { type RunId } from "../../schema/records/Ids.ts"
 
-/** Writes columns of a Run directly, bypassing its actors: the state that a test begins with. */
+/** Writes columns of a Run directly, bypassing its actors, to set up a test's initial state. */
 export const setRun = Effect.fnUntraced(function* (
   id: string,
   columns: Readonly<Record<string, string | number | null>>

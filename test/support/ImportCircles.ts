@@ -4,8 +4,8 @@ export interface FileImport {
 }
 
 /**
- * The groups of files that import each other, each sorted; empty when the files can be ordered so that each follows its
- * imports. Tarjan's strongly connected components.
+ * Groups of files that import each other, each sorted; empty if the files can be ordered so that each follows its imports. Uses
+ * Tarjan's strongly connected components.
  */
 export const importCircles = (imports: ReadonlyArray<FileImport>): ReadonlyArray<ReadonlyArray<string>> => {
   const targets = Map.groupBy(imports, ({ file }) => file)

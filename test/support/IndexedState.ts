@@ -7,7 +7,7 @@ import { StateVersions } from "../../actors/state/StateVersions.ts"
 import { parseState } from "../../runner/execution/StateFile.ts"
 import type { CapsuleId } from "../../schema/records/Ids.ts"
 
-/** Expects the list of the Capsule's resources to be what its state contains. Returns the Runs that changed them, by address. */
+/** Expects the Capsule's resource list to match its state. Returns the Runs that changed the resources, by address. */
 export const expectIndexed = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   const states = yield* StateVersions

@@ -15,19 +15,19 @@ import { demo, TestPlane } from "./TestPlane.ts"
 
 let keys = 0
 
-/** An unused idempotency key, with the digest of its request. */
+/** An unused idempotency key, with its request's digest. */
 export const freshKey = (digest = "digest") => {
   keys += 1
   return { key: `key-${keys}`, requestDigest: digest }
 }
 
-/** The Run once it is neither queued nor running. */
+/** Waits until the Run is neither queued nor running, and returns it. */
 export const settled = Effect.fnUntraced(function* (id: RunId) {
   yield* awaitRun(id)
   return yield* (yield* Runs).read(id)
 })
 
-/** Waits for an event of a Run, the first of its kind unless more are requested. */
+/** Waits for an event of a Run, the first of its kind unless a later one is requested. */
 export const eventOf = Effect.fnUntraced(function* (id: RunId, kind: string, times = 1) {
   const streams = yield* RunStreams
   for (;;) {
@@ -72,7 +72,7 @@ export const requestOf = Effect.fnUntraced(function* (branch: string, more: Inst
   } satisfies CreateInstallPlan
 })
 
-/** Commits a module on its own branch and installs it; returns the coordinator at its end. */
+/** Commits a module on its own branch and installs it; returns the coordinator once it has ended. */
 export const install = Effect.fnUntraced(function* (branch: string, files: CommitFiles, more: InstallOptions = {}) {
   const { commit, context, workspaceId } = yield* TestPlane
   yield* commit(branch, files)
@@ -99,7 +99,7 @@ export const applying = Effect.fnUntraced(function* (plan: Run) {
 
 export const applied = (plan: Run) => Effect.flatMap(applying(plan), (apply) => settled(apply.id))
 
-/** A Capsule that was installed and applied. */
+/** An installed and applied Capsule. */
 export const active = Effect.fnUntraced(function* (branch: string, files: CommitFiles, more: InstallOptions = {}) {
   const { capsuleId, plan } = yield* planned(branch, files, more)
   const apply = yield* applied(plan)
@@ -107,7 +107,7 @@ export const active = Effect.fnUntraced(function* (branch: string, files: Commit
   return { capsule: yield* (yield* Capsules).read(capsuleId), plan, apply }
 })
 
-/** A fresh plan of a Capsule, computed. */
+/** A fresh, computed plan for a Capsule. */
 export const replanned = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const { context } = yield* TestPlane
   return yield* settled((yield* (yield* Capsules).plan(context, capsuleId, undefined)).value.id)
@@ -125,7 +125,7 @@ export const demoConnection = Effect.fnUntraced(function* (token: string, use?: 
   })
 })
 
-/** The binding of a requirement for the demo provider. */
+/** The binding for a requirement of the demo provider. */
 export const bound = (connectionId: ConnectionId, childAlias?: string) => ({
   provider: demo,
   moduleLocalName: "demo",

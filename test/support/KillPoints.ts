@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { KillPoint, type KillPointName } from "../../actors/KillPoint.ts"
 
-/** What happens at kill points: `at` holds it by name, each happens once, and `layer` ignores all others. */
+/** Actions at kill points: `at` holds them by name, each runs once, and `layer` ignores all other points. */
 export const killPoints = () => {
   const at = new Map<KillPointName, Effect.Effect<void>>()
   const layer = Layer.succeed(KillPoint, (name) =>

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 export interface ReceivedMail {
   readonly from: string
   readonly to: string
-  /** As sent, with dots restored. */
+  /** As sent, with the leading dots restored. */
   readonly message: string
   readonly encrypted: boolean
 }
@@ -13,14 +13,14 @@ export interface ReceivedMail {
 export interface MailServerOptions {
   /** `implicit` speaks TLS from the first byte, `starttls` offers it. */
   readonly tls?: { readonly mode: "implicit" | "starttls"; readonly cert: string; readonly key: string }
-  /** Requires this user, by AUTH PLAIN. */
+  /** Requires this user, authenticated with AUTH PLAIN. */
   readonly login?: { readonly user: string; readonly password: string }
 }
 
 /** Responses that replace the usual ones, by command. */
 type Refusals = Map<"MAIL" | "RCPT" | "DATA" | "CONNECT", string>
 
-/** A conversation with one client, up to its end. */
+/** A conversation with one client, until it ends. */
 const converse = (
   socket: Socket,
   encrypted: boolean,

@@ -10,7 +10,7 @@ const migrated = Effect.runSync(
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-test-" })
-      // The last connection to close moves everything from the log into the file.
+      // The last connection to close moves everything from the write-ahead log into the file.
       yield* Effect.scoped(Layer.build(Database.layer.pipe(Layer.provide(DataFolder.layer(folder)))))
       return yield* files.readFile(`${folder}/${databaseName}`)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer), Effect.orDie)
@@ -18,8 +18,8 @@ const migrated = Effect.runSync(
 )
 
 /**
- * Puts a migrated database, of an installation of its own, into a new or empty data folder; any other is left to the
- * service. The migrations run once per process: most tests are about something else.
+ * Puts a migrated database, as a separate installation, into a new or empty data folder; any other folder is left to the service.
+ * The migrations run once per process, because most tests are about something else.
  */
 export const placeMigratedDatabase = Effect.fnUntraced(function* (folder: string) {
   mkdirSync(folder, { recursive: true, mode: 0o700 })

@@ -10,7 +10,7 @@ import {
   WorkspaceId
 } from "../../schema/records/Ids.ts"
 
-// Left-padded: names of any length become ids of equal length, in numerical order.
+// Left-padded, so that names of any length become ids of equal length, in numerical order.
 const text = (name: string) => name.replaceAll(/[^a-z0-9]/g, "").padStart(20, "0")
 
 /** A well-formed id that contains a name. */

@@ -1,4 +1,4 @@
-/** Terraform itself: a whole test run starts it by a script, which no sandbox shows to other scripts. */
+/** Terraform itself: a full test run starts it through a script, which sandboxes hide from other scripts. */
 export const plainTerraform =
   Bun.which("terraform", { PATH: process.env["SVC_TEST_PATH"] ?? process.env["PATH"] ?? "" }) ??
   "/usr/local/bin/terraform"

@@ -6,8 +6,8 @@ import { loopback } from "./LoopbackServer.ts"
 export type Misbehaviour = "lost" | "redirect" | "huge" | "error" | "plain text"
 
 /**
- * An authorization server under the test's control: it checks codes, PKCE and its client, rotates refresh tokens and
- * treats a reused one as theft. The test plays the browser and the person.
+ * An authorization server under the test's control: it checks codes, PKCE and its client, rotates refresh tokens, and treats
+ * reuse of one as theft. The test plays the browser and the person.
  */
 export const pliantServer = Effect.gen(function* () {
   const state = {
@@ -58,7 +58,7 @@ export const pliantServer = Effect.gen(function* () {
     const token = form.get("refresh_token") ?? ""
     const grant = live.get(token)
     if (spent.has(token)) {
-      // A reuse, by anyone, ends the whole grant.
+      // Reuse by anyone ends the whole grant.
       live.clear()
       return undefined
     }
@@ -114,7 +114,7 @@ export const pliantServer = Effect.gen(function* () {
       return tokens === undefined ? json({ error: "invalid_grant" }, 400) : json(tokens)
     })
   })
-  /** The browser's callback after the person agreed to the request in this address. */
+  /** The browser's callback after the person has agreed to the request in this address. */
   const agreed = (authorizationUrl: string): URLSearchParams => {
     const asked = new URL(authorizationUrl).searchParams
     const code = `code-${codes.size + state.forms.length}-${crypto.randomUUID()}`

@@ -5,8 +5,8 @@ import { checked, seeMessage, takeFaults } from "./description/CheckedAnswers.ts
 
 setDefaultTimeout(120_000)
 
-// A change is always judged by the same examples, so that red means the change. `SVC_TEST_SEED=random` searches for new
-// ones, and a failure is reproduced with the seed it printed.
+// A change is always judged by the same examples, so that a failure is due to the change. `SVC_TEST_SEED=random` searches for new
+// examples, and a failure is reproduced with the seed it printed.
 const seed = process.env["SVC_TEST_SEED"] ?? "20261121"
 configureGlobal(seed === "random" ? {} : { seed: Number(seed) })
 
@@ -28,7 +28,7 @@ globalThis.fetch = Object.assign(
   { preconnect: plainFetch.preconnect }
 )
 
-// So is every message that a test gets over our WebSockets.
+// So is every message that a test receives over our WebSockets.
 const plainEmit = WebSocket.prototype.emit
 WebSocket.prototype.emit = function emit(this: WebSocket, event: string | symbol, ...args: ReadonlyArray<unknown>) {
   if (event === "message") seeMessage(this.url, args[0])

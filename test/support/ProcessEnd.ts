@@ -17,7 +17,7 @@ export const parentOf = (pid: number): number | undefined => {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1")
     return Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[1])
   } catch {
-    // It ended meanwhile.
+    // It has ended in the meantime.
     return undefined
   }
 }
@@ -46,8 +46,8 @@ export const nameOf = (pid: number): string => {
 }
 
 /**
- * Tracks processes, whose ids may be reused after they have ended. `ended` waits for all of them, and returns whether
- * they did.
+ * Tracks processes, whose ids may be reused after they have ended. `ended` waits for all of them, and returns whether they have
+ * ended.
  */
 export const holdProcesses = (pids: ReadonlyArray<number>) => {
   const { close, poll, syscall } = library()

@@ -4,17 +4,17 @@ import type { SigningAlgorithm } from "../../actors/identity/Client.ts"
 import { ParserThreads, parserThreads } from "../../runner/scan/HclParser.ts"
 import { bundledSync, syncsInThisProcess } from "./SyncProgram.ts"
 
-// A test process starts hundreds of services, so anything expensive that holds no service's state is started once.
+// A test process starts hundreds of services, so anything expensive that holds no service state is started once.
 const processScope = Scope.makeUnsafe()
 
 const threads = Effect.runSync(Effect.cached(Scope.provide(parserThreads, processScope)))
 
-/** More keys than any test has at a time, so that all of its keys differ. */
+/** More key pairs than any test uses at a time, so that all of its keys differ. */
 const keysOfEach = 12
 
 const rounds = new Map<SigningAlgorithm, { next: number; readonly keys: Array<Effect.Effect<NewKey>> }>()
 
-/** A generated pair, the next of a few in turn. */
+/** A generated key pair, taken in turn from a small set. */
 const nextKey = (algorithm: SigningAlgorithm) =>
   Effect.suspend(() => {
     const round = rounds.get(algorithm) ?? { next: 0, keys: [] }
@@ -25,7 +25,7 @@ const nextKey = (algorithm: SigningAlgorithm) =>
     return key
   })
 
-/** What the services of one test process share: the process for syncs, parser threads, and key pairs. */
+/** Shared by all services in a test process: the sync process, parser threads, and key pairs. */
 export const processWide = Layer.mergeAll(
   bundledSync,
   syncsInThisProcess,

@@ -32,7 +32,7 @@ terraform {
 }
 `
 
-/** A folder with one module, and the real tool on it. */
+/** A folder with one module, and the real tool run on it. */
 const workspace = Effect.fnUntraced(function* (module: string, modules: Readonly<Record<string, string>> = {}) {
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -115,7 +115,7 @@ describe.skipIf(tool === "")("the demo provider under the real tool", () => {
     })
   )
 
-  tests.live("uses the credential of each alias, also in a child module, and can leak one on purpose", () =>
+  tests.live("uses each alias's credential, also in a child module, and can leak one on purpose", () =>
     Effect.gen(function* () {
       const child = requirement(", configuration_aliases = [demo.other]") + note("c", "provider = demo.other")
       const { succeed, state } = yield* workspace(
@@ -142,7 +142,7 @@ describe.skipIf(tool === "")("the demo provider under the real tool", () => {
     })
   )
 
-  tests.live("fails before, after and while destroying", () =>
+  tests.live("fails before, after and during destruction", () =>
     Effect.gen(function* () {
       const failing = (a: string, b: string) =>
         requirement() + note("a", `fail = ${JSON.stringify(a)}`) + note("b", `fail = ${JSON.stringify(b)}`)
@@ -180,7 +180,7 @@ describe.skipIf(tool === "")("the demo provider under the real tool", () => {
     })
   )
 
-  tests.live("crashes after a creation and leaves an orphan", () =>
+  tests.live("crashes after a creation and leaves an orphan behind", () =>
     Effect.gen(function* () {
       const { mirror, run, succeed, state } = yield* workspace(requirement() + note("a", 'fail = "crash"'))
       yield* succeed("init", "-no-color")
@@ -193,7 +193,7 @@ describe.skipIf(tool === "")("the demo provider under the real tool", () => {
     })
   )
 
-  tests.live("takes and returns more than the windows of its connection, in both directions at once", () =>
+  tests.live("receives and returns more than its connection's windows, in both directions at once", () =>
     Effect.gen(function* () {
       const content = (name: string) => Array.from({ length: 30_000 }, (_, at) => `${name}${100_000_000 + at}`).join("")
       const names = ["a", "b", "c"]

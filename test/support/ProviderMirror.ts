@@ -3,7 +3,7 @@ import { Effect, FileSystem, Layer, Path } from "effect"
 
 export const demoProviderVersions = ["1.0.0", "1.1.0"] as const
 
-/** `acme/demo` resolves to the tool's default host, `example.test/acme/demo` to its own. */
+/** `acme/demo` resolves to the tool's default host, `example.test/acme/demo` to its own host. */
 const hosts = ["example.test", "registry.terraform.io", "registry.opentofu.org"] as const
 const architectures: Readonly<Record<string, string>> = { x64: "amd64", ia32: "386" }
 const platform = `${process.platform}_${architectures[process.arch] ?? process.arch}`
@@ -27,12 +27,12 @@ const build = Effect.fnUntraced(function* (version: string) {
 const builds = Effect.runSync(Effect.cached(Effect.all(demoProviderVersions.map(build))))
 
 /**
- * A filesystem mirror with the real demo provider, and an empty folder for its notes. Both live as long as the Scope;
- * the build is shared by the process.
+ * A filesystem mirror with the real demo provider, and an empty folder for its notes. Both live as long as the Scope; the build
+ * is shared by the process.
  *
  * - `path`: root of the mirror (`<host>/acme/demo/<version>/<os>_<arch>/`)
- * - `interpreter`: the executable that the plugin's first line names; a sandbox must let it be read
- * - `notesDir`: for DEMO_DIR; holds `<id>.json` a note and `creations.log`
+ * - `interpreter`: the executable named in the plugin's first line; a sandbox must make it readable
+ * - `notesDir`: for DEMO_DIR; holds `<id>.json` per note and `creations.log`
  * - `cliConfigFile`: a CLI configuration that allows only this mirror
  * - `environment`: everything a bare tool needs besides PATH and DEMO_TOKEN
  */
@@ -73,7 +73,7 @@ export const providerMirror = Effect.gen(function* () {
   }
 }).pipe(Effect.orDie, Effect.provide(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer)))
 
-/** How many notes were really created, whatever any state says. */
+/** Number of notes really created, whatever any state says. */
 export const countCreations = Effect.fnUntraced(
   function* (notesDir: string) {
     const fileSystem = yield* FileSystem.FileSystem

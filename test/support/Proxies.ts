@@ -1,10 +1,10 @@
 import { connect, createServer } from "node:net"
 import { Effect } from "effect"
 
-/** Bun's own would cut a long poll. */
+/** Bun's own timeout would cut off a long poll. */
 const idleSeconds = 60
 
-/** A reverse proxy that ends TLS in front of a server, and passes on only whole requests and whole answers. */
+/** A reverse proxy that terminates TLS in front of a server and forwards only complete requests and complete responses. */
 export const bufferingProxy = (upstream: string, tls: { readonly cert: string; readonly key: string }) =>
   Effect.acquireRelease(
     Effect.sync(() =>
@@ -34,12 +34,12 @@ export const bufferingProxy = (upstream: string, tls: { readonly cert: string; r
 
 interface ConnectProxy {
   readonly port: number
-  /** The destinations that were asked for. */
+  /** The requested destinations. */
   readonly tunnels: Array<string>
   readonly close: () => void
 }
 
-/** A proxy that only tunnels, whatever the destination is, to a port of this machine: without it nobody gets there. */
+/** A proxy that only tunnels, whatever the destination, to a port on this machine that cannot be reached without it. */
 export const connectProxy = (toPort: number) =>
   Effect.acquireRelease(
     Effect.promise(

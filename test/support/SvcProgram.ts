@@ -6,13 +6,10 @@ import { leftOut, programs } from "../../src/licenses/BundledPackages.ts"
 import { builtOnce } from "./BuiltOnce.ts"
 
 const root = fileURLToPath(new URL("../../", import.meta.url))
-/**
- * In the folder of the sources that it was built from: a copy of them with a change shares `node_modules` with the
- * others.
- */
+/** In the folder of the sources that it was built from: a modified copy of them shares `node_modules` with the others. */
 const cache = `${root}dist/test/`
 
-/** Where a compiled binary looks for the service; in memory only, as a build may write the real one at this moment. */
+/** Where a compiled binary looks for the service; only in memory, because a build may be writing the real one at this moment. */
 const entry = `${root}dist/build/Service.ts`
 const code = `import { main } from "../../${programs.service}"\nmain([], "")\n`
 
@@ -21,7 +18,7 @@ let program: Promise<void> | undefined
 const compile = async (): Promise<void> => {
   const fresh = `${cache}${process.pid}-program/`
   mkdirSync(fresh, { recursive: true })
-  // Where its folder does not exist, the compiler names the entry differently, and the binary does not find it.
+  // If the entry's folder does not exist, the compiler names the entry differently, and the binary cannot find it.
   mkdirSync(dirname(entry), { recursive: true })
   const entrypoints = [
     `${root}${programs.main}`,
@@ -48,18 +45,18 @@ const compile = async (): Promise<void> => {
     define: { "process.env.NODE_ENV": '"production"' },
     plugins: [withoutImportMeta],
     external: leftOut,
-    // Most of these processes end before compiled code would pay for itself, see `scripts/build.ts`.
+    // Most of these processes end before compiling to machine code would pay off, see `scripts/build.ts`.
     compile: { outfile: `${fresh}svc`, jitPolicy: 100, autoloadDotenv: false, autoloadBunfig: false }
   })
   if (!built.success) throw new Error(`The service could not be compiled: ${built.logs.map(String).join("\n")}`)
-  // Two test runs may do this at the same time; each replaces the other's program with the same one.
+  // Two test runs may do this at the same time; each replaces the other's program with an identical one.
   renameSync(`${fresh}svc`, `${cache}svc`)
   rmSync(fresh, { recursive: true })
 }
 
 /**
- * The path of `svc` as one file, compiled once per test run: a test that starts it many times otherwise spends most of
- * its time loading sources. It has no dashboard and no licences; `test:binary` tests the file that is shipped.
+ * Path of `svc` as one file, compiled once per test run: a test that starts it many times would otherwise spend most of its time
+ * loading sources. It has no dashboard and no licences; `test:binary` tests the shipped file.
  */
 export const svcProgram = async (): Promise<string> => {
   await (program ??= builtOnce("svc", compile))

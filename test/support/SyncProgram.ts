@@ -21,14 +21,14 @@ const bundled = (): string => {
   const flags = ["--target=bun", "--format=cjs", "--minify", "--bytecode", `--outdir=${fresh}`]
   const { exitCode, stderr } = Bun.spawnSync([process.execPath, "build", ...flags, entry])
   if (exitCode !== 0) throw new Error(`The program of a sync could not be bundled: ${stderr.toString()}`)
-  // Bun ignores bytecode of another source, so two test processes may do this at once.
+  // Bun ignores bytecode from another source, so two test processes may do this at once.
   for (const name of [`${bundle}.jsc`, bundle]) renameSync(`${fresh}${name}`, `${cache}${name}`)
   rmSync(fresh, { recursive: true })
   program = `${cache}${bundle}`
   return program
 }
 
-/** Processes of syncs start from a bundle. A service in a separate process, like `svc serve`, starts them from the sources. */
+/** Sync processes start from a bundle. A service in a separate process, like `svc serve`, starts them from source. */
 export const bundledSync = Layer.succeed(SyncProcessCommand, {
   program: process.execPath,
   get args() {
@@ -55,10 +55,10 @@ const executeHere: SyncExecutorShape["execute"] = Effect.fnUntraced(function* (j
 })
 
 /**
- * Syncs do the work of their process in the process of the test, with a job and an outcome that are encoded in between:
- * starting a process takes longer than to fetch and archive the repository of a test.
+ * Syncs do their process's work inside the test process, with the job and outcome still encoded in between: starting a process
+ * takes longer than fetching and archiving a test's repository.
  */
 export const syncsInThisProcess = Layer.succeed(SyncExecutor, { execute: executeHere })
 
-/** Syncs as they are shipped, for tests of their process. */
+/** Syncs as shipped, for tests of their process. */
 export const syncsInProcesses = Layer.sync(SyncExecutor, () => SyncExecutor.defaultValue())

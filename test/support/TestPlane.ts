@@ -38,16 +38,16 @@ export interface TestPlaneOptions {
   readonly run?: Partial<RunSettingsShape>
   readonly git?: Partial<GitLimits>
   readonly settings?: Partial<Settings>
-  /** Further Git servers that may be read. */
+  /** Additional Git servers that may be read from. */
   readonly gitOrigins?: ReadonlyArray<string>
   readonly sandbox?: Partial<SandboxSettingsShape>
-  /** When the service runs its background work; never by default. */
+  /** When the service runs its background work; by default, never. */
   readonly cleanup?: Layer.Layer<never>
-  /** A runner other than the shipped one, with the tool it represents. */
+  /** A runner other than the shipped one, with the tool it stands in for. */
   readonly runner?: Layer.Layer<ModuleRunner | Toolchain, never, SqlClient.SqlClient>
 }
 
-/** The surroundings of a service under test. */
+/** The environment of a service under test. */
 export class TestPlane extends Context.Service<
   TestPlane,
   {
@@ -58,11 +58,11 @@ export class TestPlane extends Context.Service<
     /** The folder in which the demo provider creates its notes. */
     readonly notesDir: string
     readonly url: string
-    /** A repository without a commit. */
+    /** A repository without commits. */
     readonly emptyUrl: string
     /** Commits exactly these files on a branch; returns the commit. */
     readonly commit: (branch: string, files: CommitFiles) => Effect.Effect<string>
-    /** Simulates a force-push: the branch points at this commit, or is gone. */
+    /** Simulates a force-push: the branch points at this commit, or is deleted. */
     readonly moveBranch: (branch: string, commit: string | undefined) => Effect.Effect<void>
   }
 >()("test/support/TestPlane") {}
@@ -106,14 +106,14 @@ const runner = (
     )
   )
 
-/** What is outside the service and remains when it ends. */
+/** Everything outside the service, which remains when it ends. */
 export interface Surroundings {
   readonly dataDir: string
   readonly mirror: { readonly path: string; readonly interpreter: string; readonly notesDir: string }
   readonly origins: ReadonlyArray<string>
 }
 
-/** The shipped layers, with the sandbox opened for the demo provider and settings replaced on a test's request. */
+/** The shipped layers, with the sandbox opened for the demo provider and settings that a test can replace. */
 export const planeAt = ({ dataDir, mirror, origins }: Surroundings, options: TestPlaneOptions = {}) =>
   Layer.unwrap(
     Effect.gen(function* () {

@@ -14,18 +14,18 @@ import {
 } from "typescript/unstable/ast/is"
 import { API } from "typescript/unstable/async"
 
-/** Names of ids that have a brand: of one record or, in the plural, of several; in the spelling of code or of a column. */
+/** Names of ids that have a brand: for one record or, in the plural, several; spelled as in code or as a column. */
 const branded =
   /(?:capsule|workspace|project|snapshot|source|(?:install_?)?config|state_?version|left_?over_?state|connection|interface|(?:install|revision)_?plan|run|group|share|dependency|report|membership|backup|token)_?ids?$/i
 
-/** Whether values of this type may be any text: `string`, also in a union or a list. */
+/** Whether values of this type may be any string: `string`, also in a union or a list. */
 const isText = (type: TypeNode): boolean => {
   if (type.kind === SyntaxKind.StringKeyword) return true
   if (isUnionTypeNode(type)) return type.types.some(isText)
   return isTypeReferenceNode(type) && (type.typeArguments ?? []).some(isText)
 }
 
-/** Whether this schema takes any text: `Schema.String`, also within another one. */
+/** Whether this schema accepts any string: `Schema.String`, also within another one. */
 const isTextSchema = (schema: Expression): boolean => {
   if (isCallExpression(schema)) return schema.arguments.some(isTextSchema)
   return isPropertyAccessExpression(schema) && schema.getText() === "Schema.String"
@@ -56,11 +56,11 @@ const found = (node: Node): ReadonlyArray<string> => {
   return names
 }
 
-/** Parameters, fields and columns below these folders that carry an id of a record as any text: `file: name`. */
+/** Parameters, fields and columns below these folders that carry a record's id as an arbitrary string: `file: name`. */
 export const unbrandedIds = async (root: string, folders: ReadonlyArray<string>) => {
   const project = mkdtempSync(join(tmpdir(), "svc-ids-"))
   const config = join(project, "tsconfig.json")
-  // The text is only parsed: no library and no import is read.
+  // The source is only parsed: no library and no import is read.
   const compilerOptions = { noLib: true, noResolve: true, types: [], allowImportingTsExtensions: true, noEmit: true }
   writeFileSync(
     config,

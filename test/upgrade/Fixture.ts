@@ -3,7 +3,7 @@ import { Schema } from "effect"
 
 export const fixtureFolder = fileURLToPath(new URL("databases", import.meta.url))
 
-/** The data folder of a release with this version of the tables, and its contents. */
+/** The data folder and contents from a release with this table version. */
 export const fixtureFile = (version: number): string => `${fixtureFolder}/${String(version).padStart(4, "0")}.tar.gz`
 
 /** The contents of a fixture. Its secrets are used nowhere else. */
@@ -13,7 +13,7 @@ export const Fixture = Schema.Struct({
   workspaceId: Schema.String,
   /** Applied once; its Output `greeting` is `applied`. */
   appliedCapsuleId: Schema.String,
-  /** Its first plan waits for approval. */
+  /** Its first plan is waiting for approval. */
   waitingCapsuleId: Schema.String,
   waitingPlanId: Schema.String,
   gitOrigin: Schema.String

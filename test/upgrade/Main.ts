@@ -1,6 +1,5 @@
-// Creates a fixture with realistic data: runs a short scenario against the server of a checkout, stops it, and packs its
-// data folder. `bun test/upgrade/Main.ts [--checkout FOLDER]`, once for each new version of the tables, by the release that
-// has it.
+// Creates a fixture with realistic data: runs a short scenario against the server from a checkout, stops it, and packs its data
+// folder. `bun test/upgrade/Main.ts [--checkout FOLDER]`, once for each new table version, by the release that introduces it.
 import { DatabaseSync } from "node:sqlite"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
@@ -42,7 +41,7 @@ output "greeting" {
 `
 }
 
-// The common part of the responses of all releases.
+// The part of the responses that all releases have in common.
 const decodeWorkspaces = HttpClientResponse.schemaBodyJson(
   Schema.Struct({ workspaces: Schema.Array(Schema.Struct({ id: Schema.String })) })
 )
@@ -68,7 +67,7 @@ const decodeRun = HttpClientResponse.schemaBodyJson(
 
 const ended: ReadonlySet<string> = new Set(["succeeded", "failed", "cancelled", "superseded", "waiting_approval"])
 
-/** A Capsule that was applied, one whose plan waits, and a Connection with a secret. */
+/** An applied Capsule, one whose plan is waiting, and a Connection with a secret. */
 const live = Effect.fn("live")(function* (url: string, secret: string, repositoryUrl: string) {
   const http = yield* HttpClient.HttpClient
   const token = yield* signInForFirstTime(url, Redacted.make(secret))
@@ -182,7 +181,7 @@ const program = Effect.gen(function* () {
       "--owner=0",
       "--group=0",
       "--exclude=data/runs",
-      // Files of the runtime: the data folder is the server's home here.
+      // Runtime files, because the data folder is the server's home directory here.
       "--exclude=data/.bun",
       "--exclude=data/*.sqlite-shm",
       "-czf",

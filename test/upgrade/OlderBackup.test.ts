@@ -8,7 +8,7 @@ import { serve } from "../src/operator/support/Server.ts"
 import { decodeFixture, fixtureFile } from "./Fixture.ts"
 
 /**
- * Written by the last release whose backups contained only the database, with its key; its contents are those of {@link
+ * Written by the last release whose backups contained only the database, with its key; its contents match those of {@link
  * fixtureFile}.
  */
 const fileOfFirstFormat = fileURLToPath(new URL("backups/v1.tar.gz", import.meta.url))
@@ -26,7 +26,7 @@ const ok = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
   return JSON.parse(ended.out === "" ? "{}" : (ended.out.split("\n").at(-1) ?? ""))
 })
 
-live("a backup of the first format is verified, restored and used; what it lacks is named, and recovers", () =>
+live("a backup in the first format is verified, restored and used; what it lacks is named, and recovers", () =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const from = yield* unpack(fileOfFirstFormat)

@@ -8,7 +8,7 @@ import { folder, live, svc } from "../src/cli/support/CommandLine.ts"
 import { serve } from "../src/operator/support/Server.ts"
 import { decodeFixture, fixtureFile, fixtureFolder, type Fixture } from "./Fixture.ts"
 
-// Data folders that servers of earlier releases left (Main.ts), upgraded by this one and then used.
+// Data folders left by servers of earlier releases (Main.ts), upgraded by this one and then used.
 const versions = readdirSync(fixtureFolder)
   .map((name) => Number.parseInt(name, 10))
   .toSorted((a, b) => a - b)
@@ -49,7 +49,7 @@ const approveAndApply = Effect.fnUntraced(function* (client: Client, runId: stri
   return yield* settled(client, run.id)
 })
 
-/** What must be true right after the upgrade: values, sealed values, and history. */
+/** Conditions that must hold right after the upgrade: values, sealed values, and history. */
 const look = Effect.fnUntraced(function* (url: string, fixture: Fixture) {
   const client = yield* makeClient({ baseUrl: url, token: Redacted.make(fixture.token) })
   expect(yield* greetingOf(client, fixture)).toBe("applied")
@@ -60,7 +60,7 @@ const look = Effect.fnUntraced(function* (url: string, fixture: Fixture) {
     query: { limit: 100 }
   })
   expect(events.length).toBeGreaterThan(2)
-  // Its states are read in the background.
+  // Its states are being read in the background.
   const { resources } = yield* Effect.repeat(
     client.stateResources.list({ params: { capsuleId: fixture.appliedCapsuleId }, query: {} }),
     { until: ({ indexed }) => indexed, schedule: Schedule.spaced("50 millis") }
@@ -69,7 +69,7 @@ const look = Effect.fnUntraced(function* (url: string, fixture: Fixture) {
   return client
 })
 
-/** A plan with a changed input and a private one, applied; then the plan that the older release had made. */
+/** Applies a plan with a changed input and a private one, then the plan that the older release had made. */
 const use = Effect.fnUntraced(function* (client: Client, fixture: Fixture) {
   const params = { capsuleId: fixture.appliedCapsuleId }
   const { capsule } = yield* client.capsules.read({ params })
@@ -86,7 +86,7 @@ const use = Effect.fnUntraced(function* (client: Client, fixture: Fixture) {
   const applied = yield* approveAndApply(client, plan.id)
   expect([applied.status, applied.error]).toEqual(["succeeded", undefined])
   expect(yield* greetingOf(client, fixture)).toBe("new")
-  // Not reviewed yet: it succeeds, or says in its record that it has to be planned again.
+  // Not reviewed yet: it either succeeds, or its record says that it has to be planned again.
   const { run: waiting } = yield* client.runs.read({ params: { runId: fixture.waitingPlanId } })
   if (waiting.status === "waiting_approval") {
     const second = yield* approveAndApply(client, waiting.id)
@@ -102,7 +102,7 @@ const use = Effect.fnUntraced(function* (client: Client, fixture: Fixture) {
   }
 })
 
-/** The upgraded installation, backed up and restored into another folder. */
+/** The upgraded installation is backed up and restored into another folder. */
 const restore = Effect.fnUntraced(function* (into: string, fixture: Fixture) {
   const dataDir = `${into}/data`
   const backup = `${into}/backup`
@@ -136,7 +136,7 @@ const restore = Effect.fnUntraced(function* (into: string, fixture: Fixture) {
   expect(yield* greetingOf(client, fixture)).toBe("new")
 })
 
-live("every released version since the second has a fixture, and so has the current one", () =>
+live("every released version since the second has a fixture, and so does the current one", () =>
   Effect.sync(() => {
     expect(versions.length).toBeGreaterThan(12)
     expect(versions.at(0)).toBe(2)
@@ -144,7 +144,7 @@ live("every released version since the second has a fixture, and so has the curr
   })
 )
 
-// All of them are opened; the first, the middle and the last are used as well, or with SVC_UPGRADE_ALL every one.
+// All of them are opened; the first, middle and last are also used, or every one with SVC_UPGRADE_ALL.
 const fewToUse: ReadonlySet<number | undefined> = new Set([
   versions.at(0),
   versions[Math.floor(versions.length / 2)],
@@ -152,7 +152,7 @@ const fewToUse: ReadonlySet<number | undefined> = new Set([
 ])
 
 for (const version of versions) {
-  live(`the data of version ${version} is upgraded completely, and remains usable`, () =>
+  live(`the data from version ${version} is upgraded completely, and stays usable`, () =>
     Effect.gen(function* () {
       const isUsed = (yield* Config.Boolean("SVC_UPGRADE_ALL").pipe(Config.withDefault(false))) || fewToUse.has(version)
       const { dataDir, fixture, into } = yield* unpack(version)

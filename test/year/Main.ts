@@ -1,5 +1,5 @@
-// `npm run test:year [-- --short] [-- --seed N]`: the service lives through a year by its clock, with pushes, drift checks, updates, people
-// and restarts. Database and folder have to stay below the bound that the operations page states.
+// `npm run test:year [-- --short] [-- --seed N]`: runs the service through a year of simulated time, with pushes, drift checks,
+// updates, people and restarts. The database and folder must stay below the bound stated on the operations page.
 import { NodeRuntime } from "@effect/platform-node"
 import { Clock, Effect, FileSystem, Random } from "effect"
 import { parseArgs } from "node:util"
@@ -13,7 +13,7 @@ const { values } = parseArgs({
   options: { short: { type: "boolean", default: false }, seed: { type: "string", default: "1" } }
 })
 
-/** A date far from today's, so that whatever reads another clock is noticed, with a leap day in the year. */
+/** A date far from today's, so that anything reading another clock is noticed, in a year with a leap day. */
 const begin = Date.UTC(2031, 6, 1, 8)
 
 const program = Effect.gen(function* () {

@@ -5,16 +5,16 @@ import type { YearSize } from "./YearSize.ts"
 
 const kibibyte = 1024
 const mebibyte = 1024 * kibibyte
-/** An empty database, and space that is never freed. */
+/** An empty database, plus space that is never freed. */
 const base = 8 * mebibyte
 const runBytes = 6 * kibibyte
 const eventBytes = kibibyte
 const targetBytes = 16 * kibibyte
 const targets = 10
-/** What the Run of a plan keeps until its file is removed. */
+/** Days for which a plan's Run keeps its file before the file is removed. */
 const planDays = 8
 const spare = 1.25
-/** The write-ahead log is not part of it. */
+/** The write-ahead log is not included. */
 export const logBound = 64 * mebibyte
 
 interface Load {
@@ -28,7 +28,7 @@ interface Load {
   readonly changes: number
 }
 
-/** The activity of an average day since a date, and the size of a sealed state. */
+/** Activity on an average day since a date, and the size of a sealed state. */
 export const loadSince = Effect.fn("loadSince")(function* (since: string, days: number) {
   const sql = yield* SqlClient.SqlClient
   const [load] = yield* sql<Load>`SELECT
@@ -53,7 +53,7 @@ export const loadSince = Effect.fn("loadSince")(function* (since: string, days: 
   }
 })
 
-/** The formula of the operations page, in bytes. `keepAudit` is the number of days for which the history is kept. */
+/** The formula from the operations page, in bytes. `keepAudit` is the number of days for which the history is kept. */
 export const boundOf = (load: Load, { keep, keepAudit }: YearSize) =>
   base +
   spare *
@@ -63,7 +63,7 @@ export const boundOf = (load: Load, { keep, keepAudit }: YearSize) =>
       (load.capsules * targets + load.applies * keep) * (load.state + targetBytes) +
       load.plans * planDays * (load.state + targetBytes))
 
-/** Tables that grow by design, and the reason. */
+/** Tables that grow by design, with the reason. */
 const growing = new Map([
   ["access_tokens", "the inventory names revoked tokens"],
   ["capsules", "destroyed ones stay in the list"],

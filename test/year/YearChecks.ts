@@ -8,7 +8,7 @@ import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
 import { StateVersionId } from "../../schema/records/Ids.ts"
 import { StateVersions } from "../../actors/state/StateVersions.ts"
 
-/** Rows that must not exist but are found by a statement. */
+/** Rows that must not exist, found by a statement. */
 const dangling = [
   [
     "Capsules without their present state",
@@ -52,7 +52,7 @@ const filesBelow = Effect.fnUntraced(function* (folder: string) {
   const path = yield* Path.Path
   const found: Array<string> = []
   for (const name of yield* files.readDirectory(folder, { recursive: true })) {
-    // The service may remove one at this moment.
+    // The service may be removing one at this moment.
     const info = yield* Effect.catchReason(
       Effect.asSome(files.stat(path.join(folder, name))),
       "PlatformError",
@@ -64,7 +64,7 @@ const filesBelow = Effect.fnUntraced(function* (folder: string) {
   return found
 })
 
-/** Archives that no record names. Archives that are found twice, days apart, are orphans. */
+/** Archives that no record names. Those found twice, days apart, are orphans. */
 export const unnamedArchives = Effect.fn("unnamedArchives")(function* (dataDir: string) {
   const read = yield* ReadSql
   const rows = yield* read<{ digest: string }>`SELECT DISTINCT archive_digest AS digest FROM source_snapshots`
@@ -73,7 +73,7 @@ export const unnamedArchives = Effect.fn("unnamedArchives")(function* (dataDir: 
   return stored.filter((file) => !named.has(file.replace(/^.*\//, "").replace(/\..*$/, "")))
 })
 
-/** Every archive that a record names exists and is intact: each of its files is read and verified. */
+/** Checks that every archive named by a record exists and is intact: each of its files is read and verified. */
 const archives = Effect.fn("archives")(function* () {
   const read = yield* ReadSql
   const store = yield* SnapshotStore
@@ -86,7 +86,7 @@ const archives = Effect.fn("archives")(function* () {
   return faults
 })
 
-/** Every current state can be unsealed. */
+/** Checks that every current state can be unsealed. */
 const states = Effect.fn("states")(function* () {
   const read = yield* ReadSql
   const kept = yield* StateVersions
@@ -104,7 +104,7 @@ const states = Effect.fn("states")(function* () {
   return faults
 })
 
-/** The reported storage matches the tables. */
+/** Checks that the reported storage matches the tables. */
 const usage = Effect.fn("usage")(function* () {
   const read = yield* ReadSql
   const { amounts } = yield* (yield* StoredBytes).measure
@@ -123,7 +123,7 @@ const usage = Effect.fn("usage")(function* () {
   return faults
 })
 
-/** What is wrong with an idle installation; nothing, unless the service lost something. */
+/** Everything wrong with an idle installation; empty unless the service has lost something. */
 export const faultsOf = Effect.fn("faultsOf")(function* () {
   const sql = yield* SqlClient.SqlClient
   const faults: Array<string> = []

@@ -1,6 +1,6 @@
 import { type Clock, Duration, Effect } from "effect"
 
-/** A shorter pause only yields or polls: it ends at once and takes no time. */
+/** A shorter sleep only yields or polls: it ends at once and takes no time. */
 const shortestSleep = 250
 
 interface Sleeper {
@@ -9,8 +9,8 @@ interface Sleeper {
 }
 
 /**
- * Time that advances only on request. As on a real machine, sleepers follow elapsed time, and the date may be corrected
- * independently, in both directions.
+ * Time that advances only on request. As on a real machine, sleepers follow elapsed time, and the date can be corrected
+ * independently, in either direction.
  */
 export interface YearClock {
   readonly clock: Clock.Clock
@@ -18,13 +18,13 @@ export interface YearClock {
   readonly millis: () => number
   /** Lets time pass: everything whose sleep ends within it wakes up once, in order. */
   readonly pass: (by: Duration.Input) => Effect.Effect<void>
-  /** Corrects the date without time passing. */
+  /** Corrects the date without any time passing. */
   readonly correct: (by: Duration.Input, direction: "forward" | "backward") => Effect.Effect<void>
 }
 
 const millisOf = (input: Duration.Input) => Duration.toMillis(Duration.fromInputUnsafe(input))
 
-/** Lets everything that is ready continue, including callbacks of files and sockets. */
+/** Lets everything that is ready continue, including file and socket callbacks. */
 export const others = Effect.callback<void>((resume) => {
   const handle = setImmediate(() => resume(Effect.void))
   return Effect.sync(() => clearImmediate(handle))

@@ -22,7 +22,7 @@ const forgottenPlans = 6
 
 const decodeAccepted = Schema.decodeUnknownEffect(Schema.Struct({ runIds: Schema.Array(Schema.String) }))
 
-/** What the forge delivers, signed; returns how many syncs it started. */
+/** Delivers the forge's webhook, signed; returns how many syncs it started. */
 const delivered = Effect.fnUntraced(function* ({ hookSecret, id }: YearSource, delivery: string) {
   const { url } = yield* HttpListener
   const body = JSON.stringify({ ref: "refs/heads/main", delivery })
@@ -42,7 +42,7 @@ const delivered = Effect.fnUntraced(function* ({ hookSecret, id }: YearSource, d
   return (yield* decodeAccepted(yield* Effect.promise(() => answer.json()))).runIds.length
 })
 
-/** A push, with its webhook; the forge repeats every third delivery, which must start nothing. */
+/** A push and its webhook; the forge repeats every third delivery, which must start nothing. */
 export const push = Effect.fnUntraced(function* (source: YearSource, day: number) {
   const commit = yield* source.repository.commit("main", filesOf(day))
   const delivery = `${source.id}-${day}`
@@ -70,7 +70,7 @@ const review = Effect.fnUntraced(function* ({ admin, id, owner }: YearWorkspace)
   }
 })
 
-/** Plans of Capsules that do not follow their lane, started by a person. */
+/** A person starts plans of Capsules that do not follow their lane. */
 const replan = Effect.fnUntraced(function* ({ owner, sources }: YearWorkspace) {
   const capsules = yield* Capsules
   for (const { capsules: ids } of sources) {
@@ -80,7 +80,7 @@ const replan = Effect.fnUntraced(function* ({ owner, sources }: YearWorkspace) {
   }
 })
 
-/** People sign in every day, and out every other day; once a week they make a token and invite somebody. */
+/** People sign in every day and out every other day; once a week they create a token and invite somebody. */
 const people = Effect.fnUntraced(function* ({ admin, id, owner }: YearWorkspace, day: number, now: number) {
   const sessions = yield* Sessions
   for (const { subject } of [owner, admin]) {
@@ -106,7 +106,7 @@ const people = Effect.fnUntraced(function* ({ admin, id, owner }: YearWorkspace,
   if (day % 2 === 0) yield* invitations.decline(owner.context, invited.secret)
 })
 
-/** What people do on a day, before noon. */
+/** What people do in a day, before noon. */
 export const morning = Effect.fn("morning")(function* (
   size: YearSize,
   time: YearClock,
@@ -136,7 +136,7 @@ export const morning = Effect.fn("morning")(function* (
   return faults
 })
 
-/** Whether an old state can still be planned: plans it, and cancels the plan. */
+/** Checks whether an old state can still be planned: plans it, then cancels the plan. */
 export const rollbackPlanned = Effect.fnUntraced(function* (time: YearClock, workspace: YearWorkspace) {
   const capsules = yield* Capsules
   const runs = yield* Runs

@@ -4,10 +4,10 @@ import { SqlClient } from "effect/sql"
 /** Hours between two drift checks of a Capsule. */
 export const driftHours = 72
 const hourMillis = 3_600_000
-/** A check may be a tenth of the interval late, and waits for the next turns of the background work, after others. */
+/** A check may be late by a tenth of the interval, and then waits behind others for the next turns of the background work. */
 const latestHours = driftHours * 1.1 + 36
 
-/** How many drift checks began at this moment or later. */
+/** Number of drift checks that started at this moment or later. */
 export const startedSince = Effect.fn("startedSince")(function* (since: string) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{
@@ -16,7 +16,7 @@ export const startedSince = Effect.fn("startedSince")(function* (since: string) 
   return row?.n ?? 0
 })
 
-/** Capsules whose newest check is older than the schedule allows; new ones may wait for their first. */
+/** Capsules whose newest check is older than the schedule allows; new ones may still be waiting for their first. */
 export const driftFaults = Effect.fn("driftFaults")(function* (now: number, month: number) {
   const sql = yield* SqlClient.SqlClient
   const latest = new Date(now - latestHours * hourMillis).toISOString()

@@ -7,7 +7,7 @@ import type { CapsuleId } from "../../schema/records/Ids.ts"
 import { installed, preflightOf, type YearWorkspace } from "./YearWorld.ts"
 
 const dayMillis = 86_400_000
-/** A state is removed when it is old enough, then its Run, then the snapshot, each in its own turn. */
+/** Once it is old enough, a state is removed, then its Run, then the snapshot, each in its own turn. */
 const turnDays = 4
 
 const nameOf = (day: number) => `preview-${day}`
@@ -19,7 +19,7 @@ const previewOf = Effect.fnUntraced(function* ({ id }: YearWorkspace, day: numbe
   return row?.id
 })
 
-/** An environment for one change: it is installed from the current commit, and that of the previous change is destroyed. */
+/** An environment for one change: it is installed from the current commit, and the previous change's environment is destroyed. */
 export const preview = Effect.fn("preview")(function* (workspace: YearWorkspace, day: number, previous: number) {
   const { owner, sources } = workspace
   const [source] = sources
@@ -38,7 +38,7 @@ export const preview = Effect.fn("preview")(function* (workspace: YearWorkspace,
   }
 })
 
-/** Remains of destroyed Capsules after twice every retention period. */
+/** What remains of destroyed Capsules after twice every retention period. */
 export const previewFaults = Effect.fn("previewFaults")(function* (now: number, keep: number) {
   const sql = yield* SqlClient.SqlClient
   const before = new Date(now - (2 * keep + turnDays) * dayMillis).toISOString()

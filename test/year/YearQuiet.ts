@@ -3,9 +3,9 @@ import { SqlClient } from "effect/sql"
 import { ReadSql } from "../../actors/database/ReadSql.ts"
 import type { YearClock } from "./YearClock.ts"
 
-/** Polls of an idle installation: far more than any work needs. */
+/** Maximum number of polls of an idle installation: far more than any work needs. */
 const mostLooks = 200_000
-/** Polls after which time advances, for work that waits for its next attempt. */
+/** Number of polls after which time advances, for work that is waiting for its next attempt. */
 const looksWithoutTime = 40
 
 interface Busy {
@@ -14,7 +14,8 @@ interface Busy {
 }
 
 /**
- * Waits until no work is left at this time. While a program runs for a Run no time passes, however slow the machine is.
+ * Waits until there is no work left at this time. While a program is running for a Run no time passes, however slow the machine
+ * is.
  */
 export const quiet = Effect.fn("quiet")(function* (time: YearClock) {
   const read = yield* ReadSql

@@ -11,7 +11,7 @@ export interface YearTool {
   version: string
 }
 
-/** The pure runner, which prints what a small module prints. */
+/** The pure runner, with the output of a small module. */
 export const yearRunner = (tool: YearTool) => {
   const pure = pureRunner(pureModules())
   const printing = Layer.effect(

@@ -1,7 +1,7 @@
 /** How much happens in the simulated year. */
 export interface YearSize {
   readonly days: number
-  /** Days of a month; each ends with figures and checks. */
+  /** Days in a month; each month ends with figures and checks. */
   readonly month: number
   readonly workspaces: number
   readonly sourcesPerWorkspace: number
@@ -15,13 +15,16 @@ export interface YearSize {
   /** Days for which everything with a retention setting is kept. */
   readonly keep: number
   readonly keepAudit: number
-  /** The month from which on nothing grows: whatever is kept was replaced once, including the ten states of a Capsule. */
+  /**
+   * The month from which nothing grows any more: by then everything that is kept has been replaced once, including a Capsule's
+   * ten states.
+   */
   readonly levelFrom: number
   /** Days between two backups of the installation. */
   readonly backupEvery: number
 }
 
-/** 200 Capsules for a year. */
+/** 200 Capsules over a year. */
 export const wholeYear: YearSize = {
   days: 365,
   month: 30,
@@ -37,7 +40,7 @@ export const wholeYear: YearSize = {
   backupEvery: 30
 }
 
-/** The short form, for a minute: the same kinds of work, fewer of each, and shorter periods. */
+/** The short form, which takes a minute: the same kinds of work, but less of each and with shorter periods. */
 export const shortYear: YearSize = {
   days: 50,
   month: 10,

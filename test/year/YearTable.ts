@@ -16,7 +16,7 @@ const shown = [
 
 const mebibytes = (bytes: number) => (bytes / mebibyte).toFixed(1)
 
-/** The first line of the table of months, in Markdown. */
+/** Header of the table of months, in Markdown. */
 export const tableHead = [
   `| month | database, MiB | bound, MiB | log, MiB | snapshots, MiB | backups, MiB | ${shown.join(" | ")} |`,
   `|${"---|".repeat(6 + shown.length)}`

@@ -41,7 +41,7 @@ export interface Person {
   readonly context: CommandContext
 }
 
-/** The files of a commit: the module stays, and what surrounds it changes. */
+/** The files in a commit: the module stays the same, and the files around it change. */
 export const filesOf = (commit: number) => ({
   ...pureModule,
   "README.md": `The ${commit}th commit.\n`,
@@ -66,7 +66,7 @@ export const repositories = Effect.fnUntraced(function* (size: YearSize, folder:
   )
 })
 
-/** What a first plan of the current commit needs. */
+/** Returns what a first plan from the current commit needs. */
 export const preflightOf = Effect.fnUntraced(function* (context: CommandContext, sourceId: SourceId) {
   const sources = yield* Sources
   const { id } = yield* sources.sync(context, sourceId, { intent: "manual_plan" })
@@ -83,7 +83,7 @@ export const preflightOf = Effect.fnUntraced(function* (context: CommandContext,
   }
 })
 
-/** A Source at its first commit, checked: every Capsule of it begins there. */
+/** A Source at its first commit, checked: all its Capsules start there. */
 const checkedSource = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   { context }: Person,
@@ -123,7 +123,7 @@ export const installed = Effect.fnUntraced(function* (
   return plan.capsuleId
 })
 
-/** People, their Workspaces, and Capsules that are applied and follow their Sources. */
+/** People, their Workspaces, and Capsules that have been applied and follow their Sources. */
 export const settle = Effect.fnUntraced(function* (size: YearSize, time: YearClock, served: ReadonlyArray<Repository>) {
   const workspaces = yield* Workspaces
   const capsules = yield* Capsules
@@ -144,7 +144,7 @@ export const settle = Effect.fnUntraced(function* (size: YearSize, time: YearClo
         for (let number = 0; number < size.capsulesPerSource; number++) {
           const capsuleId = yield* installed(id, owner, source, `app-${place}-${number}`)
           ids.push(capsuleId)
-          // Three out of four follow their lane; one of those waits for a person before its apply.
+          // Three out of four follow their lane; one of those waits for a person before applying.
           if (number % 4 === 0) continue
           const autoUpdate = { enabled: true, apply: number % 4 > 1 }
           yield* capsules.update(owner.context, capsuleId, { autoUpdate })

@@ -52,7 +52,7 @@ export class Guard extends Context.Service<
             extendEnv: true
           })
         )
-        // It exits at the end of its input, and ignores signals.
+        // The guard exits at the end of its input, and ignores signals.
         yield* Effect.addFinalizer(() => Effect.andThen(Queue.end(queue), Effect.ignore(handle.exitCode)))
         for (const [folder, killAtBoot] of held) yield* Queue.offer(queue, { say: "hold", folder, killAtBoot })
         lines = queue

@@ -5,9 +5,9 @@ import { killProcessesOfRun } from "../../execution/OrphanedProcesses.ts"
 import { bootSeconds } from "../BootClock.ts"
 import { GuardLineText } from "./GuardProtocol.ts"
 
-// The process that guarantees an agent's leases: whatever happens to the agent, a tool is dead when its lease ends. It knows
-// run folders and deadlines, and no server. The agent extends the deadlines through a pipe; the end of the pipe means that
-// the agent has ended.
+// The process that guarantees an agent's leases: whatever happens to the agent, a tool is dead when its lease ends. It knows run
+// folders and deadlines, but no server. The agent extends the deadlines through a pipe; the end of the pipe means that the agent
+// has ended.
 
 const betweenLooks = "100 millis"
 
@@ -35,8 +35,8 @@ const program = Effect.gen(function* () {
   for (;;) {
     const now = bootSeconds()
     const due = [...deadlines].filter(([, killAtBoot]) => isOver || now >= killAtBoot)
-    // A folder stays on the list, so that a process that was just being started when the others were killed is killed in the
-    // next round.
+    // A folder stays on the list, so that a process that was just starting when the others were killed is killed in the next
+    // round.
     yield* Effect.forEach(due, ([folder]) => killProcessesOfRun(folder), { concurrency: "unbounded", discard: true })
     if (isOver) return
     yield* Effect.sleep(betweenLooks)

@@ -3,7 +3,8 @@ import { Schema } from "effect"
 /**
  * What an agent writes to its guard, one JSON line each.
  *
- * - `hold`: what works in this run folder must be dead at `killAtBoot`, in seconds since the machine started; a later line moves it
+ * - `hold`: anything working in this run folder must be dead at `killAtBoot`, in seconds since the machine started; a later line
+ *   moves the deadline
  * - `release`: nothing runs there any more
  */
 export const GuardLine = Schema.Union([

@@ -20,7 +20,7 @@ import {
 } from "./Privileges.ts"
 import { supervise } from "./Supervisor.ts"
 
-// Becomes a program of a sandbox: drops everything that the program must not have, then executes it. It starts without an
+// Becomes a sandboxed program: drops everything that the program must not have, then executes it. It starts without an
 // environment in the host's root folder, since it runs before it is confined.
 
 const brokenPipe = 13
@@ -54,7 +54,7 @@ const confine = (calls: LinuxCalls, confinement: Confinement): (() => void) => {
       return () => filterCalls(calls, filterOf(confinement.seccomp))
     }
     case "namespaces": {
-      // The host's /proc is still mounted: it shows this process under its id on the host.
+      // The host's /proc is still mounted: it shows this process under its host id.
       writeSync(confinementFds.information, JSON.stringify({ "child-pid": Number(readlinkSync("/proc/self")) }))
       enterFileSystem(calls, confinement.placements)
       if (confinement.ownNetwork) raiseLoopback(calls)
@@ -72,7 +72,7 @@ const become = () => {
   chdir(spec.cwd)
   limitResources(calls, spec.limits)
   for (const fd of Object.values(confinementFds)) calls.attempt("close", fd)
-  // The runtime ignores them, and a program would inherit that.
+  // The runtime ignores these signals, and a program would inherit that.
   for (const signal of [brokenPipe, fileTooLarge]) calls.resetSignal(signal)
   last()
   calls.execute(spec.argv, spec.environment)

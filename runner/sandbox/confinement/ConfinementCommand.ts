@@ -10,15 +10,15 @@ export interface ConfinementCommandShape {
 
 const entryPoint = (name: string) => fileURLToPath(moduleBeside(import.meta.url, name))
 
-/** The Bun that is installed next to a library on Node: the system calls of the sandbox need it. */
+/** The Bun that is installed alongside a library on Node: the sandbox needs it for its system calls. */
 const installedBun = Option.liftThrowable(() => createRequire(import.meta.url).resolve("bun/bin/bun.exe"))
 
 const program = (): Option.Option<string> =>
   process.versions.bun === undefined ? installedBun() : Option.some(process.execPath)
 
 /**
- * How to start the process that becomes a program of a sandbox: Bun on the entry point by default, which is this
- * runtime or one next to the library; a compiled binary names itself. Without Bun, the process says so and nothing
+ * How to start the process that becomes a sandboxed program: by default, Bun with the entry point, where Bun is this runtime or
+ * one installed alongside the library; a compiled binary names itself. When Bun isn't available, the process says so and nothing
  * runs.
  */
 export const ConfinementCommand = Context.Reference<ConfinementCommandShape>("svc/sandbox/ConfinementCommand", {

@@ -1,12 +1,11 @@
 /**
- * The instructions for the process that becomes a program of a sandbox, as JSON over a pipe: the environment holds
- * secrets, and arguments are world readable. Both ends are of the same build, so the text is only checked for
- * completeness.
+ * The instructions for the process that becomes a sandboxed program, as JSON over a pipe: the environment holds secrets, and
+ * arguments are world-readable. Both ends come from the same build, so the text is only checked for completeness.
  */
 export interface ConfinementSpec {
-  /** The path of the program, and its arguments. */
+  /** The program's path and its arguments. */
   readonly argv: ReadonlyArray<string>
-  /** As the program sees it. */
+  /** The path as the program sees it. */
   readonly cwd: string
   readonly environment: Readonly<Record<string, string>>
   /** Resource limits by the kernel's numbers (`RLIMIT_*`). */
@@ -31,7 +30,7 @@ export type Confinement =
   | {
       readonly kind: "namespaces"
       readonly placements: ReadonlyArray<Placement>
-      /** Whether to bring up the loopback of its own network. */
+      /** Whether to bring up the loopback interface of its own network. */
       readonly ownNetwork: boolean
       readonly seccomp: string
     }
@@ -43,7 +42,7 @@ export type Placement =
       readonly from: string
       readonly to: string
       readonly writable: boolean
-      /** Skipped when it does not exist on the host. */
+      /** Skipped if it does not exist on the host. */
       readonly optional: boolean
     }
   | { readonly kind: "link"; readonly target: string; readonly path: string }
@@ -61,23 +60,23 @@ export const confinementFds = {
 
 /** File descriptors of the supervisor. */
 export const supervisorFds = {
-  /** Closed by the service or by its end: the sandbox is over. */
+  /** Closed by the service, or because it has ended: the sandbox is over. */
   control: 3,
-  /** Passed on to the program's process, unread. */
+  /** Passed on to the program's process without being read. */
   spec: 4
 } as const
 
-/** What the process is for: to become the program, to supervise it, or to print the version of Landlock. */
+/** The purpose of the process: to become the program, to supervise it, or to print the Landlock version. */
 export const confinementRoles = { become: "become", supervise: "supervise", version: "landlock-version" } as const
 
-/** The program could not be confined or started; nothing of it ran. */
+/** The program could not be confined or started; none of it ran. */
 export const confinementFailed = 126
 
 /** The harmless devices that programs need. */
 export const plainDevices = ["null", "zero", "full", "random", "urandom", "tty"]
 
 /**
- * Parts of /proc that change the kernel itself. User 0 of the host may write some of them without any capability, and a sandbox
- * of a service that runs as root has that user: a program named in `sys/kernel/core_pattern` runs outside of every sandbox.
+ * Parts of /proc that change the kernel itself. The host's user 0 may write to some of them without any capability, and the
+ * sandbox of a service running as root has that user: a program named in `sys/kernel/core_pattern` runs outside every sandbox.
  */
 export const kernelInterfaces = ["sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi"]

@@ -18,7 +18,7 @@ const firstRights = 0x1fff
 const everyPort = 0x3
 const everyScope = 0x3
 const pathRule = 1
-/** Each version of the interface adds rights; the kernel refuses unknown ones. */
+/** Each version of the interface adds rights; the kernel refuses rights that it does not know. */
 const rightsSince: ReadonlyArray<readonly [version: number, rights: number]> = [
   [2, right.refer],
   [3, right.truncate],
@@ -33,7 +33,7 @@ const ofFiles = right.execute | right.writeFile | right.readFile | right.truncat
 const openPath = 0o10000000 | 0o2000000
 const currentFolder = -100
 
-/** The version of the kernel's Landlock interface; 0 where there is none. */
+/** The version of the kernel's Landlock interface; 0 if there is none. */
 export const landlockVersion = (calls: LinuxCalls): number =>
   Math.max(0, calls.attempt("landlock_create_ruleset", 0, 0, 1))
 
@@ -41,13 +41,13 @@ export interface LandlockRequest {
   readonly readOnly: ReadonlyArray<string>
   readonly writable: ReadonlyArray<string>
   readonly devices: ReadonlyArray<string>
-  /** Without it, TCP is denied altogether; the filter of system calls denies the rest. */
+  /** Without it, TCP is denied altogether; the system call filter denies the rest. */
   readonly network: boolean
 }
 
 /**
  * Prepares a domain in which only these paths can be used; missing ones are left out. Returns how to enter it, which requires
- * `no_new_privs`. Capabilities must be dropped before: with them the kernel lets processes see past the domain.
+ * `no_new_privs`. Capabilities must be dropped first: with them the kernel lets processes see past the domain.
  */
 export const prepareDomain = (calls: LinuxCalls, request: LandlockRequest): (() => void) => {
   const version = landlockVersion(calls)

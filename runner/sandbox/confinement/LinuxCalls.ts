@@ -1,7 +1,7 @@
 import { dlopen, type Pointer, ptr, read } from "bun:ffi"
 
-// A separate process starts each program of a sandbox by becoming it, so it must load as little as possible: nothing here
-// imports `effect`.
+// Each sandboxed program is started by a separate process that becomes it, so that process must load as little as possible:
+// nothing here imports `effect`.
 
 /** A system call failed; `errno` says why. */
 export class CallFailed extends Error {
@@ -93,13 +93,13 @@ export interface LinuxCalls {
   readonly call: (what: string, name: CallName, ...args: ReadonlyArray<Argument>) => number
   /** Like `call`, for calls that often fail. */
   readonly attempt: (name: CallName, ...args: ReadonlyArray<Argument>) => number
-  /** The address of the bytes, valid as long as this process is the same program. */
+  /** The address of the bytes, valid for as long as this process runs the same program. */
   readonly address: (bytes: Uint8Array) => number
-  /** Gives a signal its default effect again. */
+  /** Restores a signal's default action. */
   readonly resetSignal: (signal: number) => void
   /** Reaps an ended child; returns whether there was one. */
   readonly reap: (pid: number) => boolean
-  /** Executes another program, searched in PATH when it is a plain name; returns only by throwing. */
+  /** Executes another program, looked up in PATH if it is a plain name; only returns by throwing. */
   readonly execute: (argv: ReadonlyArray<string>, environment: Readonly<Record<string, string>>) => never
 }
 

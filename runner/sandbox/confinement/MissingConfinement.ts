@@ -1,4 +1,4 @@
-// What starts in place of `ConfineMain` where there is no Bun.
+// Started in place of `ConfineMain` when Bun isn't available.
 import { exit, stderr } from "node:process"
 import { confinementFailed } from "./ConfinementSpec.ts"
 

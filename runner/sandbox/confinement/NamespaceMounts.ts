@@ -13,14 +13,14 @@ const detach = 2
 const currentFolder = -100
 const applyRecursively = 0x8000
 
-// Where the host's root and the new one are mounted during construction.
+// Where the host's root and the new one are mounted while the file system is being built.
 const host = "/old"
 const fresh = "/new"
 const staging = "/tmp"
 
 /**
- * Builds the file system of a sandbox from its placements and makes it the root, in this process's own namespaces. Nothing of
- * the host remains except what was placed.
+ * Builds a sandbox's file system from its placements and makes it the root, in this process's own namespaces. Nothing of the host
+ * remains except what was placed.
  */
 export const enterFileSystem = (calls: LinuxCalls, placements: ReadonlyArray<Placement>): void => {
   const mount = (source: string, target: string, type: string, flags: number, data = "") =>
@@ -143,7 +143,7 @@ const withoutLinks = (path: string): string | undefined => {
   return `/${resolved.join("/")}`
 }
 
-/** Brings up the loopback of its own network. */
+/** Brings up the loopback interface of its own network. */
 export const raiseLoopback = (calls: LinuxCalls): void => {
   const socket = calls.call("open a socket", "socket", 2, 2, 0)
   const request = Buffer.alloc(40)

@@ -11,13 +11,13 @@ const option = {
 
 const kill = 9
 const clearAmbient = 4
-/** Capabilities neither return for user 0 nor survive a change of user; locked. */
+/** Keeps capabilities from returning for user 0 or surviving a change of user; locked. */
 const noRootNoKeep = 0x2f
 const capabilityVersion = 0x2008_0522
-/** Higher than any that a kernel has; the refusals beyond do not matter. */
+/** Higher than any capability that a kernel has; refusals beyond the last one do not matter. */
 const capabilities = 64
 
-/** The user changes first, since both it and dropping the bounding set need a capability. */
+/** The user changes first: changing it requires a capability, and so does dropping the bounding set. */
 export const dropBoundingSet = (calls: LinuxCalls): void => {
   for (let capability = 0; capability < capabilities; capability++) {
     calls.attempt("prctl", option.dropBounding, capability, 0, 0, 0)
@@ -31,7 +31,7 @@ export const becomeUser = (calls: LinuxCalls, userId: number, groups: ReadonlyAr
   calls.call("change the user", "setresuid", userId, userId, userId)
 }
 
-/** Drops every capability permanently, and every way to regain one by executing a program. */
+/** Permanently drops every capability, and every way to regain one by executing a program. */
 export const dropCapabilities = (calls: LinuxCalls): void => {
   calls.attempt("prctl", option.ambient, clearAmbient, 0, 0, 0)
   calls.attempt("prctl", option.secureBits, noRootNoKeep, 0, 0, 0)
@@ -40,7 +40,7 @@ export const dropCapabilities = (calls: LinuxCalls): void => {
   calls.call("refuse new privileges", "prctl", option.noNewPrivileges, 1, 0, 0, 0)
 }
 
-/** Reset by a change of user, so it is set afterwards. */
+/** A change of user resets it, so it is set afterwards. */
 export const dieWithParent = (calls: LinuxCalls): void => {
   calls.call("die with the parent", "prctl", option.parentDeathSignal, kill, 0, 0, 0)
 }
@@ -64,7 +64,7 @@ export const limitResources = (
   }
 }
 
-/** Last: the filter forbids the steps before it. */
+/** Must come last: the filter forbids the steps before it. */
 export const filterCalls = (calls: LinuxCalls, program: Uint8Array): void => {
   const view = new DataView(new ArrayBuffer(16))
   view.setUint16(0, program.length / 8, true)

@@ -4,11 +4,11 @@ import { supervisorFds } from "./ConfinementSpec.ts"
 import type { LinuxCalls } from "./LinuxCalls.ts"
 import { becomeSubreaper } from "./Privileges.ts"
 
-// Without a process namespace, children of a program can leave its process group and outlive it. The supervisor adopts orphans
-// below it and ends all of them before it ends. It stays outside the confinement, so nothing inside can end it.
+// Without a process namespace, a program's children can leave its process group and outlive it. The supervisor adopts orphans
+// below it and ends all of them before it exits. It stays outside the confinement, so nothing inside can end it.
 
 const millisecondsBetweenReaps = 2000
-/** A process that breeds faster than this many rounds can kill is left to the limits. */
+/** A process that multiplies faster than this many rounds can kill is left to the limits. */
 const mostRounds = 10_000
 
 interface Entry {
@@ -24,7 +24,7 @@ const entryOf = (pid: number): Entry | undefined => {
     const [state = "", parent = ""] = text.slice(text.lastIndexOf(")") + 2).split(" ")
     return { pid, parent: Number(parent), isDead: state === "Z" || state === "X" }
   } catch {
-    // It has ended meanwhile.
+    // It has ended in the meantime.
     return undefined
   }
 }
@@ -54,7 +54,7 @@ const endAll = (calls: LinuxCalls, program: number) => {
         try {
           process.kill(pid, "SIGKILL")
         } catch {
-          // It has ended meanwhile.
+          // It has ended in the meantime.
         }
       }
     }
@@ -62,7 +62,7 @@ const endAll = (calls: LinuxCalls, program: number) => {
   }
 }
 
-/** Starts the process that becomes the program, and ends as it did: with its code, or 128 plus the signal's number. */
+/** Starts the process that becomes the program, and exits the way it did: with its code, or 128 plus the signal's number. */
 export const supervise = (calls: LinuxCalls, command: ReadonlyArray<string>): void => {
   becomeSubreaper(calls)
   const child = Bun.spawn([...command], {
@@ -76,7 +76,7 @@ export const supervise = (calls: LinuxCalls, command: ReadonlyArray<string>): vo
     endAll(calls, child.pid)
   }
 
-  // Nothing is ever written: the pipe ends with the service, or when the service is done with the sandbox.
+  // Nothing is ever written to the pipe: it closes when the service ends, or when the service is done with the sandbox.
   read(supervisorFds.control, Buffer.alloc(1), 0, 1, null, end)
   process.on("SIGTERM", end)
   process.on("SIGINT", () => {

@@ -14,7 +14,9 @@ import { insideRoot, placementsOf, type SystemFolder, systemPath } from "../Sand
 import { ownFilter } from "../seccomp/SeccompProgram.ts"
 import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
 
-/** File descriptors of bubblewrap: where it reports the id of the process it started, and where it reads the filter of system calls. */
+/**
+ * bubblewrap's file descriptors: where it reports the id of the process it started, and where it reads the system call filter.
+ */
 const fds = { information: 3, filter: 4 } as const
 
 /** What this bubblewrap supports here. */
@@ -50,7 +52,7 @@ const argumentsOf = (placement: Placement, sized: boolean): ReadonlyArray<string
       return [
         "--proc",
         placement.path,
-        // bubblewrap protects only file systems that are writable as a whole, and the folder of kernel settings is not.
+        // bubblewrap only protects file systems that are writable as a whole, and the folder of kernel settings is not.
         ...kernelInterfaces.flatMap((name) => ["--ro-bind-try", `/proc/${name}`, `${placement.path}/${name}`])
       ]
     case "devices":
@@ -73,7 +75,7 @@ const limitArguments = (limits: SandboxLimits): ReadonlyArray<string> => [
 
 const hardening = ["--die-with-parent", "--new-session", "--as-pid-1", "--cap-drop", "ALL"]
 
-/** In a Run's own network the service's user is root: programs are to be the same user in every network. */
+/** In a Run's own network the service's user is root, but programs should run as the same user in every network. */
 const identityIn = ({ enter }: NetworkEntry, { namespaces }: Variant): ReadonlyArray<string> =>
   enter.length === 0 || !namespaces.includes("--unshare-user")
     ? []
@@ -195,7 +197,7 @@ const levelOf = (
             commandLine: commandLine(placements, command, network, limits),
             cwd: undefined,
             // bubblewrap itself starts with exactly the run's environment: process 1 shows it in /proc, and arguments would be
-            // world readable.
+            // world-readable.
             environment: command.environment,
             role: { kind: "namespace", fd: fds.information },
             inputs: filterInputs(filter),
@@ -210,7 +212,7 @@ const levelOf = (
   }
 }
 
-/** Namespaces per program, created by bubblewrap. */
+/** Separate namespaces for each program, created by bubblewrap. */
 export const bubblewrapRung = (host: LevelHost, hostSettings: Effect.Effect<HostSettings>): Rung => ({
   level: "bubblewrap",
   attempt: Effect.gen(function* (): Effect.fn.Return<Verdict> {

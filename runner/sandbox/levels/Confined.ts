@@ -20,8 +20,8 @@ import { notedIn } from "../ProcessNote.ts"
 import { resourceLimits } from "../SandboxView.ts"
 import type { LevelHost, SandboxedCommand, SandboxSpec } from "./Level.ts"
 
-// How the levels without a foreign launcher start a program: a process of the service becomes it. That process runs before it
-// is confined, so the run must not influence it: it starts in the root folder without an environment.
+// How the levels without an external launcher start a program: one of the service's processes becomes it. That process runs
+// before it is confined, so the run must not be able to influence it: it starts in the root folder without an environment.
 
 const plain = (environment: ProcessEnvironment): Readonly<Record<string, string>> =>
   Object.fromEntries(
@@ -33,16 +33,16 @@ const plain = (environment: ProcessEnvironment): Readonly<Record<string, string>
 
 export interface ConfinedProgram {
   readonly command: SandboxedCommand
-  /** As the program sees it. */
+  /** The path as the program sees it. */
   readonly cwd: string
   readonly confinement: Confinement
-  /** What the Run may use at most. */
+  /** Upper limits on what the Run may use. */
   readonly limits: SandboxLimits
   /** Whether the sandbox has its own user, so that the kernel counts only its processes. */
   readonly ownProcessCount: boolean
 }
 
-/** Headroom before the kernel refuses processes of a shared user: the watcher is to see the limit and end the Run first. */
+/** Headroom before the kernel refuses processes to a shared user: the watcher should notice the limit and end the Run first. */
 const sharedMargin = 64
 
 const specStream = (program: ConfinedProgram) =>
@@ -109,7 +109,7 @@ export const spawnSupervised = Effect.fnUntraced(function* (
     environment: {},
     role: { kind: "supervisor" },
     inputs: [
-      // Open as long as the service wants the program.
+      // Stays open for as long as the service wants the program.
       [supervisorFds.control, Stream.never],
       [supervisorFds.spec, specStream(program)]
     ],
@@ -119,10 +119,10 @@ export const spawnSupervised = Effect.fnUntraced(function* (
   })
 })
 
-/** Plugins create a socket of about 20 characters in the folder, and a socket path may have at most 107 bytes. */
+/** Plugins create a socket with a name of about 20 characters in the folder, and a socket path may be at most 107 bytes long. */
 const longestTemporary = 80
 
-/** A folder for temporary files: the run's own, or one with a shorter path where sockets would not fit. */
+/** A folder for temporary files: the run's own, or one with a shorter path if sockets would not fit. */
 export const temporaryFolderFor = Effect.fnUntraced(function* (spec: SandboxSpec) {
   const own = join(spec.root, spec.temporary ?? ".")
   if (Buffer.byteLength(own) <= longestTemporary) return own

@@ -9,7 +9,7 @@ import type { Level, LevelHost } from "./Level.ts"
 /** One thing that a confined program tries, and the required result. */
 interface Trial {
   readonly name: string
-  /** A shell command that succeeds when the program could do it. */
+  /** A shell command that succeeds if the program is able to do it. */
   readonly script: string
   readonly expected: "done" | "denied"
 }
@@ -70,7 +70,7 @@ export const surprisesOf = Effect.fnUntraced(
     const answers = new Set((out ?? "").split("\n"))
     const surprises = tried.filter(({ expected }, index) => !answers.has(`${index} ${expected}`))
     if (surprises.length === 0) return undefined
-    // A program that did nothing was not confined at all, and its error is more useful than the list.
+    // If the program did nothing at all, it was never confined, and its error is more useful than the list.
     const [first = ""] = (said ?? "").trim().split("\n").slice(-1)
     if (surprises.length === tried.length && first !== "") return first.slice(0, longestSaid)
     return `a confined program ${surprises.map(({ expected, name }) => `${expected === "done" ? "could not" : "could"} ${name}`).join(", ")}`

@@ -10,12 +10,12 @@ import { spawnSupervised, temporaryFolderFor } from "./Confined.ts"
 import type { Level, LevelHost, OpenSandbox, SandboxedCommand, SandboxSpec } from "./Level.ts"
 import { reachablePathSockets } from "./PathSockets.ts"
 
-/** From here on a domain cannot signal outside processes, nor reach their abstract sockets. */
+/** From this version on, a domain can neither signal outside processes nor reach their abstract sockets. */
 const scopedSince = 6
-/** From here on it cannot reach their path sockets either. */
+/** From this version on, it cannot reach their path sockets either. */
 const pathSocketsSince = 9
 
-/** The version of the kernel's Landlock interface; 0 where there is none. */
+/** The version of the kernel's Landlock interface; 0 if there is none. */
 export const kernelLandlock = (host: LevelHost) =>
   Effect.gen(function* () {
     const child = yield* host.spawner.spawn(
@@ -35,13 +35,13 @@ export const kernelLandlock = (host: LevelHost) =>
     Effect.orElseSucceed(() => 0)
   )
 
-/** The user that programs become; undefined where they stay the service's own. */
+/** The user that programs become; undefined if they keep the service's own. */
 export interface RunUser {
   readonly userId: number
   readonly groups: ReadonlyArray<number>
 }
 
-/** The Landlock domain and filter of one program. */
+/** One program's Landlock domain and filter. */
 export const landlockOf = (
   host: LevelHost,
   request: {
@@ -73,10 +73,7 @@ export interface LandlockFilters {
 
 const encoded = (filter: Uint8Array) => Buffer.from(filter).toString("base64")
 
-/**
- * The filters of system calls, without which a domain is too weak; `none` where the system call numbers of this machine are
- * unknown.
- */
+/** The system call filters, without which a domain is too weak; `none` if this machine's system call numbers are unknown. */
 export const landlockFilters: Option.Option<LandlockFilters> = Option.all({
   networked: Option.map(ownFilter({ network: true, sharedProcessIds: true }), encoded),
   isolated: Option.map(ownFilter({ network: false, sharedProcessIds: true }), encoded)
@@ -109,7 +106,7 @@ const levelOf = (host: LevelHost, filters: LandlockFilters): Level => ({
 
 const mostNamed = 3
 
-/** Landlock and a system call filter around programs of the service's own user. */
+/** Landlock and a system call filter around programs that run as the service's own user. */
 export const landlockRung = (host: LevelHost): Rung => ({
   level: "landlock",
   attempt: Effect.gen(function* (): Effect.fn.Return<Verdict> {

@@ -13,11 +13,11 @@ import type { SandboxRefused, SandboxSpawnFailed } from "../SandboxStatus.ts"
  *
  * - `root`: absolute folder that the run owns; the only place it can write to, besides a private /tmp
  * - `readOnly`: absolute paths it may read (tool, provider mirror), at the same path inside
- * - `temporary`: folder in the root, relative to it, for temporary files where there is no private /tmp
- * - `processNote`: absolute file beside the root, a record of the processes that must not outlive the run, to find them after a
- *   crash of the service
+ * - `temporary`: folder in the root, relative to it, for temporary files if there is no private /tmp
+ * - `processNote`: absolute path of a file next to the root, a record of the processes that must not outlive the run, to find
+ *   them after the service has crashed
  * - `demands`: what the Run's execution profile requires of the machine
- * - `moduleTree`: digest of the module's tree where nothing else decides what will be executed; see `Sandbox.trustsTrees`
+ * - `moduleTree`: digest of the module's tree if nothing else decides what will be executed; see `Sandbox.trustsTrees`
  */
 export interface SandboxSpec {
   readonly root: string
@@ -33,9 +33,9 @@ export interface SandboxSpec {
  *
  * - `argv`: program and arguments, no shell
  * - `cwd`: folder relative to the root
- * - `environment`: all of it; nothing is inherited
- * - `network`: whether the Internet may be reached; `process` cannot withhold it
- * - `writable`: absolute paths that only this program may write
+ * - `environment`: the complete environment; nothing is inherited
+ * - `network`: whether the Internet may be reached; `process` cannot prevent it
+ * - `writable`: absolute paths that only this program may write to
  */
 export interface SandboxedCommand {
   readonly argv: readonly [string, ...ReadonlyArray<string>]
@@ -48,7 +48,7 @@ export interface SandboxedCommand {
 export interface OpenSandbox {
   /** The path of `SandboxSpec.root` as the programs see it. */
   readonly root: string
-  /** A folder for temporary files: short enough for sockets, and private. */
+  /** A folder for temporary files, private and with a path short enough for sockets. */
   readonly temporary: string
   readonly spawn: (command: SandboxedCommand) => Effect.Effect<SandboxProcess, SandboxSpawnFailed, Scope.Scope>
 }
@@ -56,7 +56,7 @@ export interface OpenSandbox {
 /** One way of isolating module code. Everything in the root must be written before `open`. */
 export interface Level {
   readonly level: SandboxLevel
-  /** The path of a root as programs will see it; known before it is opened. */
+  /** A root's path as programs will see it; known before it is opened. */
   readonly insideRoot: (root: string) => string
   readonly open: (
     spec: SandboxSpec,
@@ -68,9 +68,9 @@ export interface Level {
 export interface LevelHost {
   readonly spawner: ChildProcessSpawner.ChildProcessSpawner["Service"]
   readonly settings: SandboxSettingsShape
-  /** The requested limits, lowered to those of this process: raising one takes privileges. */
+  /** The requested limits, lowered to this process's own limits: raising one requires privileges. */
   readonly limits: SandboxLimits
   readonly confinement: ConfinementCommandShape
-  /** Absolute folder for the levels' own files, as long as the service runs. */
+  /** Absolute folder for the levels' own files while the service is running. */
   readonly ownFolder: string
 }

@@ -10,10 +10,10 @@ import { surprisesOf } from "./ConfinementProbe.ts"
 import { spawnInNamespaces } from "./Confined.ts"
 import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
 
-/** How the sandbox's user is mapped: to itself, as programs expect, or to root where this `unshare` cannot do that. */
+/** How the sandbox's user is mapped: to itself, as programs expect, or to root if this `unshare` cannot do that. */
 const mappings: ReadonlyArray<ReadonlyArray<string>> = [["--map-current-user", "--keep-caps"], ["--map-root-user"]]
 
-/** In a Run's own network the service's user is root already; it is to be the same user without one. */
+/** In a Run's own network the service's user is already root; without one, programs should run as the same user. */
 const mappingIn = (network: NetworkEntry | undefined, mapping: ReadonlyArray<string>): ReadonlyArray<string> => {
   const [first, ...rest] = mapping
   return network === undefined || network.enter.length === 0 || first !== "--map-current-user"
@@ -46,7 +46,7 @@ const levelOf = (host: LevelHost, found: Namespaces, filter: Uint8Array, hostSet
           return yield* spawnInNamespaces(
             host,
             [
-              // `unshare` ends its child with itself, but would outlive a killed service.
+              // `unshare` ends its child when it ends itself, but would outlive a killed service.
               found.setpriv,
               "--pdeathsig",
               "KILL",
@@ -85,7 +85,7 @@ const levelOf = (host: LevelHost, found: Namespaces, filter: Uint8Array, hostSet
   }
 }
 
-/** Namespaces per program, created by the system's `unshare` and set up by this service. */
+/** Separate namespaces for each program, created by the system's `unshare` and set up by this service. */
 export const namespacesRung = (host: LevelHost, hostSettings: Effect.Effect<HostSettings>): Rung => ({
   level: "namespaces",
   attempt: Effect.gen(function* (): Effect.fn.Return<Verdict> {

@@ -8,32 +8,32 @@ const groupPasses = 0o010
 const groupUses = 0o050
 
 export interface PassageRequest {
-  /** The group of all users of runs. */
+  /** The group that contains all run users. */
   readonly group: number
-  /** Only folders in here may be opened to the group. */
+  /** Only folders inside these may be opened to the group. */
   readonly within: ReadonlyArray<string>
 }
 
 const isWithin = (path: string, folders: ReadonlyArray<string>) =>
   folders.some((folder) => path === folder || path.startsWith(`${folder}/`))
 
-/** The folders above a path, from the nearest one up. */
+/** The folders above a path, starting with the nearest. */
 const above = (path: string): ReadonlyArray<string> =>
   dirname(path) === path ? [] : [dirname(path), ...above(dirname(path))].filter((folder) => folder !== "/")
 
-/** The first folder above a path that an unprivileged user cannot pass; `none` where the path is reachable. */
+/** The first folder above a path that an unprivileged user cannot pass through; `none` if the path is reachable. */
 export const blockedAbove = (path: string) =>
   Effect.findFirst(above(path), (folder) =>
     Effect.tryPromise(() => stat(folder)).pipe(
       Effect.map(({ mode }) => (mode & othersPass) === 0),
-      // What does not exist yet will be created by the service.
+      // Folders that do not exist yet will be created by the service.
       Effect.orElseSucceed(() => false)
     )
   )
 
 /**
- * Lets run users reach a path: private folders of the service are opened to their group, for passage and not for listing. Fails
- * with the first folder that is not the service's and that they cannot pass.
+ * Lets run users reach a path: private folders of the service are opened to their group, for passage but not for listing. Fails
+ * with the first folder that does not belong to the service and that they cannot pass through.
  */
 export const grantPassage = (path: string, use: "pass" | "read", { group, within }: PassageRequest) =>
   Effect.gen(function* () {

@@ -3,7 +3,7 @@ import { access, readdir, readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect } from "effect"
 
-/** Sockets that control the whole machine, and that a container may have been given from outside its network namespace. */
+/** Sockets that control the whole machine, and that may have been passed to a container from outside its network namespace. */
 const wellKnown = [
   "/run/docker.sock",
   "/run/podman/podman.sock",
@@ -30,7 +30,7 @@ const ofUser = (folder: string) =>
     Effect.orElseSucceed(() => [])
   )
 
-/** Whether this user may connect: that takes write permission on the socket and passage through the folders above. */
+/** Whether this user may connect, which takes write permission on the socket and passage through the folders above it. */
 const isReachable = (path: string) =>
   Effect.tryPromise(async () => {
     await access(path, constants.W_OK)
@@ -38,8 +38,9 @@ const isReachable = (path: string) =>
   }).pipe(Effect.orElseSucceed(() => false))
 
 /**
- * Sockets with a path that programs of this user may connect to. Landlock governs them only from version 9 on, and a process
- * behind such a socket may do for the module what it must not do. Those in `guarded` require more than a connection.
+ * Sockets with a path that this user's programs may connect to. Landlock only governs them from version 9 on, and a process
+ * behind such a socket may do things for the module that the module itself must not do. Those in `guarded` require more than a
+ * connection.
  */
 export const reachablePathSockets = Effect.fnUntraced(function* (guarded: string | undefined) {
   const userId = process.getuid?.() ?? 0

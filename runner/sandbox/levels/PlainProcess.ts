@@ -5,8 +5,8 @@ import { spawnSupervised, temporaryFolderFor } from "./Confined.ts"
 import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
 
 /**
- * Plain child processes with an environment of their own: they can reach the service's files, its database and its master key.
- * Never chosen automatically: only where the operator switched isolation off, and for module trees that ship with the service.
+ * Plain child processes with their own environment: they can reach the service's files, its database and its master key. Never
+ * chosen automatically: used only if the operator has switched isolation off, and for module trees that ship with the service.
  */
 export const plainProcess = (host: LevelHost): Level => ({
   level: "process",
@@ -24,7 +24,7 @@ export const plainProcess = (host: LevelHost): Level => ({
             { processNote: spec.processNote, killStragglers: Effect.void, guard }
           )
         }
-        // Elsewhere processes that leave the process group cannot be adopted.
+        // On other systems, processes that leave the process group cannot be adopted.
         const [program, ...args] = command.argv
         return spawnProcess(host.spawner, {
           commandLine: { program, args },

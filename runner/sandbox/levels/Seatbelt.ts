@@ -8,7 +8,7 @@ import { surprisesOf } from "./ConfinementProbe.ts"
 import { temporaryFolderFor } from "./Confined.ts"
 import type { Level, LevelHost, OpenSandbox, SandboxedCommand, SandboxSpec } from "./Level.ts"
 
-/** What macOS programs read on start; nothing personal. */
+/** What macOS programs read on startup; nothing personal. */
 const systemPaths = [
   "/usr",
   "/bin",
@@ -29,7 +29,10 @@ const quoted = (path: string) => `"${path.replaceAll("\\", "\\\\").replaceAll('"
 const below = (paths: ReadonlyArray<string>) => paths.map((path) => `(subpath ${quoted(path)})`).join(" ")
 const exactly = (paths: ReadonlyArray<string>) => paths.map((path) => `(literal ${quoted(path)})`).join(" ")
 
-/** A Seatbelt profile: everything that it does not name is denied. The network is denied, or cannot reach this machine itself. */
+/**
+ * A Seatbelt profile: everything that it does not name is denied. The network is either denied, or cannot reach this machine
+ * itself.
+ */
 export const seatbeltProfile = (paths: {
   readonly readOnly: ReadonlyArray<string>
   readonly writable: ReadonlyArray<string>
@@ -98,8 +101,8 @@ const levelOf = (host: LevelHost, program: string): Level => {
 }
 
 /**
- * The sandbox of macOS around programs of the service's own user. It is the weakest accepted level, and has not been tried on a
- * Mac.
+ * The macOS sandbox around programs that run as the service's own user. It is the weakest accepted level, and has not been tried
+ * on a Mac.
  */
 export const seatbeltRung = (host: LevelHost): Rung => ({
   level: "seatbelt",

@@ -8,13 +8,13 @@ export interface UserIdRange {
   readonly count: number
 }
 
-/** Where services of this machine see which ranges are taken. Like the locks, it is emptied when the machine starts. */
+/** Where the services on this machine see which ranges are taken. Like the locks, it is cleared when the machine boots. */
 const defaultFolder = "/run/svc-user-ids"
 /** Below the id of `nobody`. */
 const highestId = 65_533
 const exclusiveWithoutWaiting = 2 | 4
 
-/** The ranges of a machine, the wanted one first; each has one more id, for the group of all its users. */
+/** A machine's ranges, starting with the wanted one; each has one more id, for the group of all its users. */
 export const rangesFrom = ({ count, first }: UserIdRange): ReadonlyArray<UserIdRange> =>
   Array.from({ length: Math.max(1, Math.floor((highestId + 1 - first) / (count + 1))) }, (_, index) => ({
     first: first + index * (count + 1),
@@ -22,15 +22,15 @@ export const rangesFrom = ({ count, first }: UserIdRange): ReadonlyArray<UserIdR
   }))
 
 /**
- * Takes a range of ids for this service only, until the Scope closes: services that share one would end each other's
- * Runs. The kernel releases the lock when the process ends, however it ends. Undefined when every range is taken, or
- * the folder cannot be used.
+ * Takes a range of ids for this service alone, until the Scope closes: services sharing one would end each other's Runs. The
+ * kernel releases the lock when the process ends, however it ends. Undefined if every range is taken, or the folder cannot be
+ * used.
  */
 export const takeUserIds = Effect.fnUntraced(function* (
   wanted: UserIdRange,
   folder = defaultFolder
 ): Effect.fn.Return<UserIdRange | undefined, never, Scope.Scope> {
-  // Loaded only when needed: it would delay every start.
+  // Loaded only when needed: it would slow down every startup.
   const { linuxCalls } = yield* Effect.promise(() => import("../confinement/LinuxCalls.ts"))
   const take = (range: UserIdRange) =>
     Effect.sync(() =>

@@ -2,7 +2,7 @@ import { join } from "node:path"
 import { readKernelFile } from "./KernelFile.ts"
 import type { RunBounds } from "./LimitExceeded.ts"
 
-/** A file of a group that counts hits of a limit. */
+/** A file in a group that counts how often a limit was hit. */
 export interface HitCounter {
   readonly file: string
   readonly key: string
@@ -13,20 +13,20 @@ export interface HitCounter {
 export interface GroupPlace {
   readonly folder: string
   /**
-   * Into which a process with one thread writes 0 to join. Moving a whole process, as `cgroup.procs` does, blocks every start
-   * and end of a process on the machine, after some 15 ms of synchronising all processors; a thread that moves itself does not
-   * wait. Version 2 cannot move a single thread where memory is limited.
+   * A single-threaded process joins by writing 0 to this file. Moving a whole process, as `cgroup.procs` does, blocks every
+   * process start and exit on the machine, after some 15 ms spent synchronising all processors; a thread that moves itself does
+   * not wait. Version 2 cannot move a single thread when memory is limited.
    */
   readonly joinFile: "cgroup.procs" | "tasks"
   readonly required: ReadonlyArray<readonly [file: string, value: string]>
   /** Absent in some kernels. */
   readonly optional: ReadonlyArray<readonly [file: string, value: string]>
   readonly counters: ReadonlyArray<HitCounter>
-  /** Ends everything in the group when written; absent in version 1. */
+  /** Writing to it kills everything in the group; absent in version 1. */
   readonly killFile: string | undefined
 }
 
-/** The groups of this process by controller; the one hierarchy of version 2 has the name "". */
+/** This process's groups by controller; the single hierarchy of version 2 is named "". */
 export const ownGroupFolder = (
   controller: string,
   groups = readKernelFile("/proc/self/cgroup") ?? "",
@@ -57,7 +57,7 @@ export const unifiedPlace = (folder: string, { memoryBytes, processes }: RunBoun
   ],
   optional: [
     ["memory.swap.max", "0"],
-    // A Run that lost one process for lack of memory cannot continue meaningfully.
+    // A Run that has lost a process to lack of memory cannot continue meaningfully.
     ["memory.oom.group", "1"]
   ],
   counters: [

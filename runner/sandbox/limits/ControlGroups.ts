@@ -15,7 +15,7 @@ import { listProcesses, processTree } from "./ProcessTree.ts"
 
 /** A control group that contains every process of one Run. */
 export interface ControlGroup {
-  /** Files into which a process with one thread writes 0 to join. */
+  /** Files to which a single-threaded process writes 0 to join. */
   readonly join: ReadonlyArray<string>
   /** The limit that was hit, if any. */
   readonly hit: Effect.Effect<"memory_limit" | "process_limit" | undefined>
@@ -29,7 +29,7 @@ export interface ControlGroups {
   readonly make: (bounds: RunBounds) => Effect.Effect<ControlGroup | undefined, never, Scope.Scope>
 }
 
-/** The service itself moves into this group, since a group with children may hold no processes. */
+/** The service itself moves into this group, since a group with children may not contain processes. */
 const serviceGroup = "svc-service"
 const runPrefix = "svc-run-"
 
@@ -105,7 +105,7 @@ export const groupsIn = (
   })
 })
 
-/** Groups of a killed service. Empty ones are removed; the kernel keeps the others. */
+/** Groups left by a killed service. Empty ones are removed; the kernel keeps the others. */
 const sweep = (folder: string) => {
   const names = Result.getOrElse(
     Result.try(() => readdirSync(folder)),

@@ -4,8 +4,8 @@ import { ChildProcess, type ChildProcessSpawner } from "effect/process"
 import { systemPath } from "../SandboxView.ts"
 
 /**
- * The disk usage of a folder in bytes, undefined when unknown. `du` walks it instead of this process: it follows no links
- * planted by module code, and a folder of a million files blocks nothing else.
+ * The disk usage of a folder in bytes, undefined if unknown. `du` walks the folder instead of this process: it does not follow
+ * links planted by module code, and a folder with a million files does not block anything else.
  */
 export const folderBytes = Effect.fnUntraced(
   function* (spawner: ChildProcessSpawner.ChildProcessSpawner["Service"], folder: string) {
@@ -31,7 +31,7 @@ export interface DiskSpace {
   readonly totalBytes: number
 }
 
-/** The free space on the disk of a folder for non-root users. */
+/** The free space on a folder's disk, as available to non-root users. */
 export const diskSpace = (folder: string): Effect.Effect<DiskSpace | undefined> =>
   Effect.tryPromise(() => statfs(folder)).pipe(
     Effect.map(({ bavail, blocks, bsize }) => ({ freeBytes: bavail * bsize, totalBytes: blocks * bsize })),

@@ -1,6 +1,6 @@
 import type { RunLimitCode } from "../../../schema/records/RunConfinement.ts"
 
-/** Why a Run was ended: the limit it exceeded, in the words of its error. */
+/** Why a Run was ended: the limit it exceeded, as worded in its error. */
 export interface LimitExceeded {
   readonly code: RunLimitCode
   readonly message: string
@@ -14,7 +14,7 @@ export interface RunBounds {
   readonly tmpBytes: number
   readonly shmBytes: number
   readonly folderBytes: number
-  /** Free space that Runs leave on the disk of the run folders. */
+  /** Space on the run folders' disk that Runs must leave free. */
   readonly freeBytes: number
 }
 

@@ -31,15 +31,15 @@ interface Held {
 
 export interface PrivateFileSystems {
   /**
-   * Finds them through a process that sees them. While its sandbox is set up, other file systems may be mounted there for a
-   * moment.
+   * Finds the file systems through a process that sees them. While its sandbox is being set up, other file systems may be mounted
+   * there briefly.
    */
   readonly look: (pid: number) => Effect.Effect<void>
-  /** The first full one. They are held open, so that this works after the process that filled one has ended. */
+  /** The first file system that is full. All are held open, so that this works after the process that filled one has ended. */
   readonly full: Effect.Effect<PrivateLimit | undefined>
 }
 
-/** Watches the private file systems of one program until the Scope closes; they are freed then. */
+/** Watches one program's private file systems until the Scope closes, which frees them. */
 export const privateFileSystems: Effect.Effect<PrivateFileSystems, never, Scope.Scope> = Effect.map(
   Effect.acquireRelease(
     Effect.sync(() => new Map<PrivateLimit, Held>()),

@@ -2,7 +2,7 @@ import { readdirSync, statSync } from "node:fs"
 import { Effect, Result } from "effect"
 import { readKernelFile } from "./KernelFile.ts"
 
-/** One process, as the kernel's table of processes lists it. */
+/** One process, as listed in the kernel's process table. */
 export interface ListedProcess {
   readonly pid: number
   readonly parent: number
@@ -16,9 +16,9 @@ const isProcess = /^\d+$/
 
 const listed = (pid: string): ReadonlyArray<ListedProcess> => {
   const line = readKernelFile(`/proc/${pid}/stat`)
-  // It ended after it was listed.
+  // The process ended after it was listed.
   if (line === undefined) return []
-  // The name in parentheses may contain anything, further parentheses included.
+  // The name in parentheses may contain anything, even more parentheses.
   const fields = line.slice(line.lastIndexOf(")") + 2).split(" ")
   const [parent, group, threads, pages] = [fields[1], fields[2], fields[17], fields[21]].map(Number)
   return [
@@ -32,7 +32,7 @@ const listed = (pid: string): ReadonlyArray<ListedProcess> => {
   ]
 }
 
-/** All visible processes of this machine; none where there is no /proc. */
+/** All visible processes on this machine; none if there is no /proc. */
 export const listProcesses: Effect.Effect<ReadonlyArray<ListedProcess>> = Effect.sync(() =>
   Result.getOrElse(
     Result.try(() => readdirSync("/proc")),
@@ -42,7 +42,7 @@ export const listProcesses: Effect.Effect<ReadonlyArray<ListedProcess>> = Effect
     .flatMap(listed)
 )
 
-/** How many threads the user of this process has on the machine, as the kernel counts them against the limit on processes. */
+/** How many threads this process's user has on the machine, as the kernel counts them against the process limit. */
 export const ownUserThreads: Effect.Effect<number> = Effect.map(listProcesses, (all) =>
   all
     .filter(({ pid }) => statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid === process.getuid?.())
@@ -62,15 +62,15 @@ export const processTree = (all: ReadonlyArray<ListedProcess>, root: number): Re
   return [...found.values()]
 }
 
-/** The memory of a process, where shared pages count proportionally; the resident size where that is unreadable. */
+/** The memory of a process, with shared pages counted proportionally; the resident size if that cannot be read. */
 const proportionalBytes = ({ pid, residentBytes }: ListedProcess): number => {
   const kibibytes = /^Pss:\s+(\d+) kB$/m.exec(readKernelFile(`/proc/${pid}/smaps_rollup`) ?? "")?.[1]
   return kibibytes === undefined ? residentBytes : Number(kibibytes) * 1024
 }
 
 /**
- * Whether processes exceed a memory limit. Resident sizes are cheap and count shared pages repeatedly; only when they exceed
- * the limit are proportional sizes read.
+ * Whether processes exceed a memory limit. Resident sizes are cheap but count shared pages repeatedly; proportional sizes are
+ * read only when the resident sizes exceed the limit.
  */
 export const usesMoreThan = (processes: ReadonlyArray<ListedProcess>, limit: number): boolean => {
   const sum = (bytes: (process: ListedProcess) => number) =>

@@ -13,7 +13,7 @@ import { launchedIn } from "./RunLauncher.ts"
 /** A program of a Run, as the limits see it. */
 export interface LimitedProgram {
   readonly pid: number
-  /** A process that sees the private file systems; the program itself where there is none. */
+  /** A process that sees the private file systems; the program itself if there are none. */
   readonly inside: Effect.Effect<number>
   readonly interrupt: Effect.Effect<void>
   readonly kill: Effect.Effect<void>
@@ -23,20 +23,20 @@ export interface LimitedProgram {
 export interface RunGuard {
   readonly around: (commandLine: CommandLine) => CommandLine
   /**
-   * Ends the program when the Run exceeds a limit, until the Scope closes. Returns a check, for use after the end, of whether a
-   * limit ended it.
+   * Ends the program when the Run exceeds a limit, until the Scope closes. Returns a check, to be used after the program has
+   * ended, of whether a limit ended it.
    */
   readonly watch: (
     program: LimitedProgram
   ) => Effect.Effect<Effect.Effect<LimitExceeded | undefined>, never, Scope.Scope>
-  /** Ends processes that left the program's tree, where a control group tracks them. */
+  /** Ends processes that have left the program's tree, if a control group tracks them. */
   readonly endAll: Effect.Effect<void>
 }
 
 export interface RunLimits {
   readonly bounds: RunBounds
   readonly keeper: LimitKeeper
-  /** Never fails: where no group can be created, the Run is watched. `own` are the limits of this Run. */
+  /** Never fails: if no group can be created, the Run is watched instead. `own` are the limits of this Run. */
   readonly guard: (root: string, own: RunBounds) => Effect.Effect<RunGuard, never, Scope.Scope>
 }
 
@@ -45,12 +45,12 @@ const looks = Schedule.min([Schedule.exponential("25 millis"), Schedule.spaced("
 /** How often the free space is checked, and how long an ended Run has to release its folder. */
 const floorPause = Duration.millis(500)
 const reliefPause = Duration.seconds(3)
-/** How often the run folder is measured; the pause is at least this many times longer than a measurement. */
+/** How often the run folder is measured; the pause is at least this many times as long as a measurement. */
 const folderPause = 2000
 const pauseFactor = 10
-/** A tool that is asked to stop saves its state, but one that keeps filling its folder gets no time. */
+/** A tool that is asked to stop saves its state first, but one that keeps filling its folder gets no time for that. */
 const longestFarewell = Duration.seconds(5)
-/** On a small disk the floor is a fraction of it. */
+/** On a small disk, the required free space is a fraction of the disk. */
 const largestFloorPart = 0.05
 /** Ending a Run that uses less than this fraction of the floor would not help. */
 const worthwhilePart = 0.1
@@ -74,7 +74,7 @@ export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
   const watched = new Set<Watched>()
   const relieving = yield* Semaphore.make(1)
 
-  /** Ends the Run that uses the most of a disk that runs low, unless that would not help. */
+  /** When the disk runs low, ends the Run that uses the most of it, unless that would not help. */
   const relieve = Effect.fnUntraced(function* (floor: number) {
     const sizes = yield* Effect.forEach(Array.from(watched), (run) =>
       Effect.map(folderBytes(spawner, run.root), (bytes = 0) => ({ run, bytes }))

@@ -12,14 +12,14 @@ export class NetworkFailed extends Schema.TaggedError<NetworkFailed>()("NetworkF
 export interface NetworkEntry {
   /** Prefix of a program's command line. */
   readonly enter: ReadonlyArray<string>
-  /** The file to show as /etc/resolv.conf; undefined for the host's own. */
+  /** The file to show as /etc/resolv.conf; undefined to show the host's own. */
   readonly resolvConf: string | undefined
 }
 
 /** The host's network. */
 export const hostNetwork: NetworkEntry = { enter: [], resolvConf: undefined }
 
-/** The command line of a program in a network; unchanged without one. */
+/** The command line for running a program in a network; unchanged if there is none. */
 export const within = (network: NetworkEntry | undefined, argv: ReadonlyArray<string>): CommandLine => {
   const [program = "", ...args] = [...(network?.enter ?? []), ...argv]
   return { program, args }
@@ -27,12 +27,12 @@ export const within = (network: NetworkEntry | undefined, argv: ReadonlyArray<st
 
 const device = "svc0"
 
-// Everything of a network is in one process namespace, which the kernel ends with its first process: the shell below. The shell
-// ends with `unshare`, which ends with the service, however that ends. So nothing remains, wherever setup is interrupted. The
-// end of input also means that the service is gone: it may have ended before `setpriv` could request the signal. pasta must not
-// be started by root: it drops to `nobody` and then waits indefinitely; in its own user namespace it has nothing to drop. It
-// returns when its network is up. The namespace it joins must have no rights that pasta lacks, so the holder reports its id
-// (the host's, as long as /proc is) after it has dropped all of them.
+// Everything in a network is in one process namespace, which the kernel ends with its first process: the shell below. The shell
+// ends with `unshare`, which ends with the service, however that ends. So nothing is left behind, wherever setup is interrupted.
+// End of input also means that the service is gone: it may have ended before `setpriv` could request the signal. pasta must not
+// be started as root: it drops to `nobody` and then waits indefinitely; in its own user namespace it has nothing to drop. It
+// returns once its network is up. The namespace that it joins must not have any rights that pasta lacks, so the holder drops all
+// of its own before it reports its id (the host's, for as long as /proc is the host's).
 const holding = `read -r id rest < /proc/self/stat; echo $id; exec cat <&3 > /dev/null`
 
 const inside = `
@@ -61,7 +61,7 @@ unshare -n /bin/sh -c "$inside" svc-network "$rules4" "$rules6" "$holding" < /de
 const rule = (range: string) => `rule add pref 100 to ${range} prohibit\n`
 const isIpv4 = (range: string) => ipaddr.parseCIDR(range)[0].kind() === "ipv4"
 
-/** The first: the resolver is reachable although its address is in a forbidden range. */
+/** The first rule: the resolver is reachable although its address is in a forbidden range. */
 const rulesFor = (forbidden: ReadonlyArray<string>) => ({
   rules4: [`rule add pref 90 to ${resolverInside}/32 lookup main\n`]
     .concat(forbidden.filter(isIpv4).map(rule))
@@ -74,10 +74,10 @@ const rulesFor = (forbidden: ReadonlyArray<string>) => ({
 
 export interface NetworkRequest {
   readonly pasta: string
-  /** Ranges that are unreachable inside. */
+  /** Ranges that cannot be reached from inside. */
   readonly forbidden: ReadonlyArray<string>
   readonly resolver: HostResolver | undefined
-  /** The file with the text of `resolver.resolvConf`. */
+  /** The file that contains `resolver.resolvConf`. */
   readonly resolvConf: string
 }
 
@@ -112,7 +112,7 @@ export const makeNetwork = Effect.fn("NetworkNamespace.make")(function* (
   const complaining = yield* child.stderr.pipe(
     Stream.decodeText(),
     Stream.splitLines,
-    // The shell reports what it killed itself.
+    // The shell reports what it has killed itself.
     Stream.filter((line) => !line.includes("syslog") && line !== "Killed"),
     Stream.runForEach((line) => Ref.set(complaint, line)),
     Effect.ignore,

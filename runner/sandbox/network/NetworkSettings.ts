@@ -12,8 +12,8 @@ export interface NetworkSettings {
 }
 
 /**
- * Metadata services that give credentials to any process of the machine: link-local addresses, and those of two providers that
- * differ.
+ * Metadata services that give credentials to any process on the machine: link-local addresses, and those of two providers that
+ * use other ones.
  */
 export const metadataRanges: ReadonlyArray<string> = ["169.254.0.0/16", "100.100.100.200/32", "fd00:ec2::254/128"]
 

@@ -6,7 +6,7 @@ import { systemPath } from "../SandboxView.ts"
 import { trialFolder } from "../TrialFolder.ts"
 import type { NetworkEntry } from "./NetworkNamespace.ts"
 
-/** Starts a program of a level in a private network; returns what went wrong. */
+/** Starts one of a level's programs in a private network; returns what went wrong. */
 export const tryNetwork = (host: LevelHost, level: Level) =>
   Effect.fnUntraced(
     function* (entry: NetworkEntry) {

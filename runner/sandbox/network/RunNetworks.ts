@@ -10,7 +10,7 @@ import { hostNetwork, makeNetwork, type NetworkEntry, NetworkFailed, type Networ
 
 /** How a sandbox level starts programs in a network. */
 export interface NetworkUse {
-  /** Folder for files of the networks. */
+  /** Folder for the networks' files. */
   readonly folder: string
   /** Starts a trial sandbox in a network; returns what went wrong. */
   readonly attempt: (entry: NetworkEntry) => Effect.Effect<string | undefined>
@@ -75,7 +75,7 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
       )
       const made: Made = { entry, scope }
       return made
-      // A busy machine may be too slow once; the network of a Run must not depend on that.
+      // A busy machine may be too slow once; a Run's network must not depend on that.
     }).pipe(Effect.retry({ times: 2 }))
 
   const tried = (attempt: Effect.Effect<string | undefined>) =>
@@ -127,8 +127,8 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
   })
 
   /**
-   * After a Run its network is empty, so the Run does not wait for the kernel to remove it. The next network is created then:
-   * waiting for it would take as long as a small plan, and creating it earlier would take processor time from the Run.
+   * After a Run its network is empty, so the Run does not wait for the kernel to remove it. The next network is created at that
+   * point: making a Run wait for it would take as long as a small plan, and creating it earlier would take CPU time from the Run.
    */
   const giveBack = (make: Effect.Effect<Made, NetworkFailed>, { scope }: Made) =>
     Scope.close(scope, Exit.void).pipe(
@@ -148,7 +148,7 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
   return { status: Effect.map(found, ({ status }) => status), take }
 })
 
-/** One network for all commands of a Run, created on first use and kept until the Scope closes. */
+/** One network for all of a Run's commands, created on first use and kept until the Scope closes. */
 export const networkOfRun = Effect.fnUntraced(function* (networks: RunNetworks) {
   const scope = yield* Effect.scope
   return yield* Effect.cached(

@@ -7,7 +7,7 @@ import {
   deniedCalls
 } from "./SystemCallNumbers.ts"
 
-/** One instruction of classic BPF: operation, jumps when true and when false, operand. */
+/** One classic BPF instruction: operation, jump offsets if true and if false, operand. */
 type Instruction = readonly [operation: number, whenTrue: number, whenFalse: number, operand: number]
 
 const load = 0x20
@@ -28,12 +28,12 @@ const numberAt = 0
 const architectureAt = 4
 const argumentAt = (index: number) => 16 + 8 * index
 
-/** On x86_64, numbers from here on belong to the x32 interface, under which every call has a second number. */
+/** On x86_64, numbers from here on belong to the x32 interface, which gives every call a second number. */
 const x32From = 0x4000_0000
 
 const namespaceFlags = 0x7e02_0000
 const fastOpen = 0x2000_0000
-/** Injects characters into the terminal's input, as if typed. */
+/** Injects characters into the terminal's input, as if they had been typed. */
 const pushInput = 0x5412
 const multipathTcp = 262
 
@@ -43,8 +43,8 @@ export interface SeccompRules {
   /** Whether Internet sockets may be created. */
   readonly network: boolean
   /**
-   * Whether the sandbox shares its process ids with the service. Then changing limits, priority and affinity of other processes
-   * must be denied; in a process namespace there are none to change, and programs may set those of their own threads.
+   * Whether the sandbox shares its process ids with the service. If so, changing the limits, priority and affinity of other
+   * processes must be denied; in a process namespace there are no others to change, and programs may change their own threads.
    */
   readonly sharedProcessIds: boolean
 }
@@ -90,7 +90,7 @@ const instructions = (architecture: Architecture, rules: SeccompRules): Readonly
   const numbered = (calls: Record<string, CallNumbers>) => Object.values(calls).flatMap((pair) => pair[index] ?? [])
   const at = (name: keyof typeof checkedCalls) => checkedCalls[name][index]
   const socketFamilies = [families.unix, families.netlink, ...(rules.network ? [families.inet, families.inet6] : [])]
-  // Their argument is the process, where 0 means the caller.
+  // Their argument is the process; 0 means the caller.
   const onProcess = [
     ["prlimit64", 0],
     ["setpriority", 1],
@@ -102,11 +102,11 @@ const instructions = (architecture: Architecture, rules: SeccompRules): Readonly
   ] as const
   return [
     ...preamble(architecture),
-    // The C library falls back to `clone`, whose flags can be read; those of `clone3` lie in memory.
+    // The C library falls back to `clone`, whose flags can be read; those of `clone3` are in memory.
     ...refusedOutright(at("clone3"), notImplemented),
     ...judged(at("clone"), 0, denyIfAnyBit(namespaceFlags)),
     ...judged(at("ioctl"), 1, denyIf(pushInput)),
-    // Landlock does not see a connection that is opened by its first data.
+    // Landlock does not see a connection that is opened by sending its first data.
     ...judged(at("sendto"), 3, denyIfAnyBit(fastOpen)),
     ...judged(at("sendmsg"), 2, denyIfAnyBit(fastOpen)),
     ...judged(at("sendmmsg"), 3, denyIfAnyBit(fastOpen)),
@@ -121,7 +121,7 @@ const instructions = (architecture: Architecture, rules: SeccompRules): Readonly
   ]
 }
 
-/** A seccomp filter in the form of the kernel and bubblewrap: an array of `struct sock_filter`. */
+/** A seccomp filter in the form used by the kernel and bubblewrap: an array of `struct sock_filter`. */
 export const seccompProgram = (architecture: Architecture, rules: SeccompRules): Uint8Array<ArrayBuffer> => {
   const program = instructions(architecture, rules)
   const bytes = new Uint8Array(program.length * 8)
@@ -135,6 +135,6 @@ export const seccompProgram = (architecture: Architecture, rules: SeccompRules):
   return bytes
 }
 
-/** The filter for this machine; `none` where its system call numbers are unknown. */
+/** The filter for this machine; `none` if its system call numbers are unknown. */
 export const ownFilter = (rules: SeccompRules): Option.Option<Uint8Array<ArrayBuffer>> =>
   process.arch === "x64" || process.arch === "arm64" ? Option.some(seccompProgram(process.arch, rules)) : Option.none()

@@ -1,6 +1,6 @@
 export type Architecture = "x64" | "arm64"
 
-/** The kernel's number of the architecture in the data that a filter sees (`AUDIT_ARCH_*`). */
+/** The kernel's number for the architecture in the data that a filter sees (`AUDIT_ARCH_*`). */
 export const auditArchitecture = { x64: 0xc000_003e, arm64: 0xc000_00b7 } as const satisfies Record<
   Architecture,
   number
@@ -10,8 +10,8 @@ export const auditArchitecture = { x64: 0xc000_003e, arm64: 0xc000_00b7 } as con
 export type CallNumbers = readonly [x64: number, arm64: number | undefined]
 
 /**
- * Calls that no module needs and that reach beyond a sandbox: other processes, mounts and namespaces, the kernel's own state, keys, and
- * interfaces of the kernel with a history of ways out.
+ * Calls that no module needs and that reach beyond a sandbox: other processes, mounts and namespaces, the kernel's own state,
+ * keys, and kernel interfaces with a history of escapes.
  */
 export const deniedCalls = {
   acct: [163, 89],
@@ -76,7 +76,7 @@ export const deniedCalls = {
   vhangup: [153, 58]
 } as const satisfies Record<string, CallNumbers>
 
-/** Calls that are checked by an argument. */
+/** Calls for which an argument is checked. */
 export const checkedCalls = {
   clone: [56, 220],
   clone3: [435, 435],

@@ -32,7 +32,7 @@ export class OctetReader {
     return Result.map(this.take(octets), (taken) => taken.reduce((sum, octet) => sum * 256 + octet, 0))
   }
 
-  /** A multiprecision integer, in its shortest form, as its octets. */
+  /** The octets of a multiprecision integer in its shortest form. */
   integer(): Result.Result<Uint8Array, OpenPgpRefused> {
     return Result.flatMap(this.number(2), (bits) =>
       Result.flatMap(this.take(Math.ceil(bits / 8)), (octets) =>
@@ -58,6 +58,6 @@ export const joined = (...parts: ReadonlyArray<Uint8Array>): Uint8Array => {
   return whole
 }
 
-/** A length of four octets, big-endian. */
+/** A four-octet length, big-endian. */
 export const fourOctets = (length: number): Uint8Array =>
   Uint8Array.from([length >>> 24, (length >>> 16) & 0xff, (length >>> 8) & 0xff, length & 0xff])

@@ -5,7 +5,7 @@ import { framedKey, type PublicKey, readPublicKey } from "./OpenPgpPublicKey.ts"
 import { type OpenPgpRefused, refuse } from "./OpenPgpRefused.ts"
 import { holds, names, readSignature, type Signature, signatureTypes } from "./OpenPgpSignature.ts"
 
-/** A key with those of its keys that may sign data now: itself, its subkeys, or both. */
+/** A key, with those parts of it that may sign data now: itself, its subkeys, or both. */
 export interface Certificate {
   readonly fingerprint: string
   readonly signers: ReadonlyArray<PublicKey>
@@ -59,7 +59,7 @@ const newest = (signatures: ReadonlyArray<Signature>): Signature | undefined =>
 const isExpired = (key: PublicKey, { keyLifetime }: Signature, now: number): boolean =>
   keyLifetime !== undefined && key.created + keyLifetime <= now
 
-/** The key's latest self-signature. An older one never replaces a newer one that does not verify. */
+/** The key's latest self-signature. If it does not verify, an older one never replaces it. */
 const selfSignature = (key: PublicKey, { others, primary }: ParsedKey, now: number) =>
   Result.gen(function* () {
     const { certificationRevocation, direct, leastUserCertification, mostUserCertification } = signatureTypes
@@ -100,7 +100,7 @@ const signingSubkey = (key: PublicKey, { body, signatures }: Part, now: number) 
 const certificate = (parts: ParsedKey, now: number): Result.Result<Certificate, OpenPgpRefused> =>
   Result.gen(function* () {
     const key = yield* readPublicKey(parts.primary.body)
-    // Regardless of who revoked it, and of whether that is verifiable.
+    // Regardless of who revoked it, and of whether the revocation can be verified.
     const revoked = [parts.primary, ...parts.others].some(({ signatures }) =>
       signatures.some(({ type }) => type === signatureTypes.keyRevocation)
     )
@@ -115,7 +115,7 @@ const certificate = (parts: ParsedKey, now: number): Result.Result<Certificate, 
     return { fingerprint: key.fingerprint, signers: [...(self.keySigns ? [key] : []), ...subkeys] }
   })
 
-/** The keys in a file of public keys that may be used now (seconds since 1970). A key that may not be used fails the file. */
+/** The keys in a public key file that may be used now (seconds since 1970). A key that may not be used fails the file. */
 export const readKeyring = (
   packets: ReadonlyArray<Packet>,
   now: number

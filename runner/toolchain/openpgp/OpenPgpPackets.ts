@@ -7,7 +7,7 @@ export interface Packet {
   readonly body: Uint8Array
 }
 
-// A release key with several names and subkeys has a few dozen.
+// A release key with several names and subkeys has a few dozen packets.
 const mostPackets = 512
 
 const newLength = (reader: OctetReader): Result.Result<number, OpenPgpRefused> =>

@@ -4,7 +4,7 @@ import { Base64Url, Hex } from "effect/encoding"
 import { joined, OctetReader } from "./OctetReader.ts"
 import { type OpenPgpRefused, refuse } from "./OpenPgpRefused.ts"
 
-/** The accepted hashes of signatures; SHA-1 and MD5 are not among them. */
+/** The accepted signature hashes; SHA-1 and MD5 are not among them. */
 export type HashName = "sha256" | "sha384" | "sha512"
 
 /** A public key of an accepted kind that can verify. */
@@ -16,7 +16,7 @@ export interface PublicKey {
   /** Seconds since 1970. */
   readonly created: number
   readonly algorithm: number
-  /** Whether the material of a signature was made by this key over the digest of the octets. */
+  /** Whether this key made the signature material over the digest of the octets. */
   readonly made: (hash: HashName, octets: Uint8Array, material: OctetReader) => Result.Result<boolean, OpenPgpRefused>
 }
 
@@ -107,7 +107,7 @@ const verifierOf = (algorithm: number, reader: OctetReader): Result.Result<Verif
 export const framedKey = (body: Uint8Array): Uint8Array =>
   joined(Uint8Array.of(0x99, body.length >> 8, body.length & 0xff), body)
 
-/** The body of a public key or subkey packet of version 4. */
+/** The body of a version 4 public key or subkey packet. */
 export const readPublicKey = (body: Uint8Array): Result.Result<PublicKey, OpenPgpRefused> =>
   Result.gen(function* () {
     const reader = new OctetReader(body)

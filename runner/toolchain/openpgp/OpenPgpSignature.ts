@@ -18,14 +18,14 @@ export const signatureTypes = {
   certificationRevocation: 0x30
 } as const
 
-/** A signature packet of version 4. Nothing in it is trusted before `holds`. */
+/** A version 4 signature packet. Nothing in it is trusted before `holds`. */
 export interface Signature {
   readonly type: number
   readonly algorithm: number
   readonly hash: number
   /** Seconds since 1970. */
   readonly created: number
-  /** Seconds after its creation; absent when it does not end. */
+  /** Seconds after its creation; absent if it never expires. */
   readonly lifetime?: number
   /** Seconds after the creation of the key; absent if it never expires. */
   readonly keyLifetime?: number
@@ -35,7 +35,7 @@ export interface Signature {
   readonly issuerFingerprint?: string
   /** The signature by which a subkey agrees to its binding. */
   readonly embedded?: Uint8Array
-  /** It has a critical part that is not understood. */
+  /** Whether it has a critical part that is not understood. */
   readonly demandsUnknown: boolean
   /** What is hashed after the signed octets. */
   readonly trailer: Uint8Array
@@ -93,7 +93,7 @@ const seconds = (octets: Uint8Array | undefined): Result.Result<number | undefin
       ? new OctetReader(octets).number(4)
       : refuse("A time is not one.")
 
-/** Zero means no end, like an absent value. */
+/** Zero means no expiry, like an absent value. */
 const lifetime = (octets: Uint8Array | undefined) =>
   Result.map(seconds(octets), (value) => (value === 0 ? undefined : value))
 
@@ -116,7 +116,7 @@ export const readSignature = (body: Uint8Array): Result.Result<Signature, OpenPg
     const unhashed = yield* readSubpackets(yield* reader.take(yield* reader.number(2)))
     const digestStart = yield* reader.take(2)
     const material = yield* reader.take(body.length - reader.position)
-    // Unsigned parts are only hints: what they name must verify.
+    // Unsigned parts are only hints: whatever they name must verify.
     const hint = (kind: number) => hashed.found.get(kind) ?? unhashed.found.get(kind)
     const created = yield* seconds(hashed.found.get(subpacket.created))
     if (created === undefined) return yield* refuse("A signature does not say when it was made.")
@@ -149,7 +149,7 @@ export const names = ({ issuerFingerprint, issuerId }: Signature, { fingerprint 
   (issuerFingerprint ?? fingerprint) === fingerprint &&
   (issuerId ?? fingerprint.slice(-16)) === fingerprint.slice(-16)
 
-/** Whether the key made the signature over the octets, and it is valid at this time (seconds since 1970). */
+/** Whether the key made the signature over the octets, and the signature is valid at this time (seconds since 1970). */
 export const holds = (
   signature: Signature,
   key: PublicKey,

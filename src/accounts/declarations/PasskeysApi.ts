@@ -16,7 +16,7 @@ export const PasskeySetupRequest = Schema.Struct({ ...redemptionFields, ...Regis
 
 const options = "Options for the browser. The challenge works once, for a few minutes."
 
-/** Passkeys of a person, and signing in or setting up an account with one. */
+/** A person's passkeys, and signing in or setting up an account with one. */
 export class PasskeysApi extends describedGroup("passkeys", "Passkeys, and signing in with one.")
   .add(
     HttpApiEndpoint.get("list", "/auth/passkeys", { success: PasskeyList }).annotateMerge(

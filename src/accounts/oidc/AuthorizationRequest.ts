@@ -28,7 +28,7 @@ const maxState = 4096
 const maxWorkspaceId = 128
 const decodeWorkspaceId = Schema.decodeResult(WorkspaceId)
 
-/** Where the answer to an authorization request goes, once that is known to be safe. */
+/** Where the response to an authorization request goes, once that is known to be safe. */
 export interface ResponseTarget {
   readonly client: Client
   readonly redirectUri: string
@@ -46,7 +46,7 @@ export interface AuthorizationRequest extends ResponseTarget {
   readonly prompts: ReadonlySet<Prompt>
   /** Seconds. */
   readonly maxAge: number | undefined
-  /** The only acceptable person, by a hint or a claim. */
+  /** The only acceptable person, according to a hint or a claim. */
   readonly subject: string | undefined
 }
 
@@ -147,7 +147,7 @@ const maxAgeOf = (text: string | undefined): Result.Result<number | undefined, O
     : Result.fail(refuse("invalid_request", "The max_age is no number of seconds."))
 }
 
-/** The Workspace selector. Membership is checked with the code, in its transaction. */
+/** The Workspace selector. Membership is checked along with the code, in its transaction. */
 export const workspaceSelector = (parameters: Parameters): Result.Result<WorkspaceId | undefined, OAuthError> => {
   const [given] = parameters.all("workspace_id")
   if (given === undefined) return Result.succeed(undefined)
@@ -190,7 +190,7 @@ export const requestedTarget = Effect.fnUntraced(function* (parameters: Paramete
 })
 
 /**
- * The scopes asked for that the client may have; everything else is ignored, as OpenID Connect requires. At an Interface the
+ * The requested scopes that the client may have; everything else is ignored, as OpenID Connect requires. At an Interface the
  * person's permissions are scopes too, so there the rest is kept until the person is known.
  */
 export const requestedScopes = (
@@ -214,7 +214,7 @@ const claimsOf = (parameters: Parameters, { scopes }: Client): Result.Result<Req
   })
 }
 
-/** What the person has to agree to. */
+/** The permissions that the person has to agree to. */
 export const permissionsOf = ({ claims, scopes }: Pick<AuthorizationRequest, "claims" | "scopes">) => [
   ...new Set([...scopes, ...scopesOfClaims(claims)])
 ]

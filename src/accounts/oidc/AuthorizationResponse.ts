@@ -8,7 +8,7 @@ interface Target {
 
 const headers = { "cache-control": "no-store", pragma: "no-cache", "referrer-policy": "no-referrer" }
 
-/** 303: whatever method brought the browser here, it continues with GET and without the body. */
+/** 303: whichever method brought the browser here, it continues with GET and without the body. */
 export const seeOther = (location: string) =>
   HttpServerResponse.empty({ status: 303, headers: { ...headers, location } })
 

@@ -40,7 +40,9 @@ const form = "consent"
 /** The state of a request: the person still has to sign in, or is known and signed in recently enough. */
 type Identified = { readonly kind: "sign_in" } | { readonly kind: "visitor"; readonly visiting: Visitor }
 
-/** Whether the current session is sufficient for this request. Fails with the error for a client that wants no page. */
+/**
+ * Whether the current session is sufficient for this request. If the client wants no page shown, fails with its error instead.
+ */
 const identify = Effect.fnUntraced(function* (request: AuthorizationRequest, parameters: Parameters) {
   const visiting = yield* visitor
   const silent = request.prompts.has("none")
@@ -101,7 +103,7 @@ const inWorkspace = Effect.fnUntraced(function* (asked: AuthorizationRequest, vi
     : yield* refuse("access_denied", "The session is confined to another Workspace.")
 })
 
-/** The same with what this person can grant, and nothing else. */
+/** The same, with what this person can grant and nothing else. */
 const forPerson = Effect.fnUntraced(function* (asked: AuthorizationRequest, visiting: Visitor) {
   const authorizations = yield* Authorizations
   const meant = yield* inWorkspace(asked, visiting)
@@ -212,7 +214,7 @@ const onRefusalPage = Effect.fnUntraced(function* (error: OAuthError) {
   })
 })
 
-/** How the browser gets to the client's address: by a redirect, or from a form by a page of ours. */
+/** How the browser gets to the client's address: by a redirect, or, after a form, through one of our pages. */
 type Leave = (address: string, language: Language) => HttpServerResponse.HttpServerResponse
 
 const refused = (leave: Leave) =>
@@ -238,7 +240,7 @@ const onPages =
 const byRedirect = onPages(seeOther)
 const byPage = onPages((address, chosen) => leavingPage(chosen, address))
 
-/** The endpoints where a person decides: the authorization request, and the answer to its question. */
+/** The endpoints at which a person decides: the authorization request, and the answer to its question. */
 export const authorizeEndpoints = Effect.gen(function* () {
   const router = yield* HttpRouter.HttpRouter
   const services = yield* Effect.context<

@@ -53,7 +53,7 @@ const secretMatches = (secret: Redacted.Redacted, hash: Redacted.Redacted): bool
     Buffer.from(Redacted.value(hash), "hex")
   )
 
-/** The client that a request names, not authenticated yet. */
+/** The client that a request names, not yet authenticated. */
 const named = Effect.fnUntraced(function* (parameters: Parameters) {
   const sql = yield* ReadSql
   const clients = yield* Clients

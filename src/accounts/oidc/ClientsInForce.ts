@@ -4,7 +4,7 @@ import { type Replacement, StaticClients } from "../../../actors/identity/Static
 import { readStaticClients } from "./StaticClientFile.ts"
 
 export interface ClientSettings {
-  /** The file with clients and resource servers, see docs/oidc.md. */
+  /** The file with clients and resource servers. See docs/oidc.md. */
   readonly clientsFile?: string | undefined
   /** The client that discovery names to mobile applications. */
   readonly advertisedClientId?: string | undefined
@@ -21,7 +21,7 @@ export class ClientsInForce extends Context.Service<
     readonly reload: Effect.Effect<Replacement | undefined, StaticClientsRefused>
   }
 >()("svc/accounts/oidc/ClientsInForce") {
-  /** Fails with `StaticClientsRefused` as well when discovery would send people to a client that does not exist. */
+  /** Also fails with `StaticClientsRefused` if discovery would send people to a client that does not exist. */
   static readonly layer = ({ advertisedClientId, clientsFile }: ClientSettings) =>
     Layer.effect(
       ClientsInForce,

@@ -10,7 +10,7 @@ export interface ConsentQuestion {
   readonly email: string
   readonly authority: LiveAuthority
   readonly workspaceName: string | undefined
-  /** The request and its token, as the form returns them. */
+  /** The request and its token, as sent back by the form. */
   readonly encoded: string
   readonly token: string
 }
@@ -58,7 +58,7 @@ ${permissionList(language, permissions)}
   })
 }
 
-/** A refusal that only the person may see. */
+/** A refusal to be shown only to the person. */
 export const refusalPage = (
   language: Language,
   options: { readonly status: number; readonly detail: string; readonly requestId: string }

@@ -73,7 +73,7 @@ const pageOf = Effect.fnUntraced(function* (body: (words: PageWords) => Markup, 
   return page({ language, title: words.deviceTitle, status, body: body(words) })
 })
 
-/** The form for the code. A code in the address is only filled in: the person compares it and continues by hand. */
+/** The form for the code. A code in the address is only filled in: the person compares it and submits it by hand. */
 const codeForm = Effect.fnUntraced(function* (visiting: Visitor, typed: string, unknown: boolean) {
   const token = yield* formToken(visiting, "device", "code")
   return yield* pageOf(
@@ -158,7 +158,7 @@ const decide = Effect.gen(function* () {
   if (!(yield* formTokenHolds(visiting, name, content, sent.get("token")))) {
     return yield* refuse("invalid_request", "The page was shown to another session. Start again.")
   }
-  // The same limit on guesses as for a password.
+  // Guesses are limited as for a password.
   yield* limits.consume("sign_in", { address: yield* remoteAddress, subject: `device:${visiting.subject}` })
   const waiting = userCode === undefined ? undefined : yield* failClosed(devices.waiting(userCode))
   if (waiting === undefined || userCode === undefined) return yield* codeForm(visiting, "", true)
@@ -194,7 +194,7 @@ const onPage = Effect.fnUntraced(function* (error: OAuthError | ApiError) {
 const onPages = <R>(effect: Effect.Effect<HttpServerResponse.HttpServerResponse, OAuthError | ApiError, R>) =>
   Effect.catchTags(effect, { OAuthError: onPage, ApiError: onPage })
 
-/** The device flow: a device asks for a code, a person enters it in their own browser. */
+/** The device flow: a device requests a code, and a person enters it in their own browser. */
 export const deviceEndpoints = Effect.gen(function* () {
   const router = yield* HttpRouter.HttpRouter
   const services = yield* Effect.context<

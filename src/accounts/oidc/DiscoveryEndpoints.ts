@@ -13,7 +13,7 @@ import { answeringJson, cachedJson, preflight } from "./OAuthAnswers.ts"
 
 const discoveryMaxAge = Duration.hours(1)
 
-/** OpenID Provider metadata, which is also the OAuth one (RFC 8414). */
+/** OpenID Provider metadata, which is also the OAuth metadata (RFC 8414). */
 export const issuerMetadata = (issuer: string) => ({
   issuer,
   authorization_endpoint: `${issuer}/oauth/authorize`,

@@ -12,7 +12,7 @@ export type IdTokenHint = typeof Hint.Type
 const decodeHint = Schema.decodeUnknownOption(Hint)
 
 /**
- * The subject of an ID token of this issuer, however old: as a hint it only refers to a past session. `undefined` for anything
+ * The subject of an ID token from this issuer, however old: as a hint, it only refers to a past session. `undefined` for anything
  * that this issuer did not sign as an ID token.
  */
 export const readIdTokenHint = Effect.fn("readIdTokenHint")(function* (jwt: string) {

@@ -26,10 +26,10 @@ import { formToken, formTokenHolds, type Visitor, visitor } from "./Visitor.ts"
 
 const form = "logout"
 
-/** A request to end the session, with what it proves. */
+/** A request to end the session, and what it proves. */
 interface LogoutRequest {
   readonly hint: IdTokenHint | undefined
-  /** Where the browser goes afterwards: registered by a client that the request proved or named. */
+  /** Where the browser goes afterwards: an address registered by a client that the request proved or named. */
   readonly returnTo: string | undefined
 }
 
@@ -91,7 +91,7 @@ const statusPage = Effect.fnUntraced(function* (
   })
 })
 
-/** Ends the session, if there is one, and continues with the response, or says so here without one. */
+/** Ends the session, if there is one, and continues with the response; without a response, says here that it has ended. */
 const end = Effect.fnUntraced(function* (
   visiting: Visitor | undefined,
   onward: HttpServerResponse.HttpServerResponse | undefined,

@@ -5,7 +5,7 @@ import type { ApiError } from "../../../schema/errors/ApiError.ts"
 
 const uncached = { "cache-control": "no-store", pragma: "no-cache" }
 
-// Public single-page clients call these endpoints from their own origins. No cookie counts here, so none is allowed.
+// Public single-page clients call these endpoints from their own origins. Cookies have no effect here, so none are allowed.
 const crossOrigin = { "access-control-allow-origin": "*" }
 
 /** A JSON response that must not be stored. */
@@ -15,7 +15,7 @@ export const freshJson = (body: unknown, options: { readonly crossOrigin: boolea
     headers: { ...uncached, ...(options.crossOrigin ? crossOrigin : {}) }
   })
 
-/** A JSON response that clients may store for that long. */
+/** A JSON response that clients may store for the given time. */
 export const cachedJson = (body: unknown, maxAgeSeconds: number) =>
   HttpServerResponse.jsonUnsafe(body, {
     headers: { "cache-control": `public, max-age=${maxAgeSeconds}`, ...crossOrigin }
@@ -30,7 +30,7 @@ const challengeOf = (error: OAuthError, scheme: "Basic" | "Bearer"): Record<stri
     : {}
 }
 
-/** A refusal in the form of the OAuth specifications, with its challenge. */
+/** A refusal as in the OAuth specifications, with its challenge. */
 export const refusalJson = (
   error: OAuthError,
   options: { readonly crossOrigin: boolean; readonly scheme: "Basic" | "Bearer" }
@@ -40,7 +40,7 @@ export const refusalJson = (
     ...(error.status === 503 ? { "retry-after": "5" } : {})
   })
 
-/** The few refusals of the HTTP layer itself, in OAuth's form. */
+/** The few refusals that come from the HTTP layer itself, in OAuth's form. */
 const layerRefusal = (error: ApiError, options: { readonly crossOrigin: boolean }) =>
   HttpServerResponse.setHeaders(
     freshJson(

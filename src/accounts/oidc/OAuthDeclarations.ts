@@ -4,7 +4,7 @@ import { RefusalEnvelope } from "../../../schema/api/Middleware.ts"
 
 const text = Schema.optionalKey(Schema.String)
 
-/** A refusal in the form of the OAuth specifications. */
+/** A refusal as in the OAuth specifications. */
 export const OAuthRefusal = Schema.Struct({ error: Schema.String, error_description: Schema.String }).annotate({
   identifier: "OAuthRefusal"
 })
@@ -46,7 +46,7 @@ export const logoutParameters = {
   ui_locales: text
 }
 
-/** What a form of one of our own pages sends. */
+/** The fields sent by a form on one of our own pages. */
 export const decisionParameters = { request: text, token: text, decision: text }
 
 export const IssuerMetadata = Schema.StructWithRest(

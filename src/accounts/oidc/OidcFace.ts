@@ -10,10 +10,10 @@ import { oidcServices } from "./OidcServices.ts"
 import { readStaticClients } from "./StaticClientFile.ts"
 
 type RouteServices = Exclude<Layer.Services<typeof oidcRoutes>, HttpRouter.HttpRouter>
-/** What the HTTP face provides to all its routes. */
+/** What the HTTP face provides to all of its routes. */
 type FaceServices = AttemptLimits | HttpSettings
 
-/** The routes of the issuer of this process, ready to be mounted. */
+/** The routes of this process's issuer, ready to be mounted. */
 export class OidcFace extends Context.Service<
   OidcFace,
   { readonly routes: Layer.Layer<never, never, HttpRouter.HttpRouter | FaceServices> }
@@ -26,7 +26,7 @@ export class OidcFace extends Context.Service<
   )
 }
 
-/** The routes of the issuer where the composition has one, nothing otherwise. */
+/** The routes of the issuer, if the composition has one; nothing otherwise. */
 export const mountedOidcRoutes = Layer.unwrap(
   Effect.map(
     Effect.serviceOption(OidcFace),

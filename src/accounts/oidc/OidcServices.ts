@@ -34,7 +34,5 @@ const decisions = Layer.mergeAll(
   TokenService.layer.pipe(Layer.provide(TokenIssuance.layer))
 )
 
-/**
- * Everything behind the OpenID routes. Needs `IssuerSettings` and `StaticClients` as well as database, vault and audit.
- */
+/** Everything behind the OpenID routes. Needs `IssuerSettings` and `StaticClients` in addition to database, vault and audit. */
 export const oidcServices = OAuthAuthority.layer.pipe(Layer.provideMerge(decisions), Layer.provideMerge(records))

@@ -12,14 +12,14 @@ export interface Onward {
   readonly title: string
   /** The text of the link, for browsers that do not continue automatically. */
   readonly text: string
-  /** Written by us or registered, as the caller guarantees. */
+  /** Either written by us or registered; the caller guarantees this. */
   readonly address: string
 }
 
 /**
- * A page that continues automatically to an address, as a new navigation and without a script. A redirect would still count
- * as part of a form's submission: browsers restrict it, and every following redirect, to the form's allowed targets, and
- * where an application sends its people next is unknown to us.
+ * A page that continues automatically to an address, as a new navigation and without a script. A redirect would still be part of
+ * a form's submission: browsers restrict it, and every following redirect, to the form's allowed targets, and we do not know
+ * where an application sends its people next.
  */
 export const onwardPage = ({ address, language, text, title }: Onward) =>
   HttpServerResponse.setHeaders(

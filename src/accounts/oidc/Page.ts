@@ -10,7 +10,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;"
 }
 
-/** Markup in which every inserted text was escaped. */
+/** Markup in which every inserted text has been escaped. */
 export class Markup {
   readonly text: string
   constructor(text: string) {
@@ -28,7 +28,7 @@ const insert = (value: Inserted): string => {
   return value.replaceAll(/[\u202a-\u202e\u2066-\u2069]/g, "").replaceAll(/[&<>"']/g, (char) => entities[char] ?? "")
 }
 
-/** A template of markup: texts are escaped, markup is inserted. */
+/** A markup template: text is escaped, markup is inserted as it is. */
 export const html = (strings: TemplateStringsArray, ...values: ReadonlyArray<Inserted>): Markup =>
   new Markup(strings.reduce((text, part, index) => `${text}${insert(values[index - 1])}${part}`))
 
@@ -79,7 +79,7 @@ export const page = ({ body, language, status = 200, title }: PageOptions) =>
         "content-security-policy": [
           "default-src 'none'",
           `style-src 'sha256-${styleHash}'`,
-          // Enforced along redirects too, so a form's answer that leads to another site is a page (OnwardPage).
+          // Enforced along redirects too, so when a form leads to another site, its response is a page (OnwardPage).
           "form-action 'self'",
           "base-uri 'none'",
           "frame-ancestors 'none'"

@@ -6,14 +6,14 @@ import { readBodyBytes } from "../../http/RequestBody.ts"
 const maxFormBytes = 65_536
 const formType = /^application\/x-www-form-urlencoded(?:\s*;\s*charset\s*=\s*"?utf-8"?)?\s*$/i
 
-/** The parameters of an OAuth request. One without a value counts as absent (RFC 6749 3.1). */
+/** The parameters of an OAuth request. A parameter without a value is treated as absent (RFC 6749 3.1). */
 export interface Parameters {
   readonly get: (name: string) => string | undefined
   /** All values in order, including empty ones. */
   readonly all: (name: string) => ReadonlyArray<string>
   /** Names that occur more than once. */
   readonly repeated: ReadonlyArray<string>
-  /** Every parameter but the named ones, encoded again in order. */
+  /** Every parameter except the named ones, encoded again in order. */
   readonly encodeWithout: (...names: ReadonlyArray<string>) => string
 }
 
@@ -44,7 +44,7 @@ export const formParameters = Effect.gen(function* () {
   return parseParameters(new TextDecoder().decode(yield* readBodyBytes(maxFormBytes)))
 })
 
-/** The same for endpoints at which no parameter may be sent twice (RFC 6749 3.2). */
+/** The same, for endpoints at which no parameter may be sent twice (RFC 6749 3.2). */
 export const singleFormParameters = Effect.gen(function* () {
   const parameters = yield* formParameters
   const [twice] = parameters.repeated

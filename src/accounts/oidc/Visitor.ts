@@ -19,7 +19,7 @@ export interface Visitor extends Decider {
   readonly boundWorkspaceId: string | undefined
 }
 
-/** The session of the person at the browser. */
+/** The session of the person at this browser. */
 const OpenSession = rowShape({ created_at: SessionRow.columns.created_at, email: StoredUser.columns.email })
 
 /** The person behind the session cookie of the request, if any. */
@@ -52,7 +52,7 @@ export const visitor = Effect.gen(function* () {
 const formText = (visiting: Visitor, form: string, content: string) =>
   JSON.stringify([visiting.sessionId, form, content])
 
-/** The token of a form: valid in this session, for this form with this content, and nowhere else. */
+/** A form's token: valid in this session, for this form with this content, and nowhere else. */
 export const formToken = (visiting: Visitor, form: string, content: string) =>
   Effect.flatMap(Vault, (vault) => vault.mac("oidc-form", formText(visiting, form, content)))
 

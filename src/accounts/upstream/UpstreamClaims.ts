@@ -14,7 +14,7 @@ const decode = <A, I>(schema: Schema.Codec<A, I>, value: unknown) =>
 /** What an ID token or UserInfo says about a person. Each part is absent unless it has the expected shape. */
 export type ProfileClaims = Pick<UpstreamIdentity, "claimedEmail" | "displayName" | "groups" | "verifiedEmail">
 
-/** An address from a provider that verifies none identifies nobody, so it is never treated as verified. */
+/** An address from a provider that verifies no addresses identifies nobody, so it is never treated as verified. */
 export const profileClaims = (
   claims: Readonly<Record<string, unknown>>,
   { groupsClaim, trust }: { readonly groupsClaim: string; readonly trust: UpstreamTrust }
@@ -25,7 +25,7 @@ export const profileClaims = (
   groups: decode(GroupNames, Object.hasOwn(claims, groupsClaim) ? claims[groupsClaim] : undefined)
 })
 
-/** What UserInfo adds to the ID token, which takes precedence. */
+/** What UserInfo adds to the ID token. The ID token takes precedence. */
 export const completedBy = (token: ProfileClaims, userInfo: ProfileClaims): ProfileClaims => ({
   verifiedEmail: token.verifiedEmail ?? userInfo.verifiedEmail,
   claimedEmail: token.claimedEmail ?? userInfo.claimedEmail,

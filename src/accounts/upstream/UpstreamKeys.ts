@@ -8,8 +8,8 @@ const mayHaveRotated = (cause: unknown): boolean =>
   cause instanceof errors.JWKSNoMatchingKey || cause instanceof errors.JWSSignatureVerificationFailed
 
 /**
- * Verifies signatures by the keys that a provider publishes at `address`. Keys are remembered; an unverifiable signature
- * causes one more fetch, since a provider may rotate its keys at any time. The failure is the last verification's.
+ * Verifies signatures with the keys that a provider publishes at `address`. Keys are cached; an unverifiable signature causes one
+ * more fetch, since a provider may rotate its keys at any time. The failure is that of the last verification.
  */
 export const publishedKeys = (address: string, algorithms: ReadonlyArray<string>) => {
   const keys = createRemoteJWKSet(new URL(address), {

@@ -23,7 +23,7 @@ export interface UpstreamSettings {
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: Redacted.Redacted
-  /** Its name for people. */
+  /** Its display name. */
   readonly name: string
   /** How its identities are recognised. */
   readonly trust: UpstreamTrust
@@ -36,7 +36,7 @@ export interface UpstreamSettings {
 const requestTimeoutSeconds = 10
 // A provider's endpoints hardly ever change.
 const metadataGoodFor = Duration.hours(1)
-// Where the metadata names none; "none" and keys that the client shares are never accepted.
+// Used if the metadata names none. Neither "none" nor keys shared with the client are ever accepted.
 const usualAlgorithms = ["RS256"]
 const isAsymmetric = (algorithm: string): boolean => /^(?:RS|PS|ES)\d{3}$|^Ed(?:DSA|25519)$/.test(algorithm)
 
@@ -49,7 +49,7 @@ const logged = (about: string, cause: unknown) =>
   // The libraries' messages name claims and codes, never a token.
   Effect.logWarning(about, cause instanceof Error ? cause.message : "")
 
-// The reported sign-in may be as old as a confirmation may be.
+// The reported sign-in may be as old as a confirmation is allowed to be.
 const freshSeconds = Duration.toSeconds(retention.confirmation.after)
 
 const configure = ({ clientId, clientSecret, issuer }: UpstreamSettings) =>
@@ -75,7 +75,7 @@ const configure = ({ clientId, clientSecret, issuer }: UpstreamSettings) =>
     )
   )
 
-/** Some providers put profiles into UserInfo only; the library compares its subject. */
+/** Some providers return profiles only from UserInfo; the library compares its subject. */
 const userInfoOf = (configuration: Configuration, accessToken: string, subject: string) =>
   Effect.tryPromise(() => fetchUserInfo(configuration, accessToken, subject))
 
@@ -114,7 +114,7 @@ const exchange = Effect.fn("UpstreamProvider.exchange")(function* (
   return { claims, accessToken: tokens.access_token }
 })
 
-/** The claims of the ID token, completed from UserInfo where they are needed and it exists. */
+/** The claims of the ID token, completed from UserInfo if needed and available. */
 const profileOf = Effect.fn("UpstreamProvider.profile")(function* (
   { configuration }: Known,
   settings: UpstreamSettings,
@@ -138,8 +138,8 @@ const profileOf = Effect.fn("UpstreamProvider.profile")(function* (
 })
 
 /**
- * The upstream OpenID provider, as its relying party: code flow with PKCE, nonce, state and issuer check (RFC 9207), the
- * ID token's signature verified against the published keys. Every method fails with `not_configured` when none is
+ * The upstream OpenID provider, seen from its relying party: code flow with PKCE, nonce, state and issuer check (RFC 9207), the
+ * ID token's signature verified against the published keys. Every method fails with `not_configured` when no provider is
  * configured.
  */
 export class UpstreamProvider extends Context.Service<
@@ -147,11 +147,11 @@ export class UpstreamProvider extends Context.Service<
   {
     /** As written by the operator; `undefined` when none is configured. */
     readonly issuer: string | undefined
-    /** Its name for people; `undefined` when none is configured. */
+    /** Its display name; `undefined` when none is configured. */
     readonly name: string | undefined
     readonly trust: UpstreamTrust
     /**
-     * Where the browser goes to sign in; with `fresh` the provider must ask the person even if it remembers them. Fails with
+     * Where the browser goes to sign in; with `fresh`, the provider must ask the person even if it remembers them. Fails with
      * `unreachable`.
      */
     readonly authorizationUrl: (
@@ -160,9 +160,9 @@ export class UpstreamProvider extends Context.Service<
       fresh: boolean
     ) => Effect.Effect<string, UpstreamRefused>
     /**
-     * The identity proved by the authorization response. Fails with `invalid_answer`, `denied` when the provider refused,
-     * `not_fresh` when it was required to prove a sign-in within the last five minutes and does not, and `unreachable`.
-     * Groups are read when something depends on them.
+     * The identity proved by the authorization response. Fails with `invalid_answer`; `denied` when the provider refused;
+     * `not_fresh` when the response had to prove a sign-in within the last five minutes and does not; and `unreachable`. Groups
+     * are read when something depends on them.
      */
     readonly identity: (
       answer: URL,

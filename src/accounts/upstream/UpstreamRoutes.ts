@@ -31,7 +31,7 @@ import { UpstreamProvider } from "./UpstreamProvider.ts"
 const callbackPath = UpstreamPagesApi.endpoints.callback.path
 const cookieLifetime = Duration.minutes(10)
 
-// The provider's answer comes from another site by a top-level navigation, which carries lax cookies but no strict ones.
+// The provider's response arrives from another site as a top-level navigation, which carries lax cookies but no strict ones.
 const cookieOf = (baseUrl: string) => {
   const secure = baseUrl.startsWith("https:")
   const options = { path: "/", httpOnly: true, sameSite: "lax", secure } as const
@@ -54,7 +54,7 @@ const single = (query: Readonly<Record<string, string | ReadonlyArray<string>>>,
     : Effect.fail(invalidRequest(`query.${name}: give it once.`))
 }
 
-/** Linking acts for the signed-in person, so it must be requested by a page of ours; it adds a sign-in method. */
+/** Linking acts for the signed-in person, so it must be requested by one of our pages; it adds a sign-in method. */
 const linkingSubject = Effect.map(signedInAndConfirmed, ({ subject }) => subject)
 const confirmingSession = Effect.map(signedInToChange, ({ credentialId }) => credentialId)
 
@@ -115,11 +115,11 @@ const callback = Effect.gen(function* () {
   const presented = request.cookies[cookieOf(baseUrl).name]
   const signIns = yield* UpstreamSignIns
   const open = presented === undefined ? Option.none() : yield* signIns.finish(Redacted.make(presented))
-  // A sign-in that began here was counted at its start.
+  // A sign-in that began here has already been counted.
   if (Option.isNone(open)) return yield* Effect.andThen(countAttempt, refusedFor("not_begun"))
   const provider = yield* UpstreamProvider
   const { search } = new URL(request.originalUrl, baseUrl)
-  // Our address comes from configuration, whatever Host the request names.
+  // Our address comes from the configuration, whichever Host the request names.
   const { confirmSession, invitationId, invitationProof, linkSubject, returnPath } = open.value
   const fresh = confirmSession !== null
   const isByGroup = (yield* ProvisioningRules).rules?.some(({ groups }) => groups !== undefined) === true
@@ -140,7 +140,7 @@ const callback = Effect.gen(function* () {
     replaces: before?.secret,
     requestId: yield* currentRequestId
   })
-  // An accepted invitation cannot be opened again.
+  // An invitation that has been accepted cannot be opened again.
   return yield* withSignIn(seeOther(`${baseUrl}${opened.joined ? "/" : returnPath}`), opened)
 })
 

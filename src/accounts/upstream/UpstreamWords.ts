@@ -7,7 +7,7 @@ export interface RefusalWords {
   readonly next: (name: string) => string
 }
 
-/** Besides the reasons of a sign-in, what refuses a request before a sign-in begins. */
+/** The reasons a sign-in can fail, and what refuses a request before a sign-in begins. */
 export type PageReason = UpstreamReason | "too_many" | "foreign_page" | "signed_out"
 
 const en: Readonly<Record<PageReason, RefusalWords>> = {

@@ -28,7 +28,7 @@ const flags = {
   )
 }
 
-/** The file, unless it is larger than any server would take. */
+/** The file, unless it is larger than any server would accept. */
 const stateOf = Effect.fnUntraced(function* (file: string) {
   const files = yield* FileSystem.FileSystem
   const { size } = yield* files.stat(file)
@@ -72,7 +72,7 @@ export const adoptCommand = Command.make(
       const workspace = yield* workspaceNamed(given.workspace)
       const params = { workspaceId: workspace.id }
       const key = () => ({ "idempotency-key": crypto.randomUUID() })
-      // Before anything is uploaded.
+      // Checked before anything is uploaded.
       const request = yield* installRequest(given.source, given)
       const { stateUpload } = yield* client.stateUploads.create({ params, headers: key(), payload: state })
       const { id: uploadId, sha256 } = stateUpload

@@ -60,8 +60,8 @@ export const serverOf = Effect.fnUntraced(function* (flag: Option.Option<string>
 })
 
 /**
- * An enrolment token from a file or the environment; never an argument, which every process of the machine can read. It
- * is read on demand: an enrolled agent works without the file.
+ * An enrolment token from a file or the environment; never an argument, which every process on the machine can read. It is read
+ * on demand: an enrolled agent works without the file.
  */
 export const tokenOf = Effect.fnUntraced(function* (file: Option.Option<string>) {
   const files = yield* FileSystem.FileSystem

@@ -14,7 +14,7 @@ import type { AnyFinding } from "../doctor/DoctorReport.ts"
 const enoughDisk = 2 * 1024 ** 3
 const hardlyAnyDisk = 1024 ** 3
 
-/** The nearest folder that exists already. */
+/** The nearest folder that already exists. */
 const existing = (folder: string): string => (existsSync(folder) ? folder : existing(dirname(folder)))
 
 const diskFinding = (folder: string) =>

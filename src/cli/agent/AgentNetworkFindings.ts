@@ -79,14 +79,14 @@ const longestAnswer = "10 seconds"
 
 const notFound = 404
 
-/** The HTTP status with which the server answers a message of an agent. */
+/** The HTTP status of the server's response to an agent message. */
 const statusOf = Effect.fnUntraced(function* (server: string) {
   const client = yield* HttpClient.HttpClient
   const { status } = yield* Effect.timeout(client.post(`${server}${agentRpcPath}`), longestAnswer)
   return status
 })
 
-/** Whether the server answers as one with agents. Its own refusals count as answers. */
+/** Whether the server answers as one that has agents. Its own refusals are answers too. */
 const addressFinding = (server: string) =>
   Effect.gen(function* () {
     const calls = yield* agentCalls(server, (request) => request)
@@ -97,7 +97,7 @@ const addressFinding = (server: string) =>
       const finding: AnyFinding = { check: "address", status: "ok", message: `${server} answers to agents.` }
       return finding
     }
-    // The client of commands cannot read an answer that is none of the protocol, and says so in its own words.
+    // The command client cannot read an answer outside the protocol, and says so in its own words.
     const status = problem.value._tag === "RpcClientError" ? yield* Effect.option(statusOf(server)) : Option.none()
     const finding: AnyFinding = Option.contains(status, notFound)
       ? {

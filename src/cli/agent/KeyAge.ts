@@ -9,8 +9,8 @@ const days = (millis: number): string => {
 }
 
 /**
- * How old an agent's keys are. Those that are older than their lifetime by more than a day were not replaced: a running
- * agent does that with its next session.
+ * How old an agent's keys are. Keys more than a day past their lifetime have not been replaced: a running agent does that with
+ * its next session.
  */
 export const keyAge = (
   madeAt: string | undefined,

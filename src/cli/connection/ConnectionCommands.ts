@@ -132,7 +132,7 @@ const createCommand = Command.make(
         ...(given.origin.length === 0 ? {} : { origins: given.origin }),
         ...(given.role.length === 0 ? {} : { use: { roles: given.role } })
       }).pipe(
-        // Its message may contain a value.
+        // The error's message may contain a value.
         Effect.mapError(
           () =>
             new CommandFailed({ message: "The Connection is not valid: check the provider, the names and the time." })

@@ -57,7 +57,7 @@ const credentialFile = Effect.fnUntraced(function* (text: string) {
   return { name, content, ...(envName === undefined ? {} : { envName }) }
 })
 
-/** The values and files that the flags name. */
+/** The values and files named by the flags. */
 export const givenValues = Effect.fn("givenValues")(function* ({ env, file, values }: ValueFlags) {
   const named = Object.fromEntries(yield* Effect.forEach(env, fromEnvironment))
   const all = { ...(Option.isSome(values) ? yield* fromFile(values.value) : {}), ...named }

@@ -12,7 +12,7 @@ const patience = "2 minutes"
 export const expectThat = (holds: boolean, message: string): Effect.Effect<void, DemoFailed> =>
   holds ? Effect.void : Effect.fail(new DemoFailed({ message }))
 
-/** Repeats until the expected answer arrives, for a bounded time. */
+/** Repeats until the expected answer arrives or the time is up. */
 export const until = <A, E, R>(what: string, read: Effect.Effect<A, E, R>, reached: (value: A) => boolean) =>
   Effect.repeat(read, { until: reached, schedule: Schedule.spaced(pollEvery) }).pipe(
     Effect.timeoutOrElse({
@@ -22,8 +22,8 @@ export const until = <A, E, R>(what: string, read: Effect.Effect<A, E, R>, reach
   )
 
 /**
- * Watches a Run live over two WebSockets until it waits for its review or is final, and returns its final status. Fails when
- * events or lines are missing, doubled or out of order.
+ * Watches a Run live over two WebSockets until it is waiting for review or final, and returns its final status. Fails when events
+ * or lines are missing, duplicated or out of order.
  */
 export const watch = Effect.fn("watch")(function* (server: DemoServer, runId: string) {
   const client = yield* SvcClient

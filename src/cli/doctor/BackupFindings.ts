@@ -29,7 +29,7 @@ const folderFinding = Effect.fn("folderFinding")(function* (folder: string, inte
   return age > overdueMillis(intervalHours) ? finding("error", message, look) : finding("ok", message)
 })
 
-/** How old the newest scheduled backup is; nothing where none are scheduled. */
+/** How old the newest scheduled backup is; no finding if none are scheduled. */
 export const backupFindings = Effect.fn("backupFindings")(function* (settings: Settings) {
   const folder = settings.backupDirectory
   if (folder === undefined) return []

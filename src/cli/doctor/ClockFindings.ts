@@ -7,12 +7,12 @@ import type { Finding } from "./DoctorReport.ts"
 
 // No release is older than this, so no clock should be.
 const releasedAfter = Date.UTC(2026, 0, 1)
-/** Clocks that are set by the network differ by less, also after a move to another machine. */
+/** Network-synchronised clocks differ by less, even after a move to another machine. */
 const toleratedMillis = 10 * 60_000
 
 const error = (message: string, remedy: string): Finding => ({ check: "clock", status: "error", message, remedy })
 
-/** None where there is no database, or none that can be read: other checks report that. */
+/** None if there is no database, or none that can be read: other checks report that. */
 const newestRecord = Effect.fnUntraced(
   function* (folder: string) {
     const files = yield* FileSystem.FileSystem

@@ -6,7 +6,7 @@ import type { Finding } from "./DoctorReport.ts"
 
 /* What a Run may use and reach, on the control plane and on an agent. */
 
-/** Levels at which a Run has in-memory file systems; elsewhere it has a folder of its own instead of `/tmp`. */
+/** Levels at which a Run has in-memory file systems; at the others it has its own folder instead of `/tmp`. */
 const hasPrivateMemory = (level: SandboxStatus["level"]) => level === "bubblewrap" || level === "namespaces"
 
 /** The limits of one Run, and how they are enforced. */

@@ -47,7 +47,7 @@ export const folderFinding = Effect.fn("folderFinding")(function* (look: DataFol
       message: `${path} does not exist; the first start creates it with mode 0700, with a database and, unless one is given, a master key.`
     }
   }
-  // Where each Run has its own user, the group of those users may traverse the folder.
+  // If each Run has its own user, the group of those users may traverse the folder.
   return (mode & 0o067) === 0
     ? { check: "folder", status: "ok", message: path }
     : {
@@ -71,7 +71,7 @@ export const serverFinding = ({ held, holder }: { held: boolean; holder: Option.
   }
 }
 
-/** A fault of the database that both the start and this report name. */
+/** A database fault that both startup and this report name. */
 export const faulty = (check: Finding["check"], { message, remedy }: StartFault): Finding => ({
   check,
   status: "error",
@@ -79,7 +79,7 @@ export const faulty = (check: Finding["check"], { message, remedy }: StartFault)
   remedy
 })
 
-/** What a start would find first, in its words; then everything else. */
+/** What startup would find first, in its words; then everything else. */
 export const databaseFinding = Effect.fn("databaseFinding")(function* (file: string, isServed: boolean) {
   const quick = isServed ? undefined : yield* quickFault(file)
   if (quick !== undefined) return faulty("database", quick)
@@ -117,7 +117,7 @@ export const migrationsFinding = Effect.fn("migrationsFinding")(function* (isSer
       )
 })
 
-/** Master keys that the stored secrets need; none where there is no database. */
+/** Master keys that the stored secrets need; none if there is no database. */
 export const neededKeys = Effect.map(masterKeysInUse, (keys) => keys.map(({ id }) => id))
 
 /** The master keys in these settings, if any. No key is created. */

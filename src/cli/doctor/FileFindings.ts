@@ -21,7 +21,7 @@ const needed: ReadonlyArray<readonly [name: string, rights: number]> = [
   )
 ]
 
-/** `undefined` for what does not exist. Opens nothing: closing a file of an open database would release its locks. */
+/** `undefined` if the file does not exist. Opens nothing: closing a file of an open database would release its locks. */
 const lookAt = Effect.fnUntraced(function* (folder: string, name: string, rights: number) {
   const path = yield* Path.Path
   const file = path.join(folder, name)

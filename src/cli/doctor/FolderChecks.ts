@@ -15,7 +15,7 @@ interface FolderCheck extends CheckFacts {
 
 const one = <R>(finding: Effect.Effect<Finding, never, R>) => Effect.map(finding, (only) => [only])
 
-/** What both the doctor and a start check before anything is opened. */
+/** What both the doctor and startup check before anything is opened. */
 export const folderChecks: ReadonlyArray<FolderCheck> = [
   {
     name: "folder",
@@ -51,7 +51,7 @@ export interface FolderFinding extends Finding {
   readonly onError: CheckFacts["onError"]
 }
 
-/** Every finding of these checks, in their order. Nothing is created or changed. */
+/** Every finding of these checks, in order. Nothing is created or changed. */
 export const folderFindings = Effect.fn("folderFindings")(function* (folder: DataFolderLook) {
   const found = yield* Effect.forEach(folderChecks, ({ look, name, onError }) =>
     look(folder).pipe(
@@ -62,5 +62,5 @@ export const folderFindings = Effect.fn("folderFindings")(function* (folder: Dat
   return found.flat()
 })
 
-/** Whether a server refuses to start for it. */
+/** Whether it makes a server refuse to start. */
 export const isRefused = ({ onError, status }: FolderFinding): boolean => status === "error" && onError === "refuses"

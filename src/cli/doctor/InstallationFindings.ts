@@ -11,7 +11,7 @@ import type { Finding } from "./DoctorReport.ts"
 
 const mostFaults = 5
 
-/** A folder without a database: a new one, or one that has lost it. `undefined` where there is a database. */
+/** A folder without a database: either new, or one that has lost its database. `undefined` if there is a database. */
 export const missingDatabaseFinding = Effect.fn("missingDatabaseFinding")(function* (
   folder: string,
   expected: string | undefined,

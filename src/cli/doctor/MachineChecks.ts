@@ -18,7 +18,7 @@ interface MachineCheck extends CheckFacts {
 
 const one = <E, R>(finding: Effect.Effect<Finding, E, R>) => Effect.map(finding, (only) => [only])
 
-/** What both the doctor and a start check besides the data. The tool and the sandbox are those of the context. */
+/** What both the doctor and startup check besides the data. The tool and the sandbox come from the context. */
 export const machineChecks: ReadonlyArray<MachineCheck> = [
   {
     name: "tool",
@@ -95,7 +95,7 @@ export const machineChecks: ReadonlyArray<MachineCheck> = [
   }
 ]
 
-/** The findings of some of these checks, in their order. */
+/** The findings of some of these checks, in order. */
 export const machineFindings = Effect.fn("machineFindings")(function* (
   checks: ReadonlyArray<MachineCheck>,
   settings: Settings,

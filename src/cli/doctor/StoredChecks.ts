@@ -48,7 +48,7 @@ interface StoredCheck extends CheckFacts {
 
 const one = <E, R>(finding: Effect.Effect<Finding, E, R>) => Effect.map(finding, (only) => [only])
 
-/** Which process uses the folder is found out before the database is opened. */
+/** Determine which process uses the folder before the database is opened. */
 export const serverCheck: CheckFacts = {
   name: "server",
   looksAt: "whether a process has the data folder; the lock of one that was killed is released by the kernel",
@@ -57,7 +57,7 @@ export const serverCheck: CheckFacts = {
   less: "`svc doctor` only names the process"
 }
 
-/** What both the doctor and a start check in the database, without changing it. */
+/** What both the doctor and startup check in the database, without changing it. */
 export const storedChecks: ReadonlyArray<StoredCheck> = [
   {
     name: "database",
@@ -127,7 +127,7 @@ export const storedChecks: ReadonlyArray<StoredCheck> = [
   }
 ]
 
-/** The findings of some of these checks, in their order. */
+/** The findings of some of these checks, in order. */
 export const storedFindings = Effect.fn("storedFindings")(function* (
   checks: ReadonlyArray<StoredCheck>,
   subject: StoredSubject

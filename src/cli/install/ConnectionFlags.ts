@@ -1,7 +1,10 @@
 import { Effect } from "effect"
 import { CommandFailed } from "../Output.ts"
 
-/** `provider=connection`, with the name that the module gives the provider where it is another: `hashicorp/aws:main.east=conn_...`. */
+/**
+ * `provider=connection`, with the name that the module gives the provider if it is a different one:
+ * `hashicorp/aws:main.east=conn_...`.
+ */
 const shape = /^([^=:]+)(?::([A-Za-z0-9_-]+)(?:\.([A-Za-z0-9_-]+))?)?=(conn_[a-z0-9]+)$/
 
 /** The bindings of an install, as the flags name them. */

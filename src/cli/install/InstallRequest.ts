@@ -60,7 +60,7 @@ export const installRequest = Effect.fn("installRequest")(function* (url: string
 
 const pollEvery = Schedule.spaced("500 millis")
 
-/** Waits until the install has a plan; fails with the reasons of one that stopped. */
+/** Waits until the install has a plan; if it stops without one, fails with the reasons. */
 export const plannedInstall = Effect.fn("plannedInstall")(function* (created: InstallPlan, stopped: string) {
   const client = yield* SvcClient
   const { installPlan } = yield* Effect.repeat(client.installPlans.read({ params: { installPlanId: created.id } }), {

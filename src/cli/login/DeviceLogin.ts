@@ -20,7 +20,7 @@ const requestTimeoutSeconds = 20
 // A token that expires during a request is useless.
 const earlyMillis = 30_000
 
-/** The origin of a server as written by a person, with or without scheme. Plain http is for loopback only. */
+/** The origin of a server as typed by a person, with or without a scheme. Plain http is for loopback only. */
 export const serverOrigin = (text: string): Effect.Effect<string, CommandFailed> => {
   const given = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`
   const url = URL.canParse(given) ? new URL(given) : undefined
@@ -94,7 +94,7 @@ export const logIn = Effect.fn("logIn")(function* <R>(
 const revoke = (configuration: Configuration, token: Redacted.Redacted) =>
   asking("Ending the login at the server", () => tokenRevocation(configuration, Redacted.value(token)))
 
-/** Ends the login at the server, and forgets it here even when the server cannot be reached. */
+/** Ends the login at the server, and forgets it here even if the server cannot be reached. */
 export const logOut = Effect.fn("logOut")(function* (origin: string) {
   const logins = yield* StoredLogins
   const login = yield* logins.find(origin)
@@ -109,7 +109,7 @@ export const logOut = Effect.fn("logOut")(function* (origin: string) {
   return yield* ended
 })
 
-/** An access token that is still valid for a moment; a new one if the old has expired. */
+/** An access token that is still valid for a moment, or a new one if the old one has expired. */
 export const currentToken = Effect.fn("currentToken")(function* (origin: string) {
   const logins = yield* StoredLogins
   const login = yield* logins.find(origin)

@@ -24,7 +24,7 @@ const chosen = Effect.fnUntraced(function* (server: Option.Option<string>) {
 const invite =
   (json: boolean) =>
   ({ address, code, expiresInSeconds }: DevicePrompt) =>
-    // Standard output is for the result, so that scripts can read it.
+    // Standard output is reserved for the result, so that scripts can read it.
     Console.error(
       json
         ? JSON.stringify({ address, code, expiresInSeconds })

@@ -1,7 +1,7 @@
 import { Config, Effect, FileSystem, Path, Schema } from "effect"
 import { CommandFailed } from "../Output.ts"
 
-/** The message for an invalid file. */
+/** Messages about an invalid file. */
 export interface PrivateFileWords {
   readonly exposed: (file: string) => string
   readonly unreadable: (file: string, cause: string) => string
@@ -19,7 +19,7 @@ export const privateFile = Effect.fn("privateFile")(function* <A>(
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const home = yield* Config.String("HOME").pipe(Config.withDefault("."))
-  // Windows has no HOME, and its own settings folder.
+  // Windows has no HOME, and has its own settings folder.
   const usual = yield* Config.String("APPDATA").pipe(Config.withDefault(path.join(home, ".config")))
   const settings = yield* Config.String("XDG_CONFIG_HOME").pipe(
     Config.withDefault(process.platform === "win32" ? usual : path.join(home, ".config"))

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import type { CommandFailed } from "../Output.ts"
 import { privateFile, type PrivateFileWords } from "./PrivateFile.ts"
 
-/** The result of a sign-in at one server. Tokens print as redacted. */
+/** The result of signing in at one server. Tokens print as redacted. */
 export const StoredLogin = Schema.Struct({
   accessToken: Schema.RedactedFromValue(Schema.String),
   refreshToken: Schema.optionalKey(Schema.RedactedFromValue(Schema.String)),

@@ -131,7 +131,7 @@ const revokeCommand = Command.make(
 
 export const tokenCommand = Command.make(
   "token",
-  // Without an argument: the mistyped name of a subcommand must not print a secret.
+  // Takes no argument: a mistyped subcommand must not print a secret.
   serverFlags,
   Effect.fn("token")((given) =>
     Effect.gen(function* () {

@@ -3,7 +3,7 @@ import type { RunAgent } from "../../../schema/records/RunAgent.ts"
 import { timeText } from "./Rows.ts"
 import { terminalText } from "./TerminalText.ts"
 
-/** What only the agent's disk has of an apply. */
+/** What exists of an apply only on the agent's disk. */
 const unsavedText = ({ startedAt, state }: RunAgent): string | undefined => {
   if (startedAt === undefined || state === undefined) return undefined
   const { newestSerial, savedAt, savedSerial } = state
@@ -12,7 +12,7 @@ const unsavedText = ({ startedAt, state }: RunAgent): string | undefined => {
   return `what is newer than ${savedAt} would be lost with the agent's disk`
 }
 
-/** A Run of a pool, in facts: who executes it, why it waits, and since when its agent is silent. */
+/** Facts about a Run in a pool: who is executing it, why it is waiting, and since when its agent has been silent. */
 export const agentFacts = (run: Run): ReadonlyArray<readonly [name: string, value: string | undefined]> => {
   const { agent, agentUnreachableSince, pool, queue } = run
   return [

@@ -22,7 +22,7 @@ const isApproved = ({ approvedAt, planRunId, status }: Run) =>
 
 const unapproved = new CommandFailed({ message: "The plan was not approved. It waits as before." })
 
-/** Asks the person at the terminal. Removals and restores are confirmed by name. */
+/** Prompts the person at the terminal. Removals and restores are confirmed by name. */
 const asked = Effect.fn("asked")(function* (run: Run) {
   const { destroy = 0, replace = 0 } = run.planSummary ?? {}
   const name = (yield* capsuleOfRun(run))?.name ?? run.id
@@ -42,7 +42,7 @@ const digestUnnamed = (run: Run) =>
     message: `Without a terminal nobody can be asked. Review the plan with \`svc run get ${run.id}\`, then name what you reviewed with --digest.`
   })
 
-/** The digest of what was reviewed: named on the command line, or that of the plan that is shown and confirmed here. */
+/** The digest of what was reviewed: given on the command line, or that of the plan that is shown and confirmed here. */
 const reviewed = Effect.fn("reviewed")(function* (run: Run, named: Option.Option<string>, json: boolean) {
   if (Option.isSome(named)) return named.value
   const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
@@ -77,7 +77,7 @@ export const approveCommand = Command.make(
       const { approvals, runs } = yield* SvcClient
       const { id } = yield* runNamed(given.plan, given.workspace, waits, "plan that waits for approval")
       const params = { runId: id }
-      // A list has no changes; the shown plan is what the digest covers.
+      // A list does not include changes; the digest covers the plan as shown.
       const { run } = yield* runs.read({ params })
       if (!waits(run))
         return yield* new CommandFailed({ message: `${id} is ${run.status}, so there is nothing to approve.` })

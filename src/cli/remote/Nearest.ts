@@ -1,9 +1,9 @@
 import { editDistance } from "../../settings/EditDistance.ts"
 
-/** The most edits between two names that still look like a typo. */
+/** The largest edit distance between two names that still looks like a typo. */
 const mostEdits = 2
 
-/** The known name that was probably meant, for a suggestion. A part of a name counts too. */
+/** The known name that was probably meant, for a suggestion. Part of a name is enough. */
 export const nearest = (named: string, known: ReadonlyArray<string>): string | undefined => {
   const wanted = named.toLowerCase()
   const [best] = known

@@ -18,15 +18,15 @@ const versionsOf = Effect.fnUntraced(
   Effect.orElseSucceed((): ReadonlyArray<string> => [])
 )
 
-/** The response of an unknown route; that for a missing record names the record. */
+/** Whether this is the response of an unknown route; the one for a missing record names the record. */
 const isUnknownRoute = (error: unknown): boolean =>
   error instanceof ApiError && error.code === "not_found" && error.message.startsWith("There is no such route")
 
 const isUnknownForm = (error: unknown): boolean => Schema.isSchemaError(error)
 
 /**
- * Explains failures at a server of another version of the API, and at an older one of the same version that lacks the route
- * of a command. Every other failure is unchanged.
+ * Explains failures at a server with another API version, and at an older server with the same version that lacks a command's
+ * route. Every other failure is unchanged.
  */
 export const explainedOf =
   (origin: string) =>

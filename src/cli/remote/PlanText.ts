@@ -42,7 +42,7 @@ const sideText = (side: Side): string => {
   }
 }
 
-/** What a value was and becomes: in one line, or as the difference of a long one. */
+/** A value before and after: in one line, or as the difference of a long one. */
 const valueLines = (pair: ChangedValue, note: string, paint: Paint): ReadonlyArray<string> => {
   const { after, before } = sidesOf(pair)
   const name = terminalText(pair.name)
@@ -105,7 +105,7 @@ interface CountWords {
   readonly none: string
 }
 
-/** What a plan would do, and what its apply did. */
+/** What a plan would do, and what its apply has done. */
 const tenses = {
   planned: {
     words: {
@@ -137,7 +137,7 @@ const countsText = (counts: Readonly<Record<keyof CountWords["words"], number>>,
   return said.length === 0 ? none : `${said.join(", ")}.`
 }
 
-/** What a plan would do in one line, or what its apply did. */
+/** One-line summary of what a plan would do, or of what its apply did. */
 export const summaryText = ({ planRunId, planSummary, status }: Run): string => {
   if (planSummary === undefined) return "There is no plan."
   return countsText(planSummary, planRunId !== undefined && status === "succeeded" ? tenses.applied : tenses.planned)

@@ -10,13 +10,13 @@ import { explainedOf } from "./OtherServer.ts"
 import { Quiet } from "./Progress.ts"
 import { inWords } from "./RemoteFailed.ts"
 
-/** The server that a command talks to, and what the settings say about its Workspace. */
+/** The server that a command talks to, and what the settings say about the Workspace there. */
 export class Remote extends Context.Service<
   Remote,
   {
     readonly origin: string
     readonly token: Redacted.Redacted
-    /** Handle or id, unless a command names another one. */
+    /** Handle or id, unless a command names another Workspace. */
     readonly workspace: Option.Option<string>
   }
 >()("svc/cli/Remote") {}
@@ -32,7 +32,7 @@ export interface Named {
   readonly quiet: boolean
 }
 
-/** The context that the flag, the variable or the settings name, if any. */
+/** The context named by the flag, the variable or the settings, if any. */
 const chosenContext = Effect.fnUntraced(function* (named: Option.Option<string>) {
   const contexts = yield* StoredContexts
   const { current } = yield* contexts.known
@@ -68,7 +68,7 @@ const chosen = Effect.fn("Remote.chosen")(function* ({ context, server }: Pick<N
     token: Option.isSome(token)
       ? yield* givenToken(clientEnv.token, Redacted.value(token.value))
       : yield* currentToken(origin),
-    // The Workspace of a context belongs to its server.
+    // A context's Workspace belongs to its server.
     workspace: Option.orElse(workspace, () =>
       Option.flatMap(stored, (value) =>
         value.server === origin ? Option.fromUndefinedOr(value.workspace) : Option.none()
@@ -87,7 +87,7 @@ const remoteLayer = (named: Named) =>
     )
   ).pipe(Layer.provide(Layer.merge(StoredLogins.layer, StoredContexts.layer)))
 
-/** Gives a command its server; refusals are reported in terms of the command line. */
+/** Provides a command with its server; refusals are reported in command-line terms. */
 export const onServer =
   (named: Named) =>
   <A, E, R>(command: Effect.Effect<A, E, R>) =>

@@ -12,7 +12,7 @@ export const exitCodes = {
   unreachable: 7
 } as const
 
-/** A command that a server refused, or that did not reach it. */
+/** A command that a server refused, or that did not reach the server. */
 export class RemoteFailed extends Schema.TaggedError<RemoteFailed>()("RemoteFailed", {
   code: Schema.String,
   message: Schema.String,
@@ -44,7 +44,7 @@ export const RefusedAnswer = Schema.Struct({
   error: Schema.Struct({ code: Schema.String, message: Schema.String, requestId: Schema.optionalKey(Schema.String) })
 })
 
-/** What a server answers to a request that it refuses. */
+/** A server's response to a request that it refuses. */
 export interface Refused {
   readonly code: string
   readonly message: string
@@ -85,7 +85,7 @@ const incomprehensible = (origin: string) =>
     message: `${origin} answered in a form that this release does not know. Compare its version with \`svc version\`.`
   })
 
-/** Translates every failure of the client into the messages and exit codes of the command line. */
+/** Translates every failure of the client into command-line messages and exit codes. */
 export const inWords =
   (origin: string) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>) =>

@@ -51,11 +51,11 @@ export const idempotencyKeyFlag = named(
   "key"
 )
 
-/** The header that a write needs: the key that was given, or a fresh one. */
+/** The header that a write needs: the given key, or a new one. */
 export const keyHeaders = (key: Option.Option<string>) =>
   Effect.sync(() => ({ "idempotency-key": Option.getOrElse(key, () => crypto.randomUUID()) }))
 
-/** How long a command waits; without it as long as it takes. */
+/** How long a command waits; without it, as long as it takes. */
 export const waitTimeoutFlag = Flag.optional(
   Flag.String("wait-timeout").pipe(
     Flag.withDescription("Give up waiting after this long, such as 30m, with exit code 7; the Run goes on"),

@@ -1,4 +1,4 @@
-/** A table as people read it: a head, and columns as wide as their longest cell. */
+/** A table for people: a header row, and columns as wide as their longest cell. */
 export const rowsText = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {
   const all = [head.map((name) => name.toUpperCase()), ...rows]
   const widths = head.map((_, column) => Math.max(...all.map((row) => (row[column] ?? "").length)))
@@ -12,7 +12,7 @@ export const rowsText = (head: ReadonlyArray<string>, rows: ReadonlyArray<Readon
     .join("\n")
 }
 
-/** Facts below each other, names first. */
+/** Facts one below the other, names first. */
 export const factsText = (facts: ReadonlyArray<readonly [name: string, value: string | undefined]>): string => {
   const known = facts.filter((fact): fact is readonly [string, string] => fact[1] !== undefined && fact[1] !== "")
   const width = Math.max(...known.map(([name]) => name.length))

@@ -12,7 +12,7 @@ import { exitCodes, RemoteFailed } from "./RemoteFailed.ts"
 import { summaryText } from "./PlanText.ts"
 import { terminalText } from "./TerminalText.ts"
 
-/** Whether nothing more happens to the Run automatically. */
+/** Whether nothing more will happen to the Run automatically. */
 export const isSettled = ({ status }: Run) => status === "waiting_approval" || isFinalStatus(status)
 
 const phases: Readonly<Record<RunPhase, string>> = {
@@ -47,7 +47,7 @@ const phasesOf = (run: Run) =>
 
 export interface LogReading {
   readonly after: number
-  /** Whether to go on with new lines until the Run stops executing. */
+  /** Whether to keep printing new lines until the Run stops executing. */
   readonly follow: boolean
   readonly json: boolean
 }
@@ -86,13 +86,13 @@ const stopped = (run: Run) =>
     `Stopped watching. The Run goes on: \`svc run watch ${run.id}\` shows it again, \`svc run cancel ${run.id}\` ends it.`
   )
 
-/** Waits until nothing more happens automatically, and shows progress; an interruption only stops watching. */
+/** Waits until nothing more will happen automatically, and shows progress; an interruption only stops watching. */
 export const awaitRun = (run: Run, timeout: Option.Option<number>, quiet: boolean) => {
   const watched = quiet
     ? settled(run)
     : Effect.raceFirst(
         settled(run),
-        // Progress that breaks off does not end the wait.
+        // If progress breaks off, the wait goes on.
         Effect.andThen(Effect.ignore(phasesOf(run).pipe(Effect.provide(FetchHttpClient.layer))), Effect.never)
       )
   const bounded = Option.match(timeout, {
@@ -133,7 +133,7 @@ export const resultText = (run: Run): string => {
   ].join("\n")
 }
 
-/** The exit code that the end of a Run means: 0 done, 3 a plan waits or the infrastructure differs, 1 otherwise. */
+/** The exit code for the end of a Run: 0 done, 3 a plan is waiting or the infrastructure differs, 1 otherwise. */
 export const endOf = Effect.fnUntraced(function* (run: Run) {
   if (run.status === "waiting_approval") return yield* new PlanWaits({ message: "The plan waits for approval." })
   if (run.status !== "succeeded") {

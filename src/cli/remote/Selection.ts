@@ -55,7 +55,7 @@ export const workspaceNamed = Effect.fn("workspaceNamed")(function* (flag: Optio
   })
 })
 
-/** All Capsules of a Workspace, including those that ended. */
+/** All Capsules of a Workspace, including those that have ended. */
 export const capsulesOf = Effect.fn("capsulesOf")(function* (workspaceId: WorkspaceId) {
   const client = yield* SvcClient
   return yield* allPages((query) =>
@@ -69,7 +69,7 @@ export const capsulesOf = Effect.fn("capsulesOf")(function* (workspaceId: Worksp
 const isCapsuleId = (text: string) => text.startsWith("cap_")
 const isOver = (status: string) => status === "destroyed" || status === "released"
 
-/** A Capsule by id, by `name`, or by `name/environment`. One that ended is found by its id only. */
+/** A Capsule by id, by `name`, or by `name/environment`. One that has ended is found only by its id. */
 export const capsuleNamed = Effect.fn("capsuleNamed")(function* (named: string, workspace: Option.Option<string>) {
   const client = yield* SvcClient
   if (isCapsuleId(named)) {
@@ -83,7 +83,7 @@ export const capsuleNamed = Effect.fn("capsuleNamed")(function* (named: string, 
   return others.length === 0 ? first : yield* ambiguous("Capsules", named, found.map(whole))
 })
 
-/** The states that a Capsule keeps, newest first. */
+/** The states kept for a Capsule, newest first. */
 export const stateVersionsOf = Effect.fn("stateVersionsOf")(function* (capsuleId: CapsuleId) {
   const { capsules } = yield* SvcClient
   return yield* allPages((query) =>
@@ -96,7 +96,7 @@ export const stateVersionsOf = Effect.fn("stateVersionsOf")(function* (capsuleId
 
 const isRunId = (text: string) => text.startsWith("run_")
 
-/** A Run by its id; or the newest matching one of a Capsule, by the Capsule's name. */
+/** A Run by its id, or a Capsule's newest matching Run, by the Capsule's name. */
 export const runNamed = Effect.fn("runNamed")(function* (
   named: string,
   workspace: Option.Option<string>,
@@ -136,7 +136,7 @@ interface NamedRecord {
   readonly id: string
 }
 
-/** The one record of a list with this name. */
+/** The only record in a list with this name. */
 export const onlyNamed = Effect.fnUntraced(function* <A extends NamedRecord>(
   all: ReadonlyArray<A>,
   nameOf: (one: A) => string,
@@ -163,7 +163,7 @@ export const sourceNamed = Effect.fn("sourceNamed")(function* (named: string, wo
   return yield* onlyNamed(all, ({ name }) => name, named, words)
 })
 
-/** The Connections that a Workspace may use, those of the operator included. */
+/** The Connections that a Workspace may use, including the operator's. */
 export const connectionsOf = Effect.fn("connectionsOf")(function* (workspaceId: WorkspaceId) {
   const client = yield* SvcClient
   return yield* allPages((query) =>

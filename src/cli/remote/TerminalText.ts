@@ -4,8 +4,8 @@ import { visibleText } from "../../dashboard/value-difference/VisibleText.ts"
 const controls = /[^\P{Cc}\t]/gu
 
 /**
- * Text of a server on a terminal: nothing in it moves the cursor, hides a line or sets a title, and what would reorder or hide
- * letters is spelled out.
+ * Text from a server, safe for a terminal: nothing in it moves the cursor, hides a line or sets a title, and what would reorder
+ * or hide letters is spelled out.
  */
 export const terminalText = (text: string): string =>
   visibleText(stripVTControlCharacters(text).replaceAll(controls, " "))
@@ -26,7 +26,7 @@ const codes: Readonly<Record<Style, number>> = {
 
 export type Paint = (style: Style, text: string) => string
 
-/** Paints text where the terminal has colours; elsewhere the text stays as it is. */
+/** Colours text if the terminal has colours; otherwise leaves it unchanged. */
 export const painter =
   (hasColours: boolean): Paint =>
   (style, text) =>

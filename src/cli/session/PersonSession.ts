@@ -18,8 +18,8 @@ const emailOf = Effect.gen(function* () {
 })
 
 /**
- * Runs a command as the person at the terminal: they enter their password, which opens a session, and the session ends with
- * the command. For what the server refuses to tokens. An account without a password uses the dashboard.
+ * Runs a command as the person at the terminal: they enter their password, which opens a session, and the session ends with the
+ * command. Used for what the server refuses to tokens. An account without a password uses the dashboard.
  */
 export const asPerson =
   ({ passwordStdin }: { readonly passwordStdin: boolean }) =>

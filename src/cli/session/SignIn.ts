@@ -10,7 +10,7 @@ const cookieName = /^(?:__Host-)?svc_session$/
 
 const decodeRefusal = Schema.decodeEffect(Schema.fromJsonString(RefusedAnswer))
 
-/** A code of the authenticator, for an account that has one: from the environment, or asked. */
+/** An authenticator code, for an account that has an authenticator: from the environment, or prompted for. */
 const codeOf = Effect.gen(function* () {
   const given = yield* Config.option(Config.Redacted(clientEnv.code))
   if (Option.isSome(given)) return given.value
@@ -24,7 +24,7 @@ const codeOf = Effect.gen(function* () {
 const secretOf = (response: HttpClientResponse.HttpClientResponse) =>
   Object.values(response.cookies.cookies).find(({ name }) => cookieName.test(name))?.value
 
-/** Asks for a session: the answer has one, or says why not. */
+/** Requests a session: the answer contains one, or says why not. */
 const asked = Effect.fnUntraced(function* (origin: string, path: string, body: Schema.Json) {
   const client = yield* HttpClient.HttpClient
   const request = HttpClientRequest.bodyJsonUnsafe(HttpClientRequest.post(`${origin}${path}`), body)
@@ -40,7 +40,7 @@ const withoutPasswords = (origin: string) =>
     message: `${origin} takes no passwords, so this is done in the dashboard: ${origin}`
   })
 
-/** The session, or the refusal in the words of the command line. */
+/** The session, or the refusal in command-line terms. */
 const sessionOf = Effect.fnUntraced(function* (origin: string, answer: Effect.Success<ReturnType<typeof asked>>) {
   if (answer.session !== undefined) return answer.session
   const { refused } = answer
@@ -78,7 +78,7 @@ export const signUp = Effect.fn("signUp")(function* (origin: string, account: Ne
   return yield* sessionOf(origin, answer)
 })
 
-/** Ends a session; if the server cannot be reached, it expires. */
+/** Ends a session; if the server cannot be reached, the session expires instead. */
 export const signOut = (origin: string, session: Redacted.Redacted) =>
   Effect.gen(function* () {
     const client = yield* HttpClient.HttpClient

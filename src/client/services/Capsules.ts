@@ -12,7 +12,7 @@ import type { PayloadOf, QueryOf } from "./RequestParts.ts"
 export type CapsuleFilter = Omit<QueryOf<"workspaces", "capsules">, keyof PageQuery>
 export type CapsuleChange = PayloadOf<"capsules", "update">
 
-/** A change of the private configuration. The guard is read from the Capsule unless it is given. */
+/** A change to the private configuration. The guard is read from the Capsule unless it is given. */
 export type ConfigurationChange = Omit<PayloadOf<"capsules", "configurationPlan">, "expected"> & {
   readonly authorityGuard?: string
 }
@@ -26,7 +26,7 @@ export interface CapsulesShape {
   readonly plan: (id: string, once?: Once) => Answer<Run>
   /** Plans the deployed revision against the real infrastructure, to revert changes made outside. */
   readonly reconcilePlan: (id: string, once?: Once) => Answer<Run>
-  /** Plans the destruction; nothing is destroyed before that plan is approved and applied. */
+  /** Plans the destruction; nothing is destroyed until that plan has been approved and applied. */
   readonly destroyPlan: (id: string, once?: Once) => Answer<Run>
   readonly driftCheck: (id: string) => Answer<Run>
   /** Changes the private configuration and plans it; returns the Plan Run. */

@@ -8,14 +8,14 @@ import { type Answer, answered, type Items } from "../SvcError.ts"
 import { planProgress } from "./PlanProgress.ts"
 import { Runs } from "./Runs.ts"
 
-/** The install did not lead to a plan to review. `installPlan.diagnostics` says why. */
+/** The install ended without a plan to review. `installPlan.diagnostics` says why. */
 export class InstallFailed extends Schema.TaggedError<InstallFailed>()("InstallFailed", {
   message: Schema.String,
   installPlan: InstallPlan
 }) {}
 
 export interface InstallPlansShape {
-  /** Takes a Source through scan and check to a plan of a new Capsule. The service advances automatically. */
+  /** Takes a Source through scan and check to a plan for a new Capsule. The service advances automatically. */
   readonly create: (workspaceId: string, request: CreateInstallPlan, once?: Once) => Answer<InstallPlan>
   readonly get: (id: string) => Answer<InstallPlan>
   /** The install as it is now, and again after each step, until it is reviewable or has failed. */
@@ -41,7 +41,7 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Installs in progress towards a plan that can be reviewed. */
+/** Installs in progress towards a reviewable plan. */
 export class InstallPlans extends Context.Service<InstallPlans, InstallPlansShape>()("svc/client/InstallPlans") {
   static readonly layer: Layer.Layer<InstallPlans, never, SvcClient | Runs> = Layer.effect(InstallPlans, make)
 }

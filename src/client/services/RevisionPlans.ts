@@ -7,14 +7,14 @@ import { type Answer, answered, type Items } from "../SvcError.ts"
 import { planProgress } from "./PlanProgress.ts"
 import { Runs } from "./Runs.ts"
 
-/** The revision did not lead to a plan to review, or its plan is void. `revisionPlan.diagnostics` says why. */
+/** The revision ended without a plan to review, or its plan is void. `revisionPlan.diagnostics` says why. */
 export class RevisionFailed extends Schema.TaggedError<RevisionFailed>()("RevisionFailed", {
   message: Schema.String,
   revisionPlan: RevisionPlan
 }) {}
 
 export interface RevisionPlansShape {
-  /** Prepares a plan of a Capsule at another ref. What the Capsule follows does not change until the apply. */
+  /** Prepares a plan for a Capsule at another ref. What the Capsule follows does not change until the apply. */
   readonly create: (capsuleId: string, request: { readonly ref: string }, once?: Once) => Answer<RevisionPlan>
   readonly get: (id: string) => Answer<RevisionPlan>
   /** The revision as it is now, and again after each step, until it is reviewable or has failed. */
@@ -40,7 +40,7 @@ const make = Effect.gen(function* () {
   })
 })
 
-/** Revision plans in progress: a Capsule towards a plan of another revision. */
+/** Revision plans in progress: taking a Capsule to a plan at another revision. */
 export class RevisionPlans extends Context.Service<RevisionPlans, RevisionPlansShape>()("svc/client/RevisionPlans") {
   static readonly layer: Layer.Layer<RevisionPlans, never, SvcClient | Runs> = Layer.effect(RevisionPlans, make)
 }

@@ -18,13 +18,13 @@ import type { QueryOf } from "./RequestParts.ts"
 /** A Run ended without the requested result. `run.error` says why, if the tool or the service failed. */
 export class RunFailed extends Schema.TaggedError<RunFailed>()("RunFailed", { message: Schema.String, run: Run }) {}
 
-/** What a list of Runs may be narrowed to. */
+/** Filters for a list of Runs. */
 export type RunFilter = Omit<QueryOf<"workspaces", "runs">, keyof PageQuery>
 
 /** The Run that was reviewed: its digest binds the approval to exactly this plan. */
 export type ReviewedRun = Pick<Run, "id" | "planDigest">
 
-/** Whether nothing more happens to the Run automatically. */
+/** Whether nothing more will happen to the Run automatically. */
 const isSettled = ({ status }: Run): boolean => status === "waiting_approval" || isFinalStatus(status)
 
 export interface RunsShape {
@@ -32,20 +32,20 @@ export interface RunsShape {
   /** Newest first. */
   readonly list: (workspaceId: string, filter?: RunFilter) => Items<Run>
   readonly page: (workspaceId: string, query?: RunFilter & PageQuery) => Answer<Page<Run>>
-  /** Approves exactly the reviewed plan: if the Run has a newer one, it is refused. */
+  /** Approves exactly the reviewed plan: refused if the Run has a newer one. */
   readonly approve: (reviewed: ReviewedRun, options?: { readonly comment?: string }) => Answer<Run>
   /** Applies an approved plan; returns the Apply Run. A plan is usable once. */
   readonly apply: (id: string, once?: Once) => Answer<Run>
-  /** Also withdraws an approval that was not applied. */
+  /** Also withdraws an approval that has not been applied. */
   readonly cancel: (id: string, options?: { readonly reason?: string }) => Answer<Run>
   /**
-   * The Run's events after `after`, stored ones first and then live, until it is final. Without gap or duplicate: they
-   * are read from stored rows, and a cut connection is resumed.
+   * The Run's events after `after`, stored ones first and then live ones, until it is final. There are no gaps or duplicates:
+   * events are read from stored rows, and a dropped connection is resumed.
    */
   readonly events: (id: string, options?: { readonly after?: number }) => Items<RunEvent>
-  /** Its log lines in the same way, until it stops executing. */
+  /** The Run's log lines in the same way, until it stops executing. */
   readonly logs: (id: string, options?: { readonly after?: number }) => Items<RunLogEntry>
-  /** The Run once it has succeeded or waits for its approval. Fails with `RunFailed` for any other end. */
+  /** The Run, once it has succeeded or is waiting for its approval. Fails with `RunFailed` for any other end. */
   readonly waitFor: (id: string) => Answer<Run, RunFailed>
   readonly cost: (id: string) => Answer<CostEstimate>
   readonly group: (id: string) => Answer<{ readonly runGroup: RunGroup; readonly runs: ReadonlyArray<Run> }>
@@ -74,7 +74,7 @@ const make = Effect.gen(function* () {
       Stream.takeUntil(({ kind }) => kind === "run.waiting_approval"),
       Stream.runDrain,
       Effect.andThen(get(id)),
-      // A Run that was withdrawn from review continues: its earlier event is not final.
+      // A Run that has been withdrawn from review continues: its earlier event is not final.
       Effect.filterOrElse(isSettled, () => settled(id))
     )
 

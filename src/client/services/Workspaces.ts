@@ -10,7 +10,7 @@ export type ActivityFilter = Omit<QueryOf<"workspaces", "activity">, keyof PageQ
 
 export interface WorkspacesShape {
   readonly get: (id: string) => Answer<Workspace>
-  /** Those of the actor. */
+  /** The actor's Workspaces. */
   readonly list: () => Items<Workspace>
   readonly page: (query?: PageQuery) => Answer<Page<Workspace>>
   /** The actor becomes its owner. */
@@ -24,7 +24,7 @@ export interface WorkspacesShape {
 
 export interface MembersShape {
   readonly list: (workspaceId: string) => Items<Member>
-  /** `link` is for the invitee, shown only once. */
+  /** `link` is for the invitee, and is shown only once. */
   readonly add: (
     workspaceId: string,
     request: PayloadOf<"workspaces", "addMember">

@@ -15,7 +15,7 @@ const takeSecret = (): boolean => {
 /** The secret of an address-change link, removed from the address bar before any redirect to sign-in. */
 export const takeAddressSecret = (): void => {
   takeSecret()
-  // A second link opened on the page of the first differs only in its fragment, for which no browser reloads the page.
+  // A second link opened on the first link's page differs only in its fragment, so no browser reloads the page.
   window.addEventListener("hashchange", () => {
     if (takeSecret()) window.location.reload()
   })

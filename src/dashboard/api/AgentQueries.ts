@@ -3,7 +3,7 @@ import { call } from "./Call.ts"
 import { agentPoolsAgents, agentPoolsList } from "./Endpoints.ts"
 import { type Cursor, everyPage, firstCursor, listPaceMs } from "./Queries.ts"
 
-/** The pools that a Workspace may use: a few. */
+/** The few pools that a Workspace may use. */
 export const agentPoolsQuery = (workspaceId: string) =>
   queryOptions({
     queryKey: ["workspace", workspaceId, "agent-pools"],

@@ -11,12 +11,12 @@ interface Sent extends CallOptions, Filling {
   readonly idempotencyKey?: string
 }
 
-// The overloads say what may be given; an implementation cannot repeat it for every route at once.
+// The overloads say what may be passed; an implementation cannot repeat that for every route at once.
 const isSent = (input: unknown): input is Sent => typeof input === "object" && input !== null
 
 /**
- * Calls a route of the API. Its input and answer are those that the API declares; a mistake in either is a type error. Rejects
- * with a `Fault`.
+ * Calls a route of the API. Its input and response are as declared by the API; a mistake in either is a type error. Rejects with
+ * a `Fault`.
  */
 export function call<L extends Bare>(line: L): Promise<Answer<L>>
 export function call<L extends Line>(line: L, input: Input<L> & CallOptions): Promise<Answer<L>>

@@ -11,11 +11,11 @@ export interface RequestOptions {
   readonly body?: unknown
   readonly idempotencyKey?: string
   readonly signal?: AbortSignal
-  /** Answers with 401 lead to the sign-in page, except on that page. */
+  /** A 401 response leads to the sign-in page, except on that page. */
   readonly keepOn401?: boolean
 }
 
-/** Where to come back to after sign-in: this page, its query and its fragment. */
+/** Where to return to after sign-in: this page, its query and its fragment. */
 export const signInUrl = (location: {
   readonly pathname: string
   readonly search: string
@@ -27,7 +27,7 @@ export const returnPath = (candidate: string | null, origin: string): string => 
   if (candidate === null || !candidate.startsWith("/")) return "/"
   const url = URL.canParse(candidate, origin) ? new URL(candidate, origin) : undefined
   if (url === undefined || url.origin !== origin || url.pathname === "/sign-in") return "/"
-  // "/.//evil.example" resolves to a path of this origin that a browser would take for another host.
+  // "/.//evil.example" resolves to a path on this origin that a browser would mistake for another host.
   if (url.pathname.startsWith("//")) return "/"
   return `${url.pathname}${url.search}${url.hash}`
 }
@@ -69,8 +69,8 @@ const isAbort = (error: unknown): boolean => error instanceof DOMException && er
 const wantsConfirmation = (fault: Fault): boolean => fault.code === "reauthentication_required"
 
 /**
- * Leads to the sign-in page. Until that arrives nothing is rejected, so that the page being left shows no error; back from the
- * browser's cache of pages it does.
+ * Leads to the sign-in page. Nothing is rejected until that has loaded, so that the page being left shows no error; if it comes
+ * back from the browser's page cache, the rejection follows.
  */
 const leaveForSignIn = (fault: Fault): Promise<never> =>
   new Promise((_, reject) => {
@@ -81,8 +81,8 @@ const leaveForSignIn = (fault: Fault): Promise<never> =>
   })
 
 /**
- * One request to this origin. A sensitive one is repeated once the person has confirmed their identity. Rejects with a
- * {@link Fault}; the shape of `A` is the API document's promise.
+ * One request to this origin. A sensitive request is repeated once the person has confirmed their identity. Rejects with a {@link
+ * Fault}; the API document guarantees the shape of `A`.
  */
 export const request = async <A>(method: string, path: string, options: RequestOptions = {}): Promise<A> => {
   const response = await send(method, path, options).catch((error: unknown) => {

@@ -12,13 +12,13 @@ const change = (next: ReadonlyArray<Settle>): void => {
 }
 
 /**
- * Asks the person at the browser to confirm their identity; false when they do not. Concurrent requests share one question.
- * Before the dashboard is shown, nobody can be asked.
+ * Asks the person at the browser to confirm their identity; false if they do not. Concurrent requests share one prompt. Until the
+ * dashboard is shown, nobody can be asked.
  */
 export const confirmIdentity = (): Promise<boolean> =>
   listeners.size === 0 ? Promise.resolve(false) : new Promise((settle) => change([...waiting, settle]))
 
-/** Answers everyone who waits. */
+/** Answers everyone who is waiting. */
 export const settleConfirmation = (confirmed: boolean): void => {
   const settled = waiting
   change([])
@@ -30,5 +30,5 @@ const subscribe = (listener: () => void): (() => void) => {
   return () => listeners.delete(listener)
 }
 
-/** Whether a request waits for a confirmation. */
+/** Whether a request is waiting for a confirmation. */
 export const useConfirmationWanted = (): boolean => useSyncExternalStore(subscribe, () => waiting.length > 0)

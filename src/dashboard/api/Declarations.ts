@@ -1,5 +1,5 @@
-// What the API declares, as types: paths, parameters, bodies and answers of the dashboard's requests follow from it. Type imports
-// only: nothing of the server's runtime enters the bundle.
+// What the API declares, as types: paths, parameters, bodies and responses of the dashboard's requests are derived from it. Only
+// types are imported: no part of the server's runtime enters the bundle.
 
 import type { HttpApiGroup } from "effect/http-api"
 import type { SvcApi } from "../../../schema/api/SvcApi.ts"
@@ -36,7 +36,7 @@ type Part<K extends string, A> = [A] extends [never]
     ? { readonly [P in K]?: A }
     : { readonly [P in K]: A }
 
-/** A key of a query without a value is left out of the address. */
+/** A query key without a value is left out of the address. */
 type Sparse<A> = [A] extends [never]
   ? never
   : { readonly [K in keyof A]: Record<never, never> extends Pick<A, K> ? A[K] | undefined : A[K] }
@@ -48,7 +48,7 @@ export type Address<L extends Line> = Part<"params", Encoded<Declared[L]["~Param
 /** The body of a route. */
 export type Body<L extends Line> = Encoded<Declared[L]["~Payload"]>
 
-/** The input of a route; `idempotencyKey` where a repetition has no second effect. */
+/** The input of a route; includes `idempotencyKey` if repeating the request has no second effect. */
 export type Input<L extends Line> = Address<L> &
   Part<"body", Body<L>> &
   ("idempotency-key" extends HeaderNames<Declared[L]["~Headers"]> ? { readonly idempotencyKey?: string } : unknown)

@@ -1,5 +1,5 @@
-// Requests that follow from a page's address, sent before the page's own code has even arrived. The code then finds the
-// answers here.
+// Requests that follow from a page's address, sent even before the page's own code has arrived. The code then finds the responses
+// here.
 
 interface EarlyRequest {
   readonly sentAt: number
@@ -8,12 +8,12 @@ interface EarlyRequest {
 
 declare global {
   interface Window {
-    /** Shared by two bundles: the small one that sends, and the page's own that takes the answers. */
+    /** Shared by two bundles: the small one that sends, and the page's own, which picks up the responses. */
     svcEarlyRequests?: Map<string, EarlyRequest>
   }
 }
 
-/** An answer that is not taken in this time is too old. */
+/** A response that is not picked up within this time is too old. */
 const keptMs = 30_000
 
 const kept = (): Map<string, EarlyRequest> => (window.svcEarlyRequests ??= new Map())
@@ -37,8 +37,8 @@ export const askEarly = <A>(url: string, then: (body: A) => void = () => undefin
 }
 
 /**
- * The same for a record that may be megabytes long: hands over its first characters as soon as they are here, unparsed,
- * so that nothing waits for the rest, and only the page's code parses it.
+ * Does the same for a record that may be megabytes long: hands over its first characters, unparsed, as soon as they arrive, so
+ * that nothing waits for the rest, and only the page's code parses it.
  */
 export const askEarlyForHead = (url: string, then: (head: string) => void): void => {
   send(url)
@@ -52,7 +52,7 @@ export const askEarlyForHead = (url: string, then: (head: string) => void): void
     .catch(() => undefined)
 }
 
-/** The answer to an early GET. Each is given once, while fresh. */
+/** The response to an early GET. Each is returned once, while fresh. */
 export const takeEarly = (url: string): Promise<Response> | undefined => {
   const found = kept().get(url)
   kept().delete(url)

@@ -2,7 +2,7 @@ import { queryOptions } from "@tanstack/react-query"
 import { call } from "./Call.ts"
 import { runsChangeCauses, runsSourceChanges } from "./Endpoints.ts"
 
-/** What a Run's commit changes never changes; only whether the commits are still stored does. */
+/** The changes in a Run's commit are fixed; only whether the commits are still stored can change. */
 export const sourceChangesQuery = (runId: string) =>
   queryOptions({
     queryKey: ["source-changes", runId],
@@ -11,7 +11,7 @@ export const sourceChangesQuery = (runId: string) =>
     staleTime: Number.POSITIVE_INFINITY
   })
 
-/** What a plan and the apply before it recorded never changes. */
+/** What has been recorded by a plan and the apply before it never changes. */
 export const changeCausesQuery = (runId: string) =>
   queryOptions({
     queryKey: ["change-causes", runId],

@@ -35,7 +35,7 @@ import {
 } from "./Endpoints.ts"
 import { Fault } from "./Fault.ts"
 
-/** Lists of a Workspace refresh at this interval while visible; a Run's own page is pushed instead. */
+/** Lists of a Workspace refresh at this interval while visible; a Run's own page gets pushed updates instead. */
 export const listPaceMs = 15_000
 
 export type Cursor = string | undefined
@@ -43,7 +43,7 @@ export type Cursor = string | undefined
 // A function, because a constant would be narrowed to `undefined` and no later page would fit it.
 export const firstCursor = (): Cursor => undefined
 
-/** Follows every page of a list that is shown whole: searching a part would mislead. */
+/** Fetches every page of a list that is shown whole: searching only part of it would mislead. */
 export const everyPage = async <P extends { readonly nextCursor?: string }, A>(
   read: (page: { readonly limit: string; readonly cursor: Cursor }) => Promise<P>,
   itemsOf: (page: P) => ReadonlyArray<A>

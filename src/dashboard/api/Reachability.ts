@@ -1,11 +1,11 @@
-// Whether the server answers. A click on a page that cannot be fetched waits here instead of leading out of the application.
+// Whether the server responds. A click on a page that cannot be fetched waits here instead of leading out of the application.
 
 /** Any response proves that the server is up; this one is the cheapest. */
 const probeUrl = "/healthz"
 const firstPauseMs = 1000
 const longestPauseMs = 10_000
 const probeTimeoutMs = 5000
-/** How long the last response counts for the next navigation. */
+/** How long the last response remains good for the next navigation. */
 const freshMs = 10_000
 
 interface State {
@@ -33,7 +33,7 @@ export const subscribeReachability = (listener: () => void): (() => void) => {
   }
 }
 
-/** The server answered, whatever it said. */
+/** The server has responded, whatever it said. */
 export const reportAnswer = (): void => {
   clearTimeout(timer)
   timer = undefined
@@ -57,7 +57,7 @@ export const probe = async (): Promise<boolean> => {
   }
 }
 
-/** Resolves once the server answers. */
+/** Resolves once the server responds. */
 export const untilReachable = (): Promise<void> =>
   new Promise((resolve) => {
     if (state.isReachable) return resolve()
@@ -68,13 +68,16 @@ export const untilReachable = (): Promise<void> =>
     })
   })
 
-/** What a navigation waits for: nothing if the server responded recently. */
+/** What a navigation has to wait for: nothing if the server has responded recently. */
 export const reachableForNavigation = async (): Promise<void> => {
   if (state.isReachable && Date.now() - state.answeredAt > freshMs) await probe()
   await untilReachable()
 }
 
-/** A part of the application that is loaded on demand. Without a server it waits for one; a part that is really missing fails. */
+/**
+ * A part of the application that is loaded on demand. If the server is unreachable, waits for it; if the part is really missing,
+ * fails.
+ */
 export const whenReachable =
   <A>(load: () => Promise<A>) =>
   async (): Promise<A> => {

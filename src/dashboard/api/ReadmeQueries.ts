@@ -3,7 +3,7 @@ import { call } from "./Call.ts"
 import { sourcesFile } from "./Endpoints.ts"
 import { Fault } from "./Fault.ts"
 
-/** As people write it, the usual first. */
+/** Common spellings, the most usual first. */
 const names = ["README.md", "readme.md", "Readme.md", "README.markdown", "README"]
 
 export type FoundReadme =

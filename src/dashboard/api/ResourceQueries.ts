@@ -8,7 +8,10 @@ type Cursor = string | undefined
 // A function, because a constant would be narrowed to `undefined` and no later page would fit it.
 const firstCursor = (): Cursor => undefined
 
-/** The resources of a Capsule's state whose address, type or id contains the text. The state is part of the key: an apply renews the list. */
+/**
+ * The resources in a Capsule's state whose address, type or id contains the text. The state is part of the key, so an apply
+ * refreshes the list.
+ */
 export const resourcesQuery = (capsuleId: string, stateVersionId: string | undefined, search: string) =>
   infiniteQueryOptions({
     queryKey: ["capsule", capsuleId, "resources", stateVersionId, search],

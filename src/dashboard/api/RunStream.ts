@@ -8,7 +8,7 @@ export interface StreamSocket {
   readonly close: () => void
 }
 
-/** The callbacks of a socket; none is called after `close`. */
+/** The callbacks of a socket. None is called after `close`. */
 export interface SocketListener {
   readonly onOpen: () => void
   readonly onMessage: (data: unknown) => void
@@ -30,10 +30,10 @@ export interface RunStreamOptions<A extends Sequenced> {
 
 const firstDelayMs = 250
 const longestDelayMs = 15_000
-/** Close codes after which a retry cannot help: policy, no authority, unknown Run. */
+/** Close codes after which a retry cannot help: policy, missing permission, unknown Run. */
 const finalCodes: ReadonlySet<number> = new Set([1008, 4400, 4401, 4403, 4404])
 
-/** Exponential with half of it random, so that many pages do not return to a restarted server at the same instant. */
+/** Exponential, half of it random, so that many pages do not return to a restarted server at the same instant. */
 export const backoff = (attempt: number, random: number): number => {
   const full = Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(attempt, 16))
   return Math.round(full / 2 + (full / 2) * random)
@@ -96,7 +96,7 @@ export class RunStream<A extends Sequenced> {
       onMessage: (data) => {
         if (this.stopped) return
         const frame = parse(data)
-        // Only a frame proves a working path: a proxy that accepts and cuts must not reset the back-off.
+        // Only a frame proves that the path works: a proxy that accepts and then cuts connections must not reset the back-off.
         this.attempt = 0
         this.take(this.options.read(frame))
         if (!isDone(frame)) return

@@ -2,15 +2,15 @@
 export interface TurnClock {
   /** Milliseconds. */
   readonly now: () => number
-  /** Runs it in a separate task, after the reader's pending input. */
+  /** Runs the callback in a separate task, after the reader's pending input. */
   readonly later: (run: () => void) => void
 }
 
 const sliceMs = 8
 
 /**
- * Processes what arrives, in order and in slices: a browser delivers everything that a socket received in one task, and a log
- * of a hundred thousand lines would block the reader's next key.
+ * Processes what arrives, in order and in slices: a browser delivers everything that a socket has received in one task, and a log
+ * of a hundred thousand lines would block the reader's next key press.
  */
 export class Turns {
   private readonly clock: TurnClock
@@ -55,7 +55,7 @@ export class Turns {
   }
 }
 
-/** Of the page. Unlike a timer, a message is not throttled in a hidden window. */
+/** The page's clock. Unlike a timer, a message is not throttled in a hidden window. */
 export const pageClock = (): TurnClock => {
   const { port1, port2 } = new MessageChannel()
   let run: (() => void) | undefined

@@ -1,4 +1,4 @@
-// The JSON that the API answers, as the browser reads it. Type imports only: nothing of the server's runtime enters the bundle.
+// The JSON in API responses, as the browser reads it. Only types are imported: no part of the server's runtime enters the bundle.
 
 import type { ChangeCauses as ChangeCausesSchema } from "../../../schema/records/ChangeCauses.ts"
 import type { Answer, Body } from "./Declarations.ts"
@@ -152,18 +152,18 @@ export type AccountSession = typeof AccountSessionSchema.Encoded & { readonly cu
 export type AccountNotice = typeof AccountNoticeSchema.Encoded
 export type Passkey = typeof PasskeySchema.Encoded
 export type LinkedIdentity = typeof LinkedIdentitySchema.Encoded
-/** Whether the person confirmed their identity recently, and how they can. */
+/** Whether the person has recently confirmed their identity, and how they can. */
 export interface Confirmation {
   readonly confirmed: boolean
   readonly password: boolean
-  /** Whether the password needs the code of a second factor. */
+  /** Whether the password also needs a second-factor code. */
   readonly code: boolean
   readonly passkeys: boolean
   readonly provider?: { readonly name: string }
 }
 export type Discovery = typeof DiscoverySchema.Encoded
 
-/** An application that can act for the person now, and its permissions. `offline`: even while they are away. */
+/** An application that can act for the person now, and its permissions. `offline`: even while the person is away. */
 export interface ApplicationGrant {
   readonly id: string
   readonly clientId: string

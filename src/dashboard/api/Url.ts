@@ -21,7 +21,7 @@ export interface Filling {
 // The signature of `address` says which parameters a route has, for each route.
 const isFilling = (filling: unknown): filling is Filling => typeof filling === "object" && filling !== null
 
-/** The address of a route of any method, filled in. */
+/** The filled-in address of a route, for any method. */
 export const addressOf = (line: Line, { params = {}, query }: Filling): string =>
   apiUrl(
     line.slice(line.indexOf(" ") + 1).replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? "")),

@@ -11,7 +11,7 @@ import { useBootstrap } from "./Workspace.ts"
 import { appWords } from "./Words.ts"
 
 const signOut = (failed: string): void => {
-  // Whatever the response, the next page asks the server who is signed in. Without a response there is no next page.
+  // Whatever the response, the next page asks the server who is signed in. If there is no response, there is no next page.
   void post("/auth/sign-out", {}, { keepOn401: true }).then(
     () => window.location.assign("/sign-in"),
     (error: unknown) => {

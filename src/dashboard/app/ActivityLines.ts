@@ -1,7 +1,7 @@
 import type { AuditEvent, Run } from "../api/Types.ts"
 import { dayOf } from "../words/Days.ts"
 
-/** A line of the activity: one event, repetitions of it, or syncs without news. */
+/** A line of the activity: one event, repetitions of it, or syncs without anything new. */
 export type ActivityLine =
   | { readonly kind: "event"; readonly event: AuditEvent }
   | { readonly kind: "repeated" | "quiet"; readonly events: readonly [AuditEvent, ...ReadonlyArray<AuditEvent>] }
@@ -10,7 +10,7 @@ export type ActivityLine =
 export const commentOf = ({ data }: AuditEvent): string | undefined =>
   typeof data.comment === "string" && data.comment !== "" ? data.comment : undefined
 
-/** Whether both are the same action by the same person. A comment is a separate line. */
+/** Whether both are the same action by the same person. An action with a comment has its own line. */
 const isSame = (one: AuditEvent, other: AuditEvent): boolean =>
   one.action === other.action &&
   one.actor.kind === other.actor.kind &&
@@ -19,7 +19,7 @@ const isSame = (one: AuditEvent, other: AuditEvent): boolean =>
   commentOf(one) === undefined &&
   commentOf(other) === undefined
 
-/** Lines in the order of the events, repetitions in a row as one. */
+/** Lines in the order of the events, with consecutive repetitions merged into one. */
 export const foldRepeated = (events: ReadonlyArray<AuditEvent>): ReadonlyArray<ActivityLine> => {
   const lines: Array<ActivityLine> = []
   for (const event of events) {
@@ -55,7 +55,7 @@ export interface ActivityDay {
   readonly lines: ReadonlyArray<ActivityLine>
 }
 
-/** The activity by day, newest first; syncs without news are the last line of their day. */
+/** The activity by day, newest first; syncs without anything new are the last line of their day. */
 export const activityByDay = (
   events: ReadonlyArray<AuditEvent>,
   runs: ReadonlyArray<SyncRun>

@@ -138,7 +138,7 @@ const Folded = ({
 
 const noRuns: KnownRuns = new Map()
 
-/** Lines of the activity. `detailed` names what was acted on, where the page itself is not about it. */
+/** Lines of the activity. `detailed` names what was acted on, for pages that are not themselves about it. */
 export const ActivityRows = ({
   lines,
   runs = noRuns,

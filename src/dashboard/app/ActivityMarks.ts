@@ -31,7 +31,7 @@ const byKind: ReadonlyArray<readonly [RegExp, IconName]> = [
   [/^(?:dependency|output_share|interface|handoff)\./, "graph"]
 ]
 
-/** The mark beside an event: its kind by sign, and by colour whether something progressed, was stopped or was removed. */
+/** The mark next to an event: its sign shows the kind, its colour whether something progressed, was stopped or was removed. */
 export const markOf = ({ action }: Pick<AuditEvent, "action">): ActivityMark =>
   byAction[action] ?? {
     icon: byKind.find(([pattern]) => pattern.test(action))?.[1] ?? "activity",

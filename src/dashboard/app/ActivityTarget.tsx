@@ -85,7 +85,7 @@ const Name = ({ event, target: { id, kind } }: NameProps) => {
   return name === undefined || name === id ? <code>{id}</code> : name
 }
 
-/** What was acted on, by its name as long as the record exists. `run` is the Run of the event, where the page has it. */
+/** What was acted on, by its name as long as the record exists. `run` is the event's Run, if the page has it. */
 export const ActivityTarget = ({ event, run }: { readonly event: AuditEvent; readonly run: Run | undefined }) => {
   const names = useWords(kinds)
   const target = subjectOf(event, run)

@@ -139,7 +139,7 @@ const Ways = ({ ways }: { readonly ways: Confirmation }) => {
 }
 
 /**
- * The one question before every sensitive action: shown when the server asks; the waiting requests then continue
+ * The one prompt before every sensitive action: shown when the server requires it; the waiting requests then continue
  * automatically.
  */
 export const ConfirmIdentity = () => {

@@ -6,7 +6,7 @@ export const rememberWorkspace = (handle: string): void => {
   try {
     localStorage.setItem(remembered, handle)
   } catch {
-    // Without storage the server's choice is used next time.
+    // Without storage, the server's choice is used next time.
   }
 }
 

@@ -10,7 +10,7 @@ import { useWords } from "../words/Words.ts"
 import type { Command } from "./PaletteCommands.ts"
 import { paletteWords } from "./PaletteWords.ts"
 
-/** Typing is not a request per key. */
+/** Typing does not send a request per key. */
 const typingPauseMs = 200
 const fewestLetters = 2
 const mostFound = "8"
@@ -25,8 +25,8 @@ const usePaused = (typed: string): string => {
 }
 
 /**
- * The newest Runs that the text finds: by the name of their Capsule or Source, by commit, person, or the first
- * characters of an id. The server searches, only in this Workspace.
+ * The newest Runs that match the text: by the name of their Capsule or Source, by commit, by person, or by the first characters
+ * of an id. The server searches, and only in this Workspace.
  */
 export const useFoundRuns = (workspace: Workspace, typed: string) => {
   const terms = useWords(vocabulary)
@@ -46,7 +46,7 @@ export const useFoundRuns = (workspace: Workspace, typed: string) => {
   const { data: sources } = useQuery(sourcesQuery(workspace.id))
   const found = useMemo(() => {
     const names = new Map([...(capsules ?? []), ...(sources ?? [])].map((each) => [each.id, each.name]))
-    // Results of an earlier text must not be selectable for this one.
+    // Results for an earlier text must not be selectable for this one.
     return (search === typed.trim() ? (runs ?? []) : []).map((run): Command => {
       const name = names.get(run.capsuleId ?? run.sourceId ?? "")
       return {

@@ -1,7 +1,7 @@
-// A flow that another program began ends at its return address, after an apply that may be days after the link. The
-// flow is remembered here, only in this browser: nobody else who views the same Run came from it.
+// A flow started by another program ends at its return address, after an apply that may come days after the link. The flow is
+// remembered only here, in this browser: nobody else who views the same Run came from that program.
 
-/** The client that began a flow, and where it receives the result. */
+/** The client that started a flow, and where it receives the result. */
 export interface HandOff {
   readonly product: string
   readonly returnUri: string
@@ -9,12 +9,12 @@ export interface HandOff {
 
 const key = (capsuleId: string): string => `svc.hand-off ${capsuleId}`
 
-/** As long as a plan can wait for its approval. */
+/** As long as a plan can wait for approval. */
 export const handOffKeptMs = 7 * 24 * 3_600_000
 
 interface Kept extends HandOff {
   readonly since: number
-  /** The apply that ended it: one may return from that one again, but not from later ones. */
+  /** The apply that ended it: the person may return from that apply again, but not from later ones. */
   readonly endedWith?: string
 }
 
@@ -26,7 +26,7 @@ const keep = (capsuleId: string, kept: Kept): void => {
   }
 }
 
-/** Reads back what was stored; anything unexpected or too old is ignored. */
+/** Reads back what has been stored; anything unexpected or too old is ignored. */
 export const parseHandOff = (text: string | null, now: number): Kept | undefined => {
   if (text === null) return undefined
   try {
@@ -61,7 +61,7 @@ export const handOffOf = (capsuleId: string, runId: string): HandOff | undefined
   return { product: found.product, returnUri: found.returnUri }
 }
 
-/** The person continued from this Run. Coming back they may continue again, as the first answer may have been lost. */
+/** The person has continued from this Run. If they come back they may continue again, as the first answer may have been lost. */
 export const endHandOff = (capsuleId: string, runId: string): void => {
   const found = kept(capsuleId)
   if (found !== undefined) keep(capsuleId, { ...found, endedWith: runId })

@@ -2,10 +2,10 @@ import { lazy } from "react"
 import { whenReachable } from "../api/Reachability.ts"
 import type { MenuPopups } from "../ui/MenuPopups.ts"
 
-// A tenth of a page's initial code, for what most visits never open.
+// A tenth of a page's initial code, for something that most visits never open.
 const load = whenReachable(() => import("../ui/MenuPopup.tsx"))
 
-/** The menus' open form, in a file of its own. */
+/** The open form of the menus, in a file of its own. */
 export const lazyMenuPopups: MenuPopups = {
   preload: () => {
     load().catch(() => undefined)

@@ -13,7 +13,7 @@ interface LoadablePageProps<A> {
     readonly isPending: boolean
     readonly refetch: () => unknown
   }
-  /** Of the page, while it loads. */
+  /** Shown in place of the page while it loads. */
   readonly skeleton?: ReactNode
   readonly children: (data: A) => ReactNode
 }

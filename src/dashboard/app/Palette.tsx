@@ -16,7 +16,7 @@ export const Palette = ({ workspace, onClose }: { readonly workspace: Workspace;
   const text = useWords(paletteWords)
   const commands = useCommands(workspace)
   const [typed, setTyped] = useState("")
-  // By name, not by position: entries that arrive late must not move the choice to another command.
+  // Selected by name, not by position: entries that arrive late must not move the selection to another command.
   const [active, setActive] = useState<string>()
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()

@@ -126,10 +126,10 @@ const commandsFor = ({
   ]
 }
 
-/** Records are also found by id: complete, or its first characters. */
+/** Records can also be found by id: the whole id, or its first characters. */
 const textOf = ({ detail, id, label }: Command): string => `${label} ${detail ?? ""} ${looksLikeId(id) ? id : ""}`
 
-/** Every command with its text. There is one per Capsule, so no key and no move rebuilds them. */
+/** Every command with its text. There is one per Capsule, so they are not rebuilt on any key press or selection move. */
 export const useCommands = (workspace: Workspace) => {
   const words = useWords(appWords)
   const navigate = useNavigate()

@@ -4,19 +4,19 @@ import { ConfirmDialog } from "../ui/ConfirmDialog.tsx"
 
 interface RemovalDialogProps {
   readonly title: string
-  /** What confirming does. */
+  /** The effect of confirming. */
   readonly children: ReactNode
-  /** Its consequences, in more than a sentence. */
+  /** The consequences, if they take more than a sentence. */
   readonly details?: ReactNode
   /** The label of the button, a verb. */
   readonly action: string
   readonly remove: () => Promise<unknown>
-  /** Key of the query that lists it. */
+  /** Key of the query for the list that contains the entry. */
   readonly list: QueryKey
   readonly onClose: () => void
 }
 
-/** Asks for confirmation before one entry of a list is removed or revoked, and closes when the list shows the change. */
+/** Asks for confirmation before removing or revoking one entry of a list, and closes when the list shows the change. */
 export const RemovalDialog = ({ remove, list, onClose, ...asked }: RemovalDialogProps) => {
   const queryClient = useQueryClient()
   const refresh = () => queryClient.invalidateQueries({ queryKey: list })

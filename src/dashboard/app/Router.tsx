@@ -22,7 +22,7 @@ interface Context {
 
 const root = createRootRouteWithContext<Context>()({
   beforeLoad: async ({ context, preload }) => {
-    // The page that is open stays until there is a server for the next one.
+    // The current page stays open until there is a server for the next one.
     if (!preload) await reachableForNavigation()
     return context.queryClient.ensureQueryData(bootstrapQuery)
   },
@@ -109,7 +109,7 @@ const install = createRoute({
   )
 })
 
-/** What other programs link to; the address bar shows `/new` with the same query, untouched. */
+/** The address that other programs link to; the address bar shows `/new` with the same query, unchanged. */
 const installLink = createRoute({
   getParentRoute: () => root,
   path: "/install",

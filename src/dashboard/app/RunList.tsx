@@ -12,11 +12,11 @@ import { CommitLine } from "../ui/Commit.tsx"
 
 interface RunListProps {
   readonly runs: ReadonlyArray<Run>
-  /** For names; on a Capsule's own page the name would only repeat itself, so leave it out. */
+  /** Used for names; leave it out on a Capsule's own page, where the name would only be repeated. */
   readonly capsules?: ReadonlyArray<Capsule>
 }
 
-/** A Run of no Capsule is about a Source. */
+/** A Run without a Capsule is about a Source. */
 const SourceOrKind = ({ run }: { readonly run: Run }) => {
   const words = useWords(vocabulary)
   const kind = words.runType[run.type]

@@ -75,7 +75,7 @@ const SideBar = ({
   )
 }
 
-// Rarely needed, and then after an answer of the server.
+// Rarely needed, and only after a response from the server.
 const ConfirmIdentity = lazy(
   whenReachable(async () => ({ default: (await import("./ConfirmIdentity.tsx")).ConfirmIdentity }))
 )

@@ -1,5 +1,5 @@
-// Runs before the first paint and before the page's own code has arrived: theme and language, so that nothing flashes, and
-// the requests whose answers the page will need first.
+// Runs before the first paint and before the page's own code has arrived: theme and language, so that nothing flashes, and the
+// requests whose responses the page needs first.
 import { askEarly, askEarlyForHead } from "../api/EarlyRequests.ts"
 import { capsulesRead, dashboardBootstrap, dashboardNeeds, dashboardOverview, runsRead } from "../api/Endpoints.ts"
 import { address } from "../api/Url.ts"

@@ -19,7 +19,7 @@ export const useOptionalWorkspace = (): Workspace | undefined => {
     : workspaces.find((workspace) => workspace.handle === handle)
 }
 
-/** Only below a route that has checked it (`WorkspaceFrame`). */
+/** Used only below a route that has checked it (`WorkspaceFrame`). */
 export const useWorkspace = (): Workspace => {
   const workspace = useOptionalWorkspace()
   if (workspace === undefined) throw new Error("No workspace is selected.")

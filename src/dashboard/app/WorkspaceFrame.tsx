@@ -24,7 +24,7 @@ export const WorkspaceFrame = () => {
       </Empty>
     )
   }
-  // A key per Workspace: nothing typed or fetched for one carries over to another.
+  // Keyed by Workspace: nothing typed or fetched for one carries over to another.
   return (
     <>
       <AutomationBanner workspace={workspace} />

@@ -1,17 +1,17 @@
-// The page's HTML holds its form, so people and their password managers use it before its script has arrived. The script draws
-// the form anew, which would lose what they entered.
+// The page's HTML contains its form, so people and their password managers can use it before its script has arrived. The script
+// draws the form anew, which would lose what they have entered.
 
 const entered = new Map<string, string>()
 
-/** What a field held before the script drew it. */
+/** What a field contained before the script drew it. */
 export const enteredBefore = (field: string): string => entered.get(field) ?? ""
 
-/** Draws a page with the values and the focus that the fields of its HTML have at this moment. */
+/** Draws a page, keeping the current values and focus of the fields in its HTML. */
 export const keepingEntered = (root: HTMLElement, draw: () => void) => {
   for (const { name, value } of root.querySelectorAll("input")) entered.set(name, value)
   const { activeElement } = document
   draw()
-  // A form that is drawn again later begins empty.
+  // A form that is drawn again later starts empty.
   entered.clear()
   if (activeElement instanceof HTMLInputElement && !activeElement.isConnected)
     root.querySelector<HTMLInputElement>(`input[name="${activeElement.name}"]`)?.focus()

@@ -14,7 +14,7 @@ import { JoinByProvider } from "./JoinByProvider.tsx"
 import { JoinSignUp } from "./JoinSignUp.tsx"
 import { joinWords } from "./JoinWords.ts"
 
-/** `undefined` while it is not known, `null` when nobody is signed in. */
+/** `undefined` until it is known, `null` when nobody is signed in. */
 type Visitor = { readonly email: string } | null | undefined
 
 const useVisitor = (): Visitor => {
@@ -46,7 +46,7 @@ const useInvitation = (secret: string | undefined): Found => {
   return found
 }
 
-/** Whom to sign in as, without the secret in the address: the tab remembers it. */
+/** Goes to the sign-in page, without the secret in the address: the tab remembers it. */
 const signIn = () => window.location.assign("/sign-in?return=/join")
 const signInAsOther = () =>
   void request("POST", "/auth/sign-out", { body: {}, keepOn401: true }).then(signIn, () => undefined)
@@ -127,15 +127,15 @@ const Answer = ({ secret, invitation, visitor, onDeclined }: AnswerProps) => {
 /** What an invitation leads to, and its answer. */
 export const Join = () => {
   const words = useWords(joinWords)
-  // While rendering ahead of time there is no address yet.
+  // During prerendering there is no address yet.
   const [secret] = useState(() => (typeof window === "undefined" ? "" : invitationSecret(window.location.hash)))
   const found = useInvitation(secret)
   const visitor = useVisitor()
   const [declined, setDeclined] = useState(false)
   useEffect(() => {
-    // The secret leaves the address bar and the history as soon as it is read.
+    // The secret is removed from the address bar and the history as soon as it has been read.
     window.history.replaceState(null, "", window.location.pathname)
-    // A second link opened in this tab differs only in its fragment, for which no browser reloads the page.
+    // A second link opened in this tab differs only in its fragment, so no browser reloads the page.
     const again = () => window.location.reload()
     window.addEventListener("hashchange", again)
     return () => window.removeEventListener("hashchange", again)

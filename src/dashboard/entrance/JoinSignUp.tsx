@@ -11,13 +11,13 @@ import { entranceWords } from "./Words.ts"
 
 interface JoinSignUpProps {
   readonly secret: string
-  /** That of the invitation, which cannot be changed. */
+  /** The invitation's address, which cannot be changed. */
   readonly email: string | undefined
   readonly busy: boolean
   readonly onEnter: (attempt: Promise<unknown>) => void
 }
 
-/** A new account, with which the invitation is accepted. */
+/** A new account, created to accept the invitation. */
 export const JoinSignUp = ({ secret, email: given, busy, onEnter }: JoinSignUpProps) => {
   const words = useWords(entranceWords)
   const join = useWords(joinWords)

@@ -2,14 +2,14 @@ import { type PublicKeyCredentialCreationOptionsJSON, startRegistration } from "
 import { request } from "../api/Client.ts"
 import { deviceName } from "../ui/DeviceName.ts"
 
-/** For the first account; an existing account has its own. */
+/** Address and name are for the first account; an existing account has its own. */
 export interface SetupPerson {
   readonly secret: string
   readonly email?: string
   readonly displayName?: string
 }
 
-/** The routes of a setup link, and those of an invitation. */
+/** The routes for a setup link, and those for an invitation. */
 type LinkRoutes = "/auth/setup" | "/auth/invitations"
 
 /** Redeems a link with a new passkey. Rejects when the browser or the server refuses. */

@@ -1,7 +1,7 @@
 import { type PublicKeyCredentialRequestOptionsJSON, startAuthentication } from "@simplewebauthn/browser"
 import { request } from "../api/Client.ts"
 
-/** Gets a challenge from the server and its answer from the browser, and sends it back. Rejects when either refuses. */
+/** Gets a challenge from the server, gets the browser's response to it, and sends that back. Rejects when either refuses. */
 export const signInWithPasskey = async (): Promise<void> => {
   const { options } = await request<{ options: PublicKeyCredentialRequestOptionsJSON }>(
     "POST",

@@ -126,9 +126,9 @@ const Opened = () => {
   const [secret] = useState(() => setupSecret(window.location.hash))
   const [found, ask] = useSetupLink(secret)
   useEffect(() => {
-    // The secret leaves the address bar and the history as soon as it is read.
+    // The secret is removed from the address bar and the history as soon as it has been read.
     window.history.replaceState(null, "", window.location.pathname)
-    // A second link opened in this tab differs only in its fragment, for which no browser reloads the page.
+    // A second link opened in this tab differs only in its fragment, so no browser reloads the page.
     const again = () => window.location.reload()
     window.addEventListener("hashchange", again)
     return () => window.removeEventListener("hashchange", again)
@@ -149,10 +149,7 @@ const Opened = () => {
   )
 }
 
-/**
- * The page of a setup link. Rendered ahead of time it has no link: it then contains the form for browsers without
- * scripts.
- */
+/** The page of a setup link. When rendered ahead of time it has no link, and contains the form for browsers without scripts. */
 export const Setup = () => {
   const words = useWords(setupWords)
   if (typeof window !== "undefined") return <Opened />

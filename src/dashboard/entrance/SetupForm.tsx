@@ -78,14 +78,14 @@ const PasskeyWay = ({ recovering, primary, onPress }: PasskeyWayProps) => {
 }
 
 interface SetupFormProps {
-  /** `undefined` without a script: the person types it. */
+  /** `undefined` without scripts: the person types it. */
   readonly secret: string | undefined
   readonly recovering: boolean
-  /** The link has expired since the page showed its purpose. */
+  /** Called if the link has expired since the page showed its purpose. */
   readonly onEnded?: () => void
 }
 
-/** How the holder of a setup link signs in from now on, and for a first account who they are. */
+/** How the holder of a setup link will sign in from now on and, for a first account, who they are. */
 export const SetupForm = ({ secret, recovering, onEnded }: SetupFormProps) => {
   const entrance = useWords(entranceWords)
   const words = useWords(setupWords)

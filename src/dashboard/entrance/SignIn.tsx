@@ -17,7 +17,7 @@ const isCodeWanted = (error: unknown): boolean => error instanceof Fault && erro
 
 interface RefusalProps {
   readonly error: unknown
-  /** Whether a code was given already. */
+  /** Whether a code has already been given. */
   readonly again: boolean
 }
 
@@ -52,7 +52,7 @@ const PasswordForm = ({ busy, asksCode, onEnter }: PasswordFormProps) => {
     onEnter(request("POST", "/auth/sign-in", { body, keepOn401: true }))
   }
   return (
-    // Without a script the browser submits it itself.
+    // Without scripts, the browser submits the form itself.
     <form className="form" method="post" action="/sign-in" onSubmit={submit}>
       <TextField
         label={words.email}

@@ -8,7 +8,7 @@ export interface SignInOffer {
   readonly provider?: { readonly name: string }
 }
 
-/** Until it is known, or when it cannot be, the page offers a password. */
+/** Until this is known, or if it cannot be, the page offers a password. */
 const assumed: SignInOffer = { passkeys: true, password: true }
 
 export const useSignInOffer = (): SignInOffer => {
@@ -21,5 +21,5 @@ export const useSignInOffer = (): SignInOffer => {
   return offer
 }
 
-/** Where the sign-in with the upstream provider begins, and where it returns. */
+/** Where sign-in with the upstream provider begins, and where it returns to. */
 export const upstreamStart = (returnTo: string): string => `/auth/upstream/start?return=${encodeURIComponent(returnTo)}`

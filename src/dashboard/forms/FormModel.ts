@@ -13,15 +13,15 @@ export interface FormField {
   readonly secret: boolean
   readonly advanced: boolean
   readonly format: string | undefined
-  /** The type as the module says it. */
+  /** The type, as written in the module. */
   readonly typeExpression: string | undefined
-  /** The module's default as JSON; never of a secret. */
+  /** The module's default as JSON; never present for a secret. */
   readonly defaultJson: string | undefined
 }
 
 export interface FormGroup {
   readonly id: string
-  /** Absent for questions without a feature. */
+  /** Absent for questions that belong to no feature. */
   readonly label: Bilingual | undefined
   readonly optional: boolean
   readonly fields: ReadonlyArray<FormField>
@@ -30,7 +30,7 @@ export interface FormGroup {
 export interface FormModel {
   readonly groups: ReadonlyArray<FormGroup>
   readonly advanced: ReadonlyArray<FormField>
-  /** Variables without a question, and the origin of their values. */
+  /** Variables without a question, and where their values come from. */
   readonly filled: ReadonlyArray<{ readonly name: string; readonly origin: DeclaredVariable["origin"] }>
 }
 
@@ -90,12 +90,12 @@ const fieldOf = (
   }
 }
 
-/** How many questions fit on a screen; only beyond that, optional ones without a label are folded. */
+/** How many questions fit on a screen; optional ones without a label are folded only above this number. */
 const fitsOneLook = 6
 
 /**
- * The form for a module's variables: grouped and labelled inputs come in the manifest's order; with many questions, optional
- * variables without a label are folded under advanced.
+ * The form for a module's variables: grouped and labelled inputs are in the manifest's order; if there are many questions,
+ * optional variables without a label are folded under advanced.
  */
 export const formModel = (
   variables: ReadonlyArray<ReportVariable>,
@@ -157,7 +157,7 @@ const problem = (which: FieldProblem, detail?: string): Parsed => ({
   ...(detail === undefined ? {} : { detail })
 })
 
-/** Reads one answer. An empty answer means unset, except for a required string; text keeps its spaces. */
+/** Parses one answer. An empty answer means unset, except for a required string; text keeps its spaces. */
 export const parseAnswer = (field: Pick<FormField, "type" | "required">, typed: string | undefined): Parsed => {
   if (typed === undefined || typed === "") return field.required ? problem("required") : { kind: "unset" }
   if (field.type === "string") return { kind: "value", value: typed }
@@ -174,7 +174,7 @@ export const parseAnswer = (field: Pick<FormField, "type" | "required">, typed: 
   }
 }
 
-/** What is wrong with an answer so far. An empty one is only wrong once the form is sent; no parser quotes a secret. */
+/** What is wrong with an answer so far. An empty one is wrong only once the form is submitted; no parser quotes a secret. */
 export const problemWhileTyping = (
   field: Pick<FormField, "type" | "required" | "secret">,
   typed: string
@@ -189,7 +189,7 @@ export interface Answers {
   readonly problems: ReadonlyMap<string, Extract<Parsed, { readonly kind: "problem" }>>
 }
 
-/** Every answer of a draft, or the problems of some. */
+/** All answers in a draft, or the problems with some of them. */
 export const answersOf = (fields: ReadonlyArray<FormField>, draft: Draft): Answers => {
   const values: Record<string, Schema.Json> = {}
   const problems = new Map<string, Extract<Parsed, { readonly kind: "problem" }>>()
@@ -201,7 +201,7 @@ export const answersOf = (fields: ReadonlyArray<FormField>, draft: Draft): Answe
   return { values, problems }
 }
 
-/** The part of a draft that may stay in the browser: answers to secret questions never do. */
+/** The part of a draft that may be stored in the browser: answers to secret questions never are. */
 export const keepable = (fields: ReadonlyArray<FormField>, draft: Draft): Draft => {
   const secret = new Set(fields.filter((field) => field.secret).map(({ name }) => name))
   return Object.fromEntries(Object.entries(draft).filter(([name]) => !secret.has(name)))

@@ -4,9 +4,9 @@ export type Theme = "system" | "light" | "dark"
 export interface Preferences {
   readonly language: Language
   readonly theme: Theme
-  /** Single-letter shortcuts; some people need them off. */
+  /** Single-letter shortcuts; some people need to turn them off. */
   readonly letterKeys: boolean
-  /** Whether long lines of a log wrap. */
+  /** Whether long log lines wrap. */
   readonly wrapLog: boolean
   /** Whether this browser shows a notice when a Run that is open in it ends or needs approval. */
   readonly runNotices: boolean
@@ -14,7 +14,7 @@ export interface Preferences {
 
 const key = "svc.preferences"
 
-/** For a page rendered ahead of time, without a browser to ask. */
+/** For a page rendered ahead of time, when there is no browser to ask. */
 export const defaultPreferences: Preferences = {
   language: "en",
   theme: "system",

@@ -9,8 +9,7 @@ export interface ReadmePlace {
 }
 
 /**
- * Where an address in a README leads: an `https:` address unchanged, a path to its file at a known forge. Anything else
- * is not a link.
+ * Where a URL in a README points: an `https:` URL unchanged, a path to its file on a known forge. Anything else is not a link.
  */
 export const readmeTarget = (address: string, { commit, folder, gitAddress }: ReadmePlace): string | undefined => {
   if (URL.canParse(address)) {

@@ -1,6 +1,6 @@
 import { Marked } from "marked"
 
-/** Part of a line. `address` is as written: where it may lead is decided when it is drawn. */
+/** Part of a line. `address` is kept as written: where it may point is decided when it is drawn. */
 export type ReadmeInline =
   | { readonly kind: "text" | "code"; readonly text: string }
   | { readonly kind: "strong" | "emphasis" | "deleted"; readonly parts: ReadonlyArray<ReadmeInline> }
@@ -27,14 +27,14 @@ export type ReadmeBlock =
     }
   | { readonly kind: "rule" }
 
-/** A README without active content: no HTML, and no fetched addresses. */
+/** A README without active content: no HTML, and no URLs that are fetched. */
 export interface ReadmeTree {
   readonly blocks: ReadonlyArray<ReadmeBlock>
-  /** Whether the rest was left out. */
+  /** Whether the rest has been cut off. */
   readonly isCut: boolean
 }
 
-/** The fields that are read from a token of the parser. */
+/** The fields read from a parser token. */
 interface Token {
   readonly type: string
   readonly raw?: string
@@ -55,7 +55,7 @@ interface TableToken extends Token {
 
 const isTable = (token: Token): token is TableToken => "header" in token && "rows" in token
 
-/** More than anybody reads, or a page draws without delay. */
+/** More than anybody reads, or than a page can draw without delay. */
 const mostParts = 6000
 /** Deeper than anybody nests on purpose. */
 const deepest = 12
@@ -75,7 +75,7 @@ const withoutTags = (html: string): string => {
   return first + rest.map((part) => (part.includes(">") ? part.slice(part.indexOf(">") + 1) : "")).join("")
 }
 
-/** Counts drawn parts, up to the limit. */
+/** Counts the parts drawn, up to the limit. */
 interface Room {
   left: number
   isCut: boolean
@@ -161,7 +161,7 @@ function blocksOf(tokens: ReadonlyArray<Token> | undefined, room: Room, depth: n
   })
 }
 
-/** Reads Markdown. Fails for text that nests too deeply for the parser. */
+/** Parses Markdown. Fails if the text is nested too deeply for the parser. */
 export const readmeTree = (text: string): ReadmeTree => {
   const room: Room = { left: mostParts, isCut: false }
   const blocks = blocksOf(new Marked({ gfm: true }).lexer(text), room, 0)

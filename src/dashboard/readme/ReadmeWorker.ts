@@ -1,5 +1,5 @@
 import { readmeTree } from "./ReadmeTree.ts"
 
-// Runs in a worker of its own, which ends with the page that reads it: parsing untrusted text may take long, or recurse too
+// Runs in a worker of its own, which ends with the page that uses it: parsing untrusted text may take long, or recurse too
 // deeply.
 self.addEventListener("message", ({ data }: MessageEvent<string>) => self.postMessage(readmeTree(data), {}))

@@ -1,10 +1,10 @@
 import { useEffect, useState } from "react"
 import type { ReadmeTree } from "./ReadmeTree.ts"
 
-/** The address of the worker's script, which the page names. */
+/** The URL of the worker's script, which the page provides. */
 const address = (): string | undefined => document.getElementById("root")?.dataset["readmeWorker"]
 
-/** Reads Markdown off the main thread: `undefined` until that is done, `null` when the parser gave up. */
+/** Parses Markdown off the main thread: `undefined` until that is done, `null` if the parser gave up. */
 export const useReadme = (text: string): ReadmeTree | null | undefined => {
   const [tree, setTree] = useState<ReadmeTree | null | undefined>(undefined)
   useEffect(() => {

@@ -13,7 +13,7 @@ interface CommitProps {
   readonly description?: CommitDescription | undefined
 }
 
-/** Isolated, so that the text direction of untrusted text ends with it. */
+/** Isolated, so that the direction of untrusted text does not carry over to what follows. */
 const Title = ({ description }: Pick<CommitProps, "description">) =>
   description === undefined || description.title === "" ? null : <bdi className="commit-title">{description.title}</bdi>
 
@@ -28,13 +28,13 @@ const Author = ({ description }: Pick<CommitProps, "description">) => {
   )
 }
 
-/** A commit in a row or a sentence: short id, first line, author and time, nothing to press. */
+/** A commit in a row or a sentence: short id, first line, author and time, with nothing to click. */
 export const CommitLine = ({
   id,
   description,
   withAuthor = true
 }: CommitProps & {
-  /** `false` where a column beside it names other people and times. */
+  /** `false` if an adjacent column names other people and times. */
   readonly withAuthor?: boolean
 }) => (
   <span className="commit-line">
@@ -43,7 +43,7 @@ export const CommitLine = ({
   </span>
 )
 
-/** A commit of a record: copied with a click, opened at its forge where the Git address says which, with its whole message. */
+/** A record's commit: copied with a click, opened at its forge if the Git address says which, with its whole message. */
 export const Commit = ({
   id,
   description,

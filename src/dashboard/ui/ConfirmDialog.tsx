@@ -7,9 +7,9 @@ import { FaultNotice } from "./Feedback.tsx"
 
 interface ConfirmDialogProps {
   readonly title: string
-  /** What confirming does. */
+  /** The effect of confirming. */
   readonly children: ReactNode
-  /** Its consequences, in more than a sentence. */
+  /** The consequences, if they take more than a sentence. */
   readonly details?: ReactNode
   /** The label of the button, a verb. */
   readonly action: string

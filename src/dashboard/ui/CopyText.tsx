@@ -5,11 +5,11 @@ import { Icon } from "./Icon.tsx"
 
 interface CopyTextProps {
   readonly text: string
-  /** The visible text, when shorter than the copied one. */
+  /** The visible text, if shorter than the copied text. */
   readonly shown?: string
 }
 
-/** A machine-readable word (commit, id, digest) that one click copies. */
+/** A machine-readable word (commit, id, digest) that can be copied with one click. */
 export const CopyText = ({ text, shown = text }: CopyTextProps) => {
   const words = useWords(vocabulary)
   const [copied, setCopied] = useState(false)

@@ -8,17 +8,17 @@ interface DialogProps {
   readonly children: ReactNode
   readonly onClose: () => void
   readonly wide?: boolean
-  /** `side` slides in from the left on a phone: the navigation. */
+  /** `side` slides in from the left on a phone, for the navigation. */
   readonly kind?: "center" | "side"
 }
 
-/** The previously focused element; for a menu entry, which is gone by then, the menu's button. */
+/** The previously focused element or, if that was a menu entry, which is gone by then, the menu's button. */
 const openerOf = (focused: Element | null): Element | null => {
   const label = focused?.closest('[role="menu"]')?.getAttribute("aria-labelledby")
   return (typeof label === "string" ? document.getElementById(label) : null) ?? focused
 }
 
-/** The browser's own modal dialog: it traps focus, closes with Escape and gives focus back where it was. Mount it to open it. */
+/** The browser's own modal dialog: it traps focus, closes with Escape and returns focus to where it was. Mount it to open it. */
 export const Dialog = ({ title, children, onClose, wide = false, kind = "center" }: DialogProps) => {
   const words = useWords(vocabulary)
   const element = useRef<HTMLDialogElement>(null)

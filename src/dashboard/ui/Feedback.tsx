@@ -74,11 +74,11 @@ interface EmptyProps {
   readonly title: string
   readonly children?: ReactNode
   readonly action?: ReactNode
-  /** The page is nothing but this, so its title is the page's. */
+  /** Whether the page consists only of this, so that its title is the page's. */
   readonly whole?: boolean
 }
 
-/** Nothing here yet: says what would be here and how it gets here. */
+/** Shown when there is nothing here yet: says what would be here and how it gets here. */
 export const Empty = ({ icon, title, children, action, whole = false }: EmptyProps) => (
   <div className="empty">
     <span className="empty-icon">
@@ -119,7 +119,7 @@ interface LoadableProps<A> {
   readonly children: (data: A) => ReactNode
 }
 
-/** A query's three faces. After a first success, an error keeps the old content with a message above it. */
+/** The three states of a query. After a first success, an error keeps the old content with a message above it. */
 export const Loadable = <A,>({ query, skeleton, children }: LoadableProps<A>) => {
   if (query.data === undefined) {
     if (query.error !== null && query.error !== undefined)

@@ -11,7 +11,7 @@ interface FormDialogProps {
   readonly children: ReactNode
   /** The label of the button, a verb. */
   readonly action: string
-  /** Whether something must still be chosen that no field can require. */
+  /** Whether there is still a choice to make that no field can require. */
   readonly incomplete?: boolean
   /** `danger` for irreversible actions. */
   readonly tone?: "primary" | "danger"
@@ -20,7 +20,7 @@ interface FormDialogProps {
   readonly onClose: () => void
 }
 
-/** Asks for the input of a change, and shows a refusal in place. Mount it to open it. */
+/** Asks for the input to a change, and shows a refusal in place. Mount it to open it. */
 export const FormDialog = ({
   title,
   children,

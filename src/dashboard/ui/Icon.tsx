@@ -50,7 +50,7 @@ const shapes = {
 
 export type IconName = keyof typeof shapes
 
-/** Decorative: its meaning is also in words beside it or in the control's label. */
+/** Decorative: its meaning is also in adjacent words or in the control's label. */
 export const Icon = ({ name, className }: { readonly name: IconName; readonly className?: string }) => (
   <svg
     className={className === undefined ? "icon" : `icon ${className}`}

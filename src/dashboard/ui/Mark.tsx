@@ -12,7 +12,7 @@ export const Mark = ({ className }: { readonly className?: string }) => (
   </svg>
 )
 
-/** The mark with the product's name, or with that of a Workspace. */
+/** The mark with the product's name, or with a Workspace's name. */
 export const Brand = ({ name = "svc" }: { readonly name?: string }) => (
   <>
     <Mark className="brand-mark" />

@@ -7,7 +7,7 @@ import type { MenuProps } from "./MenuPopups.ts"
 /** A menu that starts open: the click that opens it loads it. */
 export const MenuPopup = ({ trigger, align = "end", side = "bottom", children }: MenuProps) => {
   const [anchor, setAnchor] = useState<HTMLElement | null>(null)
-  // Drawn inside the landmark of its trigger; and inside its dialog, above which nothing outside can be drawn.
+  // Drawn inside its trigger's landmark, or inside its trigger's dialog, since nothing outside can be drawn above that.
   const container = anchor?.closest<HTMLElement>("dialog, aside, main") ?? null
   return (
     <MenuParts value={Base}>

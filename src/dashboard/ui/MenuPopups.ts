@@ -11,9 +11,9 @@ export interface MenuProps {
 export interface MenuPopups {
   /** Starts the download; a failure shows when the menu is opened. */
   readonly preload: () => void
-  /** Suspends until it is loaded. */
+  /** Suspends until the form has loaded. */
   readonly Popup: ComponentType<MenuProps>
 }
 
-/** Provided by the application, since on-demand code imports the pieces that a menu is one of. */
+/** Provided by the application, since on-demand code imports the pieces that include a menu. */
 export const MenuPopups = createContext<MenuPopups | undefined>(undefined)

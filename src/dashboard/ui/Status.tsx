@@ -6,7 +6,7 @@ import { driftWords } from "./DriftWords.ts"
 
 export type StatusTone = "neutral" | "busy" | "attention" | "good" | "bad" | "muted"
 
-/** A coloured dot and a word; the word suffices without the dot. */
+/** A coloured dot and a word; the word is enough without the dot. */
 export const Status = ({ tone, children }: { readonly tone: StatusTone; readonly children: string }) => (
   <span className={`status status-${tone}`}>
     <span className="status-dot" aria-hidden="true" />

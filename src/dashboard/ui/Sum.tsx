@@ -17,7 +17,7 @@ export interface VerbCount {
   readonly count: number
 }
 
-/** What a plan does by verb, dangerous verbs first. Zeroes are left out. */
+/** A plan's changes by verb, dangerous verbs first. Zeroes are left out. */
 export const verbCountsOf = (summary: PlanSummary): ReadonlyArray<VerbCount> =>
   verbs.map(([verb, key]) => ({ verb, count: summary[key] })).filter(({ count }) => count > 0)
 

@@ -2,7 +2,7 @@ import { useSyncExternalStore } from "react"
 import { exactTime, relativeTime } from "../words/Format.ts"
 import { useLanguage } from "../words/Words.ts"
 
-// One clock for the whole page, at the pace of its most precise reader.
+// One clock for the whole page, running at the pace of its most precise reader.
 let now = Date.now()
 const listeners = new Set<() => void>()
 let timer: ReturnType<typeof setInterval> | undefined
@@ -22,7 +22,7 @@ const subscribe = (listener: () => void): (() => void) => {
   }
 }
 
-/** The time now, in milliseconds, renewed each `stepMs`. */
+/** The current time, in milliseconds, updated every `stepMs`. */
 export const useNow = (stepMs: number): number => {
   const read = () => Math.floor(Math.max(now, timer === undefined ? Date.now() : now) / stepMs) * stepMs
   return useSyncExternalStore(subscribe, read)

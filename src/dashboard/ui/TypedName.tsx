@@ -3,7 +3,7 @@ import { vocabulary } from "../words/Vocabulary.ts"
 import { useWords } from "../words/Words.ts"
 import { TextField } from "./Field.tsx"
 
-/** A field for typing the name of the object of an irreversible action, and whether it matches. */
+/** A field for typing the name of what an irreversible action affects, and whether it matches. */
 export const useTypedName = (name: string, helper?: string) => {
   const terms = useWords(vocabulary)
   const [typed, setTyped] = useState("")

@@ -1,20 +1,20 @@
-/** A piece of a line; a marked one is what differs inside a pair of lines. */
+/** A segment of a line; a marked one is what differs within a pair of lines. */
 export interface Segment {
   readonly text: string
   readonly marked: boolean
 }
 
-/** What a fold counts: elements of a policy, members of an object, elements of a list, lines of a text. */
+/** What a fold counts: elements of a policy, members of an object, elements of a list, or lines of text. */
 export type Unit = "statements" | "keys" | "items" | "lines"
 
-/** One line of a difference. Numbers count from 1, on the side that has the line. */
+/** One line of a difference. Lines are numbered from 1, on each side that has the line. */
 export type DifferenceLine =
   | { readonly kind: "same"; readonly before: number; readonly after: number; readonly text: string }
   | { readonly kind: "removed"; readonly before: number; readonly segments: ReadonlyArray<Segment> }
   | { readonly kind: "added"; readonly after: number; readonly segments: ReadonlyArray<Segment> }
-  /** The path of the lines below it, from the outermost member inwards. */
+  /** The path to the lines below it, from the outermost member inwards. */
   | { readonly kind: "path"; readonly path: ReadonlyArray<string> }
-  /** An element of an ordered list has moved; positions count from 1. */
+  /** An element of an ordered list has moved; positions are counted from 1. */
   | { readonly kind: "moved"; readonly from: number; readonly to: number; readonly text: string }
   | {
       readonly kind: "fold"
@@ -30,13 +30,16 @@ export interface Highlight {
   readonly after: string | undefined
 }
 
-/** How the two sides were read. */
+/** How the two sides were interpreted. */
 export type Reading = "json" | "base64" | "text" | "words"
 
-/** The difference of two values, ready to be drawn. */
+/** The difference between two values, ready to be drawn. */
 export interface Difference {
   readonly reading: Reading
-  /** How much changed of what: `changed` of `total` existed before or exist now; `added` and `removed` are parts of `changed`. */
+  /**
+   * How much has changed, and of what: `changed` out of `total` elements that existed before or exist now; `added` and `removed`
+   * are included in `changed`.
+   */
   readonly extent: {
     readonly unit: Unit
     readonly changed: number
@@ -47,14 +50,14 @@ export interface Difference {
   readonly highlights: ReadonlyArray<Highlight>
   /** Elements that only changed their position where order has no meaning. */
   readonly reordered: number
-  /** The difference without this. */
+  /** The only thing in which the two values differ. */
   readonly only: "whitespace" | "type" | "order" | undefined
   readonly lines: ReadonlyArray<DifferenceLine>
-  /** Lines that were added or removed; more than are drawn at first in a long difference. */
+  /** The number of lines added or removed; a long difference does not draw all of them at first. */
   readonly changedLines: number
 }
 
-/** What a value is compared by, and its name. */
+/** The two values to compare, and their name. */
 export interface ValuePair {
   readonly name: string
   readonly before: unknown

@@ -8,14 +8,14 @@ export type DrawnLine =
       readonly length: number
     })
 
-/** The head of a difference and the first of its lines. */
+/** The head of a difference, and its first lines. */
 export interface DrawnDifference extends Omit<Difference, "lines"> {
   readonly lines: ReadonlyArray<DrawnLine>
-  /** All lines, folds counted as one. */
+  /** The number of lines, each fold counted as one. */
   readonly length: number
 }
 
-/** A part of the lines, and how many there are. */
+/** Some of the lines, and how many there are in total. */
 export interface DrawnPage {
   readonly lines: ReadonlyArray<DrawnLine>
   readonly length: number
@@ -24,12 +24,10 @@ export interface DrawnPage {
 /** A difference of up to this many changed lines is drawn whole at once. */
 const drawnWhole = 200
 const drawnFirst = 50
-/** Lines that are added by one request for more. */
+/** How many lines each request for more adds. */
 export const linesOfPage = 1000
 
-/**
- * Splits a difference into what is drawn at first and what is requested later, so that a page never draws all of it at once.
- */
+/** Splits a difference into what is drawn at first and what is requested later, so that a page never draws it all at once. */
 export const paged = (difference: Difference) => {
   const folds: Array<ReadonlyArray<DifferenceLine>> = []
   const lines = difference.lines.map((line): DrawnLine => {
@@ -45,7 +43,7 @@ export const paged = (difference: Difference) => {
   }
   return {
     first,
-    /** The next lines from a position on: of the difference, or of one of its folds. */
+    /** The next lines from a position onwards, in the difference or in one of its folds. */
     page: (from: number, fold?: number): DrawnPage => {
       const all = fold === undefined ? lines : unfolded(folds[fold] ?? [])
       return { lines: all.slice(from, from + linesOfPage), length: all.length }

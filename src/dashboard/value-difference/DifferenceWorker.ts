@@ -2,7 +2,7 @@ import type { DifferenceReply, DifferenceRequest } from "./DifferenceMessages.ts
 import { paged } from "./DifferencePages.ts"
 import { valueDifference } from "./ValueDifference.ts"
 
-// Runs in a worker: comparing a policy of a megabyte would block the page for too long.
+// Runs in a worker: comparing a one-megabyte policy would block the page for too long.
 const known = new Map<number, ReturnType<typeof paged>>()
 
 // A worker responds only to its own page, so there is no target origin.

@@ -1,9 +1,9 @@
 import type { DifferenceLine } from "./Difference.ts"
 
-/** A run of unchanged lines is folded when more than this many would remain hidden. */
+/** A run of unchanged lines is folded if that hides more than this many. */
 const shortestFold = 3
 
-/** Unchanged lines further than `context` from a changed one become folds. */
+/** Folds unchanged lines that are more than `context` lines away from a changed one. */
 export const folded = (lines: ReadonlyArray<DifferenceLine>, context: number): ReadonlyArray<DifferenceLine> => {
   const drawn: Array<DifferenceLine> = []
   for (let at = 0; at < lines.length; ) {

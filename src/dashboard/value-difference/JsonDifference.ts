@@ -5,17 +5,17 @@ import { isJsonArray, isJsonObject, type JsonValue } from "./JsonValue.ts"
 import { visibleText } from "./VisibleText.ts"
 import { wordDifference } from "./WordDifference.ts"
 
-/** An element of up to this many lines is shown whole around its change. */
+/** An element of up to this many lines is shown in full around its change. */
 const wholeElement = 14
-/** Lines of context around a change in a longer one. */
+/** Lines of context around a change in a longer element. */
 const context = 3
-/** A run of unchanged lines is folded when it is longer. */
+/** A run of unchanged lines longer than this is folded. */
 const longestRun = 2
 
 const indent = (depth: number) => "  ".repeat(depth)
 const label = (key: string | undefined) => (key === undefined ? "" : `${JSON.stringify(key)}: `)
 
-/** The placeholders in a value for unknown and sensitive parts. */
+/** Placeholders for the unknown and sensitive parts of a value. */
 const marks: ReadonlySet<string> = new Set(["(known after apply)", "(sensitive value)"])
 
 const scalarText = (value: JsonValue, isText: boolean): string =>
@@ -59,7 +59,7 @@ const pathOf = (ancestors: ReadonlyArray<string>, node: JsonNode): ReadonlyArray
   return [...ancestors, ...[name, only].filter((part) => part !== undefined)].map(visibleText)
 }
 
-/** Draws a tree; `isText` where the value was a text, in which nothing is marked as unknown or sensitive. */
+/** Draws a tree; with `isText` the value was a string, in which nothing is marked as unknown or sensitive. */
 const draw = (root: JsonNode, isText: boolean): ReadonlyArray<DifferenceLine> => {
   let before = 0
   let after = 0
@@ -177,7 +177,7 @@ const draw = (root: JsonNode, isText: boolean): ReadonlyArray<DifferenceLine> =>
   return nodeLines(root, 0, "", [])
 }
 
-/** The list or object that the heading counts: the innermost one that contains all changes. */
+/** The list or object counted in the heading: the innermost one that contains all changes. */
 const measured = (node: JsonNode): JsonNode => {
   const changed = node.children?.filter(({ state }) => state !== "same") ?? []
   const [only] = changed
@@ -190,7 +190,7 @@ const leaves = (node: JsonNode): ReadonlyArray<JsonNode> =>
 
 const isScalar = (value: JsonValue | undefined) => value !== undefined && !isJsonArray(value) && !isJsonObject(value)
 
-/** The difference of two objects or lists by their keys and elements; one side may be absent. */
+/** The difference between two objects or lists by their keys and elements; one side may be absent. */
 export const jsonDifference = (
   before: JsonValue | undefined,
   after: JsonValue | undefined,
@@ -214,7 +214,7 @@ export const jsonDifference = (
       removed: counted.filter(({ state }) => state === "removed").length,
       total: counted.length
     },
-    // A value that is added or removed as a whole is shown as a whole.
+    // A value that is added or removed as a whole is shown in full.
     highlights: tree.children === undefined ? [] : highlightsOf(tree),
     reordered: tree.reordered,
     only:

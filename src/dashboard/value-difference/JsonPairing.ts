@@ -1,6 +1,6 @@
 import { canonicalText, isJsonArray, isJsonObject, type JsonValue } from "./JsonValue.ts"
 
-/** Members that name an element of a list, the most telling first. */
+/** Members that identify an element of a list, the most telling first. */
 const identityKeys = ["Sid", "Id", "id", "name", "key"] as const
 
 const identityAt = (value: JsonValue | undefined, key: string): string | undefined => {
@@ -9,7 +9,7 @@ const identityAt = (value: JsonValue | undefined, key: string): string | undefin
   return typeof identity === "string" || typeof identity === "number" ? String(identity) : undefined
 }
 
-/** The name that an element of a list gives itself. */
+/** The name that identifies an element of a list. */
 export const identityOf = (value: JsonValue | undefined): string | undefined => {
   for (const key of identityKeys) {
     const identity = identityAt(value, key)
@@ -20,13 +20,13 @@ export const identityOf = (value: JsonValue | undefined): string | undefined => 
 
 export const isIdentityKey = (key: string): boolean => identityKeys.some((known) => known === key)
 
-/** The positions of an element on both sides; one that exists on one side only is removed or added. */
+/** The positions of an element on both sides; one that exists on only one side has been removed or added. */
 export interface ElementPair {
   readonly before: number | undefined
   readonly after: number | undefined
 }
 
-/** The member that names every element on both sides without a repetition. */
+/** The member that identifies every element on both sides without duplicates. */
 const sharedIdentity = (before: ReadonlyArray<JsonValue>, after: ReadonlyArray<JsonValue>): string | undefined =>
   identityKeys.find((key) =>
     [before, after].every((side) => {
@@ -56,8 +56,8 @@ const longestAscending = (numbers: ReadonlyArray<number>): ReadonlySet<number> =
 }
 
 /**
- * Pairs the elements of two lists: by the member that names them, else by equality, else by position. In the order of the
- * new list, with removed elements after their predecessors.
+ * Pairs the elements of two lists: by the member that identifies them, else by equality, else by position. The result is in the
+ * order of the new list, with removed elements after their predecessors.
  */
 export const pairElements = (
   before: ReadonlyArray<JsonValue>,
@@ -83,7 +83,7 @@ export const pairElements = (
   else {
     byText(canonicalText)
     for (const young of after.keys()) {
-      // An unpaired element is compared with the one at its position, if it is of the same kind.
+      // An unpaired element is compared with the one at its position if that is of the same kind.
       const old = free.has(young) ? young : undefined
       if (oldOf.has(young) || old === undefined) continue
       const isAlike =

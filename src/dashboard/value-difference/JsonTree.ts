@@ -3,26 +3,26 @@ import { identityOf, pairElements, pairKeys } from "./JsonPairing.ts"
 import { canonicalText, isJsonArray, isJsonObject, type JsonValue } from "./JsonValue.ts"
 
 /**
- * A value on both sides, with the values inside it. `same` may be in another order where that has no meaning; `moved` is
- * equal, at another position of an ordered list.
+ * A value on both sides, with the values inside it. `same` may be in a different order where order has no meaning; `moved` is
+ * equal but at a different position in an ordered list.
  */
 export interface JsonNode {
-  /** The key in an object; none in a list. */
+  /** The key in an object; absent in a list. */
   readonly key: string | undefined
-  /** The position in a list, on the side that has it; from 0. */
+  /** The position in a list, counting from 0, on the side that has it. */
   readonly index: number | undefined
   readonly state: "same" | "changed" | "moved" | "added" | "removed"
   readonly before: JsonValue | undefined
   readonly after: JsonValue | undefined
-  /** Members when both sides are objects, elements when both are lists. */
+  /** The members if both sides are objects, the elements if both are lists. */
   readonly children: ReadonlyArray<JsonNode> | undefined
-  /** The previous position of an element that moved in a list whose order has a meaning. */
+  /** The previous position of an element that moved in a list whose order matters. */
   readonly movedFrom: number | undefined
   /** Elements inside it that only changed their position where order has no meaning. */
   readonly reordered: number
 }
 
-/** Lists of an access policy in which the order has no meaning. */
+/** Lists in an access policy whose order has no meaning. */
 const unorderedKeys: ReadonlySet<string> = new Set([
   "Statement",
   "Action",
@@ -49,7 +49,7 @@ interface Place {
 const member = (value: JsonValue | undefined, key: string): JsonValue | undefined =>
   isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined
 
-/** Compares two values of which at least one exists. */
+/** Compares two values, at least one of which exists. */
 export const jsonTree = (before: JsonValue | undefined, after: JsonValue | undefined, place?: Place): JsonNode => {
   const inPolicy = place?.inPolicy ?? (isPolicy(before) || isPolicy(after))
   const node = {
@@ -128,7 +128,7 @@ const highlight = (node: JsonNode): Highlight => {
   return { name, before: side("before"), after: side("after") }
 }
 
-/** Changes of who may do what to what, which a reviewer has to see first. */
+/** Changes to who may do what to what, which a reviewer has to see first. */
 export const highlightsOf = (
   node: JsonNode,
   inPolicy = isPolicy(node.before) || isPolicy(node.after)

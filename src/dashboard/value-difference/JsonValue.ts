@@ -14,7 +14,7 @@ const isJsonValue = (value: unknown): value is JsonValue => {
   return typeof value === "object" && Object.values(value).every(isJsonValue)
 }
 
-/** The value as JSON whose keys are sorted, so that equal values have equal texts. */
+/** The value as JSON with sorted keys, so that equal values give equal strings. */
 export const canonicalText = (value: JsonValue): string => {
   if (isJsonArray(value)) return `[${value.map(canonicalText).join()}]`
   if (!isJsonObject(value)) return JSON.stringify(value)
@@ -24,7 +24,9 @@ export const canonicalText = (value: JsonValue): string => {
     .join()}}`
 }
 
-/** An object or a list that is written as JSON. None when the text means more than the value: repeated keys, longer numbers. */
+/**
+ * An object or list written as JSON. `undefined` if the text carries more than the value would: duplicate keys, longer numbers.
+ */
 const documentOf = (text: string): JsonValue | undefined => {
   const trimmed = text.trim()
   if (!trimmed.startsWith("{") && !trimmed.startsWith("[")) return undefined
@@ -42,7 +44,7 @@ const documentOf = (text: string): JsonValue | undefined => {
   }
 }
 
-/** The object or list that a value is, or that it holds as a text. */
+/** The object or list that a value is, or that it contains as a string. */
 export const structureOf = (value: unknown): JsonValue | undefined => {
   if (typeof value === "string") return documentOf(value)
   return typeof value === "object" && value !== null && isJsonValue(value) ? value : undefined

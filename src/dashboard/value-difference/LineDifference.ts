@@ -4,7 +4,7 @@ import { folded } from "./Folding.ts"
 import { visibleText } from "./VisibleText.ts"
 import { wordDifference } from "./WordDifference.ts"
 
-/** Beyond this many edits the middle part counts as replaced: the exact result would take seconds. */
+/** Beyond this many edits the middle part is treated as replaced: the exact result would take seconds. */
 const mostEdits = 4000
 
 interface Run {
@@ -48,7 +48,7 @@ interface Place {
   after: number
 }
 
-/** The lines of a run that differs: similar lines are paired, the rest is in blocks. */
+/** The lines of a run that differs: similar lines are paired, the rest are in blocks. */
 const changedLines = ({ after, before }: Run, place: Place): ReadonlyArray<DifferenceLine> => {
   const pairs = before.length === after.length ? before.length : 0
   const removed: Array<DifferenceLine> = []
@@ -84,7 +84,7 @@ const changedLines = ({ after, before }: Run, place: Place): ReadonlyArray<Diffe
   return lines
 }
 
-/** The difference of two texts by their lines, with the differing words inside pairs; one side may be absent. */
+/** The line difference between two texts, with the differing words marked within pairs; one side may be absent. */
 export const lineDifference = (
   before: string | undefined,
   after: string | undefined,

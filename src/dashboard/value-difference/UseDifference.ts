@@ -8,7 +8,7 @@ export interface OpenDifference {
   readonly page: (from: number, fold?: number) => Promise<DrawnPage>
 }
 
-/** The address of the worker's script, which the page names. */
+/** The URL of the worker's script, which the page provides. */
 const address = (): string | undefined => document.getElementById("root")?.dataset["differenceWorker"]
 
 let worker: Worker | undefined

@@ -57,9 +57,8 @@ const oneSide = (before: unknown, after: unknown, name: string): Difference => {
 }
 
 /**
- * The difference of two values, by the most informative reading: structure where both sides are objects or lists or hold
- * such a document, decoded text where the attribute is known to hold base64, lines where one side has several, and words
- * otherwise.
+ * The difference between two values, by the most informative reading: structure if both sides are objects or lists or contain
+ * such a document, decoded text if the attribute is known to contain base64, lines if one side has several, and words otherwise.
  */
 export const valueDifference = ({ after, before, name }: ValuePair): Difference => {
   if (before === undefined || after === undefined) return oneSide(before, after, name)

@@ -4,10 +4,10 @@ import type { Segment } from "./Difference.ts"
 /** Identifiers, numbers, white space, and every other character on its own. */
 const token = /[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu
 
-/** Longer lines are compared as a whole: their words would take longer than they help. */
+/** Longer lines are compared as a whole: comparing their words would cost more than it helps. */
 const longestLine = 4000
 
-/** A pair of lines shows its words when at least this part of their characters agrees. */
+/** A pair of lines shows its words if at least this fraction of their characters agrees. */
 const leastAgreement = 0.3
 
 const whole = (text: string): ReadonlyArray<Segment> => [{ text, marked: false }]
@@ -15,7 +15,7 @@ const whole = (text: string): ReadonlyArray<Segment> => [{ text, marked: false }
 export interface WordDifference {
   readonly before: ReadonlyArray<Segment>
   readonly after: ReadonlyArray<Segment>
-  /** The part of the longer line's characters that is in both, from 0 to 1. */
+  /** The fraction of the longer line's characters that both lines share, from 0 to 1. */
   readonly agreement: number
 }
 
@@ -25,7 +25,7 @@ const push = (segments: Array<Segment>, text: string, marked: boolean) => {
   else segments.push({ text, marked })
 }
 
-/** The changed words inside a pair of lines; unlike lines are not marked at all. */
+/** The changed words within a pair of lines; dissimilar lines are not marked at all. */
 export const wordDifference = (before: string, after: string): WordDifference => {
   const plain = { before: whole(before), after: whole(after) }
   if (before.length > longestLine || after.length > longestLine) return { ...plain, agreement: 0 }

@@ -1,15 +1,15 @@
-/** A word of an address; a number where the address reads as one. */
+/** A word from an address; it is a number if the address reads as one. */
 export const addressText = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : typeof value === "number" ? String(value) : undefined
 
 export const boundedText = (value: unknown, most: number): string | undefined => addressText(value)?.slice(0, most)
 
-/** An instant in an address; nothing if it is invalid. */
+/** An instant from an address; nothing if it is invalid. */
 export const addressInstant = (value: unknown): string | undefined => {
   const at = Date.parse(addressText(value) ?? "")
   return Number.isNaN(at) ? undefined : new Date(at).toISOString()
 }
 
-/** The names and values of a filter that are set. */
+/** The names and values of a filter's set fields. */
 export const setOnly = (named: Readonly<Record<string, string | undefined>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(named).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))

@@ -1,12 +1,12 @@
 const two = (part: number): string => String(part).padStart(2, "0")
 
-/** The day of an instant here, as a date field has it. */
+/** The local day of an instant, in date field format. */
 export const dayOf = (at: string): string => {
   const date = new Date(at)
   return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`
 }
 
-/** When a day begins here, or the day `later` days after it; nothing for a field that is empty or half typed. */
+/** When a day begins locally, or the day `later` days after it; nothing for a field that is empty or half typed. */
 export const beginOfDay = (day: string, later = 0): string | undefined => {
   const parts = /^(\d{4})-(\d{2})-(\d{2})$/.exec(day)
   if (parts === null) return undefined

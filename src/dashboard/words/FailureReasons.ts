@@ -1,6 +1,6 @@
 /**
- * Why a Run or the check of a lane failed, by its code, for readers of Japanese. The server's own sentence is English
- * and names what is concerned, so it is shown as well; English readers need nothing else.
+ * Why a Run or a lane's check failed, by its code, for readers of Japanese. The server's own sentence is English and names what
+ * is affected, so it is shown too; English readers need nothing else.
  */
 const ja = {
   agent_lost:

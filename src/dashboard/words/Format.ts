@@ -13,14 +13,14 @@ const units: ReadonlyArray<readonly [Intl.RelativeTimeFormatUnit, number]> = [
 
 const daySeconds = 86_400
 
-/** The days of the reader's calendar from `now` to `at`; "yesterday" is a date, not 24 hours. */
+/** The days in the reader's calendar from `now` to `at`; "yesterday" is a date, not 24 hours. */
 const calendarDays = (at: number, now: number): number => {
   const noon = (time: number) => new Date(time).setHours(12, 0, 0, 0)
-  // A day with a change of the clock has 23 or 25 hours.
+  // A day on which the clocks change has 23 or 25 hours.
   return Math.round((noon(at) - noon(now)) / (daySeconds * 1000))
 }
 
-/** "3 min ago" / 「3 分前」; within a minute it is "just now", from a day to a week by the calendar. */
+/** "3 min ago" / 「3 分前」; within a minute "just now", from a day to a week by the calendar. */
 export const relativeTime = (language: Language, at: string, now: number): string => {
   const time = Date.parse(at)
   const seconds = Math.round((time - now) / 1000)
@@ -39,7 +39,7 @@ const exact: Readonly<Record<Language, Intl.DateTimeFormat>> = {
   ja: new Intl.DateTimeFormat(locale.ja, { dateStyle: "medium", timeStyle: "long" })
 }
 
-/** With the zone, because people in several read the same page. */
+/** Includes the time zone, because people in several zones read the same page. */
 export const exactTime = (language: Language, at: string): string => exact[language].format(new Date(at))
 
 export const calendarDate = (language: Language, at: string): string =>
@@ -79,7 +79,7 @@ export const shortDigest = (digest: string): string => {
   return at < 0 ? digest.slice(0, 12) : digest.slice(at + 1, at + 13)
 }
 
-/** `registry.opentofu.org/hashicorp/aws` reads as `hashicorp/aws`; another registry stays visible. */
+/** Shortens `registry.opentofu.org/hashicorp/aws` to `hashicorp/aws`; any other registry stays visible. */
 export const providerName = normalProviderAddress
 
 /** The distinguishing part of a Git address. */

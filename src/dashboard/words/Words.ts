@@ -3,13 +3,13 @@ import type { Bilingual } from "../api/Types.ts"
 import type { Language } from "../preferences/Preferences.ts"
 import { usePreferences } from "../preferences/UsePreferences.ts"
 
-/** One screen's texts in both languages; `ja` is typed as `typeof en`, so a missing sentence does not compile. */
+/** One screen's wording in both languages; `ja` is typed as `typeof en`, so a missing sentence does not compile. */
 export interface Words<A> {
   readonly en: A
   readonly ja: A
 }
 
-/** Set only where there is no browser (pages rendered ahead of time). */
+/** Set only when there is no browser (pages rendered ahead of time). */
 export const FixedLanguage = createContext<Language | undefined>(undefined)
 
 export const useLanguage = (): Language => {

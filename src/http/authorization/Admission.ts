@@ -28,12 +28,11 @@ const fieldOf = (value: unknown, name: string): unknown =>
 
 const maxLocatorLength = 200
 
-/** The parts of a request that may name the Workspace. */
+/** The parts of a request that may identify the Workspace. */
 type LocatedIn = HttpServerRequest.HttpServerRequest | HttpServerRequest.ParsedSearchParams | HttpRouter.RouteContext
 
 /**
- * The id by which the route names its Workspace. Only its presence is checked here: a malformed id is treated as
- * unknown.
+ * The id by which the route identifies its Workspace. Only its presence is checked here: a malformed id is treated as unknown.
  */
 const locatorValue = (locator: WorkspaceLocator, endpoint: string) => {
   const [place = "", name = ""] = locator.split(".")
@@ -62,11 +61,11 @@ const auditActor = ({ credential, credentialId, subject }: Principal): AuditActo
 /** The rule of a route that requires authentication. */
 export type AdmittedRule = Exclude<AccessRule, { readonly kind: "public" | "token" }>
 
-/** A request whose credential is good. */
+/** A request with a valid credential. */
 interface Authenticated {
   readonly request: HttpServerRequest.HttpServerRequest
   readonly exchange: ExchangeShape
-  /** The browser sent the credential automatically. */
+  /** Whether the browser sent the credential automatically. */
   readonly ambient: boolean
   readonly principal: Principal
 }
@@ -75,8 +74,8 @@ const readMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
 
 /**
  * Admits the current request under a route's rule, in the order of the specification: authentication (401), origin and scope
- * (403), the Workspace (404), the caller's role in it (403), whether the Workspace is archived (409), whether the person
- * confirmed their identity recently (403), whether there is disk space for its writes (503). Query and body are not
+ * (403), the Workspace (404), the caller's role in it (403), whether the Workspace is archived (409), whether the person has
+ * recently confirmed their identity (403), whether there is disk space for its writes (503). Query and body have not been
  * validated yet.
  */
 export const admissions = Effect.gen(function* () {
@@ -89,7 +88,7 @@ export const admissions = Effect.gen(function* () {
   const sessionCookie = sessionCookieName(baseUrl)
   const { origin } = new URL(baseUrl)
 
-  /** A write that would hardly fit is refused before it begins. */
+  /** A write that would barely fit is refused before it begins. */
   const roomy = <A>(admission: Effect.Effect<A>): Effect.Effect<A, ApiError> =>
     Effect.flatMap(storage.isFull, (isFull) => (isFull ? Effect.fail(new ApiError(storageFull)) : admission))
 
@@ -152,7 +151,7 @@ export const admissions = Effect.gen(function* () {
       return isConfirmed ? Effect.andThen(requireConfirmed(principal), counted) : counted
     }
 
-    // Each step checks only what the previous one left open, since every request passes them.
+    // Each step checks only what the previous one left open, since every request goes through them.
     return Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
       const request = Context.get(context, HttpServerRequest.HttpServerRequest)
       const exchange = Context.get(context, Exchange)

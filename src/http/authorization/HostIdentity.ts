@@ -4,7 +4,7 @@ import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { limitsOf } from "../../../schema/records/TokenLimits.ts"
 
 /**
- * On whose behalf a program in this process acts: a person's, as a token with these scopes could, or the service's own.
+ * On whose behalf a program in this process acts: for a person, as a token with these scopes could, or for the service itself.
  */
 export type HostIdentity =
   | {
@@ -16,7 +16,7 @@ export type HostIdentity =
   | { readonly kind: "service" }
 
 /**
- * The identity of a call in process. It takes the place of a credential, and only the in-process transport sets it: requests
+ * The identity of an in-process call. It takes the place of a credential, and only the in-process transport sets it: requests
  * from a listener or a host's server have none.
  */
 export const AmbientIdentity = Context.Reference<HostIdentity | undefined>("svc/http/authorization/AmbientIdentity", {

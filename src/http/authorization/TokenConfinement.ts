@@ -22,7 +22,7 @@ const byCapsule =
 
 const wholeWorkspace: Places = () => Effect.succeed([])
 
-/** The places that a record concerns, by which the route finds its Workspace; none for a record outside every Project. */
+/** The places that a record belongs to, by the way the route finds its Workspace; none for a record outside every Project. */
 const placesOf: Record<WorkspaceLocator, Places> = {
   "path.workspaceId": wholeWorkspace,
   "query.workspaceId": wholeWorkspace,
@@ -80,7 +80,7 @@ export const confinements = Effect.gen(function* () {
         Effect.andThen(Effect.logError("The limits of a token could not be checked", error), unavailable)
       )
     )
-    /** Fails with `permission_denied` when the record with this id is not within the limits. */
+    /** Fails with `permission_denied` when the record with this id is outside the limits. */
     return (limits: TokenLimits, id: string): Effect.Effect<void, ApiError> =>
       limited === "open"
         ? Effect.void

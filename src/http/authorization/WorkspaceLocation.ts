@@ -44,7 +44,7 @@ const LocatedRow = Schema.Struct({
   role: Schema.NullOr(Role),
   status: Schema.NullOr(MemberStatus),
   archivedAt: Schema.NullOr(Schema.String),
-  /** The highest role that teams add for the Capsule, as its place in `grantedRoles`. */
+  /** The highest role that teams add for the Capsule, as its index in `grantedRoles`. */
   granted: Schema.optionalKey(Schema.NullOr(Schema.Int))
 })
 
@@ -84,7 +84,7 @@ const joinedMembership = (sql: SqlClient.SqlClient, column: string, subject: str
 const joinedWorkspace = (sql: SqlClient.SqlClient, column: string, subject: string) =>
   sql`LEFT JOIN workspaces w ON w.id = ${sql(column)} ${joinedMembership(sql, column, subject)}`
 
-/** Records that belong to one Capsule, and the column that says to which. */
+/** Records that belong to one Capsule, with the column that identifies it. */
 const capsuleColumns: Partial<Record<RecordLocator, string>> = {
   "path.capsuleId": "r.id",
   "path.runId": "r.capsule_id"
@@ -102,7 +102,7 @@ const grantedBy = (sql: SqlClient.SqlClient, locator: RecordLocator, subject: st
           AND (g.environment IS NULL OR g.environment = c.environment))`
 }
 
-// Runs for every request: look-ups by a unique key take SQLite a fifth of the time of a join.
+// Runs for every request: lookups by a unique key take SQLite a fifth of the time that a join takes.
 const selectByRecord = (sql: SqlClient.SqlClient, locator: RecordLocator, id: string, subject: string) => {
   const membership = sql`FROM memberships m WHERE m.workspace_id = r.workspace_id AND m.subject = ${subject}`
   return sql`SELECT r.workspace_id AS "workspaceId", (SELECT m.role ${membership}) AS role,

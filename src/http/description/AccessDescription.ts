@@ -57,7 +57,7 @@ const anySignedInPerson = (access: Extract<AccessRule, { kind: "account" }>) =>
     ...(access.wholeAccount === true ? ["not one that is bound to a Workspace"] : [])
   ].join(", ")
 
-/** The same as a sentence. */
+/** The access rule as a sentence. */
 export const accessSentence = (access: AccessRule): string => {
   switch (access.kind) {
     case "public":

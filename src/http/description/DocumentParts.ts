@@ -84,7 +84,7 @@ const successes: Readonly<Record<string, string>> = {
 const isPlain = (description: unknown) =>
   description === "Success" || description === "Error" || description === "<No Content>"
 
-/** The responses of an operation: a refusal refers to its shared description, and each says which headers it has. */
+/** The responses of an operation: a refusal refers to its shared description, and each response lists its headers. */
 const documentedResponses = (responses: unknown): JsonObject =>
   Object.fromEntries(
     Object.entries(isObject(responses) ? responses : {}).map(([status, response]) => {

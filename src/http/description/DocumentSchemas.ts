@@ -6,7 +6,7 @@ export const isObject = (value: unknown): value is JsonObject =>
 
 const isNull = (schema: unknown) => isObject(schema) && schema["type"] === "null"
 
-/** How the generator writes an object without fields: as anything but null. */
+/** Whether the schema is the generator's for an object without fields: anything but null. */
 const isEmptyObject = (schema: JsonObject) => Object.keys(schema).length === 1 && isNull(schema["not"])
 
 const emptyObject = { type: "object", additionalProperties: false }
@@ -33,7 +33,7 @@ export const withPlainSchemas = (value: JsonObject): JsonObject =>
         ...itemsOf(value)
       }
 
-/** A body that may be left out: an object without fields, or one that is declared as optional, which reads as null. */
+/** A body that may be omitted: an object without fields, or one declared as optional, which reads as null. */
 export const withoutNull = (schema: JsonObject): { readonly schema: JsonObject; readonly optional: boolean } => {
   const branches: ReadonlyArray<unknown> = Array.isArray(schema["anyOf"]) ? schema["anyOf"] : []
   const present = branches.filter((branch) => !isNull(branch))

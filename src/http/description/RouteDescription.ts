@@ -12,7 +12,7 @@ export interface RouteAccess {
   readonly sentence: string
 }
 
-/** Annotations of a route for the description: who may call it, and a text about what it does. */
+/** Annotations of a route for the description: who may call it, and what it does. */
 export const describedRoute = (
   { security, sentence }: RouteAccess,
   summary: string,

@@ -83,7 +83,7 @@ export interface Attention {
   readonly failing?: ReadonlyArray<Connection>
   readonly lanes?: ReadonlyArray<FailingLane>
   readonly pause?: AutomationPause | undefined
-  /** Approved plans that were not applied. */
+  /** Approved plans that have not been applied. */
   readonly approvedPlans?: ReadonlyArray<LatestRun>
   /** Unfinished updates of the Workspace. */
   readonly updates?: ReadonlyArray<{ readonly id: string; readonly createdAt: string }>

@@ -40,7 +40,7 @@ export const idempotent = (headers: Header, request: Schema.Json): Effect.Effect
     requestDigest: requestDigest(request)
   }))
 
-/** The same, where the key is optional. */
+/** Like the above, but the key is optional. */
 export const maybeIdempotent = (
   headers: Header,
   request: Schema.Json
@@ -70,8 +70,8 @@ const declaredStatuses = (endpoint: HttpApiEndpoint.Top): ReadonlySet<number> =>
 }
 
 /**
- * Responses of an endpoint with several success statuses. An undeclared status is a defect already at startup: a client
- * generated from the API's definition could not read the response.
+ * Responses of an endpoint with several success statuses. An undeclared status fails as a defect at startup: a client generated
+ * from the API's definition could not read the response.
  */
 export const answer = <S extends Schema.Codec<unknown, unknown>, const Status extends number>(
   endpoint: HttpApiEndpoint.Top,
@@ -86,7 +86,7 @@ export const answer = <S extends Schema.Codec<unknown, unknown>, const Status ex
   return (value: S["Type"], status: Status) => Effect.orDie(encode(value, { status }))
 }
 
-/** Responses of an endpoint that takes an `Idempotency-Key`: 201 the first time, 200 for a repetition. */
+/** Responses of an endpoint that takes an `Idempotency-Key`: 201 the first time, 200 on a repeat. */
 export const repeatableAnswer = <S extends Schema.Codec<unknown, unknown>>(
   endpoint: HttpApiEndpoint.Top,
   schema: S

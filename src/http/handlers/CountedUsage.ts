@@ -2,7 +2,7 @@ import type { StoredMeasurement } from "../../../actors/retention/StoredBytes.ts
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import type { StoredKind } from "../../../schema/records/StoredKind.ts"
 
-/** What the usage of a Workspace names as counted in the background. Logs and states are counted for each request. */
+/** The kinds of usage that are counted in the background. Logs and states are counted on each request. */
 const countedKinds = [
   ["events", "event_bytes"],
   ["plans", "plan_bytes"],
@@ -11,7 +11,7 @@ const countedKinds = [
   ["history", "history_bytes"]
 ] as const satisfies ReadonlyArray<readonly [StoredKind, string]>
 
-/** The newest count as usage of one Workspace. */
+/** The latest count, as the usage of one Workspace. */
 export const countedUsage = ({ amounts, at }: StoredMeasurement, workspaceId: WorkspaceId) =>
   countedKinds.map(([kind, metric]) => ({
     metric,

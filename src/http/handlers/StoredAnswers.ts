@@ -45,9 +45,9 @@ interface Collecting {
 }
 
 /**
- * Handlers of a group whose reads give the response itself. They skip the codec wherever it is written as it is stored: its
- * values were decoded when they were read from the database. Members that the schema does not name are omitted, as an
- * encoder would.
+ * Handlers of a group whose reads produce the response themselves. They skip the codec wherever the response is written as
+ * stored: its values were decoded when they were read from the database. Members that the schema does not name are omitted, as an
+ * encoder would do.
  */
 export function storedAnswers<H extends object>(group: string, handlers: H): H
 export function storedAnswers(group: string, handlers: Collecting): Collecting {

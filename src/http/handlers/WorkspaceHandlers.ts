@@ -132,7 +132,7 @@ export const workspaceHandlers = HttpApiBuilder.group(
       }),
       uiSurfaces: Effect.fnUntraced(function* ({ query }) {
         const { subject } = yield* Caller
-        // Larger numbers count as 100 (specification, Workspaces and account views).
+        // Larger numbers are treated as 100 (specification, Workspaces and account views).
         const page = { limit: Math.min(query.limit ?? largestPage, largestPage), cursor: query.cursor }
         const { capsuleId } = query
         const found = yield* interfaces.uiSurfaces(yield* authorisedWorkspace, subject, { capsuleId }, page)

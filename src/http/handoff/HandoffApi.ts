@@ -26,7 +26,7 @@ export const RedeemAnswer = Schema.Struct({
   subject: Schema.String
 })
 
-/** Where a hand-off link of another product leads. */
+/** Where a hand-off link from another product leads. */
 export class InstallLinkApi extends describedGroup("installLink", "Install links.").add(
   HttpApiEndpoint.get("install", installPath, {
     query: {

@@ -1,7 +1,7 @@
 import type { LinkProblemCode } from "../../../schema/handoff/LinkRefusal.ts"
 import type { Language } from "../../accounts/oidc/PageWords.ts"
 
-/** The texts of the page that refuses a link. The refusal itself carries the English description of the problem. */
+/** Wording of the page that refuses a link. The refusal itself carries the English description of the problem. */
 export interface RefusalWords {
   readonly title: string
   readonly about: string

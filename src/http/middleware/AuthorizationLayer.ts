@@ -19,10 +19,7 @@ const anonymous = (requestId: string): CallerShape => ({
   requestId
 })
 
-/**
- * Authenticates and authorises every route by its row in `accessTable`. The server does not start with a route that has
- * none.
- */
+/** Authenticates and authorises every route by its row in `accessTable`. The server does not start if a route has no row. */
 export const authorizationLayer = Layer.effect(
   Authorization,
   Effect.gen(function* () {

@@ -126,7 +126,7 @@ it.effect("the catalogue offers the base scopes and what routes declare, never a
   }).pipe(fresh)
 )
 
-it.effect("a declared scope that acts inside a Workspace needs a token bound to one", () =>
+it.effect("a declared scope that acts inside a Workspace needs a token bound to a Workspace", () =>
   Effect.gen(function* () {
     const { subject } = yield* newPerson("ann")
     const workspace = yield* newWorkspace(subject, { handle: "acme" })
@@ -147,7 +147,7 @@ it.effect("a token is bound only to a Workspace its owner belongs to", () =>
     const workspace = yield* newWorkspace(ann.subject, { handle: "acme" })
     const refused = yield* Effect.flip(newToken(bob.subject, { workspaceId: workspace.id }))
     const unknown = yield* Effect.flip(newToken(bob.subject, { workspaceId: namedWorkspace("unknown") }))
-    // A foreign Workspace and a missing one look the same.
+    // A Workspace that belongs to others looks the same as a missing one.
     expect({ ...refused }).toEqual({ ...unknown })
     expect(refused.code).toBe("permission_denied")
   }).pipe(fresh)
@@ -163,7 +163,7 @@ it.effect("only an active account gets a token", () =>
   }).pipe(fresh)
 )
 
-it.effect("an expiry lies in the future and at most 366 days ahead", () =>
+it.effect("an expiry must be in the future and at most 366 days ahead", () =>
   Effect.gen(function* () {
     const { subject } = yield* newPerson("ann")
     for (const expiresAt of ["1970-01-01T00:00:00.000Z", "1969-12-31T00:00:00.000Z", "1971-01-02T00:00:00.001Z"]) {
@@ -175,7 +175,7 @@ it.effect("an expiry lies in the future and at most 366 days ahead", () =>
   }).pipe(fresh)
 )
 
-it.effect("token use is recorded at most once a minute, and a burst in one write", () =>
+it.effect("token use is recorded at most once a minute, and a burst with a single write", () =>
   Effect.gen(function* () {
     const accounts = yield* Accounts
     const tokens = yield* AccessTokens

@@ -35,13 +35,13 @@ it.effect("deletes what ended long ago, and nothing that is active or still coun
     expect([yield* count("account_sessions"), yield* count("setup_links"), yield* count("access_tokens")]).toEqual([
       1, 0, 1
     ])
-    // The other session expired on day 30, and is kept for 30 more.
+    // The other session expired on day 30 and is kept for another 30 days.
     yield* TestClock.adjust("30 days")
     expect(yield* count("account_sessions")).toBe(0)
   }).pipe(Effect.provide(Layer.fresh(testAccounts)))
 )
 
-it.effect("begins soon after the start, so a server that never runs for six hours cleans up too", () =>
+it.effect("starts soon after startup, so a server that never runs for six hours still cleans up", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { subject } = yield* newPerson("ann")

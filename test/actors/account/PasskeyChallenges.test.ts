@@ -4,12 +4,12 @@ import { claimedChallenge } from "../../../actors/account/PasskeyChallenges.ts"
 const answer = (data: unknown) => Buffer.from(JSON.stringify(data)).toString("base64url")
 const challenge = "c".repeat(43)
 
-test("an answer claims the challenge that it names", () => {
+test("a response claims the challenge that it names", () => {
   expect(claimedChallenge(answer({ challenge, origin: "https://svc.example.com" }))).toBe(challenge)
   expect(claimedChallenge(answer({ challenge, crossOrigin: false }))).toBe(challenge)
 })
 
-test("an answer from another site's frame claims no challenge, and neither does an unreadable one", () => {
+test("a response from another site's frame claims no challenge, and neither does an unreadable one", () => {
   expect(claimedChallenge(answer({ challenge, crossOrigin: true }))).toBe("")
   expect(claimedChallenge(answer({ challenge, topOrigin: "https://other.example.com" }))).toBe("")
   expect(claimedChallenge(answer({}))).toBe("")

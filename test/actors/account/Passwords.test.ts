@@ -21,7 +21,7 @@ it.live("hashes with argon2id at the set cost and verifies only the same passwor
   })
 )
 
-it.live("an unknown account compares against a hash of the same cost, and no password matches it", () =>
+it.live("for an unknown account, compares against a hash of the same cost that no password matches", () =>
   Effect.gen(function* () {
     const passwords = yield* Passwords
     expect(yield* passwords.verify(secret("anything at all"), undefined)).toBe(false)
@@ -37,7 +37,7 @@ it.live("Unicode forms of one password are equivalent", () =>
   })
 )
 
-it.live("refuses short and long passwords, common ones and NUL, and quotes none of them", () =>
+it.live("refuses passwords that are short, long, common or contain NUL, and quotes none of them", () =>
   Effect.sync(() => {
     for (const wrong of [
       "",
@@ -58,7 +58,7 @@ it.live("refuses short and long passwords, common ones and NUL, and quotes none 
   })
 )
 
-it.live("beyond eighteen running and waiting, further requests are asked to retry later", () =>
+it.live("with eighteen running and waiting, further requests are told to retry later", () =>
   Effect.gen(function* () {
     const passwords = yield* Passwords
     const outcomes = yield* Effect.forEach(

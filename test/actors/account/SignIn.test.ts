@@ -75,7 +75,7 @@ it.effect("two browsers racing for one link create exactly one account", () =>
   }).pipe(fresh)
 )
 
-it.effect("a refused redemption does not use up the link", () =>
+it.effect("a refused attempt to redeem a link does not use it up", () =>
   Effect.gen(function* () {
     const links = yield* SetupLinks
     const { secret } = yield* firstLink
@@ -105,12 +105,12 @@ it.effect("a reset link sets a new password and ends every session", () =>
   }).pipe(fresh)
 )
 
-it.effect("a reset link names its account as long as it works, and afterwards only what it was for", () =>
+it.effect("a reset link names its account while it works, and afterwards only says what it was for", () =>
   Effect.gen(function* () {
     const links = yield* SetupLinks
     const { email, subject } = yield* newPerson("ann")
     const { expiresAt, mailed, secret } = yield* links.issueReset(subject, true)
-    // Nothing is mailed here.
+    // Nothing gets mailed here.
     expect(mailed).toBe(false)
     expect(yield* links.inspect(secret)).toEqual({ state: "live", purpose: "recovery", email, expiresAt })
     yield* links.redeem({ secret, password })
@@ -123,7 +123,7 @@ it.effect("a reset link names its account as long as it works, and afterwards on
   }).pipe(fresh)
 )
 
-it.effect("sign-in ignores the case of the address, and every failure reads the same", () =>
+it.effect("sign-in ignores the case of the address, and every failure looks the same", () =>
   Effect.gen(function* () {
     const signIn = yield* PasswordSignIn
     const users = yield* Users
@@ -160,7 +160,7 @@ it.effect("an outdated hash is renewed at the next sign-in", () =>
   }).pipe(fresh)
 )
 
-it.effect("a session slides for 30 days, and its secret is not stored", () =>
+it.effect("a session is extended for 30 days with use, and its secret is not stored", () =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
     const sql = yield* SqlClient.SqlClient
@@ -200,7 +200,7 @@ it.effect("sign-in replaces the browser's session; people list and end only thei
   }).pipe(fresh)
 )
 
-it.effect("locking an account ends its sessions at once, and they stay ended", () =>
+it.effect("locking an account ends its sessions immediately, and they do not come back", () =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
     const users = yield* Users

@@ -23,7 +23,7 @@ const row = (different: object = {}) =>
     ...different
   })
 
-test("a token of an active account acts for its subject, within its scopes and its Workspace", () => {
+test("a token of an active account acts for its subject, within its scopes and Workspace", () => {
   expect(usableToken(row())).toEqual(
     Option.some({
       tokenId: row().token_id,

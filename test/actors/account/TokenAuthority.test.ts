@@ -16,7 +16,7 @@ import { as, joinWorkspace, newPerson, newWorkspace } from "../../support/Accoun
 import { it } from "../../support/Effect.ts"
 import { dump, fresh, newToken } from "./support/Tokens.ts"
 
-it.effect("the current authority reports what the presented token may do, and changes nothing", () =>
+it.effect("the current-authority endpoint reports what the presented token may do, and changes nothing", () =>
   Effect.gen(function* () {
     const authority = yield* TokenAuthority
     const use = yield* TokenUse
@@ -44,7 +44,7 @@ it.effect("the current authority reports what the presented token may do, and ch
   }).pipe(fresh)
 )
 
-it.effect("the current authority refuses what is not a token, and a secret known to two stores", () =>
+it.effect("the current-authority endpoint refuses anything that is not a token, and a secret known to two stores", () =>
   Effect.gen(function* () {
     const authority = yield* TokenAuthority
     const accounts = yield* Accounts
@@ -80,7 +80,7 @@ it.effect("the current authority refuses what is not a token, and a secret known
   }).pipe(fresh)
 )
 
-it.effect("a bound token loses its authority with the membership, and regains it with it", () =>
+it.effect("a bound token loses its authority when the membership ends, and regains it when the membership does", () =>
   Effect.gen(function* () {
     const authority = yield* TokenAuthority
     const members = yield* Members
@@ -98,7 +98,7 @@ it.effect("a bound token loses its authority with the membership, and regains it
   }).pipe(fresh)
 )
 
-it.effect("when the membership cannot be read, the answer is 503 and nothing is written", () => {
+it.effect("if the membership cannot be read, the response is 503 and nothing is written", () => {
   const down = new SqlError({ reason: new ConnectionError({ cause: "gone", message: "gone", operation: "execute" }) })
   const faulty = Layer.effect(
     ReadSql,

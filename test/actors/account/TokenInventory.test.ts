@@ -15,7 +15,7 @@ it.effect("the inventory counts all tokens, pages by time then id, and marks its
     const ann = yield* newPerson("ann")
     const bob = yield* newPerson("bob")
     yield* newToken(bob.subject)
-    // Several tokens created at the same moment: the id decides.
+    // Several tokens created at the same moment are ordered by id.
     for (let n = 0; n < 7; n++) {
       const { token } = yield* newToken(ann.subject, { name: `t${n}` })
       if (n % 3 === 0) yield* tokens.revoke(as(ann.subject), ann.subject, token.token_id)
@@ -52,7 +52,7 @@ it.effect("the inventory counts all tokens, pages by time then id, and marks its
   }).pipe(fresh)
 )
 
-it.effect("a cursor is refused when malformed, foreign, from another list, or when its token is gone", () =>
+it.effect("a cursor is refused if it is malformed, foreign or from another list, or if its token is gone", () =>
   Effect.gen(function* () {
     const tokens = yield* AccessTokens
     const sql = yield* SqlClient.SqlClient

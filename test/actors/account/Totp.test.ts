@@ -3,7 +3,7 @@ import { codeOf, stepOf } from "../../../actors/account/Totp.ts"
 
 const secret = new TextEncoder().encode("12345678901234567890")
 
-test("codes are those of RFC 4226, appendix D, and of RFC 6238, appendix B, in six digits", () => {
+test("codes match RFC 4226, appendix D, and RFC 6238, appendix B, in six digits", () => {
   const counted = Array.from({ length: 10 }, (_, step) => codeOf(secret, step))
   expect(counted).toEqual([
     "755224",
@@ -28,7 +28,7 @@ test("codes are those of RFC 4226, appendix D, and of RFC 6238, appendix B, in s
   for (const [seconds, code] of timed) expect(codeOf(secret, Math.floor(seconds / 30))).toBe(code)
 })
 
-test("a code is valid in its own half minute and the adjacent ones, and only after the last accepted one", () => {
+test("a code is valid in its own half minute and the adjacent ones, and only if later than the last accepted one", () => {
   const at = (step: number) => step * 30_000
   expect(stepOf(secret, codeOf(secret, 7), at(7), null)).toBe(7)
   expect(stepOf(secret, codeOf(secret, 7), at(7) + 29_999, null)).toBe(7)

@@ -13,7 +13,7 @@ test("a sign-in method counts as long as the installation offers it", () => {
   expect(isOffered(passkey, { ...none, password: true })).toBe(false)
 })
 
-test("an identity counts if its issuer is the provider used for sign-in, with or without a trailing slash", () => {
+test("an identity counts if its issuer is the sign-in provider, with or without a trailing slash", () => {
   expect(isOffered(upstream, { ...none, upstreamIssuer: "https://id.example.com" })).toBe(true)
   expect(
     isOffered({ ...upstream, issuer: "https://id.example.com" }, { ...none, upstreamIssuer: upstream.issuer })

@@ -37,7 +37,7 @@ const world = Effect.gen(function* () {
   yield* committed(1, stateText([resource("aws_vpc.b", { id: "vpc-other" })]), { capsuleId: second })
 })
 
-tests.live("finds what a Capsule manages now in the index, without opening a state", () =>
+tests.live("finds what a Capsule currently manages in the index, without opening a state", () =>
   Effect.gen(function* () {
     yield* world
     const sql = yield* SqlClient.SqlClient
@@ -49,7 +49,7 @@ tests.live("finds what a Capsule manages now in the index, without opening a sta
   })
 )
 
-tests.live("opens the states that are not indexed yet", () =>
+tests.live("opens states that have not been indexed yet", () =>
   Effect.gen(function* () {
     yield* world
     yield* unread

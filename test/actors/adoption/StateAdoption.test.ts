@@ -30,7 +30,7 @@ const module = (greeting: string, more = "") => ({
     ${more}`
 })
 
-/** Installs the branch over an uploaded state; returns the coordinator at its end. */
+/** Installs the branch on top of an uploaded state; returns the finished coordinator. */
 const adopting = Effect.fnUntraced(function* (
   branch: string,
   upload: StateUpload,
@@ -45,13 +45,13 @@ const adopting = Effect.fnUntraced(function* (
 
 describe.skipIf(Bun.which("terraform") === null)("infrastructure that a tool applied before", () => {
   tests.live(
-    "is taken over without a change, and continues from there",
+    "is adopted without a change, and continues from there",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
         const sql = yield* SqlClient.SqlClient
         const capsules = yield* Capsules
-        // From the first plan on, the check prints the secret in clear text.
+        // From the first plan onwards, the check prints the secret in clear text.
         const leaking = `check "leak" {
           assert {
             condition     = terraform_data.greeting.output == "another"
@@ -81,7 +81,7 @@ describe.skipIf(Bun.which("terraform") === null)("infrastructure that a tool app
 
         expect([...(yield* expectIndexed(capsuleId)).values()]).toEqual([planRunId, planRunId])
 
-        // The state is the Capsule's, and nothing was applied or published.
+        // The state belongs to the Capsule, and nothing has been applied or published.
         const pending = yield* capsules.read(capsuleId)
         expect(pending).toMatchObject({ status: "pending", currentStateGeneration: 1, executionAuthorityEpoch: 1 })
         if (pending.currentStateVersionId === undefined) return yield* Effect.die("no state")
@@ -106,7 +106,7 @@ describe.skipIf(Bun.which("terraform") === null)("infrastructure that a tool app
         expect([active.status, active.currentStateGeneration]).toEqual(["active", 2])
         expect((yield* capsules.outputs(capsuleId)).map(({ value }) => value)).toEqual(["hello"])
 
-        // An ordinary Capsule from here on.
+        // From here on it is an ordinary Capsule.
         yield* commit("taken", module("changed"))
         yield* settled((yield* (yield* Sources).sync(context, active.sourceId, {})).id)
         const next = yield* replanned(capsuleId)
@@ -145,7 +145,7 @@ describe.skipIf(Bun.which("terraform") === null)("infrastructure that a tool app
         expect(reasons(refused)).toEqual(["state_provider_unknown", "state_address_undeclared"])
         expect(refused.diagnostics[0]?.message).toContain("acme/other")
         expect(refused.diagnostics[1]?.message).toContain("module.old.terraform_data.gone, demo_thing.it")
-        // The failed install released the upload: one other install may use it, and only one.
+        // The failed install has released the upload: exactly one other install may use it.
         const both = [gone, foreign].map(({ name }) => name)
         expect(both).toEqual(["gone", "it"])
         const retried = yield* adopting("whole", upload, {
@@ -162,7 +162,7 @@ describe.skipIf(Bun.which("terraform") === null)("infrastructure that a tool app
         const plan = yield* settled(confirmed.planRunId)
         expect(plan.planSummary).toMatchObject({ destroy: 1, add: 0, change: 0 })
 
-        // Used: its id installs no second Capsule, and its lineage is refused as a second upload.
+        // Once used, its id installs no second Capsule, and its lineage is refused as a second upload.
         const again = { ...(yield* requestOf("whole")), capsule: { name: "second", environment: "test" } }
         const adopt = { uploadId: fitting.id, sha256: fitting.sha256 }
         const codeOf = (request: Parameters<typeof installs.create>[2], by = context) =>
@@ -185,7 +185,7 @@ describe.skipIf(Bun.which("terraform") === null)("infrastructure that a tool app
         )
         expect(elsewhere.code).toBe("failed_precondition")
 
-        // Cancelled before anything was applied: the state stays as evidence, and the Capsule can be planned or released.
+        // Cancelled before anything was applied: the state is kept as evidence, and the Capsule can be planned or released.
         yield* (yield* Runs).cancel(context, plan.id, undefined)
         const capsules = yield* Capsules
         const left = yield* capsules.read(confirmed.capsuleId)

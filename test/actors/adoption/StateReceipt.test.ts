@@ -27,7 +27,7 @@ const rowsOf = (id: StateUploadId) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => StateUploadRow.rows(sql)`SELECT * FROM state_uploads WHERE id = ${id}`)
 
 describe("an uploaded state", () => {
-  tests.live("is refused with a named reason when it cannot be taken over", () =>
+  tests.live("is refused with a named reason if it cannot be adopted", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const whole = writtenState({ lineage: "whole" })
@@ -52,7 +52,7 @@ describe("an uploaded state", () => {
     })
   )
 
-  tests.live("is refused when another Capsule of the Workspace manages one of its resources", () =>
+  tests.live("is refused if another Capsule in the Workspace manages one of its resources", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       yield* commit("owner", { "main.tf": demoModule('resource "demo_note" "a" {}') })
@@ -80,7 +80,7 @@ describe("an uploaded state", () => {
         "state_resource_managed",
         expect.stringContaining(`demo_note.renamed (Capsule ${name})`)
       ])
-      // Another id, type or provider is another object; so is the same one in another Workspace, which learns nothing.
+      // A different id, type or provider makes it a different object; so does another Workspace, which learns nothing.
       yield* second([{ ...note, id: "note-2" }])
       yield* second([{ ...note, type: "demo_other" }])
       yield* second([{ ...note, id: "note-1", provider }])
@@ -137,7 +137,7 @@ describe("an uploaded state", () => {
       yield* sql`UPDATE state_uploads SET expires_at = '2020-01-01T00:00:00.000Z' WHERE used_at IS NULL`
       yield* uploads.eraseUnused
       expect(yield* sql`SELECT id FROM state_uploads WHERE used_at IS NULL`).toEqual([{ id: held }])
-      // Its install fails: what was held beyond the hour is erased in the next turn.
+      // Its install fails: an upload held for longer than the hour is erased in the next turn.
       yield* uploads.release(install)
       expect((yield* Effect.flip(uploads.claim(workspaceId, adopt, another))).code).toBe("failed_precondition")
       yield* uploads.eraseUnused
@@ -145,7 +145,7 @@ describe("an uploaded state", () => {
     })
   )
 
-  tests.live("fits a module checked earlier, and is never planned with a tool older than its own", () =>
+  tests.live("matches a module checked earlier, and is never planned with a tool older than its own", () =>
     Effect.gen(function* () {
       const { commit, context, url, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -185,12 +185,12 @@ describe("an uploaded state", () => {
       const fitting = yield* install("fitting", yield* uploaded(writtenState({ lineage: "fits", resources: [it] })))
       expect([fitting.phase, fitting.diagnostics]).toEqual(["reviewable", []])
 
-      // The Run's profile decides which tool it uses, which is unknown at upload time.
+      // The Run's profile decides which tool it uses, and is not known at upload time.
       const newer = yield* uploaded(writtenState({ lineage: "newer", resources: [it] }))
       yield* sql`UPDATE state_uploads SET tool_version = '99.0.0' WHERE id = ${newer.id}`
       const blocked = yield* install("newer", newer)
       expect([blocked.phase, blocked.diagnostics.map(({ code }) => code)]).toEqual(["failed", ["state_newer"]])
-      // The Capsule is there, with its state: it can be planned once there is a newer tool.
+      // The Capsule exists, with its state: it can be planned once there is a newer tool.
       if (blocked.capsuleId === undefined) return yield* Effect.die(new Error("no Capsule"))
       expect((yield* (yield* Capsules).read(blocked.capsuleId)).currentStateGeneration).toBe(1)
 

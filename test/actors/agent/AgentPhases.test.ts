@@ -3,7 +3,7 @@ import { type ExecutionSpan, phaseDurations } from "../../../actors/agent/AgentP
 
 const span: ExecutionSpan = { acceptedAt: 1_000_000, resultAt: 1_010_000, finishedAt: 1_012_000 }
 
-describe("the phases of a Run of an agent", () => {
+describe("the phases of an agent's Run", () => {
   test("last as long as the agent says, and the last one until its result", () => {
     for (const ahead of [0, 3_600_000, -3_600_000]) {
       const at = (millis: number) => span.acceptedAt + ahead + millis
@@ -24,7 +24,7 @@ describe("the phases of a Run of an agent", () => {
     }
   })
 
-  test("are never longer than the execution and never negative, even if the agent's clock was set", () => {
+  test("are never longer than the execution and never negative, even if the agent's clock was changed", () => {
     const jumped = [
       { phase: "prepare" as const, at: 0 },
       { phase: "init" as const, at: 86_400_000 },

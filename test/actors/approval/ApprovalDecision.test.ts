@@ -27,7 +27,7 @@ const rule = (changes: Partial<BindingRule> = {}): BindingRule => ({
   ...changes
 })
 
-/** The people of the model, by the properties a rule can require. */
+/** The people in the model, by the properties that a rule can require. */
 interface Someone {
   readonly approver: Approver
   readonly kind: SubjectKind
@@ -61,9 +61,7 @@ const facts = (
   changes: Partial<ApprovalFacts> = {}
 ): ApprovalFacts => ({ rules, approvals, planAuthor: plans, commitAuthors: new Set([commits]), ...changes })
 
-/**
- * The same rules as an independent model: whom each sentence of the documentation excludes, using only set operations.
- */
+/** The same rules as an independent model: whom each sentence in the documentation excludes, using only set operations. */
 const modelApproves = (rules: ReadonlyArray<BindingRule>, approvers: ReadonlyArray<Someone>): boolean => {
   if (rules.length === 0) return approvers.length > 0
   return rules.every((each) => {
@@ -105,12 +103,12 @@ const combinations: ReadonlyArray<BindingRule> = [1, 2, 3].flatMap((approvers) =
   )
 )
 
-/** Every set of the people above. */
+/** Every subset of the people above. */
 const sets = Array.from({ length: 2 ** people.length }, (_, bits) =>
   people.filter((_one, at) => (bits >> at) % 2 === 1)
 )
 
-describe("a decision about an approval agrees with the model", () => {
+describe("an approval decision agrees with the model", () => {
   test("for each of 96 rules and each set of approvers", () => {
     expect(combinations).toHaveLength(96)
     const wrong = combinations.flatMap((each) =>
@@ -135,7 +133,7 @@ describe("a decision about an approval agrees with the model", () => {
     expect(wrong).toEqual([])
   })
 
-  test("a further approval never invalidates another, and what is missing is what the rule lacks", () => {
+  test("another approval never invalidates an earlier one, and what is missing is what the rule still lacks", () => {
     for (const each of combinations) {
       for (const approvers of sets) {
         const { state, tallies } = decideApproval(facts([each], approvers.map(given)))
@@ -148,7 +146,7 @@ describe("a decision about an approval agrees with the model", () => {
   })
 })
 
-test("without a rule the first approval suffices, no matter who gave it", () => {
+test("without a rule, the first approval is enough, no matter who gave it", () => {
   expect(decideApproval(facts([], [])).state).toBe("waiting")
   for (const one of people) expect(decideApproval(facts([], [given(one)])).state).toBe("approved")
 })
@@ -183,14 +181,14 @@ for (const [why, lost, problem] of rightsLost) {
   })
 }
 
-test("where a commit's authors do not count, nobody counts while its authors are unknown", () => {
+test("if a commit's authors do not count, nobody counts while its authors are unknown", () => {
   const strict = rule({ commitAuthorCounts: false })
   const owner = given(people[3] ?? { approver: "service", kind: "automation", role: undefined, inTeam: false })
   expect(approvalProblem(strict, owner, { planAuthor: plans, commitAuthors: "unknown" })).toBe("commit_author_unknown")
   expect(approvalProblem(rule(), owner, { planAuthor: plans, commitAuthors: "unknown" })).toBeUndefined()
 })
 
-test("the service cannot approve its own plan where a plan's author does not count", () => {
+test("the service cannot approve its own plan if a plan's author does not count", () => {
   const service: GivenApproval = { approver: "service", kind: "automation", role: undefined, teamIds: new Set() }
   const own = { planAuthor: "service" as const }
   const named = rule({ automationCounts: true })

@@ -31,7 +31,7 @@ const subjectOf = ({ actor }: CommandContext) => Subject.make(actor.subject ?? "
 
 const ownerScope = Effect.map(TestPlane, ({ context, workspaceId }) => ({ workspaceId, subject: subjectOf(context) }))
 
-/** Two approvals, unless the test says otherwise; the plan's author counts, so one person could try to count twice. */
+/** Requires two approvals unless the test says otherwise; the plan's author counts, so one person could try to count twice. */
 const ruled = Effect.fnUntraced(function* (rule: Partial<NewRule> = {}) {
   const { context } = yield* TestPlane
   return yield* (yield* ApprovalRules).create(context, yield* ownerScope, {
@@ -52,7 +52,7 @@ const admin = Effect.gen(function* () {
   return yield* newMember(workspaceId, context, "admin")
 })
 
-/** A person's token: another credential of the same subject. */
+/** A person's token: a second credential for the same subject. */
 const tokenOf = (context: CommandContext): CommandContext => ({
   actor: { kind: "token", subject: subjectOf(context), tokenId: "pat_aaaaaaaaaaaaaaaaaaaaaaaa" },
   actorKey: "pat_aaaaaaaaaaaaaaaaaaaaaaaa"
@@ -91,7 +91,7 @@ const needsTwo = Effect.fnUntraced(function* (plan: Run) {
   expect((yield* settled(value.id)).status).toBe("succeeded")
 })
 
-describe("every way to an apply needs the approvals of the rules", () => {
+describe("every way to apply needs the approvals that the rules require", () => {
   tests.live("an install, by a person and by their token", () =>
     Effect.gen(function* () {
       yield* ruled()
@@ -137,7 +137,7 @@ describe("every way to an apply needs the approvals of the rules", () => {
       expect((yield* runs.approveGroup(context, runGroup.id, {})).runGroup.status).toBe("waiting_approval")
       expect((yield* runs.approveGroup(tokenOf(context), runGroup.id, {})).runGroup.status).toBe("waiting_approval")
       expect((yield* applyRefused(plan.id)).code).toBe("failed_precondition")
-      // Another plan of the same Capsule starts without an approval.
+      // Another plan for the same Capsule starts without an approval.
       const again = yield* replanned(capsule.id)
       expect(again.runGroupId).toBe(runGroup.id)
       expect((yield* applyRefused(again.id)).code).toBe("failed_precondition")
@@ -175,7 +175,7 @@ describe("every way to an apply needs the approvals of the rules", () => {
       const taken = yield* followed("two", "applied")
       const apply = yield* settled(taken?.runId ?? plan.id)
       expect([apply.type, apply.status]).toEqual(["apply", "succeeded"])
-      // Named together with a person, it counts as one of two.
+      // Named alongside a person, it counts as one of two.
       yield* (yield* ApprovalRules).update(context, yield* ownerScope, rule.id, { approvers: 2 })
       const half = yield* followed("three", "approval")
       expect((yield* standing(half?.runId ?? plan.id)).approvals).toMatchObject([
@@ -188,8 +188,8 @@ describe("every way to an apply needs the approvals of the rules", () => {
   )
 })
 
-// No other code creates an apply or uses a plan, the operator's commands included.
-tests.live("and an apply is created in exactly one place", () =>
+// No other code creates an apply or uses a plan, including the operator's commands.
+tests.live("and only one place in the code creates an apply", () =>
   Effect.sync(() => {
     const files = ["actors", "src", "runner"].flatMap((room) =>
       readdirSync(room, { recursive: true, encoding: "utf8" }).flatMap((name) =>
@@ -230,7 +230,7 @@ describe("an approval", () => {
     })
   )
 
-  tests.live("by somebody whom no open rule asks for is refused, and leaves no trace", () =>
+  tests.live("by somebody whom no open rule requires is refused, and leaves no trace", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const second = yield* admin
@@ -266,14 +266,14 @@ describe("an approval", () => {
     })
   )
 
-  tests.live("by an author of the commit does not count where a rule says so", () =>
+  tests.live("by an author of the commit does not count if a rule says so", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
       const second = yield* admin
       const { plan } = yield* planned("authors", pureModule)
       yield* ruled({ approvers: 1, commitAuthorCounts: false })
-      // The repository's own author is nobody's account.
+      // The repository's own author belongs to no account.
       expect((yield* standing(plan.id)).own).toEqual({ status: "counts" })
       const authors = (text: string | null) =>
         sql`UPDATE source_snapshots SET authors = ${text} WHERE id = ${plan.sourceSnapshotId ?? ""}`

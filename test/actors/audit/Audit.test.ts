@@ -24,7 +24,7 @@ const entry = (letter: string, id: string, capsuleId?: CapsuleId) => ({
   requestId: "req_1"
 })
 
-it.live("keeps what a committed transaction appended, and only that", () =>
+it.live("keeps exactly what committed transactions appended", () =>
   Effect.gen(function* () {
     const audit = yield* Audit
     const sql = yield* SqlClient.SqlClient
@@ -109,7 +109,7 @@ it.live("filters by person, Run and time; a window ends where the next one begin
   })
 )
 
-test("a filter takes a time in whole seconds as the same moment with milliseconds, and nothing else", () => {
+test("a filter accepts a time in whole seconds as the same moment with milliseconds, and no other form", () => {
   const decode = Schema.decodeUnknownExit(AskedTime)
   expect(decode("2026-01-31T09:30:00Z")).toEqual(Exit.succeed("2026-01-31T09:30:00.000Z"))
   expect(decode("2026-01-31T09:30:00.120Z")).toEqual(Exit.succeed("2026-01-31T09:30:00.120Z"))

@@ -44,11 +44,11 @@ const kept = (days: number | undefined) =>
     Layer.provideMerge(testFoundation)
   )
 
-/** Sets the clock back: what sleeps wakes only after the start, so returning to it costs nothing. */
+/** Sets the clock back: sleeping fibers wake only after the test's start time, so returning to it costs nothing. */
 const daysAgo = (days: number) => TestClock.setTime(-Duration.toMillis(Duration.days(days)))
 const now = TestClock.setTime(0)
 
-/** Lets the pauses between steps pass. */
+/** Lets the pauses between steps elapse. */
 const patiently = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.raceFirst(effect, Effect.forever(Effect.andThen(Effect.yieldNow, TestClock.adjust("5 millis"))))
 
@@ -95,7 +95,7 @@ it.effect(
           { workspaceId: quiet, position: 2, prunedPosition: 1 }
         ]
       })
-      // Chain heads before and after what was removed.
+      // Chain heads before and after the removed events.
       expect((yield* verify(before)).faults).toEqual([])
       expect((yield* verify(later)).faults).toEqual([])
       expect((yield* headNow).chains[1]).toMatchObject({ position: 456, count: 6 })
@@ -121,7 +121,7 @@ it.effect(
     }).pipe(Effect.provide(kept(30)))
 )
 
-it.effect("a recent event keeps those behind it, whatever their timestamps say", () =>
+it.effect("a recent event keeps all events after it, whatever their timestamps say", () =>
   Effect.gen(function* () {
     const removal = yield* AuditRemoval
     yield* daysAgo(41)
@@ -141,7 +141,7 @@ it.effect("a recent event keeps those behind it, whatever their timestamps say",
 it.effect(
   "a process that dies between any two steps leaves a chain that verifies, and nothing is removed twice",
   () => {
-    /** The number of kill points passed before the process dies. */
+    /** How many kill points are passed before the process dies. */
     let survived = 0
     const passed = new Set<KillPointName>()
     const mortal = Layer.succeed(KillPoint, (name) =>

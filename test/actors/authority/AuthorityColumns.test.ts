@@ -25,7 +25,7 @@ test("the guard is a digest of this text, so guards held by clients remain valid
   expect(guardText(capsule)).toBe('["cap_a","active","safe",2,"icfg_a","sha256:a","sv_a",3]')
 })
 
-test.each(authorityColumns.map(({ column }) => [column] as const))("a changed %s changes the guard", (column) => {
+test.each(authorityColumns.map(({ column }) => [column] as const))("a change to %s changes the guard", (column) => {
   expect(guardText({ ...capsule, [column]: "another" })).not.toBe(guardText(capsule))
 })
 
@@ -38,7 +38,7 @@ test("the fence compares every authority column of the table", () => {
   ])
 })
 
-test("a Capsule has moved once any value recorded by its Run differs", () => {
+test("a Capsule has changed once any value recorded by its Run differs", () => {
   expect(authorityMoved(run, capsule)).toBe(false)
   const recorded = authorityColumns.flatMap((listed) => ("ofRun" in listed ? [listed] : []))
   expect<ReadonlyArray<string>>(recorded.map(({ ofRun }) => ofRun).sort()).toEqual(Object.keys(run).sort())

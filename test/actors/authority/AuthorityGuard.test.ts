@@ -12,7 +12,7 @@ const tests = suite(
 )
 afterAll(tests.dispose)
 
-/** What may have moved since a client read the guard, by the column that detects it. */
+/** What may have changed since a client read the guard, by the column that detects it. */
 const moved: ReadonlyArray<Partial<GuardedCapsuleRow>> = [
   { id: CapsuleId.make("cap_bbbbbbbbbbbbbbbbbbbbbbbb") },
   { status: "stale" },
@@ -30,7 +30,7 @@ const present = Effect.gen(function* () {
 })
 
 for (const change of moved) {
-  tests.live(`the guard of a Capsule no longer holds when ${Object.keys(change).join()} has moved`, () =>
+  tests.live(`a Capsule's guard is no longer valid once ${Object.keys(change).join()} has changed`, () =>
     Effect.gen(function* () {
       const capsule = yield* present
       const guard = yield* authorityGuard(capsule)
@@ -40,7 +40,7 @@ for (const change of moved) {
   )
 }
 
-tests.live("a guard still holds when only a name or the drift status has moved, and only in its exact form", () =>
+tests.live("a guard remains valid if only a name or the drift status has changed, and only in its exact form", () =>
   Effect.gen(function* () {
     const capsule = yield* present
     const guard = yield* authorityGuard(capsule)

@@ -41,7 +41,7 @@ for (const [column, change] of Object.entries(stale)) {
   )
 }
 
-tests.live("a missing state version is not taken for the one that was read", () =>
+tests.live("a missing state version is not mistaken for the one that was read", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const point = (id: string | null) =>
@@ -56,7 +56,7 @@ tests.live("a missing state version is not taken for the one that was read", () 
   })
 )
 
-tests.live("a row that is unchanged since the read is updated", () =>
+tests.live("a row that has not changed since the read is updated", () =>
   Effect.gen(function* () {
     expect(yield* (yield* CapsuleLedger).fence(yield* present, { execution_authority_epoch: 2 })).toBe(true)
     expect((yield* present).execution_authority_epoch).toBe(2)

@@ -46,7 +46,7 @@ const configured = Effect.fnUntraced(function* (capsuleId: CapsuleId, connection
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a Capsule that waits for a credential", () => {
-  tests.live("names what is missing and who can supply it, until a Run has what it needs", () =>
+  tests.live("names what is missing and who can supply it, until the Run has what it needs", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -99,7 +99,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that waits for a cre
     envNames: []
   }
 
-  tests.live("waits for the operator where the operator forbids the provider, and for an admin where a rule does", () =>
+  tests.live("waits for the operator if the operator forbids the provider, and for an admin if a rule does", () =>
     Effect.sync(() => {
       const connection = undefined
       expect(credentialWaitOf(run, blocked, { isDenied: true, isOfPool: false, connection }).turn).toBe("operator")

@@ -46,8 +46,8 @@ const later = (millis: number) =>
     sleep: (duration) => clock.sleep(duration)
   }))
 
-describe("the export of a Capsule", () => {
-  tests.live("is recorded with its contents before it is answered, and each download before its first byte", () =>
+describe("a Capsule export", () => {
+  tests.live("is recorded with its contents before the response, and each download before its first byte", () =>
     Effect.gen(function* () {
       const { capsule } = yield* active("recorded", pureModule)
       const state = yield* currentState(capsule.id)
@@ -71,7 +71,7 @@ describe("the export of a Capsule", () => {
     })
   )
 
-  tests.live("needs the exact name of the Capsule", () =>
+  tests.live("needs the Capsule's exact name", () =>
     Effect.gen(function* () {
       const { capsule } = yield* active("typed", pureModule)
       const exports = yield* CapsuleExports
@@ -81,7 +81,7 @@ describe("the export of a Capsule", () => {
     })
   )
 
-  tests.live("is refused where nothing was applied, where it was destroyed, and in another Workspace", () =>
+  tests.live("is refused if nothing has been applied, if the Capsule was destroyed, and in another Workspace", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const exports = yield* CapsuleExports
@@ -98,7 +98,7 @@ describe("the export of a Capsule", () => {
     })
   )
 
-  tests.live("waits for a Run that may move the Capsule, and a link does not outlive its state", () =>
+  tests.live("is refused while a Run may change the Capsule, and a link does not outlive its state", () =>
     Effect.gen(function* () {
       const { capsule } = yield* active("moving", pureModule)
       const link = linkOf(yield* granted(capsule.id))
@@ -106,7 +106,7 @@ describe("the export of a Capsule", () => {
       expect(yield* codeOf(granted(capsule.id))).toBe("run_conflict")
       expect(yield* codeOf(downloaded(capsule.id, link))).toBe("run_conflict")
       yield* goneAgain
-      // A plan that waits for its approval changes nothing.
+      // A plan that is waiting for approval changes nothing.
       const plan = yield* replanned(capsule.id)
       yield* downloaded(capsule.id, linkOf(yield* granted(capsule.id)))
       expect((yield* applied(plan)).status).toBe("succeeded")

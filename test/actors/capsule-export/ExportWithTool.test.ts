@@ -113,7 +113,7 @@ describe.skipIf(Bun.which("terraform") === null)("an exported Capsule, in the ha
   )
 
   tests.live(
-    "has the Outputs of other Capsules among its inputs, unless they are sensitive",
+    "has other Capsules' Outputs among its inputs, unless they are sensitive",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane
@@ -153,7 +153,7 @@ describe.skipIf(Bun.which("terraform") === null)("an exported Capsule, in the ha
   )
 
   tests.live(
-    "holds what the source build of the last apply made",
+    "contains what the source build of the last apply produced",
     () =>
       Effect.gen(function* () {
         const { capsuleId, plan } = yield* planned(
@@ -183,7 +183,7 @@ describe.skipIf(Bun.which("terraform") === null)("an exported Capsule, in the ha
   )
 
   tests.live(
-    "takes the providers of the last apply from its lock, and their credentials from the new maintainer",
+    "takes the last apply's providers from its lock, and their credentials from the new maintainer",
     () =>
       Effect.gen(function* () {
         const { context, notesDir, workspaceId } = yield* TestPlane

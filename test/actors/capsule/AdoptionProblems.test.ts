@@ -46,7 +46,7 @@ describe("a left-over state may be adopted", () => {
     expect(stands({ status: "disabled" })).toEqual([])
   })
 
-  test("unless it has another lineage, is older, incomplete or encrypted", () => {
+  test("unless it has a different lineage, or is older, incomplete or encrypted", () => {
     expect(left({ lineage: "two" })).toEqual(["lineage_differs"])
     expect(left({ serial: 4 })).toEqual(["serial_older"])
     expect(left({ lineage: null, serial: null, resource_count: null })).toEqual(["unreadable"])
@@ -54,21 +54,21 @@ describe("a left-over state may be adopted", () => {
     expect(left({ resource_count: 0 })).toEqual([])
   })
 
-  test("unless the Capsule has moved since that apply, by any of the three", () => {
+  test("unless the Capsule has changed since that apply, in any of the three ways", () => {
     expect(stands({ current_state_version_id: namedStateVersion("b") })).toEqual(["capsule_moved"])
     expect(stands({ current_state_generation: 3 })).toEqual(["capsule_moved"])
     expect(stands({ execution_authority_epoch: 2 })).toEqual(["capsule_moved"])
     expect(stands({ current_state_version_id: null })).toEqual(["capsule_moved"])
   })
 
-  test("unless the Capsule has ended, a Run is active, or the installation was restored since", () => {
+  test("unless the Capsule has ended, a Run is active, or the installation has been restored since", () => {
     expect(stands({ status: "destroyed" })).toEqual(["capsule_ended"])
     expect(stands({ status: "released" })).toEqual(["capsule_ended"])
     expect(codes({ openRun: { id: namedRun("a"), type: "plan", status: "queued" } })).toEqual(["run_open"])
     expect(codes({ isRestored: true })).toEqual(["restored"])
   })
 
-  test("unless it was already decided, which is then the only reason", () => {
+  test("unless it has already been decided on, which is then the only reason", () => {
     expect(left({ adopted_at: "2026-01-01T00:00:00.000Z", lineage: "two" })).toEqual(["adopted"])
     expect(left({ discarded_at: "2026-01-01T00:00:00.000Z", serial: 1 })).toEqual(["discarded"])
   })

@@ -42,7 +42,7 @@ const outputOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   return (yield* (yield* Capsules).outputs(capsuleId)).map((output) => output.value)
 })
 
-/** The code a configuration plan is refused with. */
+/** The code with which a configuration plan is refused. */
 const configureRefused = Effect.fnUntraced(function* (
   capsuleId: CapsuleId,
   request: Omit<ConfigurationPlanRequest, "expected"> & Partial<Pick<ConfigurationPlanRequest, "expected">>
@@ -57,7 +57,7 @@ const configureRefused = Effect.fnUntraced(function* (
 
 describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () => {
   tests.live(
-    "a configuration plan patches the private configuration, moves the authority, and only plans",
+    "a configuration plan patches the private configuration, changes the authority, and does nothing but plan",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId, dataDir } = yield* TestPlane
@@ -118,7 +118,7 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
         ])
         expect(JSON.stringify(shown)).not.toContain(secret)
 
-        // Every refusal; none of them moves the authority.
+        // Every refusal; none of them changes the authority.
         const id = capsule.id
         expect(yield* configureRefused(id, { variablePatch: { set: { name: "x" } }, expected: before })).toBe(
           "guard_conflict"
@@ -156,7 +156,7 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
   )
 
   tests.live(
-    "a Capsule that was never applied is configured at the reviewed commit",
+    "a Capsule that has never been applied is configured at the reviewed commit",
     () =>
       Effect.gen(function* () {
         const { commit, context } = yield* TestPlane
@@ -171,7 +171,7 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
         expect(again.resolvedCommit).toBe(plan.resolvedCommit)
         expect((yield* applied(again)).status).toBe("succeeded")
         expect(yield* outputOf(capsuleId)).toEqual(["one 3"])
-        // The newer commit already exists, so the Capsule is stale right after the apply.
+        // The newer commit already exists, so the Capsule is stale immediately after the apply.
         expect((yield* capsules.read(capsuleId)).status).toBe("stale")
       }),
     120_000
@@ -228,12 +228,12 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
         expect(
           (yield* Effect.flip(capsules.reAdopt(context, capsule.id, request, { ...key, requestDigest: "x" }))).code
         ).toBe("idempotency_conflict")
-        // The secret input is kept although it was not reviewed here, and an omitted optional input is unset.
+        // The secret input is kept although it was not reviewed here; an omitted optional input is unset.
         const plan = yield* replanned(capsule.id)
         expect((yield* applied(plan)).status).toBe("succeeded")
         expect(yield* outputOf(capsule.id)).toEqual(["three 1"])
 
-        // A later revision declares another input: after its apply the configuration is derived from its contract.
+        // A later revision declares a different input: after its apply the configuration is derived from that contract.
         yield* commit("readopt", main(`variable "added" {\n type = string\n default = ""\n}`, "${var.added}"))
         yield* settled((yield* (yield* Sources).sync(context, capsule.sourceId, {})).id)
         expect((yield* applied(yield* replanned(capsule.id))).status).toBe("succeeded")
@@ -299,7 +299,7 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
         yield* sql`UPDATE state_versions SET partial = 1 WHERE id = ${first.id}`
         expect((yield* Effect.flip(runs.rollbackPlan(context, first.id))).code).toBe("failed_precondition")
 
-        // What was applied is removed only by a destroy plan, and a destroyed Capsule accepts no further command.
+        // Anything applied is removed only by a destroy plan, and a destroyed Capsule accepts no further commands.
         const removal = yield* capsules.remove(context, capsule.id)
         if (!("run" in removal)) return yield* Effect.die("removed without a Run")
         const destroy = yield* settled(removal.run.id)

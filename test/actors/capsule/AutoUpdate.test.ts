@@ -17,7 +17,7 @@ import { greeting, greetingsOf } from "../support/GreetingModule.ts"
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-/** Messages are delivered after the sender's commit; a later command to the same mailbox follows them. */
+/** Messages are delivered after the sender's commit; a later command to the same mailbox runs after them. */
 const delivered = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const { context } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
@@ -28,7 +28,7 @@ const delivered = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   yield* (yield* Capsules).update(context, capsuleId, {})
 })
 
-/** What the service started automatically for the Capsule, newest first, each at its end. */
+/** The Runs that the service started automatically for the Capsule, newest first, all finished. */
 const followed = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const { workspaceId } = yield* TestPlane
   const { items } = yield* (yield* Runs).list(workspaceId, { capsuleId }, { limit: 50 })
@@ -36,7 +36,7 @@ const followed = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   return yield* Effect.forEach(own, ({ id }) => settled(id))
 })
 
-/** The outcome of a sync, with the applies of the plans it led to. */
+/** The outcome of a sync, including the applies of the resulting plans. */
 const looked = Effect.fnUntraced(function* ({ id, sourceId }: { readonly id: CapsuleId; readonly sourceId: SourceId }) {
   const { context } = yield* TestPlane
   yield* settled((yield* (yield* Sources).sync(context, sourceId, {})).id)
@@ -52,7 +52,7 @@ const decisions = Effect.fnUntraced(function* (id: CapsuleId) {
 })
 const last = (id: CapsuleId) => Effect.map(decisions(id), ([first]) => [first?.decision, first?.reason])
 
-/** Rolls back to the first state of the Capsule, reviewed and applied. */
+/** Rolls the Capsule back to its first state, with review and apply. */
 const rolledBack = Effect.fnUntraced(function* (
   capsule: Capsule,
   request: { readonly reason?: string; readonly resumeOnNewCommit?: boolean }
@@ -124,7 +124,7 @@ describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
   )
 
   tests.live(
-    "reports its decision about each snapshot, and starts nothing while the Workspace's automation is paused",
+    "reports its decision on each snapshot, and starts nothing while the Workspace's automation is paused",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane

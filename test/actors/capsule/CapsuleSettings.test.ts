@@ -17,7 +17,7 @@ const disabled = {
 test("enabling restores the status that the evidence supports", () => {
   expect(wantedStatus(disabled, "active")).toEqual(Result.succeed("active"))
   expect(wantedStatus({ ...disabled, current_state_version_id: null }, "active")).toEqual(Result.succeed("pending"))
-  // It took over a state, and nothing has been applied yet.
+  // It has adopted a state, and nothing has been applied yet.
   expect(wantedStatus({ ...disabled, adopted_snapshot_id: null }, "active")).toEqual(Result.succeed("pending"))
   for (const current_state_version_id of [state, null]) {
     const unknown = { ...disabled, runtime_safety: "unknown", current_state_version_id } as const
@@ -25,7 +25,7 @@ test("enabling restores the status that the evidence supports", () => {
   }
 })
 
-test("a setting that is omitted or unchanged moves nothing", () => {
+test("an omitted or unchanged setting changes nothing", () => {
   for (const status of CapsuleStatus.literals) {
     const capsule = { ...disabled, status }
     expect(wantedStatus(capsule, undefined)).toEqual(Result.succeed(undefined))
@@ -48,7 +48,7 @@ test("off also disables automatic applies, and enabling only applies is refused"
   expect(Result.isFailure(wantedAutoUpdate(on, { enabled: false, apply: true }))).toBe(true)
 })
 
-test("a choice of drift checks is stored with its author, and the next check is rescheduled", () => {
+test("a drift check setting is stored with its author, and the next check is rescheduled", () => {
   const by = Subject.make("usr_00000000000000000000000a")
   expect(driftCheckChoice({ mode: "inherit" }, by)).toEqual({
     drift_check_hours: null,

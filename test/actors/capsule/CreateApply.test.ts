@@ -21,7 +21,7 @@ import { anybody, ledgers, unmovedOperator } from "../support/GuardedPlane.ts"
 import { namedRun } from "../../support/NamedIds.ts"
 import { InstallConfigId, type RunId } from "../../../schema/records/Ids.ts"
 
-/** Another connection has used every plan since it was read. */
+/** Simulates another connection having used every plan since it was read. */
 const readBefore = Layer.effect(
   RunLedger,
   Effect.map(RunLedger, (ledger) =>
@@ -83,7 +83,7 @@ const apply = Effect.gen(function* () {
 
 const run = (id: RunId) => Effect.flatMap(RunLedger, (ledger) => ledger.find(id))
 
-/** The refusal of the apply; nothing of it was written. */
+/** The refusal of the apply; nothing has been written for it. */
 const refused = Effect.gen(function* () {
   const error = yield* Effect.flip(apply)
   expect(yield* run(applyRunId)).toBeUndefined()
@@ -107,7 +107,7 @@ it.live("an approved plan of the current authority is leased to exactly one appl
   }).pipe(Effect.provide(plane))
 )
 
-/** Everything that makes a plan unusable, and the code its apply is refused with. */
+/** Everything that makes a plan unusable, and the code with which its apply is refused. */
 const unusable: ReadonlyArray<readonly [why: string, plan: Partial<RunRow>, code: ErrorCode]> = [
   ["was used by another apply", { used_by_run_id: namedRun("another") }, "run_conflict"],
   ["waits for its approval", { status: "waiting_approval", approved_at: null }, "failed_precondition"],
@@ -136,7 +136,7 @@ for (const [why, plan, code] of unusable) {
   )
 }
 
-it.live("a plan used since it was read is refused by the lease itself", () =>
+it.live("a plan that has been used since it was read is refused by the lease itself", () =>
   Effect.gen(function* () {
     yield* setPlan({ used_by_run_id: namedRun("another") })
     expect(yield* refused).toBe("run_conflict")
@@ -147,7 +147,7 @@ it.live("a plan used since it was read is refused by the lease itself", () =>
   }).pipe(Effect.provide(planeOver(readBefore)))
 )
 
-it.live("a second apply of the Capsule is refused while one is open", () =>
+it.live("a second apply for the Capsule is refused while one is open", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* setPlan({})
@@ -158,7 +158,7 @@ it.live("a second apply of the Capsule is refused while one is open", () =>
 )
 
 for (const status of ["destroyed", "disabled"] as const) {
-  it.live(`a Capsule that is ${status} is not applied to`, () =>
+  it.live(`a Capsule that is ${status} cannot be applied to`, () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* setPlan({})

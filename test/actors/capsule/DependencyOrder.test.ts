@@ -23,7 +23,7 @@ test("a producer outside the selection is left out, but still orders its dependa
   expect(orderOf(["c", "a"], [edge("a", "b"), edge("b", "c")])).toEqual(["a", "c"])
 })
 
-test("each appears once, even in a cycle", () => {
+test("each Capsule appears once, even in a cycle", () => {
   expect(orderOf(["a", "b"], [edge("a", "b"), edge("b", "a")]).toSorted()).toEqual(["a", "b"])
   expect(orderOf(["a", "a"], [])).toEqual(["a"])
 })

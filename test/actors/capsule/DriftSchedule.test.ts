@@ -25,7 +25,7 @@ const nextOf = (id: CapsuleId) =>
     return nextAt === undefined ? undefined : Date.parse(nextAt)
   })
 
-/** Pretends that the time until the next check has passed. */
+/** Simulates the time until the next check having passed. */
 const elapse = (id: CapsuleId) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE capsules SET drift_check_due_at = ${long} WHERE id = ${id}`)
 
@@ -37,7 +37,7 @@ const checksOf = Effect.fnUntraced(function* (id: CapsuleId) {
 
 describe.skipIf(Bun.which("terraform") === null)("scheduled drift checks", () => {
   tests.live(
-    "are made at the interval of the Capsule or its Workspace, spread, and not while automation is paused",
+    "run at the interval of the Capsule or its Workspace, spread out, and not while automation is paused",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -78,7 +78,7 @@ describe.skipIf(Bun.which("terraform") === null)("scheduled drift checks", () =>
         expect(yield* nextOf(own.id)).toBeGreaterThanOrEqual(before + 2 * hour)
         expect((yield* capsules.read(own.id)).driftStatus).toBe("none")
 
-        // A check that yields to another Run does not wait for the whole interval.
+        // A check that gives way to another Run does not wait a whole interval.
         yield* elapse(own.id)
         yield* turn
         const [yielding = yield* Effect.die("no check")] = yield* checksOf(own.id)
@@ -88,7 +88,7 @@ describe.skipIf(Bun.which("terraform") === null)("scheduled drift checks", () =>
         expect(yield* nextOf(own.id)).toBeGreaterThan(before)
         expect(yield* nextOf(own.id)).toBeLessThan(Date.now() + hour)
 
-        // The Workspace's interval applies to deployed Capsules without a choice of their own.
+        // The Workspace's interval applies to deployed Capsules without a setting of their own.
         yield* workspaces.update(context, subject, workspaceId, { driftChecks: { mode: "every", hours: 24 } })
         yield* turn
         expect(yield* nextOf(inheriting.id)).toBeGreaterThan(0)
@@ -97,7 +97,7 @@ describe.skipIf(Bun.which("terraform") === null)("scheduled drift checks", () =>
         yield* turn
         expect(yield* nextOf(own.id)).toBeUndefined()
 
-        // While automation is paused nothing starts; overdue checks run afterwards.
+        // While automation is paused, nothing starts; overdue checks run afterwards.
         yield* workspaces.setAutomation(context, subject, workspaceId, { paused: true })
         yield* elapse(inheriting.id)
         yield* turn

@@ -11,7 +11,7 @@ import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-// A double turns this into 12345678901234567000.
+// A double would turn this into 12345678901234567000.
 const id = "12345678901234567891"
 
 const consumer = {
@@ -27,7 +27,7 @@ const plannedInput = (plan: Run) =>
   )
 
 describe.skipIf(Bun.which("terraform") === null)("whole numbers that a double cannot hold", () => {
-  tests.live("flow from Capsule to Capsule with every digit", () =>
+  tests.live("flow from Capsule to Capsule with all their digits", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules

@@ -26,7 +26,7 @@ type Columns = Readonly<Record<string, string | number | null>>
 const change = (table: string, columns: Columns) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE ${sql(table)} SET ${sql.update(columns)}`)
 
-/** A Capsule that follows a lane that has moved. */
+/** A Capsule that follows a lane with a newer commit. */
 const behind = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DELETE FROM auto_update_decisions`
@@ -51,7 +51,7 @@ const behind = Effect.gen(function* () {
   yield* change("source_lanes", { resolved_commit: snapshot.resolved_commit })
 })
 
-/** The decision about the commit; `undefined` when there is none. */
+/** The decision on the commit; `undefined` if there is none. */
 const decision = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* followLane(world.capsuleId, snapshot.id)
@@ -61,7 +61,7 @@ const decision = Effect.gen(function* () {
 
 beforeEach(() => void planned.splice(0))
 
-tests.live("a newer commit of the lane is planned once", () =>
+tests.live("a newer commit in the lane is planned once", () =>
   Effect.gen(function* () {
     yield* behind
     expect(yield* decision).toBe("planned")

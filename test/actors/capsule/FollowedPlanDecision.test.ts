@@ -16,7 +16,7 @@ const followed: FollowedPlan = {
 }
 const { capsule } = followed
 
-test("a plan of the lane that only adds or changes is applied where the owner opted in", () => {
+test("a plan from the lane that only adds or changes is applied if the owner opted in", () => {
   expect(personNeeded(followed)).toBeUndefined()
   expect(personNeeded({ ...followed, summary: nothing })).toBeUndefined()
 })
@@ -44,7 +44,7 @@ test.each(waits.map(([reason, different]) => [reason, JSON.stringify(different),
   }
 )
 
-test("the text counts what would be destroyed", () => {
+test("the message counts what would be destroyed", () => {
   const summary = { ...nothing, destroy: 1, replace: 2, forget: 3 }
   expect(personNeeded({ ...followed, summary })?.[1]).toContain(": 6 of them")
 })

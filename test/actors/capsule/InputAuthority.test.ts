@@ -52,7 +52,7 @@ const files = {
 }
 const given: Values = { title: "one", needed: "must", key: "input-authority-key-30" }
 
-/** Inputs that no endpoint accepts, and the message that names the owner of each. */
+/** Inputs that no endpoint accepts, and the message naming each one's owner. */
 const others = [
   ["capsule", "mine", "the service fills this input itself"],
   ["size", 2, "the manifest does not offer this input"],

@@ -17,7 +17,7 @@ import { greeting, greetingsOf } from "../support/GreetingModule.ts"
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-/** Runs that the Capsule planned automatically, newest first, each at its end. */
+/** Runs that the Capsule planned automatically, newest first, all finished. */
 const followed = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const { workspaceId } = yield* TestPlane
   const runs = yield* Runs
@@ -28,7 +28,7 @@ const followed = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   )
 })
 
-/** Messages are delivered after the sender's commit; a later command to the same mailbox follows them. */
+/** Messages are delivered after the sender's commit; a later command to the same mailbox runs after them. */
 const delivered = (capsuleId: CapsuleId) =>
   Effect.gen(function* () {
     const { context } = yield* TestPlane
@@ -40,7 +40,7 @@ const delivered = (capsuleId: CapsuleId) =>
     yield* (yield* Capsules).update(context, capsuleId, {})
   })
 
-/** What the Capsule had planned automatically by the time it saw the newest commit of its lane. */
+/** What the Capsule has planned automatically by the time it has seen the newest commit in its lane. */
 const afterSync = Effect.fnUntraced(function* ({ id, sourceId }: Capsule) {
   const { context } = yield* TestPlane
   const sync = yield* (yield* Sources).sync(context, sourceId, {})
@@ -49,7 +49,7 @@ const afterSync = Effect.fnUntraced(function* ({ id, sourceId }: Capsule) {
   return yield* followed(id)
 })
 
-/** The same after one more commit, with the applies of the resulting plans. */
+/** The same after one more commit, including the applies of the resulting plans. */
 const afterCommit = Effect.fnUntraced(function* (capsule: Capsule, branch: string, files: CommitFiles) {
   yield* (yield* TestPlane).commit(branch, files)
   yield* afterSync(capsule)
@@ -59,7 +59,7 @@ const afterCommit = Effect.fnUntraced(function* (capsule: Capsule, branch: strin
 
 describe.skipIf(Bun.which("terraform") === null)("a Capsule that follows its lane", () => {
   tests.live(
-    "an opted-in Capsule follows its lane: one plan per commit, applied where its owner chose so",
+    "an opted-in Capsule follows its lane: one plan per commit, applied if its owner chose so",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
@@ -80,14 +80,14 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that follows its lan
         const [plan, ...more] = yield* afterSync(capsule)
         expect(more).toEqual([])
         expect([plan?.type, plan?.status, plan?.createdBy]).toEqual(["plan", "waiting_approval", undefined])
-        // The same commit is not planned again, and a cancelled plan does not come back.
+        // The same commit is not planned again, and a cancelled plan is not recreated.
         expect(yield* afterSync(capsule)).toHaveLength(1)
         yield* runs.cancel(context, plan?.id ?? (yield* Effect.die("no plan")), undefined)
         expect(yield* afterSync(capsule)).toHaveLength(1)
         expect(yield* greetingsOf(capsule.id)).toEqual(["one"])
 
         yield* capsules.update(context, capsule.id, { autoUpdate: { enabled: true, apply: true } })
-        // If its Workspace is archived between plan and apply, the plan remains waiting.
+        // If its Workspace is archived between plan and apply, the plan keeps waiting.
         const sql = yield* SqlClient.SqlClient
         yield* sql`CREATE TRIGGER archives AFTER UPDATE OF status ON runs WHEN NEW.status = 'waiting_approval'
           BEGIN UPDATE workspaces SET archived_at = '2026-01-01T00:00:00.000Z' WHERE id = NEW.workspace_id; END`

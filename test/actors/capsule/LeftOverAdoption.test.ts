@@ -20,8 +20,8 @@ setDefaultTimeout(60_000)
 const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
 afterAll(tests.dispose)
 
-describe("a state that its settlement did not adopt", () => {
-  tests.live("is kept, sealed and listed with what is known about it, and is no longer a checkpoint", () =>
+describe("a state that was not adopted when its Run settled", () => {
+  tests.live("is kept, sealed and listed with what is known about it, and no longer counts as a checkpoint", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { capsule } = yield* active("kept", pureModule)
@@ -127,7 +127,7 @@ describe("a state that its settlement did not adopt", () => {
         { state: null, sealed_secrets: null }
       ])
 
-      // The same request has no second effect, another one is refused, and the state can no longer be discarded.
+      // The same request has no further effect, a different one is refused, and the state can no longer be discarded.
       expect(yield* leftOvers.adopt(context, capsule.id, record.id, request, key)).toEqual({ replayed: true, value })
       expect(yield* codeOf(adopt(capsule.id, record.id))).toBe("failed_precondition")
       expect(yield* codeOf(leftOvers.discard(context, capsule.id, record.id))).toBe("failed_precondition")
@@ -149,7 +149,7 @@ describe("a state that its settlement did not adopt", () => {
     })
   )
 
-  tests.live("is refused without the name, the guard, or when something blocks it", () =>
+  tests.live("is refused without the name or the guard, or if something blocks it", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const leftOvers = yield* CapsuleLeftOvers
@@ -177,7 +177,7 @@ describe("a state that its settlement did not adopt", () => {
         states: before.states
       })
 
-      // The configuration has moved since: its epoch differs.
+      // The configuration has changed since: its epoch differs.
       yield* (yield* Capsules)
         .configurationPlan(
           context,
@@ -196,7 +196,7 @@ describe("a state that its settlement did not adopt", () => {
       const { workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
       const { capsuleId, record } = yield* withLeftOver("in-the-way")
-      // A queued one would be started here, and its events would keep it from being deleted below.
+      // A queued one would start here, and its events would prevent it from being deleted below.
       yield* sql`INSERT INTO runs (id, workspace_id, type, status, owner, capsule_id, requires_approval, trigger_kind,
         attempt, spec, evidence, created_at, queued_at) VALUES ('run_inthewayinthewayintheway', ${workspaceId},
         'drift_check', 'running', 'inst_test#1', ${capsuleId}, 0, 'user', 0, '{}', '{}', '2100-01-01T00:00:00.000Z',

@@ -40,7 +40,7 @@ describe("when several people decide concurrently", () => {
     })
   )
 
-  tests.live("an adoption and an apply never both start from the same state", () =>
+  tests.live("an adoption and an apply never both start from one state", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs
@@ -62,7 +62,7 @@ describe("when several people decide concurrently", () => {
   )
 })
 
-describe("an adoption whose process ends", () => {
+describe("an adoption whose process dies", () => {
   tests.live(
     "just before its commit has written nothing, and after it everything; repeating it has no further effect",
     () =>

@@ -48,7 +48,7 @@ const outputsOf = Effect.fnUntraced(function* (id: Parameters<Capsules["Service"
 })
 
 describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret", () => {
-  tests.live("stay private, and the review says so and why before approval", () =>
+  tests.live("stay private, and the review says so, with the reason, before approval", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("output-privacy", repeating(), { variables })
       const change = (name: string, origin: string) => ({
@@ -68,7 +68,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
       expect((yield* applied(plan)).status).toBe("succeeded")
       expect(yield* outputsOf(capsuleId)).toEqual(["plain"])
 
-      // Nothing changes, but the review still says so.
+      // Nothing changes, but the review still reports it.
       const again = yield* replanned(capsuleId)
       expect(again.outputChanges?.map(({ actions, name, reason }) => [name, actions[0], reason]).toSorted()).toEqual([
         ["names", "no-op", "holds_secret"],
@@ -79,7 +79,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
     })
   )
 
-  tests.live("are withheld from a Capsule that needs them, with the reason", () =>
+  tests.live("are withheld from a Capsule that needs them, giving the reason", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       // Before its first apply nothing is known about its Outputs.
@@ -97,7 +97,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
     })
   )
 
-  tests.live("are not delivered to another Capsule as published, with the reason", () =>
+  tests.live("are not delivered to another Capsule as published, giving the reason", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const dependencies = yield* Dependencies
@@ -122,7 +122,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
     })
   )
 
-  tests.live("are shared with no other Workspace, with the reason, and an existing share stops delivering them", () =>
+  tests.live("are shared with no other Workspace, giving the reason, and an existing share stops delivering them", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -143,7 +143,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
         "invalid_request",
         "outputs[0].name: The Output url is private: it repeats var.db.port."
       ])
-      // An Output that is private for a reason other than a known secret.
+      // An Output that is private for some reason other than a known secret.
       yield* sql`UPDATE outputs SET private_origins = NULL WHERE name = 'url'
         AND capsule_id = ${producer.capsuleId}`
       const unknown = yield* Effect.flip(share(producer.capsuleId, "url", "address"))
@@ -157,7 +157,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
       expect(late.message).toBe(
         "outputs[0]: The Output word is private: it repeats a secret. It was public when it was offered. Ask the other Workspace for a new share."
       )
-      // Pretends that it was approved while the Output was public.
+      // Simulates an approval from when the Output was public.
       const hide = (sensitive: number) =>
         sql`UPDATE outputs SET sensitive = ${sensitive} WHERE name = 'short' AND capsule_id = ${producer.capsuleId}`
       yield* hide(0)
@@ -180,7 +180,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
       expect((yield* Effect.flip(dependency)).message).toBe(
         "outputs[0].from: The Output word is private: it repeats a secret."
       )
-      // Pretends that it was read while the Output was public.
+      // Simulates a read from when the Output was public.
       yield* hide(0)
       yield* dependency
       yield* hide(1)
@@ -190,7 +190,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
     })
   )
 
-  tests.live("are reviewed again: a plan of an earlier rule is superseded when the service starts", () =>
+  tests.live("are reviewed again: a plan made under an earlier rule is superseded when the service starts", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { capsuleId, plan } = yield* planned("output-earlier", repeating(), { variables })

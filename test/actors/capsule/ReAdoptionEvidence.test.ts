@@ -20,7 +20,7 @@ const change = (table: string, id: string, columns: Columns) =>
 
 const checks = (status: string) => ({ postApply: [{ name: "health", status, attempts: 1 }] })
 
-/** An apply whose tool succeeded, whose check failed, and whose evidence is complete. */
+/** An apply whose tool succeeded but whose check failed, with complete evidence. */
 const recoverable = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const run = { workspace_id: world.workspaceA, capsule_id: world.capsuleId, requires_approval: 0, spec: "{}" }
@@ -72,7 +72,7 @@ const refusal = Effect.gen(function* () {
 })
 
 tests.live(
-  "an apply that failed only its check may be re-adopted, and so may a safe failure or a Capsule never applied",
+  "an apply of which only the check failed may be re-adopted, and so may a safe failure or a Capsule never applied",
   () =>
     Effect.gen(function* () {
       yield* recoverable
@@ -86,7 +86,7 @@ tests.live(
     })
 )
 
-/** What differs from the one case, and a word of the refusal. */
+/** What differs from the recoverable case, and part of the refusal message. */
 const others: ReadonlyArray<readonly [refusal: string, table: string, id: string, columns: Columns]> = [
   ["the Capsule is active", "capsules", world.capsuleId, { status: "active" }],
   ["is a destroy_apply", "runs", applyId, { type: "destroy_apply" }],

@@ -41,7 +41,7 @@ test("the one case in which a Capsule in error is re-adopted", () => {
   expect(reAdoptionProblem({ ...recoverable, evidence: { postApply: [passed, ...failed] } })).toBeUndefined()
 })
 
-/** What differs from the one case, and a word of the refusal. */
+/** What differs from the recoverable case, and part of the refusal message. */
 const others: ReadonlyArray<readonly [words: string, different: Partial<DecisiveRecords>]> = [
   ["the Capsule is active", { capsule: { ...capsule, status: "active" } }],
   ["is a destroy_apply", { run: { ...run, type: "destroy_apply" } }],

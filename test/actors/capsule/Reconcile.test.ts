@@ -21,7 +21,7 @@ import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-/** The only note in the demo provider's cloud, and how someone edits it outside the service. */
+/** The only note in the demo provider's cloud, and a way to edit it from outside the service. */
 const noteIn = (folder: string) => {
   const [name] = readdirSync(folder).filter((entry) => entry.endsWith(".json"))
   const file = join(folder, name ?? "")
@@ -73,7 +73,7 @@ describe.skipIf(Bun.which("terraform") === null)("a reconcile plan", () => {
     60_000
   )
 
-  tests.live("is refused where nothing is deployed", () =>
+  tests.live("is refused if nothing is deployed", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const { capsuleId } = yield* planned("reconcile-new", { "main.tf": `resource "terraform_data" "a" {}` })

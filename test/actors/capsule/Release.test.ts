@@ -94,7 +94,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that is released", (
       expect(yield* surfaces).toEqual([])
       expect(yield* sql`SELECT DISTINCT status FROM interface_bindings`).toEqual([{ status: "revoked" }])
 
-      // The evidence: state, Outputs, Runs, logs, history, and the secret that the infrastructure still uses.
+      // The evidence: state, Outputs, Runs, logs, history, and the secret that the infrastructure is still using.
       expect(
         (yield* capsules.stateVersions(web.capsuleId, { limit: 10 })).items.map(({ generation }) => generation)
       ).toEqual([1])
@@ -158,7 +158,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that is released", (
       expect((yield* capsules.needingAttention(workspaceId)).map(({ id }) => id)).not.toContain(web.capsuleId)
       expect((yield* readWorkspaceGraph(workspaceId)).nodes.map(({ id }) => id)).not.toContain(web.capsuleId)
 
-      // Its name is free again, including its endpoint from the operator.
+      // Its name is free again, and so is the endpoint the operator assigned to it.
       const heir = yield* install("web", "web")
       expect(heir.diagnostics).toEqual([])
       expect(heir.capsuleId).not.toBe(web.capsuleId)
@@ -241,7 +241,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that is released", (
     })
   )
 
-  tests.live("is refused while a Run is active; when release and plan race, one wins", () =>
+  tests.live("is refused while a Run is active; if a release and a plan race, only one wins", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* Bench
       const sql = yield* SqlClient.SqlClient

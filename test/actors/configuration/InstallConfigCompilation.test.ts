@@ -86,7 +86,7 @@ describe("a configuration", () => {
           repositoryManifest: { status: "invalid" as const, digest, reason: "r" },
           manifestDocument: "{}"
         },
-        // No text, so no document was kept: only the reason of the sync.
+        // No text, so no document was stored: only the sync's reason.
         {
           ...place,
           id: namedSnapshot(1),

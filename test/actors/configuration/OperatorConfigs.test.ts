@@ -31,7 +31,7 @@ const outputOf = Effect.fnUntraced(function* (capsuleId: Parameters<Capsules["Se
 })
 
 describe.skipIf(Bun.which("terraform") === null)("the operator's base configuration of a module", () => {
-  tests.live("sets inputs that no one else can, chooses the profile, and is recorded on every Run", () =>
+  tests.live("sets inputs that nobody else can set, chooses the profile, and is recorded on every Run", () =>
     Effect.gen(function* () {
       const operator = yield* Operator
       const { context, workspaceId } = yield* TestPlane
@@ -99,8 +99,7 @@ describe.skipIf(Bun.which("terraform") === null)("the operator's base configurat
         const waiting = yield* replanned(capsule.id)
         yield* runs.approve(context, waiting.id, {})
 
-        // Another value, another profile, another definition of the profile, or none at all: each voids what was
-        // reviewed.
+        // Another value, another profile, a redefined profile, or none at all: each voids what was reviewed.
         const others = [
           base("eu-2"),
           base("eu-1", "two"),
@@ -166,7 +165,7 @@ describe.skipIf(Bun.which("terraform") === null)("the operator's base configurat
     })
   )
 
-  tests.live("are listed before any records exist, page by page, without their values", () =>
+  tests.live("are listed before any records exist, in pages, without their values", () =>
     Effect.gen(function* () {
       const operator = yield* Operator
       const { context, workspaceId } = yield* TestPlane
@@ -208,7 +207,7 @@ describe.skipIf(Bun.which("terraform") === null)("the operator's base configurat
     })
   )
 
-  tests.live("a value of the wrong type is found before a Capsule exists", () =>
+  tests.live("a value of the wrong type is detected before a Capsule exists", () =>
     Effect.gen(function* () {
       const operator = yield* Operator
       yield* operator.set({ baseConfigs: [{ origin: operator.gitOrigin, variables: { region: ["eu-1"] } }] })

@@ -8,14 +8,14 @@ const outcome = (type: DeclaredVariable["type"], value: string | number | Readon
   Effect.runSync(Effect.result(checkValues("variables", [declared("a", type)], { a: value })))
 
 describe("values of inputs", () => {
-  test("an input named like a property of every object is missing until it is given", () => {
+  test("an input named like a property that every object has is missing until it is given", () => {
     for (const name of ["constructor", "toString", "valueOf"]) {
       expect(missingInputs([declared(name)], {})).toEqual([name])
       expect(missingInputs([declared(name)], { [name]: "given" })).toEqual([])
     }
   })
 
-  test("a secret that cannot be hidden is refused with the reason, and no other value is", () => {
+  test("a secret that cannot be hidden is refused with the reason, and other values are not", () => {
     const told = (value: Schema.Json, sensitive = true) => {
       const result = Effect.runSync(
         Effect.result(checkValues("variables", [{ ...declared("a", "json"), sensitive }], { a: value }))
@@ -33,7 +33,7 @@ describe("values of inputs", () => {
     expect(told(Array.from({ length: 40 }, (_, index) => `${index}`.padEnd(30_000, "x")))).toContain("1048576 bytes")
   })
 
-  test("values may be nested exactly to the limit, counting the set of variables itself", () => {
+  test("values may be nested exactly up to the limit, counting the set of variables itself", () => {
     const nested = (levels: number): Schema.Json => (levels === 0 ? 1 : [nested(levels - 1)])
     const told = (levels: number) => {
       const values = { a: nested(levels) }
@@ -41,14 +41,14 @@ describe("values of inputs", () => {
       return Result.isFailure(result) ? result.failure.message : undefined
     }
     expect(told(31)).toBeUndefined()
-    // An empty list at the bottom counts as a level.
+    // An empty list at the innermost level counts as a level.
     const hollow = (levels: number): Schema.Json => (levels === 1 ? [] : [hollow(levels - 1)])
     const bounds = (levels: number) => Result.isSuccess(Effect.runSync(Effect.result(checkBounds("a", hollow(levels)))))
     expect([bounds(32), bounds(33)]).toEqual([true, false])
     expect([told(32), told(33)]).toEqual(Array.from({ length: 2 }, () => "variables: is nested deeper than 32 levels."))
   })
 
-  test("a whole number that JSON rounds is refused at any depth, and accepted as a string", () => {
+  test("a whole number that JSON would round is refused at any depth, and accepted as a string", () => {
     for (const [type, value] of [
       ["number", 9007199254740992],
       ["json", [1, 12345678901234567000]]

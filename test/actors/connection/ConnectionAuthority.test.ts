@@ -46,7 +46,7 @@ const deployed = Effect.fnUntraced(function* (name: string, use?: ConnectionUse)
 const ownerContext = Effect.map(TestPlane, ({ context }) => context)
 const aMember = Effect.flatMap(TestPlane, ({ context, workspaceId }) => newMember(workspaceId, context, "member"))
 
-/** Row counts of everything that a refused request could have written. */
+/** Row counts for everything that a refused request could have written. */
 const written = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return yield* sql`SELECT (SELECT COUNT(*) FROM runs) AS runs, (SELECT COUNT(*) FROM install_plans) AS installs,
@@ -55,7 +55,7 @@ const written = Effect.gen(function* () {
     (SELECT COUNT(*) FROM idempotency_receipts) AS receipts`
 })
 
-/** Fails the test unless the request is refused by a rule, names the Connection, and leaves nothing behind. */
+/** Fails the test unless the request is refused by a rule, the refusal names the Connection, and nothing is left behind. */
 const refused = Effect.fnUntraced(function* <A, R>(
   request: Effect.Effect<A, { readonly code: string; readonly message: string }, R>,
   field: string,
@@ -102,13 +102,13 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
       yield* refused((yield* RevisionPlans).create(member, capsule.id, { ref: "doors" }, freshKey()), "use.roles")
       const change = { ...(yield* configured(capsule.id)), providerBindings: [bound(connection.id)] }
       yield* refused(capsules.configurationPlan(member, capsule.id, change, freshKey()), "use.roles")
-      // A token acts as its person.
+      // A token acts as the person it belongs to.
       const token = { ...member, actor: { ...member.actor, kind: "token" as const, tokenId: "pat_x" } }
       yield* refused(capsules.plan(token, capsule.id, undefined), "use.roles")
     })
   )
 
-  tests.live("a member covered by the rule plans the adopted lane; the review names Connection, rule and role", () =>
+  tests.live("a member covered by the rule can plan the adopted lane; the review names Connection, rule and role", () =>
     Effect.gen(function* () {
       const member = yield* aMember
       const owner = yield* ownerContext
@@ -128,7 +128,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
         automatic: false
       })
 
-      // A ref that was never adopted requires an owner or admin, and the review says that one did.
+      // A ref that has never been adopted requires an owner or admin, and the review says that one was involved.
       yield* commit("topic", files("granted"))
       yield* refused(revisions.create(member, capsule.id, { ref: "topic" }, freshKey()), "use.refs")
       const created = yield* revisions.create(owner, capsule.id, { ref: "topic" }, freshKey())
@@ -138,7 +138,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
       const reviewed = yield* (yield* Runs).read(revision.planRunId)
       expect(reviewed.providerResolutions?.[0]?.use).toMatchObject({ basis: "other_ref", role: "owner", ref: "topic" })
 
-      // A rule that names the ref admits the member.
+      // A rule that names the ref allows the member.
       yield* (yield* Connections).update(owner, connection.id, { use: { ...members, refs: ["topic"] } })
       yield* refused(capsules.plan(member, capsule.id, undefined), "use.refs")
       const allowed = yield* revisions.create(member, capsule.id, { ref: "topic" }, freshKey())
@@ -163,13 +163,13 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
         options: { modulePath: RelativePath.make("."), providerBindings: [bound(connection.id)] }
       }
       yield* refused((yield* InstallPlans).create(member, workspaceId, request, freshKey()), "use.refs")
-      // An owner's choice counts.
+      // An owner's choice does count.
       yield* sources.update(owner, capsule.sourceId, { defaultRef: "hostile" })
       yield* revisions.create(member, capsule.id, { ref: "hostile" }, freshKey())
     })
   )
 
-  tests.live("Projects and modules confine owners as well", () =>
+  tests.live("restrictions to Projects and modules also apply to owners", () =>
     Effect.gen(function* () {
       const owner = yield* ownerContext
       const { url } = yield* TestPlane
@@ -193,7 +193,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
     })
   )
 
-  tests.live("a rule that was narrowed in the meantime stops the Run when it matters", () =>
+  tests.live("a rule that has been narrowed in the meantime stops the Run when it matters", () =>
     Effect.gen(function* () {
       const member = yield* aMember
       const owner = yield* ownerContext
@@ -223,7 +223,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
     })
   )
 
-  tests.live("an automation has the authority of the person who enabled it, as long as that person has it", () =>
+  tests.live("an automation has the authority of the person who enabled it, for as long as that person has it", () =>
     Effect.gen(function* () {
       const owner = yield* ownerContext
       const { commit, workspaceId } = yield* TestPlane
@@ -252,7 +252,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
     })
   )
 
-  tests.live("a Git Connection is attached, synced and followed by those its rule names", () =>
+  tests.live("a Git Connection can be attached, synced and followed by the people its rule names", () =>
     Effect.gen(function* () {
       const member = yield* aMember
       const owner = yield* ownerContext
@@ -301,7 +301,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
         expect((yield* Effect.flip(update)).code).toBe("invalid_request")
       }
 
-      // Automatic fetches are not checked again; the person who attached the Connection answers for them.
+      // Automatic fetches are not checked again; the person who attached the Connection is responsible for them.
       const sql = yield* SqlClient.SqlClient
       yield* connections.update(owner, git.id, { use: { roles: ["owner"] } })
       yield* sql`UPDATE sources SET auth_connection_by = ${member.actor.subject ?? null} WHERE id = ${source.id}`

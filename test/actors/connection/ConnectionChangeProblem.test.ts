@@ -42,7 +42,7 @@ test("a Connection does not outlive a token that cannot be renewed", () => {
   expect(tokenProblem({ helperId: oauth.helperId, refreshable: false }, { expiresAt: null })).toBeUndefined()
 })
 
-test("what a change leaves out stays as it is, the variable of a replaced file included", () => {
+test("fields left out of a change keep their values, including the variable of a replaced file", () => {
   const present = { values: { KEY: "old" }, files: [{ name: "a", content: "old", envName: "A_FILE" }] }
   expect(changedSecrets({}, present)).toEqual(present)
   expect(changedSecrets({ values: { KEY: "new" } }, present)).toEqual({ ...present, values: { KEY: "new" } })
@@ -61,12 +61,12 @@ test("what a change leaves out stays as it is, the variable of a replaced file i
   expect(changedSecrets({ values: { KEY: "new" } }, undefined)).toEqual({ values: { KEY: "new" }, files: [] })
 })
 
-test("a Connection in use is not removed", () => {
+test("a Connection in use cannot be removed", () => {
   expect(removalProblem([])).toBeUndefined()
   expect(removalProblem(["Capsule a", "Source b"])?.message).toContain("used by Capsule a, Source b")
 })
 
-test("a revocation stops what changes nothing, once, and lets applies go on", () => {
+test("a revocation stops Runs that change nothing, once, and lets applies continue", () => {
   const run = (last: string, type: "plan" | "apply" | "destroy_apply" | "source_sync", cancelled = false) => ({
     id: RunId.make(`run_${last.padStart(26, "0")}`),
     type,

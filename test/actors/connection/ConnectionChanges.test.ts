@@ -46,7 +46,7 @@ const rotate = Effect.fnUntraced(function* (id: ConnectionId, token: string) {
   return yield* (yield* Connections).update(context, id, { values: { DEMO_TOKEN: token, DEMO_DIR: notesDir } })
 })
 
-/** Rotates when a kill point is reached, as a concurrent caller would. */
+/** Rotates when a kill point is reached, simulating a concurrent caller. */
 const rotatedAt = Effect.fnUntraced(function* (point: KillPointName, id: ConnectionId, token: string) {
   const services = yield* Effect.context<TestPlane | Connections>()
   points.at.set(point, Effect.asVoid(Effect.orDie(rotate(id, token))).pipe(Effect.provideContext(services)))
@@ -101,7 +101,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
     })
   )
 
-  tests.live("lets no plan in progress become reviewable, and no waiting apply start", () =>
+  tests.live("does not let a plan in progress become reviewable or a waiting apply start", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs
@@ -150,7 +150,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
       )
       const apply = yield* settled((yield* runs.apply(context, plan.id, undefined)).value.id)
       expect(apply.status).toBe("succeeded")
-      // A Run that starts meanwhile with the new values hides the old ones too.
+      // A Run that starts in the meantime with the new values also hides the old ones.
       expect(former.sort()).toEqual([before, notesDir].sort())
       const { text } = yield* toldOf(apply.id)
       expect(text).toContain("Echo")
@@ -158,7 +158,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
       const published = (yield* (yield* Capsules).outputs(capsuleId)).map(({ name }) => name)
       expect(published).toEqual(["plain"])
 
-      // No Run holds them.
+      // No Run is holding them now.
       yield* held.release
       expect(yield* held.former(connection.id)).toEqual([])
       expect(yield* sql`SELECT * FROM connection_holds WHERE connection_id = ${connection.id}`).toEqual([])
@@ -264,7 +264,7 @@ describe("a Connection that is changed", () => {
 
       yield* sources.update(context, twin.source.id, { authConnectionId: null })
       yield* sources.update(context, source.id, { authConnectionId: null })
-      // Remove and attach race: the second one is refused, whichever it is.
+      // A remove and an attach race: the second one is refused, whichever it is.
       const [removal, binding] = yield* Effect.all(
         [
           Effect.exit(connections.remove(context, git.id)),

@@ -11,7 +11,7 @@ setDefaultTimeout(120_000)
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-tests.live("a Connection needs attention before it expires and afterwards", () =>
+tests.live("a Connection needs attention shortly before and after it expires", () =>
   Effect.gen(function* () {
     const { context, workspaceId } = yield* TestPlane
     const connections = yield* Connections
@@ -39,7 +39,7 @@ tests.live("a Connection needs attention before it expires and afterwards", () =
   })
 )
 
-tests.live("a reading of Connections is valid until the next one expires, or is about to", () =>
+tests.live("a read of Connections is valid until the next one expires or is about to", () =>
   Effect.gen(function* () {
     const { context, workspaceId } = yield* TestPlane
     const connections = yield* Connections

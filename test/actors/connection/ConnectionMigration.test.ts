@@ -19,7 +19,7 @@ const event = (id: string, action: string, target_id: string, subject: string, d
   created_at: at(day)
 })
 
-/** Reverts the rows to the tables of the previous release, then runs this release's migration. */
+/** Reverts the rows to the previous release's tables, then runs this release's migration. */
 const upgradedFromBefore = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (const statement of [
@@ -68,7 +68,7 @@ it.live("existing Connections are for owners and admins, and automation keeps th
       default_ref_by_manager: 0
     })
 
-    // The last person to choose the Connection counts, and so does a ref that the repository itself names.
+    // The last person to choose the Connection counts, and so does a ref named by the repository itself.
     const chosen = event("act_5", "source.update", world.sourceId, world.ada, { fields: ["authConnectionId"] }, 4)
     yield* sql`INSERT INTO audit_events ${sql.insert(chosen)}`
     yield* sql`UPDATE sources SET default_ref = 'HEAD'`

@@ -32,7 +32,7 @@ const row = {
   display_name: "deploy"
 } as const
 
-test("a Workspace uses its own Connections, for the servers that were confirmed", () => {
+test("a Workspace uses its own Connections, and only for servers that have been confirmed", () => {
   expect(gitConnectionProblem(row, workspaceId, "https://git.example.com/team/app")).toBeUndefined()
   expect(gitConnectionProblem(row, workspaceId, "https://git.example.com/other/app")?.message).toContain("elsewhere")
   expect(gitConnectionProblem(row, workspaceId, "https://git.example.com:8443/team/app")?.code).toBe("invalid_request")

@@ -17,7 +17,7 @@ const told = (given: { readonly values?: Record<string, string>; readonly files?
   return Result.isFailure(result) ? result.failure.message : undefined
 }
 
-describe("what a Connection may hold", () => {
+describe("what a Connection may contain", () => {
   test("values and files that cannot be hidden are refused with the reason", () => {
     expect(told({ values: { DEMO_TOKEN: "x" } })).toBe(
       "values.DEMO_TOKEN: has a single character, too short to be hidden in logs and plans; a secret needs at least 2."
@@ -39,7 +39,7 @@ describe("what a Connection may hold", () => {
     expect(told({ files: files(4) })).toContain("1048576 bytes")
   })
 
-  test("a variable named like a property of every object does not count as given", () => {
+  test("a variable named like a property that every object has does not count as given", () => {
     const file = { name: "key", content: "kq7zx-9d2m", envName: "constructor" }
     expect(told({ values: { DEMO_TOKEN: "kq7zx-1f0p" }, files: [file] })).toBeUndefined()
     expect(told({ values: { constructor: "kq7zx-1f0p" }, files: [file] })).toContain("given as a value too")

@@ -54,7 +54,7 @@ const always = (property: (rule: ConnectionUse, attempt: UseAttempt) => void) =>
   fc.assert(fc.property(rules, attempts, property), { numRuns: 3000 })
 
 describe("who may use a Connection", () => {
-  test("under every rule, strangers and viewers are refused, and members are allowed only where the rule says", () => {
+  test("under every rule, strangers and viewers are refused, and members are allowed only if the rule says so", () => {
     always((rule, attempt) => {
       const { allowed } = decideUse(rule, attempt)
       if (attempt.role === undefined || attempt.role === "viewer") expect(allowed).toBe(false)
@@ -63,7 +63,7 @@ describe("who may use a Connection", () => {
     })
   })
 
-  test("its confinements apply to everyone", () => {
+  test("its restrictions apply to everybody", () => {
     always((rule, attempt) => {
       if (!decideUse(rule, attempt).allowed) return
       if (rule.projectIds !== undefined) expect(rule.projectIds.map(String)).toContain(attempt.projectId ?? "")
@@ -77,7 +77,7 @@ describe("who may use a Connection", () => {
     })
   })
 
-  test("another ref requires an owner or admin in person, and never counts as one of the rule's", () => {
+  test("a different ref requires an owner or admin in person, and never counts as one of the rule's refs", () => {
     always((rule, attempt) => {
       const decision = decideUse(rule, attempt)
       if (!decision.allowed) return
@@ -96,7 +96,7 @@ describe("who may use a Connection", () => {
     })
   })
 
-  test("a further confinement never allows more, and a higher role never allows less", () => {
+  test("an additional restriction never allows more, and a higher role never allows less", () => {
     fc.assert(
       fc.property(rules, rules, attempts, (rule, other, attempt) => {
         const narrowed: ConnectionUse = {
@@ -139,7 +139,7 @@ describe("who may use a Connection", () => {
     expect(decideUse(rule, attempt).allowed).toBe(allowed)
   })
 
-  test("without its own rule it is for owners and admins", () => {
+  test("without a rule of its own, it is for owners and admins", () => {
     const attempt = { automatic: false, ref: "main", defaultRefs: ["main"] } as const
     const mayUse = (role: Role) => decideUse(defaultConnectionUse, { ...attempt, role }).allowed
     expect([mayUse("owner"), mayUse("admin"), mayUse("member"), mayUse("viewer")]).toEqual([true, true, false, false])

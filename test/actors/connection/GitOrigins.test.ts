@@ -105,7 +105,7 @@ const sourceOfBefore = Effect.fn(function* (url: string) {
   return { ...source, url }
 })
 
-/** Rows that the check on writing a Source cannot prevent: older ones, or ones written another way. */
+/** Rows that the check on writing a Source cannot prevent: older ones, or ones written in some other way. */
 const chosenBehindTheCheck = Effect.fnUntraced(function* (source: SourceId, connection: ConnectionId) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE sources SET auth_connection_id = ${connection} WHERE id = ${source}`
@@ -117,7 +117,7 @@ const connectionNow = Effect.fnUntraced(function* (id: ConnectionId) {
   return Option.getOrThrow(Option.fromUndefinedOr(items.find((each) => each.id === id)))
 })
 
-/** Reverts the rows to the tables of the previous release, then runs this release's migration. */
+/** Reverts the rows to the previous release's tables, then runs this release's migration. */
 const upgradedFromBefore = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`ALTER TABLE connections DROP COLUMN origins`
@@ -160,7 +160,7 @@ describe("a Git Connection and its origins", () => {
   )
 
   tests.live(
-    "a new Source, a changed one and an install plan elsewhere are refused before anything is written",
+    "a new or changed Source, or an install plan, for a different server is refused before anything is written",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -199,7 +199,7 @@ describe("a Git Connection and its origins", () => {
   )
 
   tests.live(
-    "requests are checked again on sending: a Source elsewhere receives nothing",
+    "requests are checked again when sent: a Source on a different server receives nothing",
     () =>
       Effect.gen(function* () {
         const { foreign, trusted } = yield* Servers
@@ -226,7 +226,7 @@ describe("a Git Connection and its origins", () => {
         const own = yield* sourceAt(trusted.url, connection.id)
         const attack = yield* sourceAt(foreign.url)
         yield* chosenBehindTheCheck(attack.id, connection.id)
-        // Events of one millisecond have no order.
+        // Events within the same millisecond have no order.
         const sql = yield* SqlClient.SqlClient
         yield* sql`UPDATE audit_events SET created_at = '2020-01-01T00:00:00.000Z' WHERE target_id = ${attack.id}`
         yield* (yield* Audit).append({
@@ -260,7 +260,7 @@ describe("a Git Connection and its origins", () => {
         )
         expect((yield* connectionNow(unused.id)).proposedOrigins).toEqual([])
 
-        // Until then nothing is sent anywhere, and no new Source may choose it.
+        // Until it is confirmed, nothing is sent anywhere, and no new Source may choose it.
         for (const id of [own.id, attack.id]) {
           const run = yield* synced(id)
           expect([run.status, run.error?.code]).toEqual(["failed", "connection_origins_unconfirmed"])

@@ -56,7 +56,7 @@ describe("a Connection whose values stay with a pool", () => {
     expect(poolCredentialsProblem({ values: { DEMO_TOKEN: "kq7zx-1f0p" } })).toBeUndefined()
   })
 
-  test("accepts no values later", () => {
+  test("cannot be given values later", () => {
     const row = { provided_pool: far, provided_name: "cloud" }
     expect(poolProblem(row, { values: {} })?.message).toContain("Change them there")
     expect(poolProblem(row, { files: [] })?.message).toContain("Change them there")

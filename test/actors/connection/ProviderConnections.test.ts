@@ -111,17 +111,17 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
         expect((yield* capsuleOf(capsule.id)).driftStatus).toBe("drifted")
         expect((yield* capsuleOf(capsule.id)).currentStateGeneration).toBe(1)
 
-        // The plugin echoed its tokens in every Run; no stored byte contains them, in any form.
+        // The plugin echoed its tokens in every Run; no stored data contains them, in any form.
         for (const run of [plan, apply, drift]) {
           const told = yield* everythingOf(run.id)
           for (const token of [tokenA, tokenB]) expect(told).not.toContain(token)
         }
         expect(yield* everythingOf(apply.id)).toContain("Echo")
         expect(canarySweep(dataDir, [tokenA, tokenB])).toEqual([])
-        // The check itself can find something.
+        // Shows that the check itself can find something.
         expect(canarySweep(notesDir, ["edited by hand"])).toHaveLength(1)
 
-        // A lock other than the reviewed one is refused before the tool starts.
+        // A lock that differs from the reviewed one is refused before the tool starts.
         const again = yield* replanned(capsule.id)
         const sql = yield* SqlClient.SqlClient
         yield* sql`UPDATE run_plans SET lock_text = replace(lock_text, 'h1:', 'h1:A') WHERE run_id = ${again.id}`
@@ -134,7 +134,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
   )
 
   tests.live(
-    "are recorded as evidence of the Run when missing, revoked, expired or not allowed",
+    "are recorded as evidence on the Run if missing, revoked, expired or not allowed",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -170,7 +170,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
         yield* connections.revoke(context, connection.id)
         expect((yield* Effect.flip(connections.test(context, connection.id))).code).toBe("failed_precondition")
         expect((yield* (yield* Runs).read(plan.id)).status).toBe("superseded")
-        // Pretends that it was revoked without voiding any plan.
+        // Simulates a revocation that voided no plan.
         const sql = yield* SqlClient.SqlClient
         yield* sql`UPDATE runs SET status = 'waiting_approval' WHERE id = ${plan.id}`
         const refused = yield* Effect.flip(applied(plan))
@@ -192,7 +192,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
         )
         expect(late.diagnostics.map((finding) => finding.code)).toEqual(["blocked_missing_connection"])
 
-        // A provider forbidden by the operator, and a Connection for another provider, are policy violations.
+        // A provider forbidden by the operator, or a Connection for another provider, is a policy violation.
         const denied = yield* connections.create(context, {
           workspaceId,
           provider: forbidden,
@@ -214,7 +214,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
         )
         expect(other.diagnostics.map((finding) => finding.code)).toEqual(["blocked_policy"])
 
-        // Another Workspace's Connection looks like a missing one.
+        // Another Workspace's Connection looks the same as a missing one.
         const stranger = yield* newOwner("stranger")
         const foreign = yield* connections.create(stranger.context, {
           workspaceId: stranger.workspaceId,
@@ -235,7 +235,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
   )
 
   tests.live(
-    "leave a partial state when a resource fails, and a good apply makes the Capsule safe again",
+    "leave a partial state if a resource fails, and a successful apply makes the Capsule safe again",
     () =>
       Effect.gen(function* () {
         const { commit, context } = yield* TestPlane
@@ -266,7 +266,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
   )
 
   tests.live(
-    "stop a slow resource when the Run is cancelled, and keep what was created",
+    "stop a slow resource if the Run is cancelled, and keep what has been created",
     () =>
       Effect.gen(function* () {
         const { context, dataDir } = yield* TestPlane

@@ -31,7 +31,7 @@ const files = (name: string) => ({ "main.tf": demoModule(note(name)) })
 const using = (id: ConnectionId) => ({ options: { providerBindings: [bound(id)] } })
 
 describe.skipIf(Bun.which("terraform") === null)("the access token of a Connection", () => {
-  tests.live("is renewed once before two Runs that need it, and what was reviewed remains reviewed", () =>
+  tests.live("is renewed once before two Runs that need it, and reviewed plans remain reviewed", () =>
     Effect.gen(function* () {
       const { context, dataDir } = yield* TestPlane
       const connection = yield* connect()
@@ -53,7 +53,7 @@ describe.skipIf(Bun.which("terraform") === null)("the access token of a Connecti
       const present = yield* tokensOf(connection.id)
       expect(present.refreshToken).not.toBe(former.refreshToken)
 
-      // Renewed between review and apply: the same authority, so the plan remains valid.
+      // Renewed between review and apply: the authority is the same, so the plan remains valid.
       yield* expire(connection.id)
       const plan = yield* (yield* Runs).read(runs[0]?.value.id ?? one.plan.id)
       expect((yield* applied(plan)).status).toBe("succeeded")
@@ -72,7 +72,7 @@ describe.skipIf(Bun.which("terraform") === null)("the access token of a Connecti
     })
   )
 
-  tests.live("hides old and new tokens, of both kinds, for as long as a Run holds them", () =>
+  tests.live("hides old and new tokens, of both kinds, while a Run holds them", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const held = yield* HeldValues
@@ -98,7 +98,7 @@ describe.skipIf(Bun.which("terraform") === null)("the access token of a Connecti
     })
   )
 
-  tests.live("serves until it expires while the server cannot renew it", () =>
+  tests.live("remains usable until it expires if the server cannot renew it", () =>
     Effect.gen(function* () {
       const { state } = yield* Pliant
       const sql = yield* SqlClient.SqlClient
@@ -119,7 +119,7 @@ describe.skipIf(Bun.which("terraform") === null)("the access token of a Connecti
     })
   )
 
-  tests.live("renewed at the moment of a crash is renewed again, or reported as lost", () =>
+  tests.live("is renewed again, or reported as lost, if a renewal is interrupted by a crash", () =>
     Effect.gen(function* () {
       const { state } = yield* Pliant
       const connections = yield* Connections
@@ -152,7 +152,7 @@ describe.skipIf(Bun.which("terraform") === null)("the access token of a Connecti
       const { workspaceId } = yield* TestPlane
       expect((yield* connections.failing(workspaceId)).map(({ id }) => id)).toContain(connection.id)
 
-      // Connecting again is a rotation: a new grant, perhaps for another account.
+      // Connecting again is a rotation: a new grant, possibly for a different account.
       const again = yield* connect(connection.id)
       expect([again.id, again.version, again.status]).toEqual([connection.id, 2, "verified"])
       expect((yield* replanned(capsuleId)).status).toBe("waiting_approval")

@@ -138,7 +138,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is revoked",
           const values = { DEMO_TOKEN: after, DEMO_DIR: notesDir }
           yield* (yield* Connections).update(context, connection.id, { values })
           seen.going = (yield* revoke(connection.id)).runningApplyIds
-          // The minute's cleanup runs during the apply.
+          // The cleanup that runs every minute runs during the apply.
           yield* held.release
           seen.sealed = yield* sealedOf(connection.id)
           seen.former = (yield* held.former(connection.id)).map(({ value }) => Redacted.value(value))

@@ -4,7 +4,7 @@ import { connectionRevoked, connectionRotated, rotationProblem } from "../../../
 const use = { connectionVersion: 2 }
 const row = { status: "verified", version: 2 } as const
 
-test("a plan has its credentials as long as the Connection's values are unchanged", () => {
+test("a plan has its credentials as long as the Connection's values have not changed", () => {
   expect(rotationProblem(use, row)).toBeUndefined()
   expect(rotationProblem(use, { ...row, status: "expired" })).toBeUndefined()
   expect(rotationProblem(use, { ...row, version: 3 })).toBe(connectionRotated)
@@ -16,7 +16,7 @@ test("a plan without a recorded version was made with the first values", () => {
   expect(rotationProblem(undefined, row)).toBe(connectionRotated)
 })
 
-test("a revoked Connection is reported as revoked, not rotated, and a removed one is reported elsewhere", () => {
+test("a revoked Connection is reported as revoked rather than rotated, and a removed one is reported elsewhere", () => {
   expect(rotationProblem(use, { ...row, status: "revoked", version: 3 })).toBe(connectionRevoked)
   expect(rotationProblem(use, undefined)).toBeUndefined()
 })

@@ -22,11 +22,11 @@ test("omitted lifetimes are assumed: an hour with a refresh token, and unlimited
   expect(granted(undefined).accessTokenExpiresAt).toBe(minutes(60))
   expect(granted(undefined, false).accessTokenExpiresAt).toBeUndefined()
   expect([granted(600).refreshable, granted(600, false).refreshable]).toEqual([true, false])
-  // Beyond the range of a date.
+  // Outside the range of dates.
   expect(granted(Number.MAX_SAFE_INTEGER).accessTokenExpiresAt).toBe("2035-12-30T00:00:00.000Z")
 })
 
-test("the scopes are the granted ones, or else the requested ones", () => {
+test("the scopes are the granted ones, or the requested ones if none are given", () => {
   expect(granted(600).scopes).toEqual(["declared"])
   const fewer = storedOAuth(declared, { expiresIn: 600, refreshToken: undefined, scopes: ["less"] }, at)
   expect(fewer.scopes).toEqual(["less"])
@@ -43,12 +43,12 @@ test.each([
   expect(isDue(stored, minutes(seconds))).toBe(true)
 })
 
-test("nothing is due if it cannot be renewed or never expires", () => {
+test("nothing is due for a token that cannot be renewed or never expires", () => {
   expect(isDue(granted(600, false), minutes(9))).toBe(false)
   expect(isDue(granted(undefined, false), minutes(1e6))).toBe(false)
 })
 
-test("a token serves until a minute before it expires", () => {
+test("a token can be used until a minute before it expires", () => {
   expect(stillServes(granted(600), minutes(8.99))).toBe(true)
   expect(stillServes(granted(600), minutes(9))).toBe(false)
   expect(stillServes(granted(undefined, false), minutes(1e6))).toBe(true)

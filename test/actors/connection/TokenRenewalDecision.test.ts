@@ -88,7 +88,7 @@ test("a refusal after an interrupted renewal mentions the interruption", () => {
   expect(renewalSetback("Cloud", {}, failure).message).not.toContain("was interrupted")
 })
 
-test("a failed renewal stops the use when it lasts or when the present token is about to end", () => {
+test("a failed renewal blocks use if the failure is lasting or the current token is about to expire", () => {
   expect([stopsUse(fresh, false, at), stopsUse(fresh, true, at)]).toEqual([false, true])
   expect(stopsUse(ending, false, at)).toBe(true)
 })
@@ -103,7 +103,7 @@ test("new tokens are stored only for the Connection that they were requested for
   expect(takesTokens(row, { ...row, status: "error" })).toBe(false)
 })
 
-test("the old refresh token stays when the server returns none", () => {
+test("the old refresh token is kept if the server returns none", () => {
   const value = (token: Redacted.Redacted | undefined) => (token === undefined ? undefined : Redacted.value(token))
   expect(value(refreshTokenAfter(Redacted.make("new"), { refreshToken: "old" }))).toBe("new")
   expect(value(refreshTokenAfter(undefined, { refreshToken: "old" }))).toBe("old")

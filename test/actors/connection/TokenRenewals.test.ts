@@ -14,7 +14,7 @@ setDefaultTimeout(120_000)
 const tests = suite(pliantPlane)
 afterAll(tests.dispose)
 
-describe("the tokens of a Connection, outside Runs of the tool,", () => {
+describe("a Connection's tokens, outside Runs of the tool,", () => {
   tests.live("are renewed before a sync that reads with them", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
@@ -35,7 +35,7 @@ describe("the tokens of a Connection, outside Runs of the tool,", () => {
       expect(accessToken).not.toBe(before.accessToken)
       const sent = new Set(forge.authorizations.filter((header) => header !== undefined))
       expect([...sent].map((header) => atob(header.slice("Basic ".length)).split(":")[1])).toEqual([accessToken])
-      // One that has expired and cannot be renewed is not sent.
+      // A token that has expired and cannot be renewed is not sent.
       const { state } = yield* Pliant
       yield* expire(connection.id)
       state.refusesRefresh = true
@@ -72,7 +72,7 @@ describe("the tokens of a Connection, outside Runs of the tool,", () => {
       yield* sql`UPDATE connections SET sealed_tokens = ${"x"} WHERE id = ${broken}`
       for (const id of [broken, first, second]) yield* backdate(id, 1.1)
 
-      // Refused again: another hour starts.
+      // Refused again: the next attempt is another hour away.
       yield* renewals.revokeEnded
       state.refusesRevocation = false
       const before = state.revoked.length

@@ -15,7 +15,7 @@ const taken: ConsumedOutput = {
 }
 const offer = { dependencyId: namedDependency("a"), input: "region" }
 
-test("an offer is compared with what the plan used of the same dependency for the same input", () => {
+test("an offer is compared with what the plan used from the same dependency for the same input", () => {
   const other = { ...taken, input: "zone" }
   expect(takenOf([other, taken], offer)).toEqual(taken)
   expect(takenOf([other, { ...taken, dependencyId: namedDependency("b") }], offer)).toBe(dependencyAdded)
@@ -28,7 +28,7 @@ test("a dependency on the state itself has no input", () => {
   expect(takenOf([everything], offer)).toBe(dependencyAdded)
 })
 
-test("a plan from a release that did not record what was delivered is void", () => {
+test("a plan from a release that did not record deliveries is void", () => {
   const old: ConsumedOutput = { dependencyId: namedDependency("a") }
   expect(takenOf([old], offer)).toBe(unrecorded)
   expect(takenOf([{ ...old, input: "region" }], offer)).toBe(unrecorded)

@@ -46,12 +46,12 @@ const given = (
 }
 const names = (offers: ReturnType<typeof given>) => offers.map((offer) => offer.given.map(({ name }) => name).join())
 
-test("within one Workspace an input may also receive secrets, but a published Output is never one", () => {
+test("within one Workspace an input may also receive secrets, but a published Output never is one", () => {
   expect(names(given("variable_injection"))).toEqual(["a", "b", "c", ""])
   expect(names(given("published_output"))).toEqual(["a", "", "", ""])
 })
 
-test("the reason for withholding shows on the producer's side: with the secrets at home, without them elsewhere", () => {
+test("the reason for withholding is visible to the producer: with the secrets in its own Workspace, without them elsewhere", () => {
   expect(given("published_output").map(({ withheld }) => withheld)).toEqual([
     undefined,
     undefined,
@@ -62,7 +62,7 @@ test("the reason for withholding shows on the producer's side: with the secrets 
   expect(given("variable_injection", { shared })[2]?.withheld).toBe("The Output c is private: it repeats a secret.")
 })
 
-test("another Workspace receives what is shared with it, under the share's name, and no secret", () => {
+test("another Workspace receives what is shared with it, under the share's name, and no secrets", () => {
   const shared = new Map([
     ["alias", { shareId: namedShare("a"), name: "a" }],
     ["b", { shareId: namedShare("b"), name: "b" }]
@@ -94,7 +94,7 @@ test.each([
   expect(offer?.ended).toStartWith(words)
 })
 
-test("a producer that was deleted or never applied offers nothing and has not ended", () => {
+test("a producer that was deleted or has never been applied offers nothing and has not ended", () => {
   const [gone] = given("variable_injection", { found: undefined, outputs: [] })
   expect([gone?.given, gone?.ended, gone?.stateVersionId]).toEqual([[], undefined, undefined])
   const unapplied = produced.found === undefined ? undefined : { ...produced.found, current_state_version_id: null }

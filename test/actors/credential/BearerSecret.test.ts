@@ -43,7 +43,7 @@ it.live("a new secret has its prefix, 30 characters and the checksum of both", (
   }).pipe(Effect.provide(NodeCrypto.layer))
 )
 
-it.live("any single typo, truncation or other kind is detected without a look-up", () =>
+it.live("any single typo, truncation or different kind is detected without a lookup", () =>
   Effect.gen(function* () {
     const token = Redacted.value(yield* mintSecret("personalToken"))
     for (let at = 0; at < token.length; at++) {

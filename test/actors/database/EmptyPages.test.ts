@@ -23,7 +23,7 @@ for (const [what, total, empty, expected] of cases) {
 
 const blob = "x".repeat(4000)
 
-/** Some 20 MB of rows that are written and removed. */
+/** Some 20 MB of rows to be written and removed. */
 const grownAndEmptied = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE grown (k INTEGER PRIMARY KEY, v TEXT)`
@@ -34,12 +34,12 @@ const grownAndEmptied = Effect.gen(function* () {
 
 const settled = Effect.gen(function* () {
   const file = yield* DatabaseFile
-  // A turn releases part of it.
+  // Each turn releases some of them.
   for (let turn = 0; turn < 3; turn++) yield* releaseEmptyPages
   return yield* file.pages
 })
 
-it.live("a new file shrinks after rows were removed, down to the slack it keeps, and loses no other rows", () =>
+it.live("a new file shrinks after rows are removed, down to the slack it keeps, without losing other rows", () =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
     yield* Effect.gen(function* () {
@@ -59,7 +59,7 @@ it.live("a new file shrinks after rows were removed, down to the slack it keeps,
   })
 )
 
-it.live("a file of an earlier release keeps its size until it is rebuilt", () =>
+it.live("a file from an earlier release keeps its size until it is rebuilt", () =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
     const path = `${folder}/old.sqlite`

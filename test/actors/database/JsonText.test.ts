@@ -17,7 +17,7 @@ const labelled = Effect.fnUntraced(function* (text: string) {
   return yield* Labelled.rows(sql)`SELECT ${text} AS labels`
 })
 
-tests.live("a column of JSON is written and read by its codec", () =>
+tests.live("a JSON column is written and read by its codec", () =>
   Effect.gen(function* () {
     const [row] = yield* labelled(LabelsJson.write(["a", "b"]))
     expect(row).toEqual({ labels: '["a","b"]' })

@@ -62,7 +62,7 @@ for (const { constant, model } of models) {
     expect(said.sort()).toEqual(stored.sort())
   })
 
-  test(`an insert of ${constant} may omit what the database fills in`, () => {
+  test(`inserts into ${constant} may omit what the database fills in`, () => {
     const filled = columns.filter(
       ({ dflt_value, name, notnull, pk, table, type }) =>
         table === model.name &&

@@ -31,7 +31,7 @@ const records: Readonly<Record<string, Schema.Codec<unknown>>> = {
 
 const wrong: ReadonlyArray<unknown> = [null, 7.5, "no such thing", true, [], {}, ["one"], { more: 1 }]
 
-/** Every value that differs from this one in one place: a member that is missing, unknown or of another type. */
+/** Every value that differs from this one in exactly one place: a member that is missing, unknown or of the wrong type. */
 const damaged = (value: unknown): ReadonlyArray<unknown> => {
   if (Array.isArray(value)) {
     return value.flatMap((item, index) => damaged(item).map((other) => value.with(index, other)))
@@ -48,7 +48,7 @@ const damaged = (value: unknown): ReadonlyArray<unknown> => {
 }
 
 for (const [name, schema] of Object.entries(records)) {
-  it.live(`a ${name} is read without the parser, with the same result as the parser for anything stored`, () =>
+  it.live(`a ${name} is read without the parser, with the same result as the parser gives for anything stored`, () =>
     Effect.gen(function* () {
       expect(isPlain(schema)).toBe(true)
       const read = storedRecord(schema)
@@ -74,7 +74,7 @@ it.live("text that is not JSON, and JSON that does not fit, is refused with the 
   })
 )
 
-it.live("only a value made by the schema's own reader is known to contain nothing else", () =>
+it.live("only a value made by the schema's own reader is known to have no other members", () =>
   Effect.sync(() => {
     const One = Schema.Struct({ name: Schema.String })
     const Other = Schema.Struct({ name: Schema.String })

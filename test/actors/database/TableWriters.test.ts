@@ -4,19 +4,19 @@ import { models, sourceFiles } from "./support/Models.ts"
 const ownerOf = new Map(models.map(({ folder, model }) => [model.name, folder]))
 const tableOf = new Map(models.map(({ constant, model }) => [constant, model.name]))
 
-/** Writes to another folder's table. The list only gets shorter. */
+/** Writes to a table owned by another folder. The list may only get shorter. */
 const exceptions: ReadonlyArray<string> = [
   // Any room may read roles; only their own commands change them.
   "actors/member/Members.ts writes memberships of actors/workspace",
-  // What a Run consumes is a layer below the commands that create a dependency.
+  // Consumption by Runs is a layer below the commands that create a dependency.
   "actors/dependency/Dependencies.ts writes dependencies of actors/consumption",
   "actors/dependency/DependencyRules.ts writes dependencies of actors/consumption",
   // A Source is deleted together with what was found in it.
   "actors/source-commands/SourceRemoval.ts writes compatibility_reports of actors/source",
   "actors/source-commands/SourceRemoval.ts writes source_snapshots of actors/source",
-  // The end of a Run voids the plan saved by its execution.
+  // When a Run ends, the plan saved by its execution becomes void.
   "actors/run/RunLifecycle.ts writes run_plans of actors/execution",
-  // The incarnation is counted where Runs are assigned an owner.
+  // The incarnation is incremented where Runs are assigned an owner.
   "actors/run/RunOwner.ts writes installation of src/database"
 ]
 
@@ -31,7 +31,7 @@ test("only the folder that owns a table writes to it", () => {
   expect([...new Set(writes)].sort()).toEqual([...exceptions].sort())
 })
 
-test("values and changes belong to the table named by the statement", () => {
+test("values and changes belong to the table that the statement names", () => {
   const differing = sourceFiles.flatMap(({ file, text }) =>
     [
       ...text.matchAll(
@@ -44,7 +44,7 @@ test("values and changes belong to the table named by the statement", () => {
   expect(differing).toEqual([])
 })
 
-test("whole rows are read with every column, and parts with the named columns", () => {
+test("whole rows are read with every column, and partial rows with the named columns", () => {
   const differing = sourceFiles.flatMap(({ file, text }) => [
     ...[...text.matchAll(/\b(\w+)\.rows\(\s*\w+\s*\)`([^`]*)/g)].flatMap(([, constant, statement]) =>
       tableOf.has(constant ?? "") && !/^\s*SELECT (?:\w+\.)?\* FROM|RETURNING \*$/.test(statement ?? "")
@@ -64,7 +64,7 @@ test("whole rows are read with every column, and parts with the named columns", 
 
 const matching = (pattern: RegExp) => sourceFiles.flatMap(({ file, text }) => (pattern.test(text) ? [file] : []))
 
-test("rows are typed by models, not by hand", () => {
+test("rows are typed by models rather than by hand", () => {
   expect(matching(/\b(?:sql|read|write|client)<[^`]*?>`|\.unsafe</)).toEqual([])
   expect(matching(/\bsql\.(?:insert|update)\(/)).toEqual([])
 })

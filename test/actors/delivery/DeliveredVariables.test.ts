@@ -51,13 +51,13 @@ describe("deliveries", () => {
     expect(introspectionShape(shapes)).toEqual(introspects ? shapes[1] : undefined)
   })
 
-  test("a secret is delivered to its variable and is sensitive whatever the module declares", () => {
+  test("a secret is delivered to its variable and is sensitive, whatever the module declares", () => {
     expect(delivered([secret(variable("value", "key"))], [hosted("key")])).toEqual([
       { name: "key", sensitive: true, value: "aa" }
     ])
   })
 
-  test("bindings are entries of one map, which is sensitive as soon as one of them is", () => {
+  test("bindings are entries in one map, which is sensitive as soon as one of them is", () => {
     const endpoint: CompiledRequirement = { kind: "http.endpoint", deliveries: [binding("url", "APP_URL")] }
     expect(delivered([endpoint], [hosted("env", "json")])).toEqual([
       { name: "env", sensitive: false, value: { APP_URL: "https://a.example.com" } }
@@ -75,19 +75,19 @@ describe("deliveries", () => {
     expect(JSON.stringify(value)).toBe('{"__proto__":"cc"}')
   })
 
-  test("a slot that the operator did not assign is omitted", () => {
+  test("a slot to which the operator has assigned nothing is omitted", () => {
     const requirement: CompiledRequirement = { kind: "http.endpoint", deliveries: [variable("subdomain", "sub")] }
     expect(delivered([requirement], [hosted("sub")])).toBe("endpoint_not_available")
   })
 
-  test("a variable missing from this commit, or of another type, refuses the Run", () => {
+  test("a variable missing from this commit, or of a different type, causes the Run to be refused", () => {
     const requirement = secret(variable("value", "key"))
     expect(delivered([requirement], [])).toBe("delivery_target_missing")
     expect(delivered([requirement], [hosted("key", "number")])).toBe("delivery_target_missing")
     expect(delivered([secret(binding("value", "KEY"))], [hosted("env")])).toBe("delivery_target_missing")
   })
 
-  test("every target has its own secret", () => {
+  test("every target gets its own secret", () => {
     expect(secretShapes([secret(variable("value", "key")), secret(binding("value", "KEY"))])).toEqual([
       { target: "variable:key", bytes: 32, encoding: "hex" },
       { target: "binding:KEY", bytes: 32, encoding: "hex" }

@@ -23,7 +23,7 @@ const binding = {
 const own = InterfaceId.make("ifc_00000000000000000000000001")
 const other = InterfaceId.make("ifc_00000000000000000000000002")
 
-test("every permission needs the operator's consent for this delivery", () => {
+test("every permission needs the operator's consent to this delivery", () => {
   const allowed = (permission: string, delivery = "oidc_client") => ({ permission, delivery })
   expect(policyProblem(requirement, [allowed("read"), allowed("write")])).toBeUndefined()
   for (const partial of [[], [allowed("read")], [allowed("read"), allowed("write", "other")]]) {
@@ -68,7 +68,7 @@ test.each([
   expect(reviewProblem(requirement, { ...reviewed, ...different })?.code).toBe(code)
 })
 
-test("an apply switches off what its Capsule no longer consumes", () => {
+test("an apply disables bindings that its Capsule no longer consumes", () => {
   const row = (request_key: string, interface_id: InterfaceId) => ({ request_key, interface_id })
   const rows = [row("db", own), row("db", other), row("cache", own)]
   expect(unusedBindings(rows, [{ key: "db", interfaceId: own }])).toEqual(rows.slice(1))

@@ -33,6 +33,6 @@ test.each([
   expect(message).toContain(words)
 })
 
-test("one dependency does not fill an input twice", () => {
+test("one dependency cannot fill an input twice", () => {
   expect(checked(new Set(), "region", "region")[0]).toBe("failed_precondition")
 })

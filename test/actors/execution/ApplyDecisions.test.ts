@@ -39,7 +39,7 @@ const output = (name: string, value: string, sensitive = false): StateOutput => 
 const capsule = { current_state_generation: 4, drift_checked_at: null, tool_name: null }
 
 describe("what an apply changes on its Capsule", () => {
-  test("a success moves the state, and keeps the tool and lock of the preparation", () => {
+  test("a success advances the state, and keeps the preparation's tool and lock", () => {
     expect(capsuleAfter("apply", capsule, result(), prepared, namedStateVersion("new"))).toEqual({
       current_state_version_id: namedStateVersion("new"),
       current_state_generation: 5,
@@ -52,7 +52,7 @@ describe("what an apply changes on its Capsule", () => {
     })
   })
 
-  test("an apply resolves the drift that a check found", () => {
+  test("an apply resolves the drift found by a check", () => {
     const checked = { ...capsule, drift_checked_at: "2026-01-01T00:00:00.000Z" }
     expect(capsuleAfter("apply", checked, result(), prepared, namedStateVersion("new"))).toMatchObject({
       drift_status: "none"
@@ -105,7 +105,7 @@ describe("what an apply changes on its Capsule", () => {
   }
 })
 
-test("a state counts once something has changed, and needs a lineage", () => {
+test("a state counts as new once something has changed, and needs a lineage", () => {
   expect(isNewState(result())).toBe(true)
   expect(isNewState(result({ changedAnything: false }))).toBe(true)
   expect(isNewState(result({ exit: "failed" }))).toBe(true)
@@ -114,7 +114,7 @@ test("a state counts once something has changed, and needs a lineage", () => {
   expect(isNewState(result({ state: undefined }))).toBe(false)
 })
 
-test("evidence combines what was prepared and what was observed; the latter is newer", () => {
+test("evidence combines what was prepared and what was observed; the observation is newer", () => {
   const seen = { severity: "error" as const, summary: "seen" }
   const noted = { severity: "warning" as const, summary: "noted" }
   const newer = { name: "opentofu", version: "1.10.1" } as const
@@ -163,7 +163,7 @@ describe("the result of an apply", () => {
     limit: { code: "memory_limit", message: "Too much memory." }
   }
 
-  test("is what the runner observed, with the Outputs as they may be published", () => {
+  test("is what the runner observed, with the Outputs that may be published", () => {
     const outputs = allPrivate(outcome.outputs)
     expect(outputs.map(({ sensitive }) => sensitive)).toEqual([true])
     const { envNames: _, limit, outputs: __, sandboxLevel: ___, tool: used, diagnostics, ...seen } = outcome
@@ -175,7 +175,7 @@ describe("the result of an apply", () => {
     })
   })
 
-  test("has its own error, or the one it ended with", () => {
+  test("has its own error, or the one implied by how it ended", () => {
     expect(errorOf({ exit: "failed", error: outcome.limit })).toEqual({
       code: "memory_limit",
       message: "Too much memory."

@@ -21,7 +21,7 @@ const module = { "main.tf": `resource "terraform_data" "a" { input = "a" }` }
 const untouched = { code: "apply_interrupted", message: "nothing was changed" }
 const interrupted = { code: "apply_interrupted", message: "something may have been changed" }
 
-/** An apply recorded as running, with neither run folder nor checkpoint left. */
+/** An apply recorded as running, but with neither its run folder nor a checkpoint left. */
 const forgotten = Effect.fnUntraced(function* (branch: string, phase: "prepare" | "apply") {
   const sql = yield* SqlClient.SqlClient
   const { capsuleId, plan } = yield* planned(branch, module)

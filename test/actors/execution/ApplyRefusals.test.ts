@@ -24,7 +24,7 @@ interface Case {
   readonly around?: Partial<Surroundings>
   readonly plan?: Partial<RunRow>
   readonly operator?: Partial<OperatorConfigsShape>
-  /** A rule of approval, and an approval by the owner, both from before the apply was claimed. */
+  /** An approval rule, and an approval by the owner, both from before the apply was claimed. */
   readonly rule?: { readonly approvers: number; readonly planAuthorCounts: 0 | 1 }
 }
 
@@ -79,7 +79,7 @@ const refusals: ReadonlyArray<Case> = [
   }
 ]
 
-/** Executes the apply of an applicable plan, changed as the case says; returns the Run and the started processes. */
+/** Executes the apply of an applicable plan, changed as the case says; returns the Run and the processes that were started. */
 const executed = Effect.fnUntraced(function* ({ around, operator = {}, plan, rule }: Partial<Case>) {
   const started: Array<string> = []
   const run = yield* Effect.gen(function* () {
@@ -131,7 +131,7 @@ for (const refusal of refusals) {
   )
 }
 
-it.live("an apply with the tool and the plan of its review starts the tool", () =>
+it.live("an apply with the tool and plan that were reviewed starts the tool", () =>
   Effect.gen(function* () {
     expect((yield* executed({})).started).toEqual([applyRunId])
     const enough = { approvers: 1, planAuthorCounts: 1 } as const

@@ -71,7 +71,7 @@ describe.skipIf(Bun.which("terraform") === null)("secret inputs while a plan is 
     })
   )
 
-  tests.live("number the same in an apply as when its plan was admitted", () =>
+  tests.live("have the same count in an apply as when its plan was admitted", () =>
     Effect.gen(function* () {
       const module = {
         "main.tf": `
@@ -96,7 +96,7 @@ describe.skipIf(Bun.which("terraform") === null)("secret inputs while a plan is 
     })
   )
 
-  tests.live("are hidden after they change: the state holds the previous one", () =>
+  tests.live("are hidden after they have changed: the state holds the previous one", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules

@@ -49,7 +49,7 @@ const before = demoModule(
   ].join("")
 )
 
-/** The same provider under another name: the binding does not cover it. */
+/** The same provider under another name: not covered by the binding. */
 const after = `
 terraform {
   required_providers {
@@ -98,7 +98,7 @@ const manyFindings = [
 
 describe.skipIf(Bun.which("terraform") === null)("a check for whoever brings a configuration along", () => {
   tests.live(
-    "reports what its plan would need, and no value",
+    "reports what its plan would need, but no values",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane
@@ -116,7 +116,7 @@ describe.skipIf(Bun.which("terraform") === null)("a check for whoever brings a c
 
         const same = yield* check(plan.sourceSnapshotId ?? (yield* Effect.die("no snapshot")))
         expect([same.compatibilityReport.status, same.compatibilityReport.findings]).toEqual(["ready", []])
-        // What the check compiled, without what it was compared with.
+        // What the check compiled, not the configuration it was compared with.
         expect(same.compatibilityReport.installConfigId).toBeDefined()
         expect(same.compatibilityReport.installConfigId).not.toBe(installConfigId)
 
@@ -145,7 +145,7 @@ describe.skipIf(Bun.which("terraform") === null)("a check for whoever brings a c
   )
 
   tests.live(
-    "accepts configurations of its own Workspace only, and reveals no other",
+    "accepts only configurations in its own Workspace, and reveals no others",
     () =>
       Effect.gen(function* () {
         const { commit, context, url, workspaceId } = yield* TestPlane
@@ -215,7 +215,7 @@ describe.skipIf(Bun.which("terraform") === null)("a revision plan", () => {
 })
 
 describe("a check stored by an older release", () => {
-  it.effect("is one of the module alone", () =>
+  it.effect("covers only the module", () =>
     Effect.gen(function* () {
       const spec = `{"sourceId":"${namedSource(1)}","snapshot":{"id":"${namedSnapshot(1)}","url":"https://git.example.test/a","ref":"main","path":".",
         "resolvedCommit":"1","archiveDigest":"sha256:1","archiveSizeBytes":1,"fileCount":1,"omitted":[],"warnings":[],

@@ -40,7 +40,7 @@ type Gap = (typeof gaps)[number]
 const types = ["plan", "apply", "drift_check", "destroy_plan", "destroy_apply"] as const
 type Type = (typeof types)[number]
 
-/** What a process killed at one point leaves: its data folder, and the run folders of its machine. */
+/** What a process killed at one point leaves behind: its data folder, and the run folders on its machine. */
 interface Left {
   readonly dataDir: string
   readonly folders: LeftFolders
@@ -59,7 +59,7 @@ const storedIn = ({ dataDir }: Left): ReadonlyArray<Stored> => {
   return rows
 }
 
-/** How a Run ended after a kill, and the resulting state of its Capsule. */
+/** How a Run ended after a kill, and its Capsule's resulting state. */
 interface Ending {
   readonly status: RunStatus
   readonly attempt: number
@@ -91,7 +91,7 @@ const endings: Readonly<Record<Type, Readonly<Record<Gap, Ending>>>> = {
 }
 
 it.live(
-  "a process killed between two steps leaves in the database everything needed to settle its Run, and no secret",
+  "a process killed between two steps leaves everything needed to settle its Run in the database, and no secret",
   () =>
     Effect.gen(function* () {
       const root = yield* temporaryFolder
@@ -117,7 +117,7 @@ it.live(
           moveBranch
         }
 
-        /** Keeps what a kill at each gap of the next Run of this type would leave, until the Run ends. */
+        /** Keeps what a kill in each gap of the next Run of this type would leave behind, until the Run ends. */
         const kept = Effect.fnUntraced(function* <E, R>(type: Type, started: Effect.Effect<RunId, E, R>) {
           const isOver = yield* Deferred.make<void>()
           for (const gap of gaps) {

@@ -13,8 +13,7 @@ import { testPlane } from "../../support/TestPlane.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "svc-hungry-"))
 const tool = join(folder, "terraform")
-// For a module that names a command in `hungry`, a simulated provider takes all memory while that command runs, and the
-// command fails.
+// If a module names a command in `hungry`, a simulated provider takes all memory while that command runs, and the command fails.
 writeFileSync(
   tool,
   `#!/bin/sh\nif [ -e hungry ] && [ "$1" = "$(cat hungry)" ]; then ${plainTerraform} version; tail /dev/zero; exit 1; fi\nexec ${plainTerraform} "$@"\n`
@@ -42,7 +41,7 @@ const main = `resource "terraform_data" "a" { input = "a" }`
 
 describe.skipIf(Bun.which("terraform") === null)("a Run that takes all memory", () => {
   tests.live(
-    "fails with a plain reason while planning, and a concurrent Run does not",
+    "fails with a plain reason while planning, and a concurrent Run is unaffected",
     () =>
       Effect.gen(function* () {
         const [hungry, other] = yield* Effect.all(
@@ -73,7 +72,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Run that takes all memory", 
 
 describe.skipIf(Bun.which("terraform") === null)("a Run", () => {
   tests.live(
-    "records how its module was isolated and what it reached, however it ended",
+    "records how its module was isolated and what it could reach, however it ended",
     () =>
       Effect.gen(function* () {
         const confinement = yield* (yield* ModuleRunner).confinement(undefined)

@@ -34,7 +34,7 @@ tests.live("plans made with another tool are superseded before anybody approves 
     expect(yield* supersede).toBe(0)
     yield* madeWithAnother(waiting.id)
     yield* madeWithAnother(reviewed.id)
-    // Without a recorded tool, it is unknown which one would apply it.
+    // If no tool was recorded, it is unknown which one would apply it.
     const missing = Layer.succeed(Toolchain, {
       resolve: () => Effect.fail(new ToolMissing({ message: "None.", remedy: "Install one." }))
     })

@@ -43,7 +43,7 @@ const check = (more: Readonly<Record<string, unknown>> = {}) => ({
 
 const canary = "answer-canary-7f3a"
 
-/** The operator's policy with these checks, and a site that answers like this. */
+/** The operator's policy with these checks, and a site that responds as given. */
 const arranged = Effect.fnUntraced(function* (
   checks: ReadonlyArray<Readonly<Record<string, unknown>>>,
   answer: { readonly status: number; readonly location?: string }
@@ -74,7 +74,7 @@ const rowOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => {
-  tests.live("an apply succeeds when its check gets the expected answer, and the check sends no credentials", () =>
+  tests.live("an apply succeeds if its check gets the expected response, and the check sends no credentials", () =>
     Effect.gen(function* () {
       const { answers, site } = yield* arranged([check({ contains: canary, timeout: 600 })], { status: 200 })
       const { apply, capsule, plan } = yield* active("healthy", main, { variables: { site } })
@@ -86,7 +86,7 @@ describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => 
       const [asked] = answers.asked
       expect(asked?.path).toBe("/healthz")
       expect(asked?.headers.toSorted()).toEqual(["accept", "accept-encoding", "connection", "host", "user-agent"])
-      // Nothing of the response is kept.
+      // Nothing from the response is kept.
       const sql = yield* SqlClient.SqlClient
       const { items } = yield* (yield* RunStreams).logs(apply.id, 0, 1000)
       const kept = [yield* sql`SELECT * FROM runs`, yield* sql`SELECT * FROM run_events`, items]
@@ -94,7 +94,7 @@ describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => 
     })
   )
 
-  tests.live("a failed check commits state and Outputs, and the narrow recovery leads back to active", () =>
+  tests.live("a failed check commits state and Outputs, and the narrow recovery returns to active", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules
@@ -115,7 +115,7 @@ describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => 
       expect((yield* capsules.outputs(capsuleId)).map(({ name }) => name)).toEqual(["site", "size"])
       const old = yield* replanned(capsuleId)
 
-      // Every condition of the table, broken one at a time.
+      // Every condition in the table, broken one at a time.
       const attempt = adoption(capsuleId).pipe(
         Effect.flatMap((request) => capsules.reAdopt(context, capsuleId, request, freshKey()))
       )
@@ -177,7 +177,7 @@ describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => 
     })
   )
 
-  tests.live("a redirect is a response that is not followed, and no request goes to a private address", () =>
+  tests.live("a redirect counts as a response and is not followed, and no request goes to a private address", () =>
     Effect.gen(function* () {
       const { answers, site } = yield* arranged([check()], { status: 302, location: "/elsewhere" })
       const { capsuleId, plan } = yield* planned("redirect", main, { variables: { site } })

@@ -54,7 +54,7 @@ const stateOf = (left: Left, lineage: string) =>
     )
   )
 
-/** The apply of a plan, as stored when the service is killed while the tool runs. */
+/** The apply of a plan, as stored if the service is killed while the tool is running. */
 const underWay = Effect.fnUntraced(function* (capsuleId: CapsuleId, plan: Run) {
   const { context } = yield* TestPlane
   const ledger = yield* RunLedger
@@ -76,7 +76,7 @@ const underWay = Effect.fnUntraced(function* (capsuleId: CapsuleId, plan: Run) {
   return applyId
 })
 
-/** Recovers the apply from a state that holds these Outputs; returns each one as stored, public ones first. */
+/** Recovers the apply from a state that contains these Outputs; returns each one as stored, public ones first. */
 const recovered = Effect.fnUntraced(function* (capsuleId: CapsuleId, applyId: RunId, left: Left) {
   const ledger = yield* RunLedger
   const row = yield* ledger.find(applyId)
@@ -101,7 +101,7 @@ const storedOf = Effect.fnUntraced(function* (capsuleId: CapsuleId, stateVersion
   }
 })
 
-/** The sealed value of one row, moved to another row. */
+/** The sealed value from one row, moved to another row. */
 const sealedElsewhere = Effect.fnUntraced(function* (planId: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE run_plans SET sealed_secrets = plan_file WHERE run_id = ${planId}`
@@ -112,7 +112,7 @@ const rotate = Effect.fnUntraced(function* (id: ConnectionId, token: string) {
   yield* (yield* Connections).update(context, id, { values: { DEMO_TOKEN: token, DEMO_DIR: notesDir } })
 })
 
-/** An apply that received a Connection's values, which are replaced while it runs. */
+/** An apply that received a Connection's values, which are replaced while it is running. */
 const rotatedUnderWay = Effect.fnUntraced(function* (branch: string, before: string, after: string) {
   const connection = yield* demoConnection(before)
   const files = { "main.tf": demoModule(note(branch)) }
@@ -130,7 +130,7 @@ const rotatedUnderWay = Effect.fnUntraced(function* (branch: string, before: str
 const plain = { plain: "nothing secret" }
 
 describe.skipIf(Bun.which("terraform") === null)("Outputs that a killed apply left", () => {
-  tests.live("remain private when they repeat a secret of the plan, with its origin, in any form", () =>
+  tests.live("remain private if they repeat one of the plan's secrets, with its origin, in any form", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("left-plan", module, given(secret))
       const applyId = yield* underWay(capsuleId, plan)
@@ -142,7 +142,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that a killed apply le
     })
   )
 
-  tests.live("remain private when they repeat a secret that only the previous state held", () =>
+  tests.live("remain private if they repeat a secret that only the previous state contained", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules
@@ -163,7 +163,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that a killed apply le
     })
   )
 
-  tests.live("remain private when they repeat what a Connection held at its start, or holds since its rotation", () =>
+  tests.live("remain private if they repeat what a Connection held at its start, or has held since its rotation", () =>
     Effect.gen(function* () {
       const before = "recovery-canary-before-17be"
       const after = "recovery-canary-after-3c4d"
@@ -194,7 +194,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that a killed apply le
         WHERE id = ${connectionId}`
       expect(yield* recovered(capsuleId, applyId, plain)).toEqual(withheld)
 
-      // Plans of earlier releases: without their secrets, with fewer of them, and deleted.
+      // Plans from earlier releases: without their secrets, with fewer of them, and deleted.
       for (const [branch, lose] of [
         ["left-unkept", (id: string) => sql`UPDATE run_plans SET sealed_secrets = NULL WHERE run_id = ${id}`],
         ["left-earlier", (id: string) => sql`UPDATE run_plans SET secret_rule = NULL WHERE run_id = ${id}`],

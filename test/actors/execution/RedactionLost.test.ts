@@ -16,7 +16,7 @@ const breaking = new URL("../../runner/redaction/support/BreakingWorker.ts", imp
 const tests = suite(testPlane().pipe(Layer.provide(Layer.succeed(RedactionWorkerLocation, breaking))))
 afterAll(tests.dispose)
 
-/** The tool shows what a command prints, not its source. `first` exists before it prints. */
+/** The tool shows what a command prints, not its source. `first` exists before the command prints. */
 const printing = (text: string, first = "true") => ({
   "main.tf": `
     variable "secret" {
@@ -40,8 +40,7 @@ describe.skipIf(Bun.which("terraform") === null)("an apply whose redaction threa
   tests.live("continues, shows and publishes nothing more, and does not affect the next Run", () =>
     Effect.gen(function* () {
       const capsules = yield* Capsules
-      // The command prints after its resource was shown: output read together with the end of the thread is lost with
-      // it.
+      // The command prints after its resource has been shown: output read together with the end of the thread is lost with it.
       const gate = `${(yield* TestPlane).notesDir}/gate`
       Bun.spawnSync(["mkfifo", gate])
       const module = printing("the-thread-$(echo ends)-here", `read -r go < ${gate}`)

@@ -76,7 +76,7 @@ const written = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   }
 })
 
-describe("the restore of a Capsule", () => {
+describe("restoring a Capsule", () => {
   tests.live("is reviewed by names and positions, and changes nothing before it is approved", () =>
     Effect.gen(function* () {
       const { backup, capsuleId, first, second } = yield* moved("reviewed")
@@ -100,7 +100,7 @@ describe("the restore of a Capsule", () => {
     })
   )
 
-  tests.live("makes a new state, generation, epoch and configuration, and a plan must follow", () =>
+  tests.live("creates a new state, generation, epoch and configuration, and requires a plan afterwards", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules
@@ -150,27 +150,29 @@ describe("the restore of a Capsule", () => {
     })
   )
 
-  tests.live("voids every plan of the earlier authority, and keeps the configuration that did not change", () =>
-    Effect.gen(function* () {
-      const { context } = yield* TestPlane
-      const runs = yield* Runs
-      const { capsule } = yield* active("unchanged", pureModule)
-      const backup = yield* backedUp(undefined)
-      const review = yield* reviewed(backup.id, capsule.id)
-      const sql = yield* SqlClient.SqlClient
-      // Like a plan computed during the review.
-      const plan = yield* replanned(capsule.id)
-      yield* sql`UPDATE runs SET status = 'waiting_approval' WHERE id = ${review.id}`
-      yield* runs.approve(context, plan.id, {})
-      expect((yield* applied(yield* runs.read(review.id))).status).toBe("succeeded")
-      expect((yield* runs.read(plan.id)).status).toBe("superseded")
-      expect(yield* codeOf(runs.apply(context, plan.id, undefined))).toBe("failed_precondition")
-      expect(yield* (yield* Capsules).read(capsule.id)).toMatchObject({
-        installConfigId: capsule.installConfigId,
-        executionAuthorityEpoch: 2,
-        currentStateGeneration: 2
+  tests.live(
+    "voids every plan made under the earlier authority, and keeps the configuration if it has not changed",
+    () =>
+      Effect.gen(function* () {
+        const { context } = yield* TestPlane
+        const runs = yield* Runs
+        const { capsule } = yield* active("unchanged", pureModule)
+        const backup = yield* backedUp(undefined)
+        const review = yield* reviewed(backup.id, capsule.id)
+        const sql = yield* SqlClient.SqlClient
+        // Stands for a plan computed during the review.
+        const plan = yield* replanned(capsule.id)
+        yield* sql`UPDATE runs SET status = 'waiting_approval' WHERE id = ${review.id}`
+        yield* runs.approve(context, plan.id, {})
+        expect((yield* applied(yield* runs.read(review.id))).status).toBe("succeeded")
+        expect((yield* runs.read(plan.id)).status).toBe("superseded")
+        expect(yield* codeOf(runs.apply(context, plan.id, undefined))).toBe("failed_precondition")
+        expect(yield* (yield* Capsules).read(capsule.id)).toMatchObject({
+          installConfigId: capsule.installConfigId,
+          executionAuthorityEpoch: 2,
+          currentStateGeneration: 2
+        })
       })
-    })
   )
 
   tests.live("is refused if the backup or the Capsule does not fit", () =>
@@ -193,8 +195,8 @@ describe("the restore of a Capsule", () => {
   )
 })
 
-describe("a Capsule that moves", () => {
-  tests.live("is not restored while a Run is in progress, nor once it has moved", () =>
+describe("a Capsule that changes", () => {
+  tests.live("is not restored while a Run is in progress, nor once it has changed", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs

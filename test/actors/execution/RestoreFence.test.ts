@@ -53,15 +53,15 @@ it.live(
           const runningApply = yield* applying(running.plan)
           yield* settled(queuedApply.id)
           yield* settled(runningApply.id)
-          // As an older release wrote it: without authentication, so the test can edit it below.
+          // As written by an older release: without authentication, so that the test can edit it below.
           yield* (yield* DatabaseFile).backup(file)
-          // After the backup: to the outside world both are used.
+          // After the backup: to the outside world, both have been used.
           expect((yield* applied(waiting.plan)).status).toBe("succeeded")
           return { plane, waiting, approved, steady, queued, running, queuedApply, runningApply }
         }).pipe(Effect.provideService(TestPlane, TestPlane.of(plane)))
       }).pipe(Effect.provide(planeIn(`${folder}/a`)))
 
-      // Pretends that the backup was written a moment earlier.
+      // Simulates a backup written a moment earlier.
       yield* Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient
         yield* sql`UPDATE runs SET status = 'queued', started_at = NULL, finished_at = NULL, state_version_id = NULL

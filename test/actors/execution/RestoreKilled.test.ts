@@ -47,7 +47,7 @@ it.live(
         const owner = yield* newOwner("owner")
         const plane = { ...owner, dataDir, notesDir: mirror.notesDir, url, emptyUrl: url, commit, moveBranch }
         return yield* Effect.gen(function* () {
-          /** Keeps what a kill at each point of a Run would leave, until the Run has passed them. */
+          /** Keeps what a kill at each point in a Run would leave behind, until the Run has passed them all. */
           const kept = Effect.fnUntraced(function* <E, R>(part: (typeof parts)[number], run: Effect.Effect<Run, E, R>) {
             const isOver = yield* Deferred.make<void>()
             for (const point of points) {

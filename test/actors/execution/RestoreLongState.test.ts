@@ -21,7 +21,7 @@ const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
 afterAll(tests.dispose)
 
 describe("the backup of a Capsule with a long state", () => {
-  tests.live("holds the state itself, and restores it when the installation has it no longer", () =>
+  tests.live("contains the state itself, and restores it even if the installation no longer has it", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -34,7 +34,7 @@ describe("the backup of a Capsule with a long state", () => {
       const archive = gunzipSync(yield* (yield* BackupStore).open(backup.id)).toString()
       expect(archive).toContain(first.id)
       expect(archive).not.toContain("v2.dk_")
-      // What the database holds is as it was.
+      // The database still stores it in parts.
       expect((yield* currentState(capsule.id)).state).toStartWith("v2.")
 
       yield* newCommit(capsule.id)
@@ -53,7 +53,7 @@ describe("the backup of a Capsule with a long state", () => {
     })
   )
 
-  tests.live("is refused when the state does not open", () =>
+  tests.live("is refused if the state cannot be opened", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient

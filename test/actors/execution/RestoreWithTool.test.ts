@@ -21,7 +21,7 @@ const moduleOf = (...names: ReadonlyArray<string>) => ({
 
 describe.skipIf(Bun.which("terraform") === null)("the tool, after a restore", () => {
   tests.live(
-    "uses the restored state: the plan shows what is missing in it, and the apply continues from it",
+    "uses the restored state: the plan shows what is missing from it, and the apply continues from it",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
@@ -48,7 +48,7 @@ describe.skipIf(Bun.which("terraform") === null)("the tool, after a restore", ()
         })
         expect(restored.serial).toBeGreaterThan(second.serial)
 
-        // The restored commit and the restored state agree; the newest commit adds what the state has lost.
+        // The restored commit matches the restored state; the newest commit adds what the state has lost.
         const same = yield* settled((yield* capsules.reconcilePlan(context, capsule.id, undefined)).value.id)
         expect(same.resourceChanges?.filter(({ actions }) => !actions.includes("no-op"))).toEqual([])
         const plan = yield* replanned(capsule.id)

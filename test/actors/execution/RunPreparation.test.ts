@@ -12,7 +12,7 @@ import { InstallConfigId } from "../../../schema/records/Ids.ts"
 
 type Columns = Readonly<Record<string, string | number | null>>
 
-/** A refused start: how the Run differs from one that may start, and the code it ends with. */
+/** A refused start: how the Run differs from one that may start, and the resulting error code. */
 interface Refusal {
   readonly why: string
   readonly code: string
@@ -87,7 +87,7 @@ const ofEveryRun: ReadonlyArray<Refusal> = [
   }
 ]
 
-/** What only an apply is refused for: a plan adopts the current authority instead. */
+/** Refusals that apply only to applies; a plan adopts the current authority instead. */
 const ofApplies: ReadonlyArray<Refusal> = [
   { why: "whose Capsule has a newer epoch", code: "superseded", capsule: { execution_authority_epoch: 2 } },
   { why: "whose Capsule has a newer state", code: "superseded", capsule: { current_state_generation: 1 } },
@@ -119,7 +119,7 @@ const preparing = Effect.fnUntraced(function* (type: "plan" | "apply", given: Pa
 const prepared = (type: "plan" | "apply", given: Partial<Refusal>) =>
   preparing(type, given).pipe(Effect.provide(Layer.fresh(preparation({ ...ordinary, ...given.around }))))
 
-/** How a Run is refused, and whether its Capsule shows that it waits for a credential. */
+/** How a Run is refused, and whether its Capsule shows that it is waiting for a credential. */
 const refused = (type: "plan" | "apply", given: Refusal) =>
   Effect.gen(function* () {
     const blocked = yield* Effect.flip(preparing(type, given))
@@ -136,7 +136,7 @@ for (const type of ["plan", "apply"] as const) {
         const { blocked, waits } = yield* refused(type, refusal)
         expect(blocked).toMatchObject({ _tag: "RunBlocked", code: refusal.code })
         expect(blocked.message).not.toContain("a-cloud-token")
-        // For every credential problem, the Capsule shows whose turn it is.
+        // For every credential problem, the Capsule shows who has to act next.
         expect(waits).toBe(refusal.code.startsWith("blocked_"))
       })
     )
@@ -165,7 +165,7 @@ it.live("an apply is refused when an Output used by its plan is no longer offere
   }).pipe(Effect.provide(Layer.fresh(preparation(ordinary))))
 )
 
-it.live("a waiting plan adopts the current authority, and records it", () =>
+it.live("a waiting plan adopts and records the current authority", () =>
   Effect.gen(function* () {
     const run = yield* runOf("plan", { capsule: { execution_authority_epoch: 7, current_state_generation: 3 } })
     yield* (yield* RunPreparation).prepare(run)

@@ -42,7 +42,7 @@ const walked = Effect.fnUntraced(function* (changes: Partial<RunSteps<string, st
   return { notes, exit: Result.isSuccess(exit) ? "over" : exit.failure._tag }
 }, Effect.provide(ledgers))
 
-it.live("each step follows the previous one, and a process may die in every gap", () =>
+it.live("each step follows the previous one, and the process may die between any two steps", () =>
   Effect.gen(function* () {
     expect(yield* walked({})).toEqual({
       notes: ["prepare", "plan.prepared", "execute the job", "plan.executed", "settle 3 the outcome"],
@@ -51,7 +51,7 @@ it.live("each step follows the previous one, and a process may die in every gap"
   })
 )
 
-it.live("a failing job is settled like one with an outcome", () =>
+it.live("a failing job is settled like one that has an outcome", () =>
   Effect.gen(function* () {
     const { notes } = yield* walked({ execute: () => runnerFailure("plan_failed", "plan", "It failed.") })
     expect(notes).toEqual(["prepare", "plan.prepared", "plan.executed", "settle 3 plan_failed"])

@@ -146,7 +146,7 @@ describe("a settlement is a function of the hold, the rows and the result", () =
     })
   )
 
-  tests.live("a plan for an earlier state is void, and none of it is kept", () =>
+  tests.live("a plan for an earlier state is void, and nothing from it is kept", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { plan } = yield* planned("settle-moved", pureModule)
@@ -214,7 +214,7 @@ describe("a settlement is a function of the hold, the rows and the result", () =
       expect(second).toBe("nothing")
       const row = (yield* (yield* RunLedger).find(run.id)) ?? (yield* Effect.die("no Run"))
       expect([row.status, row.provider_apply_succeeded]).toEqual(["running", 1])
-      // Recovery learns from the same row which checks were not made.
+      // Recovery reads from the same row which checks were not run.
       const error = { code: "apply_interrupted", message: "interrupted" }
       const errors = { untouched: error, interrupted: error }
       yield* (yield* ApplyRecovery).settle(row, { kind: "nothing" }, errors)
@@ -226,7 +226,7 @@ describe("a settlement is a function of the hold, the rows and the result", () =
     })
   )
 
-  tests.live("an apply whose tool was not started ends with what was prepared", () =>
+  tests.live("an apply whose tool was not started ends with what had been prepared", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("settle-refused", pureModule)
       const run = yield* held("apply", plan, { planRunId: plan.id })
@@ -245,23 +245,25 @@ describe("a settlement is a function of the hold, the rows and the result", () =
     })
   )
 
-  tests.live("an apply whose end was not observed keeps its evidence; an unreadable one is settled without it", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const error = { code: "apply_interrupted", message: "interrupted" }
-      for (const isReadable of [true, false]) {
-        const { plan } = yield* planned(`settle-unseen-${isReadable}`, pureModule)
-        const run = yield* held("apply", plan, { planRunId: plan.id })
-        yield* (yield* RunPreparations).save(run.hold, applyForm, prepared)
-        if (!isReadable) yield* sql`UPDATE run_preparations SET data = '{}' WHERE run_id = ${run.id}`
-        const row = (yield* (yield* RunLedger).find(run.id)) ?? (yield* Effect.die("no Run"))
-        const errors = { untouched: error, interrupted: error }
-        yield* (yield* ApplyRecovery).settle(row, { kind: "unreadable" }, errors)
-        const ended = yield* (yield* Runs).read(run.id)
-        expect([ended.status, ended.error?.code]).toEqual(["failed", "apply_interrupted"])
-        expect(ended.tool).toEqual(isReadable ? tool : undefined)
-      }
-    })
+  tests.live(
+    "an apply whose end was not observed keeps its evidence; unreadable evidence is left out of the settlement",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const error = { code: "apply_interrupted", message: "interrupted" }
+        for (const isReadable of [true, false]) {
+          const { plan } = yield* planned(`settle-unseen-${isReadable}`, pureModule)
+          const run = yield* held("apply", plan, { planRunId: plan.id })
+          yield* (yield* RunPreparations).save(run.hold, applyForm, prepared)
+          if (!isReadable) yield* sql`UPDATE run_preparations SET data = '{}' WHERE run_id = ${run.id}`
+          const row = (yield* (yield* RunLedger).find(run.id)) ?? (yield* Effect.die("no Run"))
+          const errors = { untouched: error, interrupted: error }
+          yield* (yield* ApplyRecovery).settle(row, { kind: "unreadable" }, errors)
+          const ended = yield* (yield* Runs).read(run.id)
+          expect([ended.status, ended.error?.code]).toEqual(["failed", "apply_interrupted"])
+          expect(ended.tool).toEqual(isReadable ? tool : undefined)
+        }
+      })
   )
 
   tests.live("a drift check is recorded once on its Capsule", () =>
@@ -279,7 +281,7 @@ describe("a settlement is a function of the hold, the rows and the result", () =
   )
 })
 
-test("the evidence of a plan combines what was prepared and what was computed", () => {
+test("the evidence of a plan combines what was prepared with what was computed", () => {
   const evidence = {
     tool: { name: "opentofu", version: "0.9.0" },
     diagnostics: [warning],

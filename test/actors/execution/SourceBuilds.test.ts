@@ -24,7 +24,7 @@ const files = {
     output "made" { value = terraform_data.a.output }`
 }
 
-/** Makes every archive old enough to be swept. */
+/** Makes every archive old enough to be swept away. */
 const age = (folder: string) => {
   for (const name of readdirSync(folder)) utimesSync(join(folder, name), 0, 0)
 }
@@ -45,7 +45,7 @@ describe.skipIf(Bun.which("terraform") === null)("source builds", () => {
         const made = /built words (\d+)/.exec(readFileSync(join(folder, first ?? "")).toString("latin1"))?.[1]
         expect(made).toBeDefined()
 
-        // The apply builds nothing: it applies the build of the plan.
+        // The apply builds nothing: it uses the plan's build.
         const apply = yield* applied(plan)
         expect(apply.error).toBeUndefined()
         expect(apply.sourceBuild).toEqual(build)
@@ -62,7 +62,7 @@ describe.skipIf(Bun.which("terraform") === null)("source builds", () => {
         yield* cleanUpBuilds
         expect(readdirSync(folder)).toEqual([first ?? ""])
 
-        // Without its build an approved plan is not applied, and a drift check reports why it is impossible.
+        // Without its build, an approved plan is not applied, and a drift check reports why it cannot run.
         const next = yield* replanned(capsuleId)
         expect(next.status).toBe("waiting_approval")
         age(folder)

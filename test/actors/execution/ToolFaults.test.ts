@@ -29,7 +29,7 @@ const faults = {
   garbage: `printf '\\377\\000{"type":"planned_change"}}}\\n[[[[\\nnot json at all\\n'; exit 0`,
   hang: "sleep 600",
   failsAfterwards: `${plainTerraform} "$@"; exit 1`,
-  // As the first process of its namespace it could not kill itself.
+  // As the first process in its namespace, it could not kill itself.
   dies: "exit 137"
 }
 const behave = (command: string, fault: keyof typeof faults) => {
@@ -107,7 +107,7 @@ describe.skipIf(Bun.which("terraform") === null)("a tool that misbehaves", () =>
       Effect.gen(function* () {
         const connection = yield* demoConnection("tool-fault-canary-token-2b7d")
         const bindings = { options: { providerBindings: [bound(connection.id)] } }
-        // It fails after everything was created: the state exists, but is not trusted blindly.
+        // Fails after everything has been created: the state exists, but is not trusted blindly.
         const changed = yield* planned("afterwards", { "main.tf": demoModule(note("afterwards")) }, bindings)
         behave("apply", "failsAfterwards")
         const failed = yield* applied(changed.plan)
@@ -119,7 +119,7 @@ describe.skipIf(Bun.which("terraform") === null)("a tool that misbehaves", () =>
         expect((yield* applied(again)).status).toBe("succeeded")
         expect(yield* authorityOf(changed.capsuleId)).toEqual(["active", "safe", 2])
 
-        // It stops before doing anything: there is no state, but that is not certain.
+        // Stops before doing anything: there is no state, but that is not certain.
         for (const fault of ["dies", "hang"] as const) {
           const { capsuleId, plan } = yield* planned(`apply-${fault}`, main)
           behave("apply", fault)

@@ -11,7 +11,7 @@ test("a default ref counts for a rule when an owner or admin chose it, or when t
   expect(chosenDefault({ default_ref: "release", default_ref_by_manager: 0 })).toEqual([])
 })
 
-test("a person fetches on their own authority, and automation on that of whoever attached the Connection", () => {
+test("a person fetches on their own authority, and automation on that of the person who attached the Connection", () => {
   const source = { auth_connection_by: grace }
   expect(fetchStarter({ created_by: ada, trigger_kind: "user" }, source)).toEqual({ subject: ada, automatic: false })
   for (const trigger_kind of ["schedule", "webhook"] as const) {

@@ -24,7 +24,7 @@ const damage = Effect.fnUntraced(function* (file: string) {
 })
 
 it.live(
-  "the files of an adopted commit are fetched again when they are deleted or damaged, and nothing else takes their place",
+  "an adopted commit's files are fetched again if they are deleted or damaged, and nothing else takes their place",
   () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
@@ -53,17 +53,17 @@ it.live(
           expect((yield* replanned(capsule.id)).status).toBe("waiting_approval")
           expect(Buffer.from(yield* files.readFile(archive)).equals(whole)).toBe(true)
 
-          // The server read the archive earlier; that must not vouch for what is there now.
+          // The server has already read the archive; that must not vouch for what is there now.
           yield* damage(archive)
           const plan = yield* replanned(capsule.id)
           expect(plan.status).toBe("waiting_approval")
           expect(Buffer.from(yield* files.readFile(archive)).equals(whole)).toBe(true)
 
-          // Between review and apply, too: the apply takes the reviewed bytes.
+          // The same between review and apply: the apply uses the reviewed bytes.
           yield* damage(archive)
           expect((yield* applied(plan)).status).toBe("succeeded")
 
-          // Another repository under the same address cannot replace the commit, and a damaged file is never executed.
+          // A different repository at the same address cannot replace the commit, and a damaged file is never executed.
           yield* files.rename(gitdir, `${gitdir}.gone`)
           const damaged = yield* damage(archive)
           const refused = yield* replanned(capsule.id)
@@ -83,12 +83,12 @@ it.live(
           ])
 
           yield* files.rename(`${gitdir}.gone`, gitdir)
-          // The branch has moved on: the recorded commit is fetched, not the branch.
+          // The branch has moved on: the recorded commit is fetched, not the head of the branch.
           yield* commit("steady", { "main.tf": `resource "terraform_data" "a" { input = "second" }` })
           expect((yield* destroyPlan).status).toBe("waiting_approval")
           expect(Buffer.from(yield* files.readFile(archive)).equals(whole)).toBe(true)
 
-          // As if the repository now had other files under the same commit.
+          // Simulates a repository that now has different files for the same commit.
           const sql = yield* SqlClient.SqlClient
           yield* sql`UPDATE source_snapshots SET archive_digest = ${`sha256:${"0".repeat(64)}`} WHERE archive_digest = ${digest}`
           const other = yield* destroyPlan

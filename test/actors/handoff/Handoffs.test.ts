@@ -30,7 +30,7 @@ const service = "https://svc.example.test"
 const at = "2026-01-01T00:00:00.000Z"
 const id = (prefix: string, name: string) => `${prefix}_${name.padEnd(24, "a")}`
 
-/** A Workspace with a Capsule and an apply of it, as far as a hand-off needs them. */
+/** A Workspace with a Capsule and one apply, as far as a hand-off needs them. */
 const world = Effect.fnUntraced(function* (name: string, more: { endpoint?: string | null; status?: string } = {}) {
   const sql = yield* SqlClient.SqlClient
   const owner = yield* newPerson(`${name}-owner`)
@@ -100,7 +100,7 @@ describe("a hand-off", () => {
     })
   )
 
-  tests.live("uses the assigned endpoint where no Output has an address, and succeeds with neither", () =>
+  tests.live("uses the assigned endpoint if no Output has an address, and succeeds with neither", () =>
     Effect.gen(function* () {
       const fields = (location: Redacted.Redacted<string>) => new URL(Redacted.value(location)).searchParams
       const own = yield* world("assigned", { endpoint: null })
@@ -132,7 +132,7 @@ describe("a hand-off", () => {
     }).pipe(Effect.provide(TestClock.layer()))
   )
 
-  tests.live("may be requested again: the newest answer is valid, and the earlier ticket is void", () =>
+  tests.live("may be requested again: the newest response is valid, and the earlier ticket is void", () =>
     Effect.gen(function* () {
       const { complete, owner, workspaceId } = yield* world("again")
       const tickets = yield* SetupTickets
@@ -141,7 +141,7 @@ describe("a hand-off", () => {
       const newest = ticketOf(yield* complete(owner))
       expect((yield* Effect.flip(tickets.redeem(lost, "r"))).code).toBe("invalid_token")
       expect((yield* tickets.redeem(newest, "r")).workspaceId).toBe(workspaceId)
-      // Another product's flow is its own; a used ticket can be replaced.
+      // Another product has its own flow; a used ticket can be replaced.
       expect((yield* tickets.redeem(other, "r")).product).toBe("acme.other")
       const afterUse = ticketOf(yield* complete(owner))
       expect((yield* tickets.redeem(afterUse, "r")).product).toBe("acme.app")

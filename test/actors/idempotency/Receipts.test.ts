@@ -39,7 +39,7 @@ it.live("fifty concurrent creates with one key create one record", () =>
   })
 )
 
-it.live("the same key is distinct for another actor, Workspace or route, and a conflict for another request", () =>
+it.live("the same key is separate for another actor, Workspace or route, and a conflict for a different request", () =>
   Effect.gen(function* () {
     const receipts = yield* Receipts
     const once = (where: typeof scope, body: string, id: string) =>
@@ -57,7 +57,7 @@ it.live("the same key is distinct for another actor, Workspace or route, and a c
   })
 )
 
-it.live("a failing create leaves neither its writes nor a receipt", () =>
+it.live("a failing create leaves no writes and no receipt", () =>
   Effect.gen(function* () {
     const receipts = yield* Receipts
     const before = (yield* things)[0]?.n
@@ -88,7 +88,7 @@ it.live("old receipts are deleted, recent ones remain", () =>
   })
 )
 
-it.live("reads a key, or reports why it is invalid", () =>
+it.live("parses a key, or reports why it is invalid", () =>
   Effect.gen(function* () {
     expect(yield* parseIdempotencyKey("aZ09._~:-")).toBe("aZ09._~:-")
     expect(yield* parseIdempotencyKey("k".repeat(128))).toBe("k".repeat(128))
@@ -99,7 +99,7 @@ it.live("reads a key, or reports why it is invalid", () =>
   })
 )
 
-it.live("the digest depends on the meaning of a request, not on its spelling", () =>
+it.live("the digest depends on a request's meaning, not on its spelling", () =>
   Effect.sync(() => {
     const same = ['{"b":[1,2.0,1e1],"a":{"y":null,"x":true}}', ' { "a" : {"x":true,"y":null}, "b":[1.0,2,10] } ']
     expect(new Set(same.map((text) => requestDigest(JSON.parse(text)))).size).toBe(1)

@@ -21,17 +21,17 @@ const policy = {
   allowedPermissions: ["own", "consume", "read", "write"].map((permission) => ({ permission, delivery: "oauth2" }))
 }
 
-test("an operator application has every binding of the person, in policy order", () => {
+test("an operator application has all of the person's bindings, in policy order", () => {
   expect(boundPermissions({ owner: undefined }, use, policy)).toEqual(["own", "consume", "read"])
 })
 
-test("a Capsule's application has what its own Capsule declared, and its Capsule's own Interfaces", () => {
+test("a Capsule's application has what its Capsule declared, and that Capsule's own Interfaces", () => {
   expect(boundPermissions(ownerOf(own), use, policy)).toEqual(["own", "read"])
   expect(boundPermissions(ownerOf(consumer), use, policy)).toEqual(["consume", "read"])
   expect(boundPermissions(ownerOf(other), use, policy)).toEqual([])
 })
 
-test("the current operator policy limits them, even after delivery", () => {
+test("the current operator policy limits them, even after they have been delivered", () => {
   expect(boundPermissions({ owner: undefined }, use, { allowedPermissions: [] })).toEqual([])
   const elsewhere = [{ permission: "read", delivery: "header" }]
   expect(boundPermissions({ owner: undefined }, use, { allowedPermissions: elsewhere })).toEqual([])

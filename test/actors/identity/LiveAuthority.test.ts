@@ -20,9 +20,9 @@ const owner = {
   activationDigest: activationDigest(authority)
 }
 
-test("a Capsule's client acts under the exact activation of its Capsule", () => {
+test("a Capsule's client acts under its Capsule's exact activation", () => {
   expect(capsuleDenial(owner, authority)).toBeUndefined()
-  // The digest of the configuration covers what is compiled.
+  // The configuration's digest covers what is compiled.
   expect(capsuleDenial(owner, { ...authority, config: "[]" })).toBeUndefined()
 })
 
@@ -42,7 +42,7 @@ test.each(stale.map((different) => [JSON.stringify(different), different] as con
   }
 )
 
-test("a client that was never activated waits as well", () => {
+test("a client that has never been activated also waits", () => {
   expect(capsuleDenial({ ...owner, activationDigest: undefined }, authority)?.reason).toBe("capsule_stale")
 })
 

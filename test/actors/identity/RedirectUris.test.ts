@@ -72,7 +72,7 @@ test("a native client's loopback address may vary in its port, and in nothing el
     expect([given, isRegisteredRedirect(given, registered, "native")]).toEqual([given, false])
 })
 
-test("an address at localhost without a port leaves it to the development server", () => {
+test("an address on localhost without a port leaves the port to the development server", () => {
   for (const type of ["web", "native"] as const) {
     const open = ["http://localhost/callback"]
     for (const given of [

@@ -12,7 +12,7 @@ test.each(["a\tb", "a\nb", 'a"b', "a\\b", "é", "a".repeat(129), "openid a\u007f
   expect(parseScopes(text)).toBeUndefined()
 })
 
-test("a subset contains only scopes of the whole", () => {
+test("a subset contains only scopes from the whole", () => {
   expect(isSubset([], [])).toBe(true)
   expect(isSubset(["read"], ["write", "read"])).toBe(true)
   expect(isSubset(["read", "write"], ["read"])).toBe(false)

@@ -26,7 +26,7 @@ const storage = (folder: string) =>
     Layer.provideMerge(platform)
   )
 
-/** One lifetime of the issuer's keys in a folder. */
+/** One lifetime of the issuer's keys, stored in a folder. */
 const life = <A, E, R>(folder: string, use: Effect.Effect<A, E, R>, generation: Layer.Layer<never> = Layer.empty) =>
   Effect.scoped(
     Effect.provide(use, SigningKeys.layer.pipe(Layer.provide(generation), Layer.provideMerge(storage(folder))))
@@ -44,7 +44,7 @@ const stored = Effect.gen(function* () {
   return rows.map(({ status }) => status)
 })
 
-/** Keys generated when the test lets them; `begun` resolves at the first request for one. */
+/** Keys that are generated when the test allows it; `begun` resolves when the first one is requested. */
 const held = Effect.gen(function* () {
   const { generate } = yield* KeyGeneration
   const made = yield* Latch.make()
@@ -83,7 +83,7 @@ it.live("a new installation starts while its keys are generated; reading the key
       keys.layer
     )
     expect(first.length).toBe(4)
-    // An installation with keys generates none.
+    // An installation that has keys generates none.
     const again = yield* held
     expect(yield* life(folder, keyIds, again.layer)).toEqual(first)
   }).pipe(Effect.scoped)
@@ -117,14 +117,14 @@ const signedAhead = <A, E, R>(
     yield* life(folder, use, keys.layer)
   }).pipe(Effect.scoped)
 
-it.live("what a transaction signs before the keys are stored can be verified after the commit", () =>
+it.live("a signature made in a transaction before the keys are stored can be verified after the commit", () =>
   signedAhead(
     Effect.succeed,
     Effect.fnUntraced(function* (ended) {
       const { verify } = yield* SigningKeys
       const jwt = yield* ended
       expect((yield* verify(jwt))?.claims).toEqual(claims)
-      // Storing them again changes nothing.
+      // Storing them again has no effect.
       expect((yield* keyIds).length).toBe(4)
       expect((yield* verify(jwt))?.claims).toEqual(claims)
       expect(yield* stored).toEqual(["active", "active", "next", "next"])
@@ -132,7 +132,7 @@ it.live("what a transaction signs before the keys are stored can be verified aft
   )
 )
 
-it.live("keys stored in a transaction that rolls back are stored again later", () =>
+it.live("keys stored in a transaction that is rolled back are stored again later", () =>
   signedAhead(
     () => Effect.fail("refused"),
     Effect.fnUntraced(function* (ended) {
@@ -144,7 +144,7 @@ it.live("keys stored in a transaction that rolls back are stored again later", (
   )
 )
 
-it.live("the next start completes a start that ended before all its keys were stored", () =>
+it.live("the next startup completes one that ended before all its keys were stored", () =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
     const keys = yield* held

@@ -98,7 +98,7 @@ tests.live("a refresh token is used once, and only by its client", () =>
     const second = yield* tokens.rotate(grant, first)
     expect((yield* tokens.lookup(clientId, first)).kind).toBe("reused")
     expect((yield* tokens.lookup(clientId, second)).kind).toBe("good")
-    // A rotation that lost the race stores no second successor.
+    // A rotation that loses the race stores no second successor.
     const lost = yield* tokens.rotate(grant, first)
     expect((yield* tokens.lookup(clientId, lost)).kind).toBe("unknown")
   })
@@ -139,7 +139,7 @@ tests.live("a device request is settled once and yields its tokens once", () =>
   })
 )
 
-tests.live("an expired device request is neither shown, settled nor answered", () =>
+tests.live("an expired device request is not shown, cannot be settled, and yields nothing", () =>
   Effect.gen(function* () {
     const devices = yield* DeviceCodes
     const { deviceCode, id, userCode } = yield* newDevice

@@ -32,7 +32,7 @@ const network = { from: "network", to: "network", required: true }
 
 describe.skipIf(Bun.which("terraform") === null)("dependencies of an install", () => {
   tests.live(
-    "fill a required input from the first plan on, or refuse the install with the reason",
+    "fill a required input from the first plan onwards, or refuse the install with a reason",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
@@ -48,12 +48,12 @@ describe.skipIf(Bun.which("terraform") === null)("dependencies of an install", (
         const refusal = (dependencies: ReadonlyArray<NewDependency>, by = context) =>
           Effect.map(Effect.flip(create(dependencies, by)), ({ code, message }) => `${code} ${message}`)
 
-        // A Capsule that was never applied is not ready.
+        // A Capsule that has never been applied is not ready.
         expect(yield* refusal([dependency])).toBe(
           "failed_precondition dependencies[0].producerCapsuleId: the Capsule producer was never applied. Apply it first."
         )
         expect((yield* applied(plan)).status).toBe("succeeded")
-        // Unreviewed code receives other Capsules' values only from callers who may share them.
+        // Unreviewed code receives other Capsules' values only if the caller may share them.
         const member = yield* newMember(workspaceId, context, "member")
         expect(yield* refusal([dependency], member)).toStartWith("permission_denied dependencies:")
         for (const [changed, words] of [
@@ -69,7 +69,7 @@ describe.skipIf(Bun.which("terraform") === null)("dependencies of an install", (
         }
         expect(yield* sql`SELECT 1 AS one FROM install_plans WHERE capsule_id IS NULL`).toEqual([])
 
-        // What only the module can reveal fails the install, and leaves no Capsule.
+        // Faults that only the module can reveal fail the install and leave no Capsule.
         for (const [dependencies, words] of [
           [
             [{ ...dependency, outputs: [{ ...network, to: "none" }] }],
@@ -106,7 +106,7 @@ describe.skipIf(Bun.which("terraform") === null)("dependencies of an install", (
   )
 
   tests.live(
-    "use what another Workspace shares, and learn nothing else about it",
+    "use what another Workspace shares, and learn nothing else about that Workspace",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane

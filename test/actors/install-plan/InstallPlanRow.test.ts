@@ -37,7 +37,7 @@ const shown = (fields: Partial<PlanEnd>, isCapsuleOpen = true) => {
   return [nextAction, ...diagnostics.map(({ code, message }) => `${code}: ${message}`)]
 }
 
-test("an install plan with a void plan says to plan the Capsule again, until that is no longer needed", () => {
+test("an install plan with a void plan says to plan the Capsule again, for as long as that is needed", () => {
   expect(shown({})).toEqual(["review_run"])
   expect(shown({ status: "succeeded" })).toEqual(["review_run"])
   expect(shown({ status: "superseded", reason: "The configuration has changed." })).toEqual([

@@ -66,7 +66,7 @@ const refusedCreate = Effect.fnUntraced(function* (request: CreateInstallPlan) {
 
 describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
   tests.live(
-    "make one record of concurrent equal requests, and discard the private values",
+    "create a single record for concurrent identical requests, and discard the private values",
     () =>
       Effect.gen(function* () {
         const { commit, context, dataDir, workspaceId } = yield* TestPlane
@@ -135,7 +135,7 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
         const { context, workspaceId, commit, url } = yield* TestPlane
         const plans = yield* InstallPlans
 
-        /** An install that leaves open which module of the branch is meant. */
+        /** An install that does not say which module on the branch is meant. */
         const anyModule = Effect.fnUntraced(function* (branch: string, files: Parameters<typeof install>[1]) {
           yield* commit(branch, files)
           const request = {
@@ -185,7 +185,7 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
         expect(yield* failed("twice", demoFiles, twice)).toEqual(["invalid_request"])
         expect(yield* failed("empty", { "README.md": "no module" })).toEqual(["module_not_found"])
         const sql = yield* SqlClient.SqlClient
-        // Only the coordinator and its Runs remain of a failed install.
+        // A failed install leaves only the coordinator and its Runs.
         expect(
           yield* sql`SELECT name FROM capsules WHERE name IN ('several', 'unknown', 'remote', 'typed', 'twice')`
         ).toEqual([])
@@ -298,7 +298,7 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
           (yield* refusedCreate({ ...free, source: { ...free.source, url: "https://user:pw@example.com/x.git" } }))[1]
         ).toBe("source.url")
         expect((yield* refusedCreate({ ...free, variables: { greeting: "[REDACTED]" } }))[0]).toBe("invalid_request")
-        // A reviewed build is held to what a manifest may propose: no credential, not even split over two arguments.
+        // A reviewed build is held to what a manifest may propose: no credentials, not even split across two arguments.
         for (const argv of [
           ["sh", "-c", "curl -u me:x https://u:hunter22@h/"],
           ["deploy", "--token", "hunter22"]
@@ -319,7 +319,7 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
           expect(error.message).not.toContain("hunter22")
         }
 
-        // A name is free again once its Capsule is gone; it was never applied, so its removal needs no Run.
+        // A name is free again once its Capsule is gone; this one was never applied, so removing it needs no Run.
         const removed = yield* (yield* Capsules).remove(context, capsuleId)
         expect("capsule" in removed && removed.capsule.status).toBe("destroyed")
         const again = yield* (yield* InstallPlans).create(context, (yield* TestPlane).workspaceId, request, freshKey())

@@ -59,7 +59,7 @@ const inexact: ReadonlyArray<Partial<NamedRecords>> = [
   { run: { ...run, status: "failed" } }
 ]
 
-test.each(inexact)("%p is not one check", (different) => {
+test.each(inexact)("%p does not identify a single check", (different) => {
   const refusal = pinnedRecords(workspace, request, undefined, { ...records, ...different })
   expect(wordsOf(refusal)).toContain(notOneCheck)
 })
@@ -79,7 +79,7 @@ test.each([
   expect(wordsOf(pinnedRecords(workspace, asked, undefined, { ...records, ...different }))).toContain(words)
 })
 
-test("a request that names the same place is accepted", () => {
+test("a request that names the same place in different words is accepted", () => {
   const asked = { source: { ...request.source, ref: "refs/heads/main", path: "." }, options: { modulePath: "web" } }
   expect(pinnedRecords(workspace, asked, undefined, records)).not.toBeInstanceOf(ApiError)
 })

@@ -40,8 +40,8 @@ const patched = (...proposed: ReadonlyArray<Schema.Json>) =>
     onSuccess: ({ interfaceBlueprints }) => interfaceBlueprints.map(({ key }) => key)
   })
 
-describe("a proposal of Interfaces", () => {
-  test("adds to what exists, and an equal Interface is the same one", () => {
+describe("a proposed set of Interfaces", () => {
+  test("adds to what exists, and treats an equal Interface as the same one", () => {
     const read = { address: { source: "output", outputName: "open", outputType: "url" } }
     expect(patched(blueprint("new", read), blueprint("present"))).toEqual(["present", "new"])
   })

@@ -24,7 +24,7 @@ const told = (made: InterfaceBlueprint, value: Schema.Json | undefined, present 
 
 const typed = (outputType: OutputType) => blueprint({ address: { source: "output", outputName: "out", outputType } })
 
-describe("the inputs of an Interface", () => {
+describe("the inputs to an Interface", () => {
   test.each([
     ["string", "a", true],
     ["string", 1, false],
@@ -53,7 +53,7 @@ describe("the inputs of an Interface", () => {
     expect(Result.isFailure(result) ? result.failure.message : "").toContain(privacy)
   })
 
-  test("an Output that was not set, or is sensitive, is not public", () => {
+  test("an Output that is unset or sensitive is not public", () => {
     expect(told(typed("string"), "a", false)).toBe("output_missing")
     expect(told(typed("string"), undefined)).toBe("output_not_public")
   })

@@ -80,7 +80,7 @@ const rows = Effect.gen(function* () {
 })
 
 describe("ui-surfaces", () => {
-  tests.live("lists exactly what this person may open, and the owner filter only narrows it", () =>
+  tests.live("lists exactly what this person may open, and the owner filter can only narrow it", () =>
     Effect.gen(function* () {
       const { capsuleId, context, elsewhere, stranger, subject, workspaceId } = yield* rows
       const interfaces = yield* Interfaces
@@ -94,7 +94,7 @@ describe("ui-surfaces", () => {
       expect(yield* keys(subject, { capsuleId: elsewhere })).toEqual([])
       expect(yield* keys(subject, { capsuleId: "cap_unknown" })).toEqual([])
 
-      // Page by page, with a cursor that only this reader can use.
+      // Page by page, with a cursor that works only for this reader.
       const first = yield* interfaces.uiSurfaces(workspaceId, subject, {}, { limit: 1 })
       const cursor = first.nextCursor ?? ""
       const second = yield* interfaces.uiSurfaces(workspaceId, subject, {}, { limit: 1, cursor })
@@ -103,7 +103,7 @@ describe("ui-surfaces", () => {
       const stolen = interfaces.uiSurfaces(workspaceId, stranger, {}, { limit: 1, cursor })
       expect((yield* Effect.flip(stolen)).code).toBe("invalid_request")
 
-      // A stranger to the Workspace has a binding but still no use of it; each use is checked.
+      // Somebody outside the Workspace has a binding but still cannot use it; each use is checked.
       const use = { interfaceId: InterfaceId.make(id("ifc", 7)), permission: "ui.open", delivery: "none" }
       expect((yield* Effect.flip(interfaces.authorize({ ...use, subject: stranger }))).code).toBe("permission_denied")
       const own = { ...use, subject, interfaceId: InterfaceId.make(id("ifc", 1)) }

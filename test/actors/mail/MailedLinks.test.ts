@@ -15,8 +15,8 @@ const proofOf = Effect.fnUntraced(function* (name: string) {
   return Option.getOrThrow(yield* (yield* Users).findByEmail(`${name}@example.com`)).emailProof
 })
 
-describe("a link that changes the address", () => {
-  it.effect("is mailed to the new address only, proves it, and the previous address is notified", () =>
+describe("a link to change the address", () => {
+  it.effect("is mailed only to the new address, verifies it, and the previous address is notified", () =>
     Effect.gen(function* () {
       const users = yield* Users
       const changes = yield* AddressChanges
@@ -40,14 +40,14 @@ describe("a link that changes the address", () => {
         emailProof: "mail"
       })
       yield* deliver
-      // Bob's previous address was never verified.
+      // Bob's previous address has never been verified.
       expect(post.sent.slice(2).map(({ to, text: body }) => [to, body.split("\n")[0]])).toEqual([
         [ann.email, expect.stringContaining("The e-mail address was changed.")]
       ])
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("stays valid when the next one cannot be mailed", () =>
+  it.effect("remains valid if the next one cannot be mailed", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const changes = yield* AddressChanges
@@ -61,7 +61,7 @@ describe("a link that changes the address", () => {
 })
 
 describe("a link to set a new password", () => {
-  it.effect("proves no address when the operator hands it over", () =>
+  it.effect("verifies no address if the operator hands it over", () =>
     Effect.gen(function* () {
       const links = yield* SetupLinks
       const ann = yield* newPerson("ann")
@@ -85,7 +85,7 @@ describe("a link to set a new password", () => {
       const { mailed, secret } = yield* commands.resetLink({ email: "Ann@example.com", mail: true })
       yield* deliver
       expect([mailed, post.sent.map(({ to }) => to)]).toEqual([true, ["ann@example.com"]])
-      // The operator has the other link, which proves nothing.
+      // The operator has the other link, which does not verify the address.
       const mine = setupSecret()
       expect(mine).not.toBe(text(secret))
       const links = yield* SetupLinks

@@ -47,7 +47,7 @@ describe("a queued mail", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is retried at growing intervals while the mail server is down, and given up after a day", () =>
+  it.effect("is retried at growing intervals while the mail server is down, and abandoned after a day", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* (yield* Mails).queue("ann@example.com", notice)
@@ -74,7 +74,7 @@ describe("a queued mail", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("arrives once the mail server is back, even if another one is refused permanently", () =>
+  it.effect("arrives once the mail server is back, even if another mail is refused permanently", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const mails = yield* Mails
@@ -95,7 +95,7 @@ describe("a queued mail", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is not queued when the address got ten of its kind within an hour; other kinds are", () =>
+  it.effect("is not queued once the address has got ten of its kind within an hour; other kinds still are", () =>
     Effect.gen(function* () {
       const mails = yield* Mails
       const reset = { kind: "reset_link", link: "x", expiresAt: "2099-01-01T00:00:00.000Z" } as const
@@ -108,7 +108,7 @@ describe("a queued mail", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("does not exist when its cause was rolled back, or without a mail server", () =>
+  it.effect("does not exist if its cause was rolled back or there is no mail server", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const mails = yield* Mails
@@ -128,7 +128,7 @@ describe("a queued mail", () => {
 })
 
 describe("a mailed invitation", () => {
-  it.effect("has its own link, which proves the address and so can create an account", () =>
+  it.effect("has its own link, which verifies the address and so can create an account", () =>
     Effect.gen(function* () {
       const { invitation, mailed, secret } = yield* invite("Ann@example.com")
       yield* deliver
@@ -137,7 +137,7 @@ describe("a mailed invitation", () => {
       expect(mailedSecret()).not.toBe(text(secret))
       const invitations = yield* Invitations
       const signUp = yield* InvitedSignUp
-      // The inviter has the other link, which proves nothing.
+      // The inviter has the other link, which does not verify the address.
       expect((yield* invitations.inspect(secret)).signUp).toBe(false)
       expect((yield* invitations.inspect(Redacted.make(mailedSecret()))).signUp).toBe(true)
       const password = Redacted.make("correct horse battery")
@@ -145,14 +145,14 @@ describe("a mailed invitation", () => {
       yield* signUp.withPassword({ secret: Redacted.make(mailedSecret()), password, email: "eve@example.com" })
       const user = Option.getOrThrow(yield* (yield* Users).findByEmail("ann@example.com"))
       expect([user.emailProof, invitation.email]).toEqual(["mail", "ann@example.com"])
-      // One invitation: neither link is valid now.
+      // It is one invitation: both links are now invalid.
       for (const link of [secret, Redacted.make(mailedSecret())]) {
         expect((yield* Effect.flip(invitations.inspect(link))).code).toBe("not_found")
       }
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("lets only the account with this address accept, even if it was never verified before", () =>
+  it.effect("lets only the account with this address accept, even if the address has never been verified", () =>
     Effect.gen(function* () {
       const { secret } = yield* invite("ann@example.com")
       yield* deliver
@@ -171,7 +171,7 @@ describe("a mailed invitation", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is not mailed without an address, nor held up by a mail server that is down", () =>
+  it.effect("is not mailed without an address, nor delayed by a mail server that is down", () =>
     Effect.gen(function* () {
       const { mailed } = yield* invite(undefined)
       yield* deliver
@@ -215,7 +215,7 @@ describe("the text of a mail", () => {
   ] as const
 
   for (const [index, mail] of mails.entries()) {
-    test(`${mail.kind} ${index}: names the server, the link and the time, in one language at a time`, () => {
+    test(`${mail.kind} ${index}: contains the server, the link and the time, in one language at a time`, () => {
       const [en, ja] = [mailText("en", "Acme svc", mail), mailText("ja", "Acme svc", mail)]
       for (const { subject, text: body } of [en, ja]) {
         expect(`${subject} ${body}`).toContain("Acme svc")

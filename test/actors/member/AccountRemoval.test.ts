@@ -36,7 +36,7 @@ it.effect("a deleted account can do nothing, is in no Workspace, and frees its a
     expect(row).toEqual({ email: `${bob.subject}@deleted.invalid`, display_name: null, status: "deleted" })
     expect((yield* users.list).map(({ subject }) => subject)).toEqual([ada.subject])
     expect((yield* Effect.flip(removal.remove(serviceContext, bob.subject))).code).toBe("not_found")
-    // A new account with that address is another person.
+    // A new account with that address belongs to a different person.
     const again = yield* newPerson("bob")
     expect(again.subject).not.toBe(bob.subject)
   }).pipe(fresh)

@@ -93,7 +93,7 @@ it.effect("an automation is renamed, suspended and removed by owners and admins;
     expect(yield* code(update(id, owner, subject, { role: "owner" }))).toBe("failed_precondition")
     const handOver = Effect.flatMap(Members, (members) => members.handOver(as(owner), scopeOf(id, owner), subject))
     expect(yield* code(handOver)).toBe("failed_precondition")
-    // Only people leave: an automation that left could never be let in again.
+    // Only people can leave: an automation that left could never be let back in.
     expect((yield* update(id, owner, subject, { role: "viewer" })).role).toBe("viewer")
     expect(yield* code(remove(id, subject, subject))).toBe("permission_denied")
     expect((yield* update(id, admin, subject, { status: "suspended" })).status).toBe("suspended")
@@ -103,7 +103,7 @@ it.effect("an automation is renamed, suspended and removed by owners and admins;
   }).pipe(fresh)
 )
 
-it.effect("the tokens of a removed automation are revoked, those of a removed person are not", () =>
+it.effect("removing an automation revokes its tokens; removing a person does not", () =>
   Effect.gen(function* () {
     const { id, member, owner } = yield* team
     const tokens = yield* AccessTokens
@@ -122,7 +122,7 @@ it.effect("the tokens of a removed automation are revoked, those of a removed pe
   }).pipe(fresh)
 )
 
-it.effect("no sign-in method leads to an automation, not even one stored in the database", () =>
+it.effect("no sign-in method gives access to an automation, not even one stored in the database", () =>
   Effect.gen(function* () {
     const { id, owner } = yield* team
     const sql = yield* SqlClient.SqlClient
@@ -139,7 +139,7 @@ it.effect("no sign-in method leads to an automation, not even one stored in the 
     expect(Option.isNone(yield* users.findByEmail(email))).toBe(true)
     expect(yield* code(users.setPassword(serviceContext, subject, hash))).toBe("not_found")
     expect(yield* code(Effect.flatMap(SetupLinks, (links) => links.issueReset(subject)))).toBe("not_found")
-    // An address has an @, and a subject has none: no account can take an automation's place.
+    // An address contains an @ and a subject does not, so no account can take an automation's place.
     expect(yield* code(users.create(serviceContext, { email: subject, isOperator: false }))).toBe("invalid_request")
 
     yield* sql`INSERT INTO user_passwords ${sql.insert({ subject, password_hash: hash, updated_at: "2026-01-01T00:00:00.000Z" })}`
@@ -155,7 +155,7 @@ it.effect("no sign-in method leads to an automation, not even one stored in the 
     const planted = yield* sessions.open({ subject, method: "passkey" })
     expect(yield* code(sessions.authenticate(planted.secret))).toBe("unauthenticated")
 
-    // Nobody can invite it elsewhere either.
+    // Nor can anybody invite it elsewhere.
     const elsewhere = yield* newWorkspace(owner, { handle: "other" })
     const invited = Effect.flatMap(Invitations, (invitations) =>
       invitations.create(as(owner), scopeOf(elsewhere.id, owner), { subject })

@@ -16,7 +16,7 @@ import { fresh, setting, invite, accept, code, roleOf } from "./support/InvitedW
 
 const at = "1970-01-01T00:00:00.000Z"
 
-it.effect("an open link makes one person a member, once, and repeating it changes nothing", () =>
+it.effect("an open link makes one person a member, once, and using it again changes nothing", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const { invitation, member, secret } = yield* invite(of, of.admin, {})
@@ -30,7 +30,7 @@ it.effect("an open link makes one person a member, once, and repeating it change
   }).pipe(fresh)
 )
 
-it.effect("lists of invitations and members hold until the next pending invitation expires", () =>
+it.effect("lists of invitations and members are valid until the next pending invitation expires", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const invitations = yield* Invitations
@@ -59,7 +59,7 @@ it.effect("the secret is stored as a digest only", () =>
   }).pipe(fresh)
 )
 
-it.effect("who may invite with which role: an open link grants member at most, only owners invite owners", () =>
+it.effect("who may invite with which role: an open link grants at most member, and only owners invite owners", () =>
   Effect.gen(function* () {
     const of = yield* setting
     yield* joinWorkspace(of.owner, of.id, of.bob, "member")
@@ -94,7 +94,7 @@ it.effect("who may invite with which role: an open link grants member at most, o
   }).pipe(fresh)
 )
 
-it.effect("an address with an account gets the same answer as one without", () =>
+it.effect("an address with an account gets the same response as one without", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const known = yield* invite(of, of.owner, { email: "Ann@example.com", role: "viewer" })
@@ -107,13 +107,13 @@ it.effect("an address with an account gets the same answer as one without", () =
     const strip = (text: string) => text.replace(/(?:usr|inv)_[a-z0-9]+/g, "id").replace(/ann|nobody/g, "x")
     const shape = ({ invitation, member }: typeof known) => strip(JSON.stringify({ invitation, member }))
     expect(shape(known)).toBe(shape(unknown))
-    // Neither the subject nor the name of the account is revealed.
+    // Neither the account's subject nor its name is revealed.
     expect(JSON.stringify([known, listed])).not.toContain(of.ann)
     expect(known.member?.displayName).toBeUndefined()
   }).pipe(fresh)
 )
 
-it.effect("with an address, only an account for which it was verified may accept", () =>
+it.effect("an invitation to an address can only be accepted by an account that has verified that address", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const users = yield* Users
@@ -134,7 +134,7 @@ it.effect("with an address, only an account for which it was verified may accept
   }).pipe(fresh)
 )
 
-it.effect("only a named account may accept, and it is not described to the inviter", () =>
+it.effect("only a named account may accept, and it is not revealed to the inviter", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const { member, secret } = yield* invite(of, of.owner, { subject: of.bob })
@@ -147,7 +147,7 @@ it.effect("only a named account may accept, and it is not described to the invit
   }).pipe(fresh)
 )
 
-it.effect("the right of the inviter is checked again: one who was demoted, removed or locked grants nothing", () =>
+it.effect("the inviter's rights are checked again: one who has been demoted, removed or locked grants nothing", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const users = yield* Users
@@ -214,7 +214,7 @@ it.effect("it ends when it expires, is withdrawn or declined, and after a restor
   }).pipe(fresh)
 )
 
-it.effect("when two accept at once one wins, and a withdrawal at the same moment leaves one outcome", () =>
+it.effect("if two people accept at once, one wins; a simultaneous withdrawal leaves a single outcome", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const invitations = yield* Invitations
@@ -238,25 +238,27 @@ it.effect("when two accept at once one wins, and a withdrawal at the same moment
   }).pipe(fresh)
 )
 
-it.effect("a link kept from before a removal does not undo it, and a member does not consume a link", () =>
-  Effect.gen(function* () {
-    const of = yield* setting
-    const members = yield* Members
-    const scope = { workspaceId: of.id, acting: { subject: of.owner } }
-    yield* joinWorkspace(of.owner, of.id, of.bob)
-    const { secret } = yield* invite(of, of.owner, {})
-    expect(yield* code(accept(of.bob, secret))).toBe("failed_precondition")
-    yield* TestClock.adjust("1 minute")
-    yield* members.remove(as(of.owner), scope, of.bob)
-    expect(yield* code(accept(of.bob, secret))).toBe("failed_precondition")
-    yield* TestClock.adjust("1 minute")
-    yield* joinWorkspace(of.owner, of.id, of.bob, "viewer")
-    expect(yield* roleOf(of, of.bob)).toBe("viewer")
-    expect(yield* code(accept(of.ann, secret))).toBe("ok")
-  }).pipe(fresh)
+it.effect(
+  "a link kept from before a removal does not undo the removal, and an existing member does not use up a link",
+  () =>
+    Effect.gen(function* () {
+      const of = yield* setting
+      const members = yield* Members
+      const scope = { workspaceId: of.id, acting: { subject: of.owner } }
+      yield* joinWorkspace(of.owner, of.id, of.bob)
+      const { secret } = yield* invite(of, of.owner, {})
+      expect(yield* code(accept(of.bob, secret))).toBe("failed_precondition")
+      yield* TestClock.adjust("1 minute")
+      yield* members.remove(as(of.owner), scope, of.bob)
+      expect(yield* code(accept(of.bob, secret))).toBe("failed_precondition")
+      yield* TestClock.adjust("1 minute")
+      yield* joinWorkspace(of.owner, of.id, of.bob, "viewer")
+      expect(yield* roleOf(of, of.bob)).toBe("viewer")
+      expect(yield* code(accept(of.ann, secret))).toBe("ok")
+    }).pipe(fresh)
 )
 
-it.effect("inviting somebody again ends the earlier link, and an active member is refused", () =>
+it.effect("inviting somebody again ends the earlier link, and inviting an active member is refused", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const members = yield* Members
@@ -277,22 +279,24 @@ it.effect("inviting somebody again ends the earlier link, and an active member i
   }).pipe(fresh)
 )
 
-it.effect("the subject that an invited person is listed under withdraws the invitation, and changes nothing else", () =>
-  Effect.gen(function* () {
-    const of = yield* setting
-    const members = yield* Members
-    const acting = (subject: string) => ({ workspaceId: of.id, acting: { subject } })
-    const { member, secret } = yield* invite(of, of.owner, { email: "ann@example.com" })
-    const standIn = member?.subject ?? ""
-    expect(yield* code(members.update(as(of.owner), acting(of.owner), standIn, { role: "viewer" }))).toBe(
-      "failed_precondition"
-    )
-    yield* joinWorkspace(of.owner, of.id, of.bob)
-    expect(yield* code(members.remove(as(of.bob), acting(of.bob), standIn))).toBe("permission_denied")
-    expect(yield* code(members.remove(as(of.admin), acting(of.admin), standIn))).toBe("ok")
-    expect(yield* code(accept(of.ann, secret))).toBe("not_found")
-    expect(yield* code(members.remove(as(of.admin), acting(of.admin), standIn))).toBe("not_found")
-  }).pipe(fresh)
+it.effect(
+  "an invited person's placeholder subject can be used to withdraw the invitation, but not to change anything else",
+  () =>
+    Effect.gen(function* () {
+      const of = yield* setting
+      const members = yield* Members
+      const acting = (subject: string) => ({ workspaceId: of.id, acting: { subject } })
+      const { member, secret } = yield* invite(of, of.owner, { email: "ann@example.com" })
+      const standIn = member?.subject ?? ""
+      expect(yield* code(members.update(as(of.owner), acting(of.owner), standIn, { role: "viewer" }))).toBe(
+        "failed_precondition"
+      )
+      yield* joinWorkspace(of.owner, of.id, of.bob)
+      expect(yield* code(members.remove(as(of.bob), acting(of.bob), standIn))).toBe("permission_denied")
+      expect(yield* code(members.remove(as(of.admin), acting(of.admin), standIn))).toBe("ok")
+      expect(yield* code(accept(of.ann, secret))).toBe("not_found")
+      expect(yield* code(members.remove(as(of.admin), acting(of.admin), standIn))).toBe("not_found")
+    }).pipe(fresh)
 )
 
 it.effect("an archived Workspace invites and admits nobody", () =>

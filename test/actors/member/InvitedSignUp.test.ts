@@ -11,7 +11,7 @@ import { fresh, setting, invite, accept, code, roleOf } from "./support/InvitedW
 
 const password = Redacted.make("a password of somebody new")
 
-it.effect("an open link creates one account with an unverified address, which is a member at once", () =>
+it.effect("an open link creates one account with an unverified address, which becomes a member at once", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const users = yield* Users
@@ -32,7 +32,7 @@ it.effect("an open link creates one account with an unverified address, which is
   }).pipe(fresh)
 )
 
-it.effect("a link with an unverified address creates no account; the operator's link does, with that address", () =>
+it.effect("a link to an unverified address creates no account; the operator's link does, with that address", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const users = yield* Users
@@ -54,7 +54,7 @@ it.effect("a link with an unverified address creates no account; the operator's 
   }).pipe(fresh)
 )
 
-it.effect("the operator invites to the server only; an expired invitation creates no account", () =>
+it.effect("the operator can invite just to the server; an expired invitation creates no account", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const users = yield* Users

@@ -60,20 +60,20 @@ it.effect("lower roles and outsiders change nothing", () =>
   }).pipe(fresh)
 )
 
-it.effect("only owners change roles, or touch an owner's membership", () =>
+it.effect("only owners can change roles or modify an owner's membership", () =>
   Effect.gen(function* () {
     const of = yield* team
     expect(yield* code(update(of, of.admin, of.viewer, { role: "member" }))).toBe("permission_denied")
     expect(yield* code(update(of, of.admin, of.admin, { role: "owner" }))).toBe("permission_denied")
     expect(yield* code(update(of, of.admin, of.owner, { status: "suspended" }))).toBe("permission_denied")
     expect(yield* code(remove(of, of.admin, of.owner))).toBe("permission_denied")
-    // Naming the current role changes nothing, so nothing is refused.
+    // Setting the current role changes nothing, so nothing is refused.
     expect(yield* code(update(of, of.admin, of.viewer, { role: "viewer", status: "suspended" }))).toBe("ok")
     expect((yield* update(of, of.owner, of.member, { role: "owner" })).role).toBe("owner")
   }).pipe(fresh)
 )
 
-it.effect("the last owner remains owner, active and present", () =>
+it.effect("the last owner cannot be demoted, suspended or removed", () =>
   Effect.gen(function* () {
     const of = yield* team
     const users = yield* Users
@@ -90,7 +90,7 @@ it.effect("the last owner remains owner, active and present", () =>
   }).pipe(fresh)
 )
 
-it.effect("two owners who leave at the same moment cannot both succeed", () =>
+it.effect("two owners leaving at the same moment cannot both succeed", () =>
   Effect.gen(function* () {
     const of = yield* team
     yield* update(of, of.owner, of.admin, { role: "owner" })
@@ -112,7 +112,7 @@ it.effect("removal suspends at once: it revokes the role and stops the member's 
     expect(yield* sql`SELECT status FROM memberships WHERE subject = ${of.admin}`).toMatchObject([
       { status: "suspended" }
     ])
-    // Invited again, with the newly assigned role.
+    // Invited again, with the new role.
     yield* joinWorkspace(of.owner, of.id, of.admin, "viewer")
     expect(Option.getOrNull(yield* memberships.role(of.admin, of.id))).toBe("viewer")
   }).pipe(fresh)
@@ -160,7 +160,7 @@ it.effect("members are listed oldest first, including suspended ones, and the hi
   }).pipe(fresh)
 )
 
-it.effect("everybody can leave, and only they can come back, by a new invitation", () =>
+it.effect("anybody can leave, and only those who left can come back, by a new invitation", () =>
   Effect.gen(function* () {
     const of = yield* team
     const memberships = yield* Memberships
@@ -172,7 +172,7 @@ it.effect("everybody can leave, and only they can come back, by a new invitation
     expect(yield* code(update(of, of.owner, of.viewer, { status: "active" }))).toBe("failed_precondition")
     yield* joinWorkspace(of.owner, of.id, of.viewer, "member")
     expect(Option.getOrNull(yield* memberships.role(of.viewer, of.id))).toBe("member")
-    // A suspension by somebody else can be taken back: the person had accepted, and did not leave.
+    // A suspension by somebody else can be undone: the person had accepted, and did not leave.
     yield* remove(of, of.owner, of.viewer)
     expect(yield* code(update(of, of.owner, of.viewer, { status: "active" }))).toBe("ok")
   }).pipe(fresh)
@@ -199,7 +199,7 @@ it.effect("ownership is handed over to an active member at once, and by an owner
   }).pipe(fresh)
 )
 
-it.effect("a hand-over and the heir's leaving at the same moment leave an owner", () =>
+it.effect("a hand-over while the new owner is leaving still leaves an owner", () =>
   Effect.gen(function* () {
     const of = yield* team
     const memberships = yield* Memberships

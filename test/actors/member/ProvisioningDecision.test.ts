@@ -234,7 +234,7 @@ test("an account is created by a matching rule, whatever Workspaces it names", (
   expect(provisioningDecision([], proven(["platform"], "ann@acme.example"), []).admitted).toBe(false)
 })
 
-test("rules name people, each Workspace once, and only claims that the provider can prove", () => {
+test("rules name people, each Workspace once, and only claims that the provider can vouch for", () => {
   const twice: ProvisioningRule = { groups: ["a"], workspaces: [...inAcme("viewer"), ...inAcme("admin")] }
   expect(ruleFaults([staff, {}, twice]).map(({ path }) => path)).toEqual(["/1", "/2/workspaces"])
   expect(rulesContradiction([everybody], "email_verified")).toContain("SVC_UPSTREAM_OIDC_TRUST=single_tenant")

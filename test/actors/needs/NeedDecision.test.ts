@@ -120,7 +120,7 @@ describe("a Capsule", () => {
     expect(entries.map(({ runId }) => runId)).toEqual([runId(3)])
   })
 
-  test("that was never applied says so with its failure", () => {
+  test("that has never been applied says so, with its failure", () => {
     const current_state_version_id = StateVersionId.make(`sv_${"a".repeat(24)}`)
     const neverApplied = (change: Partial<StandingRow>) =>
       decided({ capsules: [capsule(1, { run_status: "failed", ...change })] }).entries[0]?.neverApplied
@@ -131,7 +131,7 @@ describe("a Capsule", () => {
 describe("one commit", () => {
   const commits = new Map([commit(1, "c".repeat(40)), commit(2, "c".repeat(40)), commit(3, "d".repeat(40))])
 
-  test("that several Capsules wait for is one entry, over snapshots of several paths", () => {
+  test("that several Capsules are waiting for is one entry, across snapshots of several paths", () => {
     const { entries } = decided({ capsules: [behind(1, 1), behind(2, 2), behind(3, 3)], commits })
     expect(entries.map(({ capsules, key }) => [key, capsules.map(({ name }) => name)])).toEqual([
       [`commit ${sourceId} ${"c".repeat(40)}`, ["capsule-1", "capsule-2"]],
@@ -139,13 +139,13 @@ describe("one commit", () => {
     ])
   })
 
-  test("does not apply to a Capsule with something worse", () => {
+  test("is not listed for a Capsule that has something worse", () => {
     const drifted = { ...behind(2, 2), drift_status: "drifted" as const }
     const { entries } = decided({ capsules: [behind(1, 1), drifted], commits })
     expect(entries.map(({ kind, also }) => [kind, ...also]).sort()).toEqual([["drifted", "stale"], ["stale"]])
   })
 
-  test("is not offered again to the Capsules of an open update, which may be held", () => {
+  test("is not offered again to Capsules in an open update, which may be on hold", () => {
     const id = RunGroupId.make(`rgrp_${"a".repeat(24)}`)
     const update = (held_reason: string | null) => ({ id, created_at: at, held_reason, capsules: [capsuleId(1)] })
     const kinds = (held: string | null) =>
@@ -190,12 +190,12 @@ test("every Capsule is counted once, by its worst reason", () => {
   })
 })
 
-test("more Capsules than are read make the counts a lower bound", () => {
+test("if there are more Capsules than are read, the counts are a lower bound", () => {
   const capsules = Array.from({ length: mostCapsules + 1 }, (_, index) => capsule(index))
   expect(decided({ capsules }).health).toMatchObject({ capsules: mostCapsules, complete: false })
 })
 
-test("the list is in the order of reasons, then newest first", () => {
+test("the list is ordered by reason, then newest first", () => {
   const place = (kind: "failed" | "drifted", since: string, key: string) => placeOf({ kind, since, key })
   const sorted = [
     place("drifted", later, "a"),

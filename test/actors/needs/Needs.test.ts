@@ -20,7 +20,7 @@ const stale = {
 
 const shown = ({ also, capsules, kind }: Need) => [kind, ...also, ...capsules.map(({ name }) => name)].join(" ")
 
-tests.live("what needs a person is one list in pages, worst first, with what its entries show", () =>
+tests.live("what needs a person is one paged list, worst first, with what its entries show", () =>
   Effect.gen(function* () {
     const { workspaceId } = yield* TestPlane
     const needs = yield* Needs

@@ -21,7 +21,7 @@ beforeEach(() => points.at.clear())
 
 const outputs = [{ from: "hello", to: "greeting", required: false }]
 
-/** A Capsule of one Workspace, and one in another that reads its greeting through an approved share. */
+/** A Capsule in one Workspace, and one in another that reads its greeting through an approved share. */
 const sharing = Effect.fnUntraced(function* (name: string) {
   const { context, otherWorkspaceId, workspaceId } = yield* Bench
   const shares = yield* OutputShares
@@ -89,7 +89,7 @@ describe("values delivered to a plan, revoked before its apply", () => {
       expect((yield* runs.read(waiting.id)).status).toBe("superseded")
       expect(yield* reasonOf(waiting.id)).toBe(shareRevoked)
       expect((yield* Effect.flip(runs.approve(context, waiting.id, {}))).code).toBe("failed_precondition")
-      // A share's consumers are shown to its own side.
+      // A share's consumers are visible on the side that made the share.
       expect(yield* auditOf(one.shareId, "output_share.revoke")).toEqual({ [otherWorkspaceId]: [waiting.id] })
 
       expect((yield* runs.read(untouched.id)).status).toBe("succeeded")
@@ -97,7 +97,7 @@ describe("values delivered to a plan, revoked before its apply", () => {
       expect((yield* runs.read(untouched.id)).status).toBe("superseded")
       expect((yield* Effect.flip(runs.apply(context, untouched.id, undefined))).code).toBe("failed_precondition")
 
-      // Later plans use nothing of it.
+      // Later plans use nothing from it.
       const after = yield* planOf(one.capsuleId)
       expect((yield* applied(after.id)).status).toBe("succeeded")
       expect((yield* outputsOf(one.capsuleId))["greeting"]).toBe("from the default")
@@ -116,7 +116,7 @@ describe("values delivered to a plan, revoked before its apply", () => {
     })
   )
 
-  tests.live("refuses the apply of a plan that was not voided, both on request and on start", () =>
+  tests.live("refuses to apply a plan that was not voided, both on request and on start", () =>
     Effect.gen(function* () {
       const { context } = yield* Bench
       const runs = yield* Runs
@@ -129,7 +129,7 @@ describe("values delivered to a plan, revoked before its apply", () => {
 
       const starting = yield* sharing("starting")
       const second = yield* approved(starting.capsuleId)
-      // In the transaction that admits the apply, after its check.
+      // Inside the transaction that admits the apply, after its check.
       points.at.set(
         "apply.run.queued",
         Effect.provideService(revokeSilently(starting.shareId), SqlClient.SqlClient, sql)
@@ -140,7 +140,7 @@ describe("values delivered to a plan, revoked before its apply", () => {
     })
   )
 
-  tests.live("leaves a plan computed meanwhile unreviewable", () =>
+  tests.live("does not let a plan computed in the meantime become reviewable", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* Bench
       const shares = yield* OutputShares
@@ -152,7 +152,7 @@ describe("values delivered to a plan, revoked before its apply", () => {
     })
   )
 
-  tests.live("does not touch a running apply", () =>
+  tests.live("does not affect a running apply", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* Bench
       const shares = yield* OutputShares
@@ -170,7 +170,7 @@ describe("values delivered to a plan, revoked before its apply", () => {
     })
   )
 
-  tests.live("refuses a plan of an older release, which does not record what it used", () =>
+  tests.live("refuses a plan from an older release, which does not record what it used", () =>
     Effect.gen(function* () {
       const { context, otherWorkspaceId } = yield* Bench
       const sql = yield* SqlClient.SqlClient

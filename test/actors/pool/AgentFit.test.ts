@@ -48,14 +48,14 @@ const cases: ReadonlyArray<readonly [title: string, need: AgentNeed, lack: Lack 
   ["other credentials", { tool: {}, provided: ["cloud", "other"] }, { property: "credentials", needed: "other" }]
 ]
 
-describe("what an agent lacks to execute a Run", () => {
+describe("what an agent lacks in order to execute a Run", () => {
   test.each(cases)("%s", (_, need, lack) => {
     expect(lackOf(facts, need)).toEqual(lack)
   })
 })
 
-describe("the tool of a Run", () => {
-  test("is OpenTofu where either will do, and the highest version", () => {
+describe("the tool for a Run", () => {
+  test("is OpenTofu if either will do, and the highest version", () => {
     expect(toolFor(facts, { tool: {} })).toEqual(Option.some({ name: "opentofu", version: "1.10.2" }))
     expect(toolFor(facts, { tool: { name: "terraform" } })).toEqual(
       Option.some({ name: "terraform", version: "1.11.4" })
@@ -64,7 +64,7 @@ describe("the tool of a Run", () => {
   })
 })
 
-test("the stricter of two minimum levels counts", () => {
+test("the stricter of two minimum levels applies", () => {
   expect(stricter(undefined, undefined)).toBeUndefined()
   expect(stricter("landlock", undefined)).toBe("landlock")
   expect(stricter(undefined, "landlock")).toBe("landlock")
@@ -72,7 +72,7 @@ test("the stricter of two minimum levels counts", () => {
   expect(stricter("bubblewrap", "landlock")).toBe("bubblewrap")
 })
 
-test("a need names each property that is missing", () => {
+test("a need names every missing property", () => {
   expect(needInWords({ tool: { name: "terraform", version: "1.11.4" }, platform: "linux_amd64" })).toBe(
     "Terraform 1.11.4 on linux_amd64"
   )

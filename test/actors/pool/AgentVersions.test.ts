@@ -18,7 +18,7 @@ test.each([
   expect(versionProblem(server, { protocol: agentProtocol, version })?.speaks).toBe(speaks)
 })
 
-test("another protocol cannot be spoken, and each problem says what to install", () => {
+test("a different protocol is not supported, and each problem says what to install", () => {
   const other = versionProblem("1.4.2", { protocol: agentProtocol + 1, version: "1.4.2" })
   expect(other).toMatchObject({ speaks: false, message: expect.stringContaining("1.4.2") })
   expect(versionProblem("1.4.2", { protocol: agentProtocol, version: "1.0.0" })?.message).toContain("Install svc 1.4.2")

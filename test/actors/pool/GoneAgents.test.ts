@@ -15,7 +15,7 @@ import { agentFacts } from "../../src/database/support/rows/AgentRows.ts"
 const tests = suite(AgentPresence.layer.pipe(Layer.provideMerge(testAccounts)))
 afterAll(tests.dispose)
 
-/** For a service that starts now. */
+/** For a service that is starting now. */
 const begun = Effect.map(Layer.build(Layer.fresh(GoneAgents.layer)), Context.get(GoneAgents))
 
 const at = "2026-03-01T00:00:00.000Z"
@@ -74,8 +74,7 @@ tests.live("an ephemeral agent is removed a week after it was last heard from, u
     expect(yield* there).toEqual(["group1", "group2", "group3", "group4", "labelled", "machine", "unspent1"])
     yield* TestClock.setTime(Date.parse("2026-03-08T00:01:00.000Z"))
     yield* forget
-    // The last agent of a token is removed at once; while others of the token exist, the row shows that the token was
-    // for several.
+    // The last agent of a token is removed immediately; while the token has other agents, the row shows that it was for several.
     expect(yield* there).toEqual(["group1 revoked", "group2", "group3", "group4", "machine"])
     expect(yield* sql`SELECT COUNT(*) AS n FROM audit_events WHERE action = 'agent.forget'`).toEqual([{ n: 3 }])
     yield* sql`UPDATE agent_runs SET ended_at = ${at} WHERE agent_id = ${busy}`
@@ -85,7 +84,7 @@ tests.live("an ephemeral agent is removed a week after it was last heard from, u
     yield* TestClock.adjust("1 minute")
     yield* forget
     expect(yield* there).toEqual(["group1 revoked", "group2 revoked", "group3", "group4", "machine"])
-    // Nothing says that the first one's apply was started; the other's was, and its state may be only on that machine.
+    // Nothing says that the first one's apply was started; the other's was, and its state may exist only on that machine.
     yield* TestClock.setTime(Date.parse("2029-04-04T00:01:00.000Z"))
     yield* forget
     expect(yield* there).toEqual(["group1 revoked", "group2 revoked", "group3 revoked", "group4", "machine"])
@@ -98,7 +97,7 @@ tests.live("an ephemeral agent is removed a week after it was last heard from, u
   }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
 )
 
-tests.live("an agent awaiting the review of a restore is not removed before the review, nor right after it", () =>
+tests.live("an agent awaiting the review after a restore is not removed before the review, nor right after it", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient
@@ -134,7 +133,7 @@ tests.live("an agent that handed in what its apply left owes nothing", () =>
     yield* add("agent_runs", { ...claim, fence: 2, claim: "second" })
     yield* TestClock.setTime(Date.parse("2026-03-09T00:00:00.000Z"))
     const { forget } = yield* begun
-    // The agent was away for longer than any period, and so was the service.
+    // The agent was away for longer than any of the periods, and so was the service.
     yield* forget
     expect(yield* there).toEqual(["back"])
     yield* TestClock.adjust("1 hour")

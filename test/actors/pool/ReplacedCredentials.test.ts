@@ -3,14 +3,14 @@ import { type AgentCredentials, holdersOf, replacedOf } from "../../../actors/po
 
 const plan = [{ name: "cloud", mark: "a" }]
 
-/** An agent that has these of its own; one without a mark is of an earlier release. */
+/** An agent that has these credentials of its own; one without a mark is from an earlier release. */
 const agent = (agentId: string, own: Readonly<Record<string, string | undefined>>): AgentCredentials => ({
   agentId,
   names: Object.keys(own),
   marks: Object.entries(own).flatMap(([name, mark]) => (mark === undefined ? [] : [{ name, mark }]))
 })
 
-/** The same, and it has been silent for long. */
+/** The same agent, after a long silence. */
 const silent = (...given: Parameters<typeof agent>): AgentCredentials => ({ ...agent(...given), isSilent: true })
 
 const cases: ReadonlyArray<

@@ -38,7 +38,7 @@ afterAll(tests.dispose)
 const at = "2026-03-01T00:00:00.000Z"
 const id = (prefix: string, name: string) => `${prefix}_${name.padEnd(26, "0")}`
 
-/** A pool, and one of its agents that has just been in contact. */
+/** A pool with one agent that has just been in contact. */
 const connected = Effect.fnUntraced(function* (
   name: string,
   places: number,
@@ -115,10 +115,10 @@ const reasonOf = (runId: RunId) =>
 const over = (...ids: ReadonlyArray<RunId>) =>
   Effect.forEach(ids, (runId) => setRun(runId, { status: "succeeded", owner: null }), { discard: true })
 
-/** What the control plane does whenever something may have changed. */
+/** Does what the control plane does whenever something may have changed. */
 const look = Effect.flatMap(RunQueue, ({ claim }) => claim("inst_test#1"))
 
-tests.live("drift checks of a pool come behind people's Runs, and leave the last free place of its agents open", () =>
+tests.live("drift checks in a pool come after people's Runs, and leave the last free place on its agents open", () =>
   Effect.gen(function* () {
     const queued = yield* workspace
     const agent = yield* connected("one", 2)
@@ -147,7 +147,7 @@ const setAgent = Effect.fnUntraced(function* (agentId: AgentId, columns: Readonl
   yield* sql`UPDATE agents SET ${sql.update(columns)} WHERE id = ${agentId}`
 })
 
-tests.live("a scheduled drift check stops for a person's Run that its agent could execute, and for no other", () =>
+tests.live("a scheduled drift check stops for a person's Run that its agent could execute, and for no other Run", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const queued = yield* workspace
@@ -157,7 +157,7 @@ tests.live("a scheduled drift check stops for a person's Run that its agent coul
     const first = yield* queued("first", "drift_check", "schedule")
     const second = yield* elsewhere("second", "drift_check", "schedule")
     const asked = yield* queued("asked", "drift_check")
-    // The second one is the latest, which would stop first if its agent could execute what waits.
+    // The second one started last, so it would stop first if its agent could execute the waiting Run.
     for (const [runId, owner, started_at] of [
       [first, one, at],
       [second, two, "2026-03-01T00:01:00.000Z"]
@@ -166,13 +166,13 @@ tests.live("a scheduled drift check stops for a person's Run that its agent coul
     }
     yield* look
     expect(yield* reasonOf(first)).toBeNull()
-    // Its Workspace may not use the pool any more.
+    // Its Workspace may no longer use the pool.
     const refused = yield* stranger("refused", "plan")
     const row = yield* (yield* RunLedger).find(refused)
     yield* sql`DELETE FROM agent_pool_workspaces WHERE workspace_id = ${row?.workspace_id ?? ""}`
     yield* look
     expect([yield* reasonOf(first), yield* reasonOf(second)]).toEqual([null, null])
-    // The second agent has no tool: nobody's Run would find a place there.
+    // The second agent has no tool, so nobody's Run could run on it.
     const plan = yield* queued("plan", "plan")
     const other = yield* elsewhere("other", "plan")
     yield* look
@@ -199,7 +199,7 @@ tests.live("no scheduled drift check stops for a Run that its agent has declined
     yield* look
     expect(yield* reasonOf(check)).toBeNull()
     const later = (time: number) => after(time, Effect.andThen(presence.heard(agent), look))
-    // It may be offered to the agent again, which answers the same, once its check has ended by itself.
+    // It may be offered to the agent again, which responds the same way, once its check has ended by itself.
     expect([
       yield* after(59, declines.mayBeOffered(agent, plan)),
       yield* after(61, declines.mayBeOffered(agent, plan))
@@ -209,7 +209,7 @@ tests.live("no scheduled drift check stops for a Run that its agent has declined
     yield* later(601)
     expect(yield* reasonOf(check)).toBe(goesFirst)
     yield* setRun(check, { cancel_reason: null, cancel_requested_at: null })
-    // Another Run of the same person was not declined, and what an agent accepted was not either.
+    // Another Run of the same person has not been declined, and neither has one that an agent accepted.
     yield* declines.declined(agent, plan)
     const other = yield* queued("other", "plan")
     yield* look

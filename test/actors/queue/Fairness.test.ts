@@ -43,7 +43,7 @@ const installed = Effect.fnUntraced(function* (
 
 describe.skipIf(Bun.which("terraform") === null)("six builds of one member", () => {
   tests.live(
-    "delay neither another Workspace nor the member's own applies",
+    "do not delay other Workspaces or the member's own applies",
     () =>
       Effect.gen(function* () {
         const { commit, context, notesDir, workspaceId } = yield* TestPlane
@@ -56,7 +56,7 @@ describe.skipIf(Bun.which("terraform") === null)("six builds of one member", () 
         const own = yield* installed(member, "own", "plain")
         const theirs = yield* installed(other, "theirs", "plain")
 
-        // A build ends when the file `go` exists, as it does for the first plans.
+        // A build ends once the file `go` exists; for the first plans it already does.
         const go = join(notesDir, "go")
         const script = `mkdir out && echo x > out/x && until [ -e ${go} ]; do sleep 0.05; done`
         const sourceBuild = { commands: [{ argv: ["sh", "-c", script] }], outputs: [RelativePath.make("out")] }
@@ -72,10 +72,10 @@ describe.skipIf(Bun.which("terraform") === null)("six builds of one member", () 
         const builds = yield* Effect.forEach(six, ({ capsuleId }) =>
           Effect.map(capsules.plan(context, capsuleId, undefined), ({ value }) => value.id)
         )
-        // Two of them build until the test lets them end.
+        // Two of them keep building until the test lets them end.
         for (const id of builds.slice(0, 2)) yield* eventOf(id, "run.phase", 2)
 
-        // With the old queue the builds held every place, and none of these ever started.
+        // With the old queue, the builds held every place and none of these ever started.
         const plan = yield* settled((yield* capsules.plan(other.context, theirs.capsuleId, undefined)).value.id)
         expect(plan.status).toBe("waiting_approval")
         const source = (yield* sources.list(other.workspaceId, { limit: 1 })).items[0]

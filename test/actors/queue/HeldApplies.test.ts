@@ -30,7 +30,7 @@ const restoredAt = (at: string) =>
     })}`
   })
 
-/** A pool that is there no more, and whose agents may still apply; another one has a shorter lease. */
+/** A pool that no longer exists but whose agents may still apply; another pool has a shorter lease. */
 const pools = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const at = "2026-01-01T00:00:00.000Z"
@@ -40,7 +40,7 @@ const pools = Effect.gen(function* () {
   }
 })
 
-/** Both clocks of a process: the time of day, which may be set, and the monotonic one; in seconds. */
+/** A process's two clocks: the wall clock, which may be changed, and the monotonic one; in seconds. */
 const clocks = <A, E, R>(day: number, monotonic: number, effect: Effect.Effect<A, E, R>) =>
   Effect.clockWith((clock) => {
     const told: Clock.Clock = Object.assign(Object.create(clock), {
@@ -54,7 +54,7 @@ const restored = Date.parse("2026-03-01T00:00:00.000Z") / 1000
 const iso = (seconds: number) => new Date(seconds * 1000).toISOString()
 
 tests.live(
-  "the hold after a restore goes by the time of day until the process begins, and by no such time from then on",
+  "the hold after a restore follows the wall clock until the process starts, and ignores it from then on",
   () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -66,12 +66,12 @@ tests.live(
       yield* pools
       const late = yield* begunAt(restored + 100)
       const until = iso(restored + held)
-      // The clock is set far ahead, and far back.
+      // The wall clock is set far ahead, then far back.
       for (const day of [restored + 100, restored + 1e6, restored - 1e6]) {
         expect(yield* clocks(day, held - 101, late.end)).toBe(until)
         expect(yield* clocks(day, held - 100, late.end)).toBeUndefined()
       }
-      // It was behind already when the process began, so the time since the restore is not known.
+      // The clock was already behind when the process started, so the time since the restore is unknown.
       const behind = yield* begunAt(restored - 5000)
       expect(yield* clocks(restored, held - 1, behind.end)).toBe(iso(restored - 5000 + held))
       expect(yield* clocks(restored, held, behind.end)).toBeUndefined()
@@ -89,7 +89,7 @@ const placeOf = Effect.fnUntraced(function* (id: RunId) {
 })
 
 tests.live(
-  "while agents may apply what a restored server does not know, the control plane applies nothing itself",
+  "while agents may be running applies that a restored server does not know about, the control plane applies nothing itself",
   () =>
     Effect.gen(function* () {
       const ledger = yield* RunLedger
@@ -106,11 +106,11 @@ tests.live(
       const check = yield* queued("check", "drift_check", "schedule")
       expect(yield* claim).toBe(check)
       const [apply, destroy] = [yield* queued("apply", "apply"), yield* queued("destroy", "destroy_apply")]
-      // The check would give way in vain.
+      // The check would give way for nothing.
       expect(yield* claim).toBeUndefined()
       expect((yield* ledger.find(check))?.cancel_requested_at).toBeNull()
       yield* setRun(check, { status: "succeeded", owner: null })
-      // What changes nothing starts, although the same person asked for an apply before it.
+      // A Run that changes nothing starts, although the same person requested an apply before it.
       const plan = yield* queued("plan", "plan")
       expect(yield* claim).toBe(plan)
       yield* setRun(plan, { status: "succeeded", owner: null })

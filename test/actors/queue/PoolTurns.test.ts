@@ -32,7 +32,7 @@ const workspace = Effect.gen(function* () {
   return (yield* newWorkspace(owner.subject, { handle: `turns-${counter}` })).id
 })
 
-/** Queues Runs of a pool, in the order of the calls; by one person unless told otherwise. */
+/** Queues Runs in a pool, in the order of the calls; by one person unless told otherwise. */
 const queued = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   to: string,
@@ -67,7 +67,7 @@ const claimedAll = Effect.fnUntraced(function* (of: string, most: number) {
   return ids
 })
 
-tests.live("Workspaces that share a pool take turns, no matter how many Runs one of them has queued", () =>
+tests.live("Workspaces that share a pool take turns, no matter how many Runs any of them has queued", () =>
   Effect.gen(function* () {
     const [many, few] = [yield* workspace, yield* workspace]
     yield* pool("shared", many, few)
@@ -75,7 +75,7 @@ tests.live("Workspaces that share a pool take turns, no matter how many Runs one
     const second = yield* queued(few, "shared", 3)
     const order = yield* claimedAll("shared", 8)
     expect(order).toEqual([first[0], second[0], first[1], second[1], first[2], second[2], first[3], first[4]])
-    // So do people within one Workspace, and checks come after people's requests.
+    // So do people within a Workspace, and checks come after people's requests.
     const [check] = yield* queued(few, "shared", 1, { type: "drift_check" })
     const [colleague] = yield* queued(many, "shared", 1, { by: "bob" })
     expect(yield* claimedAll("shared", 2)).toEqual([colleague, first[5]])
@@ -86,7 +86,7 @@ tests.live("Workspaces that share a pool take turns, no matter how many Runs one
   })
 )
 
-tests.live("a Run that no agent can execute, and a pool without agents, hold up nobody", () =>
+tests.live("a Run that no agent can execute, or a pool without agents, holds up nobody", () =>
   Effect.gen(function* () {
     const [one, other] = [yield* workspace, yield* workspace]
     yield* pool("dead", one)
@@ -109,7 +109,7 @@ tests.live("a Run that no agent can execute, and a pool without agents, hold up 
   })
 )
 
-tests.live("Runs of a Workspace that a pool is not assigned to are given to none of its agents", () =>
+tests.live("Runs from a Workspace that has not been assigned a pool are given to none of its agents", () =>
   Effect.gen(function* () {
     const [assigned, stranger] = [yield* workspace, yield* workspace]
     yield* pool("own", assigned)

@@ -40,7 +40,7 @@ const of = (state: Partial<QueueState>) => decide({ limits, running: [], queued:
 describe("which Run starts next", () => {
   test("none when nothing is queued", () => expect(of({}).next).toBeUndefined())
 
-  test("the Workspace whose last Run started longest ago goes first, whatever others queued before it", () => {
+  test("one from the Workspace whose last Run started longest ago, no matter what others queued before it", () => {
     const many = ["1", "2", "3"].map((id) => queued(`a${id}`, { workspaceTurn: 7, subjectTurn: 7 }))
     const late = queued("b1", {
       workspaceId: otherWorkspace,
@@ -50,7 +50,7 @@ describe("which Run starts next", () => {
     expect<string | undefined>(of({ queued: [...many, late] }).next?.id).toBe("b1")
   })
 
-  test("within a Workspace, the person whose last Run started longest ago", () => {
+  test("within a Workspace, one from the person whose last Run started longest ago", () => {
     const many = ["1", "2", "3"].map((id) => queued(`a${id}`, { workspaceTurn: 7, subjectTurn: 7 }))
     const late = queued("b1", {
       subject: "bob",
@@ -63,7 +63,7 @@ describe("which Run starts next", () => {
     expect([...many, late].map(({ id }) => places.get(id)?.position)).toEqual([2, 3, 4, 1])
   })
 
-  test("a Run of a free Capsule, although an older one waits for its Capsule", () => {
+  test("one whose Capsule is free, even if an older Run is waiting for its Capsule", () => {
     const behind = queued("behind", { capsuleLine: "cap_1" })
     const free = queued("free", { capsuleLine: "cap_2", queuedAt: "2026-01-02T00:00:00.000Z" })
     const { next, places } = of({ running: [running("holder", { capsuleLine: "cap_1" })], queued: [behind, free] })
@@ -72,7 +72,7 @@ describe("which Run starts next", () => {
     expect(places.get("behind")).toEqual({ position: 2, ...held })
   })
 
-  test("a Run of another Workspace when one has reached its limit", () => {
+  test("one from another Workspace if a Workspace has reached its limit", () => {
     const full = ["1", "2", "3"].map((id) => running(id, { startedAt: `2026-01-0${id}T00:00:00.000Z` }))
     const { next, places } = of({
       running: full,
@@ -98,18 +98,18 @@ describe("which Run starts next", () => {
     expect<string | undefined>(of({ running: runs, queued: [build, queued("apply")] }).next?.id).toBe("build")
   })
 
-  test("a drift check after what a person requested, and never in the last place", () => {
+  test("a drift check only after people's requests, and never in the last place", () => {
     const drift = queued("drift", { isDriftCheck: true, queuedAt: "2025-01-01T00:00:00.000Z" })
     expect<string | undefined>(of({ queued: [drift, queued("plan")] }).next?.id).toBe("plan")
     const three = ["1", "2", "3"].map((id) => running(id, { workspaceId: workspaceOf(`ws_${id}`) }))
     expect(of({ running: three, queued: [drift] }).next).toBeUndefined()
     expect<string | undefined>(of({ running: three.slice(1), queued: [drift] }).next?.id).toBe("drift")
-    // Two of the three places of its Workspace are taken: the third is for a person, though the pool has two free.
+    // Two of the Workspace's three places are taken: the third is for a person, though the pool has two free.
     const own = of({ running: [running("1"), running("2")], queued: [drift] })
     expect(own.places.get("drift")).toMatchObject({ reason: "place_kept", limit: 3, heldByRunId: "1" })
   })
 
-  test("reveals nothing about the Runs of another Workspace", () => {
+  test("reveals nothing about another Workspace's Runs", () => {
     const others = ["1", "2", "3", "4"].map((id) => running(id, { workspaceId: otherWorkspace }))
     expect(of({ running: others, queued: [queued("own")] }).places.get("own")).toEqual({
       position: 1,
@@ -123,8 +123,8 @@ describe("which Run starts next", () => {
 const seed = 20_261_122
 
 describe("fairness under random arrivals", () => {
-  // N completions are ceil(N / K) for each of the K places: no Workspace is passed over by another twice.
-  test("with N active Workspaces the first claimable Run of each starts within N completions", () =>
+  // N completions are ceil(N / K) for each of the K places: no Workspace is overtaken twice by another.
+  test("with N active Workspaces, the first claimable Run in each starts within N completions", () =>
     fc.assert(
       fc.property(
         fc
@@ -133,7 +133,7 @@ describe("fairness under random arrivals", () => {
         fc.integer({ min: 1, max: 5 }),
         ([workspaces, events], places) => {
           const queue = simulated({ ...limits, runs: { places, perWorkspace: places } })
-          // Completions of other Workspaces that a Workspace with a claimable Run has seen since it last started one.
+          // How many completions in other Workspaces each Workspace with a claimable Run has seen since it last started one.
           const passed = new Map<WorkspaceId, number>()
           const settle = () => {
             for (const { workspaceId } of queue.startAll()) passed.delete(workspaceId)
@@ -167,10 +167,10 @@ describe("fairness under random arrivals", () => {
       { seed, numRuns: 300 }
     ))
 
-  test("with K places that all turn over, within ceil(N / K) rounds; the same holds for the people of one Workspace", () => {
+  test("with K places that all turn over, within ceil(N / K) rounds; the same applies to people within one Workspace", () => {
     const rounds = (lines: number, places: number, of: (line: number) => Partial<Arrival>) => {
       const queue = simulated({ ...limits, runs: { places, perWorkspace: places } })
-      // One member has queued many Runs before anyone else arrives.
+      // One member queues many Runs before anyone else arrives.
       for (let n = 0; n < 40; n++) queue.arrive({ workspace: 0, subject: 0, capsule: n, kind: "plan", ...of(0) })
       queue.startAll()
       for (let line = 1; line < lines; line++) {
@@ -191,7 +191,7 @@ describe("fairness under random arrivals", () => {
     )
   })
 
-  test("limits hold, one Run of a Capsule is active, and no place remains empty that a Run could take", () =>
+  test("limits are respected, one Run per Capsule is active, and no place stays empty that a Run could take", () =>
     fc.assert(
       fc.property(anyLimits, story(5, ["plan", "plan", "build", "drift"]), (given, events) => {
         const queue = simulated(given)
@@ -234,7 +234,7 @@ describe("a running scheduled drift check", () => {
   const asked = [{ workspaceId: workspaceOf("ws_a"), pool: "runs" as const }]
   const one: QueueLimits = { ...limits, runs: { places: 1, perWorkspace: 1 } }
 
-  test("stops when a Run waits for its place, in its Workspace or in the pool", () => {
+  test("stops if a Run is waiting for its place, in its Workspace or in the pool", () => {
     expect<ReadonlyArray<string>>(givingWay({ limits: one, running: [check("own")] }, asked)).toEqual(["own"])
     const shared = { ...limits, runs: { places: 1, perWorkspace: 2 } }
     expect<ReadonlyArray<string>>(
@@ -242,7 +242,7 @@ describe("a running scheduled drift check", () => {
     ).toEqual(["other"])
   })
 
-  test("continues while no Run waits, or while a place is free", () => {
+  test("continues while no Run is waiting, or while a place is free", () => {
     expect<ReadonlyArray<string>>(givingWay({ limits: one, running: [check("own")] }, [])).toEqual([])
     expect<ReadonlyArray<string>>(givingWay({ limits, running: [check("own")] }, asked)).toEqual([])
     const held = [running("1"), running("2"), running("3"), check("other", { workspaceId: otherWorkspace })]

@@ -22,7 +22,7 @@ afterAll(tests.dispose)
 
 let fillers = 0
 
-/** This many Runs of the Workspace waiting for a Capsule that never becomes free; removed with the Scope. */
+/** Queues this many Runs in the Workspace behind a Capsule that never becomes free; removed with the Scope. */
 const filled = Effect.fnUntraced(function* (count: number) {
   const sql = yield* SqlClient.SqlClient
   const { workspaceId } = yield* TestPlane
@@ -84,7 +84,7 @@ tests.live("a webhook that meets a full queue is not lost: the lane is synced on
     )
     yield* Effect.scoped(
       Effect.gen(function* () {
-        // One place of ten is reserved for requests of people.
+        // One place in ten is reserved for people's requests.
         yield* filled(limit - 1)
         expect(yield* deliver("first")).toEqual({ runIds: [] })
         expect(yield* deliver("second")).toEqual({ runIds: [] })
@@ -106,7 +106,7 @@ tests.live("a webhook that meets a full queue is not lost: the lane is synced on
   })
 )
 
-tests.live("a Source whose first sync meets a full queue is not created", () =>
+tests.live("a Source whose first sync finds the queue full is not created", () =>
   Effect.gen(function* () {
     const { context, url, workspaceId } = yield* TestPlane
     const sources = yield* Sources
@@ -121,7 +121,7 @@ tests.live("a Source whose first sync meets a full queue is not created", () =>
 
 describe.skipIf(Bun.which("terraform") === null)("a full queue", () => {
   tests.live(
-    "answers 429 with what to do and when, and writes nothing",
+    "responds with 429, saying what to do and when, and writes nothing",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -158,7 +158,7 @@ describe.skipIf(Bun.which("terraform") === null)("a full queue", () => {
           })
         )
         expect(before).toHaveLength(6)
-        // The refusal did not consume the key.
+        // The refusal has not consumed the key.
         const { replayed, value } = yield* capsules.plan(context, capsule.id, key)
         expect(replayed).toBe(false)
         yield* settled(value.id)
@@ -167,7 +167,7 @@ describe.skipIf(Bun.which("terraform") === null)("a full queue", () => {
   )
 
   tests.live(
-    "defers the plan of a followed lane, says so once, and starts it when there is room",
+    "defers the plan for a followed lane, reports that once, and starts the plan when there is room",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane

@@ -88,7 +88,7 @@ const events = fc.array(
 )
 
 tests.live(
-  "the claim and the places decide the same from a few rows as from the whole queue",
+  "the claim and the places are the same, whether decided from a few rows or from the whole queue",
   () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -158,7 +158,7 @@ tests.live(
 )
 
 crowded.live(
-  "a queue of 100,000 is not read for a claim",
+  "a claim does not read a whole queue of 100,000",
   () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -173,13 +173,13 @@ crowded.live(
         SELECT printf('run_%020d', i), ${workspaceId}, 'plan', 'queued', ${sql.literal(capsule)}, ${sql.literal(capsule)}, 1,
           'usr_' || (i % 3), 'user', 0, '{}', '{}', ${at}, printf('2026-01-01T00:%02d:%02d.%03dZ', i / 60000, i / 1000 % 60, i % 1000)
         FROM n`
-      // One Workspace has half of it behind one Capsule, ahead of everything else; another has one Capsule per Run.
+      // One Workspace has half of the Runs, all behind one Capsule, ahead of everything else; another has one Capsule per Run.
       yield* crowd(one, 0, 50_000, `'${namedCapsule("one")}'`)
       yield* crowd(two, 50_000, 49_999, "printf('cap_%020d', i)")
       yield* crowd(three, 99_999, 1, `'${namedCapsule("three")}'`)
 
       const candidates = yield* rows.candidates({ limits, withApplies: true })
-      // One for each person with something claimable: the Capsule's first, three people, one.
+      // One for each person with something claimable: one, three and one in the three Workspaces.
       expect<ReadonlyArray<string>>(candidates.map(({ workspaceId }) => workspaceId).toSorted()).toEqual(
         [one, two, two, two, three].toSorted()
       )
@@ -187,7 +187,7 @@ crowded.live(
       expect<string | undefined>((yield* queue.claim("owner"))?.workspace_id).toBe(two)
       expect<string | undefined>((yield* queue.claim("owner"))?.workspace_id).toBe(three)
 
-      // Each step is a search in an index of claimable Runs only; none scans `runs`.
+      // Each step looks up an index of claimable Runs only; none scans `runs`.
       const plan = yield* sql<{
         detail: string
       }>`EXPLAIN QUERY PLAN ${nearestInTurn(sql, { limits, withApplies: true })}`

@@ -53,7 +53,7 @@ const placeOf = Effect.fnUntraced(function* (id: RunId) {
   return row === undefined ? undefined : yield* (yield* RunQueue).place(row)
 })
 
-tests.live("one Run of a Capsule at a time, drift checks after what a person requested", () =>
+tests.live("one Run per Capsule at a time, and drift checks after people's requests", () =>
   Effect.gen(function* () {
     const { finish, queued } = yield* workspace
     const apply = yield* queued("apply", "apply", namedCapsule("1"))
@@ -81,7 +81,7 @@ tests.live("one Run of a Capsule at a time, drift checks after what a person req
   })
 )
 
-tests.live("limits hold per Workspace and overall, and drift checks leave a place open", () =>
+tests.live("limits apply per Workspace and overall, and drift checks leave one place open", () =>
   Effect.gen(function* () {
     const one = yield* workspace
     const other = yield* workspace
@@ -121,7 +121,7 @@ tests.live("limits hold per Workspace and overall, and drift checks leave a plac
   })
 )
 
-tests.live("a scheduled drift check stops for a requested Run without a place", () =>
+tests.live("a scheduled drift check stops for a requested Run that has no place", () =>
   Effect.gen(function* () {
     const { finish, queued, workspaceId } = yield* workspace
     const ledger = yield* RunLedger

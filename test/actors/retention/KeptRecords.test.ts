@@ -12,7 +12,7 @@ import { young, pending, idsOf, dangling, reasonsOf, allReasons } from "./suppor
 const tests = suite(RecordRemoval.layer.pipe(Layer.provideMerge(testAccounts)))
 afterAll(tests.dispose)
 
-tests.live("a Run is kept while something refers to it, whatever its age; every reason has its record here", () =>
+tests.live("a Run is kept while something refers to it, however old it is; every reason has a record here", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     yield* runs
@@ -25,7 +25,7 @@ tests.live("a Run is kept while something refers to it, whatever its age; every 
     yield* add("run_approvals", { run_id: id })
     yield* add("agent_runs", { run_id: id, ...givenUp })
     yield* add("agent_evidence", { run_id: id })
-    // Nothing is owed for an apply that was not started, was started by another agent later, or whose agent is revoked.
+    // Nothing is owed for an apply that was not started, was later started by another agent, or whose agent has been revoked.
     yield* add("agent_runs", { run_id: yield* run("unstarted"), ...givenUp })
     const sent = yield* run("sent", started)
     yield* add("agent_runs", { run_id: sent, ...givenUp })
@@ -40,7 +40,7 @@ tests.live("a Run is kept while something refers to it, whatever its age; every 
   })
 )
 
-tests.live("every table that refers to Runs by a key is removed with them or keeps them", () =>
+tests.live("every table with a key to Runs either is removed with them or keeps them", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const tables = yield* sql<{ name: string }>`SELECT name FROM sqlite_master WHERE type = 'table'`
@@ -59,7 +59,7 @@ tests.live("every table that refers to Runs by a key is removed with them or kee
   })
 )
 
-tests.live("a StateVersion stays while it is current, a rollback target, or named", () =>
+tests.live("a StateVersion is kept while it is current, a rollback target, or named", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const { goes } = yield* states
@@ -73,7 +73,7 @@ tests.live("a StateVersion stays while it is current, a rollback target, or name
 )
 
 tests.live(
-  "a snapshot stays while an existing Capsule, an open plan, a rollback target or a lane needs it; so does its report",
+  "a snapshot is kept while an existing Capsule, an open plan, a rollback target or a lane needs it; so is its report",
   () =>
     Effect.gen(function* () {
       yield* emptyWorld
@@ -104,7 +104,7 @@ tests.live(
     })
 )
 
-tests.live("records of plans, decisions and backups stay while they are open, newest or named", () =>
+tests.live("records of plans, decisions and backups are kept while they are open, newest or named", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const plan = yield* run("approved", pending)

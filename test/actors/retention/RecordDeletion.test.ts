@@ -15,7 +15,7 @@ afterAll(tests.dispose)
 const resource = (address: string, from: number, to: number | null) =>
   add("resource_versions", { capsule_id: living, address, valid_from: from, valid_to: to })
 
-tests.live("what several StateVersions contain is removed with the last of them, and with no earlier one", () =>
+tests.live("content shared by several StateVersions is removed with the last of them, and not before", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient
@@ -49,7 +49,7 @@ tests.live("what several StateVersions contain is removed with the last of them,
 
 const mebibyte = 1024 * 1024
 
-/** Gives a value that is sealed in parts to the place of a row. */
+/** Stores a value that is sealed in parts where a row belongs to it. */
 const inParts = Effect.fnUntraced(function* (owner: string, parts: number) {
   const sql = yield* SqlClient.SqlClient
   const value = `v2.dk_${"0".repeat(24)}.${owner.slice(-22)}`
@@ -59,7 +59,7 @@ const inParts = Effect.fnUntraced(function* (owner: string, parts: number) {
   return value
 }, Effect.orDie)
 
-tests.live("one transaction removes no more long values than it can afford, and counts their parts", () =>
+tests.live("one transaction removes no more long values than it can afford, counting their parts", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient

@@ -20,7 +20,7 @@ import {
 } from "./support/RetainedWorld.ts"
 import { young, pending, idsOf, dangling, reasonsOf, allReasons } from "./support/Removal.ts"
 
-/** How many kill points are passed before the process dies; none are deadly without it. */
+/** How many kill points are passed before the process dies; if unset, none kills it. */
 let survived: number | undefined
 const passed = new Set<KillPointName>()
 const mortal = Layer.succeed(KillPoint, (name) =>
@@ -76,7 +76,7 @@ tests.live("a destroyed Capsule keeps nothing; a released one keeps its state, w
   })
 )
 
-tests.live("the file of an ended plan and the events of an old Run are removed before the Run itself", () =>
+tests.live("an ended plan's file and an old Run's events are removed before the Run itself", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient
@@ -154,7 +154,7 @@ tests.live(
     })
 )
 
-tests.live("the background job removes a part in each turn, then pauses for a day", () =>
+tests.live("the background job removes one part per turn, then pauses for a day", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const removal = yield* RecordRemoval

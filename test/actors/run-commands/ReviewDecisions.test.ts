@@ -22,18 +22,18 @@ test("an approved plan whose approvals have lapsed accepts another one, until it
   expect(approvalRefusal({ ...approved, expires_at: at }, digest, at, true)?.code).toBe("failed_precondition")
 })
 
-test("a waiting plan is approved, with or without its digest", () => {
+test("a waiting plan can be approved, with or without its digest", () => {
   expect(approvalRefusal(waiting, digest, at)).toBeUndefined()
   expect(approvalRefusal(waiting, undefined, at)).toBeUndefined()
   expect(approvalRefusal({ ...waiting, type: "destroy_plan", expires_at: null }, digest, at)).toBeUndefined()
 })
 
-test("only a plan is approved", () => {
+test("only a plan can be approved", () => {
   const approvable = RunType.literals.filter((type) => approvalRefusal({ ...waiting, type }, digest, at) === undefined)
   expect(approvable.toSorted()).toEqual(["destroy_plan", "plan", "restore"])
 })
 
-test("a plan other than the one read is a conflict, whatever else is wrong with it", () => {
+test("a plan other than the one that was read is a conflict, whatever else is wrong with it", () => {
   const read = `sha256:${"b".repeat(64)}`
   expect(approvalRefusal(waiting, read, at)?.code).toBe("guard_conflict")
   expect(approvalRefusal({ ...waiting, plan_digest: null }, read, at)?.code).toBe("guard_conflict")

@@ -34,7 +34,7 @@ afterAll(tests.dispose)
 const main = { "main.tf": `resource "terraform_data" "a" { input = "a" }` }
 const day = 24 * 60 * 60 * 1000
 
-/** A plan that waits for review without having been computed. */
+/** A plan waiting for review that has not been computed. */
 const waitingPlan = Effect.gen(function* () {
   const { workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
@@ -99,13 +99,13 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
         expect<string | undefined>(approved.approvedBy).toBe(context.actor.subject)
         expect((yield* Effect.flip(runs.approve(context, plan.id, {}))).code).toBe("failed_precondition")
 
-        // A newer plan replaces an approved one as well.
+        // A newer plan also replaces an approved one.
         const newer = yield* replanned(capsuleId)
         expect((yield* runs.read(plan.id)).status).toBe("superseded")
         expect(yield* planFiles(plan.id)).toBe(0)
         expect(yield* codeOf(plan.id)).toBe("failed_precondition")
 
-        // One key, one apply, however often and concurrently it is sent; another key is another request.
+        // One key means one apply, however often and concurrently it is sent; another key is another request.
         yield* runs.approve(context, newer.id, {})
         const key = freshKey("apply")
         const asked = yield* Effect.all(
@@ -121,7 +121,7 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
         expect((yield* runs.apply(context, newer.id, key)).value.id).toBe(apply.id)
         expect(yield* planFiles(newer.id)).toBe(0)
 
-        // Waiting or approved, a plan expires on time, even before the job that records it.
+        // Waiting or approved, a plan expires on time, even before the job that records it has run.
         const waiting = yield* replanned(capsuleId)
         const sql = yield* SqlClient.SqlClient
         yield* sql`UPDATE runs SET expires_at = '2020-01-01T00:00:00.000Z' WHERE id = ${waiting.id}`
@@ -151,7 +151,7 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
   )
 
   tests.live(
-    "an unapplied approval is withdrawn and its comment kept; when withdrawal and apply race, one wins",
+    "an unapplied approval is withdrawn and its comment kept; if a withdrawal and an apply race, only one wins",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane
@@ -264,13 +264,13 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
         // The destroy plan is newer.
         expect((yield* runs.read(rebased.id)).status).toBe("superseded")
 
-        // An apply that is cancelled before it starts has consumed its plan, and changed nothing.
+        // An apply that is cancelled before it starts has used up its plan and changed nothing.
         const fresh = yield* replanned(capsuleId)
         yield* runs.approve(context, fresh.id, {})
         const drift = yield* capsules.driftCheck(context, capsuleId)
         yield* eventOf(drift.id, "run.started")
         const queued = (yield* runs.apply(context, fresh.id, undefined)).value
-        // The drift check yielded to it.
+        // The drift check gave way to it.
         const yielded = (yield* (yield* RunStreams).events(drift.id, 0, 100)).items.find(
           ({ kind }) => kind === "run.cancelling"
         )
@@ -283,7 +283,7 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
   )
 
   tests.live(
-    "an apply cancelled in the queue takes its plan with it",
+    "cancelling a queued apply uses up its plan",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane
@@ -306,7 +306,7 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
     120_000
   )
 
-  tests.live("the history records how the approved plan was isolated, and nothing where that is unknown", () =>
+  tests.live("the history records how the approved plan was isolated, or nothing if that is unknown", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const runs = yield* Runs

@@ -139,7 +139,7 @@ const linked = Effect.fnUntraced(function* (below: Below, ids: ReadonlyArray<Cap
   }
 })
 
-/** One action of people, repositories or machines. */
+/** One action by people, repositories or machines. */
 const step = Effect.fnUntraced(function* (below: Below, ids: ReadonlyArray<CapsuleId>, modules: PureModules) {
   const { context, workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
@@ -193,7 +193,7 @@ const step = Effect.fnUntraced(function* (below: Below, ids: ReadonlyArray<Capsu
   }
 })
 
-/** When nothing blocks it, an update brings everything up to date. */
+/** If nothing blocks it, an update brings everything up to date. */
 const convergence = Effect.fnUntraced(function* (modules: PureModules, where: string) {
   const { context, workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
@@ -219,19 +219,19 @@ const convergence = Effect.fnUntraced(function* (modules: PureModules, where: st
   expect([where, open]).toEqual([where, []])
 })
 
-tests.live(`no Capsule is quiet with an old value, whatever happens between ${steps} steps of ${seeds} seeds`, () =>
+tests.live(`no Capsule is quiet with an old value, whatever happens in ${steps} steps from ${seeds} seeds`, () =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
     const mirror = yield* providerMirror
     const { commit, moveBranch, origin, url } = yield* servedRepository(`${folder}/repository.git`)
     const modules = pureModules()
-    /** The folder as it is when the service stops at the next kill point counted down to. */
+    /** The folder as it is when the service stops at the kill point where the countdown ends. */
     const crash: { left: number; to: string; of: string } = { left: 0, to: "", of: "" }
     const points = Layer.succeed(KillPoint, () =>
       Effect.sync(() => {
         if (crash.left === 0) return
         crash.left -= 1
-        // This thread writes the database, so the copy is what a crash at this moment would leave.
+        // This thread writes to the database, so the copy is what a crash at this moment would leave.
         if (crash.left === 0)
           cpSync(crash.of, crash.to, { recursive: true, filter: (path) => !path.includes("instance.") })
       })

@@ -27,8 +27,8 @@ const member = (name: string, standing: Standing, isBehind = true): Member => ({
 const nextOfConsumer = (producer: Standing, consumer: Standing = "unplanned", isBehind = true) =>
   nextSteps([member("a", producer), member("b", consumer, isBehind)], [edge("a", "b")]).get(capsule("b"))
 
-describe("the next step for a Capsule of an update", () => {
-  test("a consumer is planned only after its producer was applied or left out", () => {
+describe("the next step for a Capsule in an update", () => {
+  test("a consumer is planned only after its producer has been applied or left out", () => {
     const wait = { kind: "wait", for: [capsule("a")] } as const
     for (const standing of ["unplanned", "planning", "waiting_approval", "approved", "applying", "outdated"] as const) {
       expect(nextOfConsumer(standing)).toEqual(wait)
@@ -37,11 +37,11 @@ describe("the next step for a Capsule of an update", () => {
     for (const standing of ["applied", "left_out"] as const) expect(nextOfConsumer(standing)).toEqual({ kind: "plan" })
   })
 
-  test("one that is not behind is left out", () => {
+  test("a Capsule that is not behind is left out", () => {
     expect(nextOfConsumer("applied", "unplanned", false)).toEqual({ kind: "leave_out" })
   })
 
-  test("one whose plan was voided is planned again, but not one that is active or finished", () => {
+  test("a Capsule whose plan was voided is planned again, but not one that is active or finished", () => {
     expect(nextOfConsumer("applied", "outdated")).toEqual({ kind: "plan" })
     for (const standing of ["planning", "waiting_approval", "approved", "applying", "applied", "failed"] as const) {
       expect(nextOfConsumer("applied", standing)).toEqual({ kind: "none" })
@@ -62,12 +62,12 @@ describe("the next step for a Capsule of an update", () => {
   })
 })
 
-test("a Capsule's wave follows the last wave of its producers", () => {
+test("a Capsule's wave comes after the last wave of its producers", () => {
   const edges = [edge("a", "b"), edge("b", "d"), edge("a", "d"), edge("outside", "a")]
   expect(Object.fromEntries(wavesOf(["d", "c", "b", "a"].map(capsule), edges))).toEqual({ a: 1, b: 2, c: 1, d: 3 })
 })
 
-test("an update has the Capsules that are behind and their consumers, as far as they can be updated", () => {
+test("an update includes the Capsules that are behind and their consumers, as far as they can be updated", () => {
   const edges = [edge("a", "b"), edge("b", "c"), edge("a", "x"), edge("x", "y")]
   const members = membersOf([capsule("a")], new Set(["a", "b", "c", "y"].map(capsule)), edges)
   expect<ReadonlyArray<string>>([...members].toSorted()).toEqual(["a", "b", "c"])

@@ -38,7 +38,7 @@ const renewed = Effect.fnUntraced(function* (id: CapsuleId) {
   expect((yield* applied(yield* replanned(id))).status).toBe("succeeded")
 })
 
-/** A chain of Capsules, each consuming the previous one, all up to date. */
+/** A chain of Capsules, each consuming the one before it, all up to date. */
 const chain = Effect.fnUntraced(function* (...names: ReadonlyArray<string>) {
   const ids: Array<CapsuleId> = []
   for (const name of names) {
@@ -75,16 +75,16 @@ const update = Effect.gen(function* () {
   return yield* (yield* Capsules).planUpdate(context, workspaceId)
 })
 
-/** Reviews, approves and applies the plan of a Capsule of a group. */
+/** Reviews, approves and applies the plan for a Capsule in a group. */
 const appliedIn = Effect.fnUntraced(function* (id: RunGroupId, name: string) {
   const planRunId = memberOf(yield* when(id, { [name]: "waiting_approval" }), name)?.planRunId
   const plan = planRunId === undefined ? yield* Effect.die("no plan") : yield* settled(planRunId)
   return yield* applied(plan)
 })
 
-describe("an update of a Workspace", () => {
+describe("a Workspace update", () => {
   tests.live(
-    "plans a consumer after its producer was applied, with the new Output, and leaves out what did not change",
+    "plans a consumer after its producer has been applied, with the new Output, and leaves out what has not changed",
     () =>
       Effect.gen(function* () {
         const runs = yield* Runs
@@ -149,36 +149,38 @@ const trio = Effect.gen(function* () {
 })
 
 describe("an update with interruptions", () => {
-  tests.live("names the failed member, continues with the others, and with it once it is planned again", () =>
-    Effect.gen(function* () {
-      const { alone, one } = yield* trio
-      modules.faults.set(one, "plan_fails")
-      const { id } = (yield* update).runGroup
-      const failed = yield* when(id, { [named("one")]: "failed", [named("alone")]: "waiting_approval" })
-      expect(memberOf(failed, named("two"))).toMatchObject({
-        state: "waiting",
-        waitsFor: [{ capsuleId: one, name: named("one"), state: "failed" }]
-      })
-      expect(memberOf(failed, named("one"))?.reason?.code).toBe("plan_failed")
-      expect((yield* appliedIn(id, named("alone"))).status).toBe("succeeded")
-      const stopped = yield* groupWhen(id, ({ status }) => status === "failed")
-      expect(memberOf(stopped, named("alone"))?.state).toBe("applied")
-      expect(stopped).not.toHaveProperty("finishedAt")
+  tests.live(
+    "names the failed member, continues with the others, and continues with it once it has been planned again",
+    () =>
+      Effect.gen(function* () {
+        const { alone, one } = yield* trio
+        modules.faults.set(one, "plan_fails")
+        const { id } = (yield* update).runGroup
+        const failed = yield* when(id, { [named("one")]: "failed", [named("alone")]: "waiting_approval" })
+        expect(memberOf(failed, named("two"))).toMatchObject({
+          state: "waiting",
+          waitsFor: [{ capsuleId: one, name: named("one"), state: "failed" }]
+        })
+        expect(memberOf(failed, named("one"))?.reason?.code).toBe("plan_failed")
+        expect((yield* appliedIn(id, named("alone"))).status).toBe("succeeded")
+        const stopped = yield* groupWhen(id, ({ status }) => status === "failed")
+        expect(memberOf(stopped, named("alone"))?.state).toBe("applied")
+        expect(stopped).not.toHaveProperty("finishedAt")
 
-      // It fails once more, and then a person repairs it.
-      modules.faults.set(one, "apply_fails_late")
-      yield* replanned(one)
-      expect((yield* appliedIn(id, named("one"))).status).toBe("failed")
-      yield* when(id, { [named("one")]: "failed", [named("two")]: "waiting" })
-      expect((yield* (yield* Capsules).read(one)).status).toBe("error")
-      yield* renewed(one)
-      yield* appliedIn(id, named("two"))
-      yield* groupWhen(id, ({ status }) => status === "succeeded")
-      expect((yield* (yield* Capsules).read(alone)).status).toBe("active")
-    })
+        // It fails once more, and then a person repairs it.
+        modules.faults.set(one, "apply_fails_late")
+        yield* replanned(one)
+        expect((yield* appliedIn(id, named("one"))).status).toBe("failed")
+        yield* when(id, { [named("one")]: "failed", [named("two")]: "waiting" })
+        expect((yield* (yield* Capsules).read(one)).status).toBe("error")
+        yield* renewed(one)
+        yield* appliedIn(id, named("two"))
+        yield* groupWhen(id, ({ status }) => status === "succeeded")
+        expect((yield* (yield* Capsules).read(alone)).status).toBe("active")
+      })
   )
 
-  tests.live("plans a waiting plan again when its input moved, and ends when it is cancelled", () =>
+  tests.live("plans a waiting plan again if its input has changed, and ends when it is cancelled", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const runs = yield* Runs
@@ -214,13 +216,12 @@ describe("an update with interruptions", () => {
         status: "cancelled",
         replacedBy: newer
       })
-      // In one transaction: after a crash in between, two updates would plan the same Capsules against each other
-      // forever.
+      // In one transaction: after a crash in between, two updates would keep planning the same Capsules against each other.
       const sql = yield* SqlClient.SqlClient
       const [ended] = yield* sql<{ cancelled_at: string }>`SELECT cancelled_at FROM run_groups WHERE id = ${older}`
       expect(ended?.cancelled_at).toBe((yield* runs.group(newer)).runGroup.createdAt)
 
-      // An update refused by every Capsule replaces none.
+      // An update refused by every Capsule does not replace any.
       yield* sql`UPDATE capsules SET tracked_ref = tracked_ref || '-gone' WHERE workspace_id = ${workspaceId}`
       const refused = (yield* Capsules).planUpdate(context, workspaceId)
       expect((yield* Effect.flip(refused)).code).toBe("failed_precondition")
@@ -259,7 +260,7 @@ describe("an update with interruptions", () => {
     })
   )
 
-  tests.live("blocks a consumer whose input became private, with the reason", () =>
+  tests.live("blocks a consumer whose input has become private, with the reason", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const { one } = yield* trio

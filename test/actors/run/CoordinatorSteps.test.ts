@@ -5,7 +5,7 @@ import { RunStatus } from "../../../schema/records/Run.ts"
 
 const at = "2026-01-01T00:00:00.000Z"
 
-test("an unfinished sync or check is waited for, and only its success leads on", () => {
+test("an unfinished sync or check is waited for, and the next step follows only if it succeeds", () => {
   const steps = RunStatus.literals.map((status) => [status, stepAfterJob({ status })])
   expect(Object.fromEntries(steps)).toEqual({
     queued: "wait",
@@ -20,7 +20,7 @@ test("an unfinished sync or check is waited for, and only its success leads on",
   expect(stepAfterJob(undefined)).toBe("wait")
 })
 
-test("a plan is reviewable once it is computed, and remains so after approval", () => {
+test("a plan is reviewable once it has been computed, and remains so after approval", () => {
   const steps = RunStatus.literals.map((status) => [
     status,
     [stepAfterPlan({ status, approved_at: null }), stepAfterPlan({ status, approved_at: at })]

@@ -34,7 +34,7 @@ const table: PriceTable = {
 const estimate = (...resourceChanges: ReadonlyArray<ResourceChange>) => estimateCost(table, { id, resourceChanges })
 
 describe("a cost estimate", () => {
-  test("is not made without prices or without a plan", () => {
+  test("is not made without prices or a plan", () => {
     expect(estimateCost(undefined, { id, resourceChanges: [] })).toMatchObject({
       status: "not_available",
       reasons: ["The operator of this server has given no price table."]
@@ -42,7 +42,7 @@ describe("a cost estimate", () => {
     expect(estimateCost(table, { id })).toMatchObject({ status: "not_available", items: [] })
   })
 
-  test("adds what is created and subtracts what is destroyed, each at the price that matches best", () => {
+  test("adds what is created and subtracts what is destroyed, each at the best-matching price", () => {
     const large = { name: "size", after: "large" }
     const answer = estimate(
       change("small", ["create"], [{ name: "size", after: "small" }]),
@@ -69,7 +69,7 @@ describe("a cost estimate", () => {
     expect(replaced?.monthlyDelta).toBe(35.1)
   })
 
-  test("is zero for a change that keeps every priced attribute", () => {
+  test("is zero for a change that leaves every priced attribute as it is", () => {
     const answer = estimate(
       change("tagged", ["update"], [{ name: "tags", before: 1, after: 2 }]),
       change("moved", ["no-op"]),
@@ -83,7 +83,7 @@ describe("a cost estimate", () => {
     const answer = estimate(
       change("a", ["create"], [{ name: "size", unknown: true }]),
       change("b", ["create"], [{ name: "size", sensitive: true }]),
-      // The region does not change, so it is not in the review; it decides between two prices.
+      // The region does not change, so it is not in the review, but it decides between two prices.
       change("c", ["update"], [{ name: "size", before: "small", after: "large" }]),
       change("d", ["create"], [], "demo_disk"),
       change("e", ["create"], [], "other_thing"),

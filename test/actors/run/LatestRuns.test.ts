@@ -15,7 +15,7 @@ afterAll(tests.dispose)
 const capsuleOf = (letter: string) => CapsuleId.make(`cap_${letter.repeat(24)}`)
 const timeOf = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString()
 
-/** A Run as it ended, created this many minutes into the year. */
+/** A finished Run, created this many minutes into the year. */
 const ended = Effect.fnUntraced(function* (
   capsuleId: CapsuleId,
   minute: number,
@@ -25,7 +25,7 @@ const ended = Effect.fnUntraced(function* (
   const ledger = yield* RunLedger
   const { workspaceId } = yield* TestPlane
   const id = run.id ?? RunId.make(`run_${capsuleId.slice(4, 5)}${String(minute).padStart(20, "0")}`)
-  // In one transaction, or the service would begin to execute it.
+  // In one transaction, or the service would start executing it.
   yield* Effect.gen(function* () {
     yield* ledger.insert({ id, workspaceId, type: run.type ?? "plan", capsuleId, trigger: "user", spec: {} })
     yield* sql`UPDATE runs SET status = ${run.status ?? "succeeded"}, created_at = ${timeOf(minute)} WHERE id = ${id}`
@@ -33,7 +33,7 @@ const ended = Effect.fnUntraced(function* (
   return id
 })
 
-tests.live("the newest Run of a Capsule is found, however many others ran since", () =>
+tests.live("a Capsule's newest Run is found, however many others have run since", () =>
   Effect.gen(function* () {
     const runs = yield* Runs
     const { workspaceId } = yield* TestPlane
@@ -57,7 +57,7 @@ tests.live("the newest Run of a Capsule is found, however many others ran since"
   })
 )
 
-tests.live("of two at the same moment, the one listed first is the newest; other Workspaces do not count", () =>
+tests.live("of two created at the same moment, the one listed first is the newest; other Workspaces do not count", () =>
   Effect.gen(function* () {
     const runs = yield* Runs
     const { workspaceId } = yield* TestPlane

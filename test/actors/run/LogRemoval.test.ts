@@ -12,7 +12,7 @@ import { suite } from "../../support/Effect.ts"
 import { setRun } from "../../support/HeldRuns.ts"
 import { namedRun } from "../../support/NamedIds.ts"
 
-/** How many kill points are passed before the process dies; none are deadly without it. */
+/** How many kill points are passed before the process dies; if unset, none kills it. */
 let survived: number | undefined
 const passed: Array<KillPointName> = []
 const mortal = Layer.succeed(KillPoint, (name) =>
@@ -43,7 +43,7 @@ const long = "2020-01-01T00:00:00.000Z"
 const transacted = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
   Effect.orDie(Effect.flatMap(SqlClient.SqlClient, (sql) => sql.withTransaction(effect)))
 
-/** An ended Run with this many batches of lines, older than the retention of logs. */
+/** A finished Run with this many batches of lines, past the retention period for logs. */
 const loggedRun = Effect.fnUntraced(function* (
   name: string,
   chunks: number,
@@ -83,7 +83,7 @@ const loggedRun = Effect.fnUntraced(function* (
 
 const needed = ["users", "workspaces", "projects", "sources", "install_configs", "capsules", "runs", "state_versions"]
 
-/** An installation with one Capsule that has a state, and nothing of earlier tests. */
+/** An installation with one Capsule that has a state, and nothing left over from earlier tests. */
 const furnished = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (const [table, values] of representativeRows) {
@@ -110,50 +110,52 @@ const audited = Effect.gen(function* () {
 
 const sum = (numbers: ReadonlyArray<number>) => numbers.reduce((total, number) => total + number, 0)
 
-tests.live("what is needed is kept, whatever its age; the removal removes exactly what the survey names", () =>
-  Effect.gen(function* () {
-    yield* furnished
-    const capsule_id = of("cap", "b")
-    const newer = new Date().toISOString()
-    const stays = [
-      yield* loggedRun("young", 1, { log_ended_at: newer }),
-      yield* loggedRun("open", 1, { log_ended_at: null }),
-      yield* loggedRun("review", 1, { type: "plan", status: "waiting_approval" }),
-      yield* loggedRun("approved", 1, { type: "plan", approved_at: long, approved_by: "usr" }),
-      yield* loggedRun("lastsync", 1, { source_id: of("src", "z"), created_at: newer }),
-      yield* loggedRun("lastrun", 1, { capsule_id, created_at: "2099-01-01T00:00:00.000Z", type: "drift_check" }),
-      yield* loggedRun("madeplan", 1, {
-        capsule_id,
-        type: "plan",
-        approved_at: long,
-        used_by_run_id: namedRun("made")
-      }),
-      yield* loggedRun("made", 1, { capsule_id, type: "apply", plan_run_id: namedRun("madeplan") })
-    ]
-    const sql = yield* SqlClient.SqlClient
-    yield* sql`UPDATE state_versions SET created_by_run_id = ${namedRun("made")} WHERE id = ${of("sv", "b")}`
-    const goes = [
-      yield* loggedRun("oldsync", 2, { source_id: of("src", "z") }),
-      yield* loggedRun("oldrun", 3, { capsule_id, type: "drift_check" }),
-      yield* loggedRun("usedplan", 1, { capsule_id, type: "plan", approved_at: long, used_by_run_id: namedRun("x") }),
-      yield* loggedRun("failed", 1, { capsule_id, type: "apply", status: "failed" })
-    ]
-    const removal = yield* LogRemoval
-    const expected = [{ workspaceId: of("ws", "a"), runs: goes.length, bytes: 700 }] as const
-    expect<unknown>(yield* removal.survey).toEqual(expected)
-    expect(Object.keys(yield* logged)).toHaveLength(stays.length + goes.length)
-    expect(yield* audited).toEqual([])
+tests.live(
+  "logs that are needed are kept, however old they are; the removal removes exactly what the survey names",
+  () =>
+    Effect.gen(function* () {
+      yield* furnished
+      const capsule_id = of("cap", "b")
+      const newer = new Date().toISOString()
+      const stays = [
+        yield* loggedRun("young", 1, { log_ended_at: newer }),
+        yield* loggedRun("open", 1, { log_ended_at: null }),
+        yield* loggedRun("review", 1, { type: "plan", status: "waiting_approval" }),
+        yield* loggedRun("approved", 1, { type: "plan", approved_at: long, approved_by: "usr" }),
+        yield* loggedRun("lastsync", 1, { source_id: of("src", "z"), created_at: newer }),
+        yield* loggedRun("lastrun", 1, { capsule_id, created_at: "2099-01-01T00:00:00.000Z", type: "drift_check" }),
+        yield* loggedRun("madeplan", 1, {
+          capsule_id,
+          type: "plan",
+          approved_at: long,
+          used_by_run_id: namedRun("made")
+        }),
+        yield* loggedRun("made", 1, { capsule_id, type: "apply", plan_run_id: namedRun("madeplan") })
+      ]
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE state_versions SET created_by_run_id = ${namedRun("made")} WHERE id = ${of("sv", "b")}`
+      const goes = [
+        yield* loggedRun("oldsync", 2, { source_id: of("src", "z") }),
+        yield* loggedRun("oldrun", 3, { capsule_id, type: "drift_check" }),
+        yield* loggedRun("usedplan", 1, { capsule_id, type: "plan", approved_at: long, used_by_run_id: namedRun("x") }),
+        yield* loggedRun("failed", 1, { capsule_id, type: "apply", status: "failed" })
+      ]
+      const removal = yield* LogRemoval
+      const expected = [{ workspaceId: of("ws", "a"), runs: goes.length, bytes: 700 }] as const
+      expect<unknown>(yield* removal.survey).toEqual(expected)
+      expect(Object.keys(yield* logged)).toHaveLength(stays.length + goes.length)
+      expect(yield* audited).toEqual([])
 
-    expect<unknown>(yield* removal.removeAll).toEqual(expected)
-    expect(Object.keys(yield* logged)).toEqual(stays.toSorted())
-    expect(yield* audited).toMatchObject([{ workspace_id: of("ws", "a"), runs: goes.length, bytes: 700 }])
-    expect(yield* removal.survey).toEqual([])
-    expect(yield* removal.removeAll).toEqual([])
-    expect(yield* audited).toHaveLength(1)
-  })
+      expect<unknown>(yield* removal.removeAll).toEqual(expected)
+      expect(Object.keys(yield* logged)).toEqual(stays.toSorted())
+      expect(yield* audited).toMatchObject([{ workspace_id: of("ws", "a"), runs: goes.length, bytes: 700 }])
+      expect(yield* removal.survey).toEqual([])
+      expect(yield* removal.removeAll).toEqual([])
+      expect(yield* audited).toHaveLength(1)
+    })
 )
 
-tests.live("all logs of a destroyed Capsule are removed, including the last one and that of its last apply", () =>
+tests.live("all logs of a destroyed Capsule are removed, including the last one and the one from its last apply", () =>
   Effect.gen(function* () {
     yield* furnished
     const sql = yield* SqlClient.SqlClient
@@ -194,7 +196,7 @@ tests.live(
         }
         const streams = yield* RunStreams
         const page = yield* streams.logs(namedRun("k0"), 0, 1000)
-        // All of it or nothing: half a log would be misleading.
+        // All or nothing: half a log would be misleading.
         expect([0, 150]).toContain(page.items.length)
         expect(deaths).toBeLessThan(100)
       }
@@ -209,7 +211,7 @@ tests.live(
     })
 )
 
-tests.live("a Run says when its log was removed, and its log is empty and ended", () =>
+tests.live("a Run shows when its log was removed, and its log is empty and ended", () =>
   Effect.gen(function* () {
     yield* furnished
     const id = yield* loggedRun("said", 2)
@@ -222,7 +224,7 @@ tests.live("a Run says when its log was removed, and its log is empty and ended"
   })
 )
 
-tests.live("the background job removes a part in each turn, then pauses", () =>
+tests.live("the background job removes one part per turn, then pauses", () =>
   Effect.gen(function* () {
     yield* furnished
     const removal = yield* LogRemoval

@@ -15,7 +15,7 @@ import { heldRun } from "../../support/HeldRuns.ts"
 import { namedRun } from "../../support/NamedIds.ts"
 import { LogEntriesJson } from "../../../actors/run/RunLogChunkRow.ts"
 
-/** How many of the next transactions of a log are committed but reported as failed. */
+/** How many of a log's next transactions are committed but reported as failed. */
 const line = { cuts: 0 }
 
 const answerLost = new SqlError({
@@ -81,7 +81,7 @@ const storedLines = Effect.fnUntraced(function* (runId: string) {
   return chunks.flatMap(({ entries }) => LogEntriesJson.read(entries))
 })
 
-tests.live("a batch of events that arrives twice is stored once; under the next fence the count starts over", () =>
+tests.live("a batch of events that arrives twice is stored once; the count starts over under the next fence", () =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
     const first = yield* newRun("events")
@@ -134,7 +134,7 @@ tests.live("lines whose acknowledgement was lost are sent again and stored once"
   }).pipe(Effect.provideService(References.MinimumLogLevel, "None"))
 )
 
-tests.live("lines still held under an earlier fence are not stored among those of the next", () =>
+tests.live("lines still held under an earlier fence are not stored among those of the next one", () =>
   Effect.gen(function* () {
     const logs = yield* RunLogs
     const first = yield* newRun("fenced")

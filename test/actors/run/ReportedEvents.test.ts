@@ -6,7 +6,7 @@ import { it } from "../../support/Effect.ts"
 
 const created = { address: "demo.a", action: "create" }
 
-it.effect("kinds that a runner may not report are refused", () =>
+it.effect("kinds that a runner must not report are refused", () =>
   Effect.gen(function* () {
     const refused: ReadonlyArray<unknown> = [
       { kind: "run.paused", data: {} },
@@ -32,7 +32,7 @@ it.effect("kinds that a runner may not report are refused", () =>
   })
 )
 
-it.effect("its texts are cleaned again and truncated", () =>
+it.effect("its strings are sanitised again and truncated", () =>
   Effect.gen(function* () {
     const received = yield* receivedFact({
       kind: "diagnostic",

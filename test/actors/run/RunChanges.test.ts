@@ -14,7 +14,7 @@ afterAll(tests.dispose)
 
 const nameOf = (id: string) => id.replace(/^run_0+/, "")
 
-/** Each change of the list with what is folded under it. */
+/** Each change in the list with what is folded under it. */
 const changesOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, filter: RunFilter = {}) {
   const { folded, items } = yield* (yield* Runs).changes(workspaceId, filter, { limit: 50 })
   return items.map(({ id }) => [
@@ -85,7 +85,7 @@ tests.live(
     })
 )
 
-tests.live("pages of changes neither repeat nor lose one, and a filter that splits changes is refused", () =>
+tests.live("pages of changes neither repeat nor lose any, and a filter that would split changes is refused", () =>
   Effect.gen(function* () {
     const workspaceId = yield* workspaceOf("pages")
     const runs = yield* Runs

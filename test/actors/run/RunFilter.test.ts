@@ -16,7 +16,7 @@ afterAll(tests.dispose)
 const payments = namedCapsule("payments")
 const orders = namedCapsule("orders")
 
-/** Two Workspaces whose Runs resemble each other. */
+/** Two Workspaces with similar Runs. */
 const world = Effect.gen(function* () {
   const [own, other] = yield* Effect.forEach(["aiko", "ken"], (name) =>
     Effect.gen(function* () {
@@ -61,7 +61,7 @@ const found = Effect.fnUntraced(function* (filter: RunFilter) {
   return items.map(({ id }) => id.replace(/^run_0+/, ""))
 })
 
-tests.live("each filter narrows the list, and all of them together", () =>
+tests.live("each filter narrows the list, and so do all of them together", () =>
   Effect.gen(function* () {
     const { own } = yield* given
     expect(yield* found({})).toEqual(["apply", "drift", "plan2", "plan1"])
@@ -77,7 +77,7 @@ tests.live("each filter narrows the list, and all of them together", () =>
   })
 )
 
-tests.live("search finds names, commits and the beginnings of ids, every word, in any letter case", () =>
+tests.live("search matches names, commits and the start of ids, requires every word, and ignores case", () =>
   Effect.gen(function* () {
     yield* given
     expect(yield* found({ search: "PAY" })).toEqual(["apply", "plan2", "plan1"])
@@ -97,7 +97,7 @@ tests.live("search finds names, commits and the beginnings of ids, every word, i
   })
 )
 
-tests.live("neither names nor ids of another Workspace are found", () =>
+tests.live("neither names nor ids from another Workspace are found", () =>
   Effect.gen(function* () {
     const { other } = yield* given
     for (const search of ["ledger", "elsewhere", "ken", namedRun("foreign"), namedSnapshot("second"), "b41d09f"]) {
@@ -110,7 +110,7 @@ tests.live("neither names nor ids of another Workspace are found", () =>
   })
 )
 
-tests.live("a facet is counted with the other filters and without its own", () =>
+tests.live("a facet is counted with the other filters applied, but not its own", () =>
   Effect.gen(function* () {
     const { own } = yield* given
     const runs = yield* Runs
@@ -172,7 +172,7 @@ tests.live("a cursor is refused with another filter, and in the other view", () 
   })
 )
 
-tests.live("lists and counts walk the index of the list, in its order", () =>
+tests.live("lists and counts walk the list's index, in its order", () =>
   Effect.gen(function* () {
     const { own } = yield* given
     const sql = yield* ReadSql

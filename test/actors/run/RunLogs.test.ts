@@ -39,7 +39,7 @@ const newRun = Effect.fnUntraced(function* (name: string) {
   return yield* heldRun(runId)
 })
 
-/** Opens the log of a Run and writes lines of 1024 characters, numbered from `from`. */
+/** Opens a Run's log and writes lines of 1024 characters, numbered from `from`. */
 const printed = (hold: RunHold, from: number, count: number) =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -73,7 +73,7 @@ tests.live("a Run that prints endlessly keeps the beginning and end of its log, 
   })
 )
 
-tests.live("another attempt of the Run gets no additional room", () =>
+tests.live("another attempt at the Run gets no additional room", () =>
   Effect.gen(function* () {
     const first = yield* newRun("again")
     const { runId } = first

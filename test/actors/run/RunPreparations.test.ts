@@ -24,7 +24,7 @@ afterAll(tests.dispose)
 const Note = Schema.Struct({ note: Schema.String })
 const form: PreparationForm<typeof Note.Type> = { kind: "plan", json: Schema.fromJsonString(Note) }
 
-/** A Run that executes, with its hold. */
+/** A Run that is executing, with its hold. */
 const executing = Effect.fnUntraced(function* (id: string) {
   const owner = yield* newPerson(id)
   const { id: workspaceId } = yield* newWorkspace(owner.subject, { handle: id })

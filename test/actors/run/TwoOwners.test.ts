@@ -43,7 +43,7 @@ const acts = [
 ] as const
 type Act = (typeof acts)[number]
 
-/** What happens to the Run from outside. A pause is an owner that is not scheduled for a while. */
+/** What happens to the Run from outside. A pause means that an owner is not scheduled for a while. */
 const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ owner: fc.nat(1), claims: fc.constant(true) }) },
   { weight: 20, arbitrary: fc.record({ owner: fc.nat(1), isPaused: fc.nat(3), act: fc.constantFrom<Act>(...acts) }) },
@@ -51,7 +51,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.constant("asked" as const) }
 )
 
-/** An execution from its own view: it may have lost its hold without knowing. */
+/** An execution from its own point of view: it may have lost its hold without knowing. */
 interface Side {
   readonly hold: RunHold
   events: number
@@ -87,7 +87,7 @@ const story = Effect.fnUntraced(function* (
   const journal = yield* RunJournal
   const checkpoints = yield* RunCheckpoints
   const run = (yield* ledger.find(runId)) ?? (yield* Effect.die("no Run"))
-  /** Of each owner, newest first: an owner that claims again may still have a paused execution. */
+  /** For each owner, newest first: an owner that claims again may still have a paused execution. */
   const sides: readonly [Array<Side>, Array<Side>] = [[], []]
   const model: Model = {
     holder: undefined,
@@ -102,7 +102,7 @@ const story = Effect.fnUntraced(function* (
   const seen = { refused: 0, written: 0, repeated: 0 }
   let counter = 0
 
-  /** Writes under a hold; returns whether the write was accepted. The model decides whether it had to be. */
+  /** Writes under a hold; returns whether the write was accepted. The model decides whether it should have been. */
   const write = Effect.fnUntraced(function* <A>(isHeld: boolean, effect: Effect.Effect<A, HoldLost>) {
     const result = yield* Effect.result(transaction(sql)(effect))
     expect(Result.isSuccess(result)).toBe(isHeld)
@@ -151,7 +151,7 @@ const story = Effect.fnUntraced(function* (
       }
       case "repeat":
         if (side.events === 0) return
-        // The acknowledgement of the batch was lost. A lost hold refuses even the resent batch.
+        // The batch's acknowledgement was lost. A lost hold refuses even the resent batch.
         yield* write(isHolder, journal.receive(hold, side.events, side.lastEvents.map(event)))
         seen.repeated += 1
         return
@@ -212,7 +212,7 @@ const story = Effect.fnUntraced(function* (
 
   for (const next of steps) {
     if (next === "takenBack") {
-      // Like recovery: in the name of the Run's owner, without its consent.
+      // Like recovery: on behalf of the Run's owner, but without its consent.
       if (model.holder === undefined) continue
       yield* transaction(sql)(lifecycle.requeue(model.holder, "taken back", { counts: counter % 2 === 0 }))
       Object.assign(model, { holder: undefined, status: "queued" })
@@ -254,7 +254,7 @@ const story = Effect.fnUntraced(function* (
 })
 
 tests.live(
-  "of two owners with pauses, lost and repeated messages, never both act for a Run, and an older fence writes nothing",
+  "two owners with pauses and with lost and repeated messages never both act for a Run, and an older fence writes nothing",
   () =>
     Effect.gen(function* () {
       const owner = yield* newPerson("fences")

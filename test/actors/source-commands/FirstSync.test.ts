@@ -45,7 +45,7 @@ const ofPlane = Effect.fnUntraced(function* (branch: string, onFailure: "keep" |
   return yield* made(yield* TestPlane, branch, onFailure)
 })
 
-/** No hand-over is left: the fate of the Source has been decided. */
+/** No hand-over is left: the Source's fate has been decided. */
 const decided = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* eventually(
@@ -64,7 +64,7 @@ const isListed = Effect.fnUntraced(function* (id: SourceId, workspaceId: Workspa
   return items.some((source) => source.id === id)
 })
 
-/** Holds the next sync once it has fetched, and nothing is written. */
+/** Holds the next sync after it has fetched and before it writes anything. */
 const holding = Effect.gen(function* () {
   const reached = yield* Deferred.make<void>()
   const gate = yield* Latch.make(false)
@@ -94,12 +94,12 @@ describe("a Source created to read a repository", () => {
         target: { kind: "source", id: source.id },
         data: { name: "nowhere", url: source.url }
       })
-      // Why it failed stays readable.
+      // The reason it failed remains readable.
       expect((yield* (yield* Runs).read(run.id)).error).toEqual(ended.error)
     })
   )
 
-  tests.live("is removed when the reading is cancelled", () =>
+  tests.live("is removed if the read is cancelled", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const hold = yield* holding
@@ -112,7 +112,7 @@ describe("a Source created to read a repository", () => {
     })
   )
 
-  tests.live("stays if somebody changed its settings while it was read", () =>
+  tests.live("is kept if somebody changed its settings during the read", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const hold = yield* holding
@@ -125,7 +125,7 @@ describe("a Source created to read a repository", () => {
     })
   )
 
-  tests.live("stays once it was read, whatever happens later", () =>
+  tests.live("is kept once it has been read, whatever happens later", () =>
     Effect.gen(function* () {
       const { commit, context, moveBranch, workspaceId } = yield* TestPlane
       const sources = yield* Sources
@@ -144,7 +144,7 @@ describe("a Source created to read a repository", () => {
     })
   )
 
-  tests.live("stays with its error if that was requested, and by default", () =>
+  tests.live("is kept with its error if that was requested, and by default", () =>
     Effect.gen(function* () {
       const { context, url, workspaceId } = yield* TestPlane
       const sources = yield* Sources
@@ -164,14 +164,14 @@ describe("a Source created to read a repository", () => {
     })
   )
 
-  tests.live("stays while another sync may still read it, and is removed if that fails too", () =>
+  tests.live("is kept while another sync may still read it, and is removed if that fails too", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sources = yield* Sources
       const hold = yield* holding
       const { run, source } = yield* ofPlane("nowhere")
       yield* hold.reached
-      // Another tab reads the same address: it finds the Source, and knows nothing of the first reading.
+      // Another tab reads the same address: it finds the Source, and does not know about the first read.
       const second = yield* holding
       const other = yield* sources.sync(context, source.id, { intent: "manual_plan" })
       yield* hold.release
@@ -188,7 +188,7 @@ describe("a Source created to read a repository", () => {
 const gaps = ["source_sync.claimed", "source_sync.executed", "source_sync.settled"] as const
 
 it.live(
-  "a Source created to read a repository is removed by the next process if the first is killed during the reading",
+  "a Source created to read a repository is removed by the next process if the first one is killed during the read",
   () =>
     Effect.gen(function* () {
       const root = yield* temporaryFolder

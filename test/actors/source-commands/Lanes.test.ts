@@ -18,13 +18,13 @@ afterAll(tests.dispose)
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
-/** A revision plan at its end. */
+/** A finished revision plan. */
 const revised = Effect.fnUntraced(function* (id: RevisionPlanId) {
   const { context } = yield* TestPlane
   return yield* stepped((yield* RevisionPlans).reconcile(context, id))
 })
 
-/** Archives the Workspace while the effect runs. */
+/** Archives the Workspace while the effect is running. */
 const archived = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const { workspaceId } = yield* TestPlane
@@ -38,7 +38,7 @@ const archived = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   })
 
 describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
-  tests.live("a webhook counts when it proves the secret, once per delivery", () =>
+  tests.live("a webhook counts if it proves knowledge of the secret, and once per delivery", () =>
     Effect.gen(function* () {
       const { commit, context, url, workspaceId } = yield* TestPlane
       const sources = yield* Sources
@@ -57,7 +57,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
         accepted.push(...runIds.map((id) => RunId.make(id)))
         expect((yield* sources.hook(source.id, delivery)).runIds).toEqual([])
       }
-      // Whatever the payload names, only the Source's own lane is synced, and only observed.
+      // Whatever the payload names, only the Source's own lane is synced, and only as an observation.
       const [sync] = yield* Effect.forEach(accepted, (id) => settled(id))
       expect([sync?.status, sync?.trigger]).toEqual(["succeeded", "webhook"])
       const { items } = yield* sources.snapshots(source.id, { limit: 10 })
@@ -112,7 +112,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
   )
 
   tests.live(
-    "a revision plan uses another ref; Source and Capsule keep their lane until its apply",
+    "a revision plan uses a different ref; Source and Capsule keep their lane until it is applied",
     () =>
       Effect.gen(function* () {
         const { commit, context } = yield* TestPlane
@@ -144,7 +144,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
         expect((yield* sources.read(capsule.sourceId)).defaultRef).toBe("revise")
         expect((yield* replanned(capsule.id)).resolvedCommit).toBe(capsule.adoptedSourceRevision?.resolvedCommit)
 
-        // The newer plan has voided the revision's plan, which says so and what to do.
+        // The newer plan has voided the revision's plan, which says so and says what to do.
         const superseded = yield* revisions.read(id)
         expect([superseded.phase, superseded.nextAction]).toEqual(["superseded", "plan_again"])
         expect(superseded.diagnostics).toEqual([
@@ -170,7 +170,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
         expect((yield* sources.read(capsule.sourceId)).defaultRef).toBe("revise")
         expect(yield* greetingsOf(capsule.id)).toEqual(["two"])
 
-        // Refusals, and failures on the way: neither touches Source or Capsule.
+        // Refusals, and failures along the way: neither affects the Source or the Capsule.
         const refused = (ref: string) =>
           Effect.map(Effect.flip(revisions.create(context, capsule.id, { ref }, freshKey())), ({ code }) => code)
         expect(yield* refused("bad..ref")).toBe("invalid_request")

@@ -11,7 +11,7 @@ import { settled } from "../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 import { greeting } from "../support/GreetingModule.ts"
 
-/** Syncs wait here after their fetch, before they write anything. */
+/** Syncs wait here after fetching, before they write anything. */
 const fetched = Effect.runSync(Queue.unbounded<void>())
 const gate = Latch.makeUnsafe(false)
 const held = Layer.succeed(KillPoint, (name) =>
@@ -24,7 +24,7 @@ afterAll(tests.dispose)
 const body = new TextEncoder().encode("{}")
 
 describe("a burst of deliveries", () => {
-  tests.live("has one queued sync, one more after each running one, and one snapshot of the commit", () =>
+  tests.live("has one queued sync, one more after each running sync, and one snapshot of the commit", () =>
     Effect.gen(function* () {
       const { commit, context, url, workspaceId } = yield* TestPlane
       const sources = yield* Sources
@@ -33,7 +33,7 @@ describe("a burst of deliveries", () => {
       const { hookSecret, source } = yield* sources.create(context, request)
       const delivered = Effect.map(sources.hook(source.id, { bearer: hookSecret, body }), ({ runIds }) => runIds)
 
-      // Two syncs run at once, and both have found the commit: a delivery that arrives now may announce another.
+      // Two syncs are running, and both have found the commit: a delivery that arrives now may announce another.
       const first = yield* delivered
       yield* Queue.take(fetched)
       const second = yield* delivered
@@ -42,7 +42,7 @@ describe("a burst of deliveries", () => {
       const running = new Set<string>([...first, ...second])
       expect([running.size, third.length, running.has(third[0] ?? "")]).toEqual([2, 1, false])
 
-      // That one waits, and serves every delivery that arrives before it begins.
+      // That one waits, and covers every delivery that arrives before it starts.
       expect([yield* delivered, yield* delivered]).toEqual([third, third])
       const sql = yield* SqlClient.SqlClient
       yield* sql`UPDATE source_lanes SET next_look_at = '2020-01-01T00:00:00.000Z' WHERE source_id = ${source.id}`

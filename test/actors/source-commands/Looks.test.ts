@@ -67,8 +67,8 @@ const scheduled = Effect.fnUntraced(function* (sourceId: SourceId) {
   return yield* Effect.forEach(started, ({ id }) => settled(id))
 })
 
-describe("automatic syncs of a Source", () => {
-  tests.live("without autoSync neither a webhook nor the schedule syncs, and a ping starts nothing", () =>
+describe("a Source's automatic syncs", () => {
+  tests.live("without autoSync, neither a webhook nor the schedule syncs, and a ping starts nothing", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const sources = yield* Sources
@@ -83,19 +83,19 @@ describe("automatic syncs of a Source", () => {
       expect((yield* Effect.flip(sources.hook(id, { body, bearer: "wrong", isPing: true }))).code).toBe(
         "unauthenticated"
       )
-      // A delivery without effect may be sent again.
+      // A delivery that had no effect may be sent again.
       const { runIds } = yield* sources.hook(id, delivery)
       expect(runIds).toHaveLength(1)
       yield* Effect.forEach(runIds, (runId) => settled(RunId.make(runId)))
       expect((yield* lanesOf(id))[0]?.nextLookAt).toBeDefined()
-      // A sync deferred by a full queue is dropped once the Source does not follow.
+      // A sync deferred by a full queue is dropped once the Source no longer follows.
       const sql = yield* SqlClient.SqlClient
       yield* sql`INSERT INTO deferred_syncs (source_id, ref, path, trigger_kind, since)
         VALUES (${id}, 'silent', '.', 'webhook', '2026-01-01T00:00:00.000Z')`
       yield* sources.update(context, id, { autoSync: false })
       expect(yield* scheduled(id)).toEqual([])
       expect(yield* sql`SELECT 1 AS one FROM deferred_syncs WHERE source_id = ${id}`).toEqual([])
-      // A previously queued sync is dropped as well.
+      // A sync that was already queued is also dropped.
       yield* sources.update(context, id, { autoSync: true })
       yield* sql`CREATE TRIGGER stops AFTER INSERT ON runs WHEN NEW.source_id = ${sql.literal(`'${id}'`)}
         BEGIN UPDATE sources SET auto_sync = 0 WHERE id = NEW.source_id; END`
@@ -106,7 +106,7 @@ describe("automatic syncs of a Source", () => {
   )
 
   tests.live(
-    "an automatic sync without news reuses the snapshot and is not listed; a requested one keeps its own record",
+    "an automatic sync that finds nothing new reuses the snapshot and is not listed; a requested one keeps its own record",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane
@@ -126,7 +126,7 @@ describe("automatic syncs of a Source", () => {
         expect((yield* snapshotsOf(id)).length).toBe(1)
         expect((yield* runsOf(id)).map((run) => run.id)).toEqual(first === undefined ? [] : [first.id])
         expect((yield* runsOf(id, true)).length).toBe(3)
-        // The history has a line for each discovery, and none for syncs without news.
+        // The history has a line for each discovery, and none for syncs that found nothing new.
         const history = yield* (yield* Audit).list(
           workspaceId,
           context.actor.subject ?? "",
@@ -149,7 +149,7 @@ describe("automatic syncs of a Source", () => {
           [found?.id, explicit.id, first?.id].flatMap((known) => known ?? [])
         )
 
-        // A Run whose id was returned remains readable for a day; then syncs without news are removed.
+        // A Run whose id was returned remains readable for a day; after that, syncs that found nothing new are removed.
         const sql = yield* SqlClient.SqlClient
         const ended = (hours: number) => {
           const at = new Date(Date.now() - hours * 3_600_000).toISOString()
@@ -217,7 +217,7 @@ describe("automatic syncs of a Source", () => {
       const [look] = yield* delivered(id, hookSecret)
       const [after, ...more] = yield* snapshotsOf(id)
       expect([after?.id, after?.repositoryManifest.reason, more.length]).toEqual([before?.id ?? "", reason, 0])
-      // This counts as news.
+      // This counts as something new.
       expect((yield* runsOf(id)).map((run) => run.id)).toContain(look?.id ?? RunId.make(`run_${"a".repeat(16)}`))
     })
   )
@@ -277,7 +277,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes that Capsules have adopt
         })
         expect((yield* replanned(capsule.id)).resolvedCommit).toBe(applied)
 
-        // The default lane is fetched, the adopted one is gone: the error is the lane's, not the Run's.
+        // The default lane is fetched, but the adopted one is gone: the error belongs to the lane, not to the Run.
         yield* moveBranch("adopted", undefined)
         expect((yield* synced(sourceId)).status).toBe("succeeded")
         expect((yield* capsules.read(capsule.id)).laneError).toMatchObject({ code: "source_ref_not_found" })

@@ -52,7 +52,7 @@ const archiveOf = Effect.fnUntraced(function* (digest: string) {
   return `${dataDir}/snapshots/${sha256.slice(0, 2)}/${sha256}.tar.zst`
 })
 
-/** Pretends that the archive was stored two days ago. */
+/** Simulates an archive stored two days ago. */
 const aged = (file: string) => {
   const then = new Date(Date.now() - 2 * 24 * 60 * 60 * 1000)
   return Effect.promise(() => utimes(file, then, then))
@@ -124,7 +124,7 @@ describe("a Source that is removed", () => {
     })
   )
 
-  tests.live("remains while a sync of it is running; when removal and sync race, one wins", () =>
+  tests.live("is kept while a sync of it is running; if a removal and a sync race, only one wins", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -164,7 +164,7 @@ describe("a Source that is removed", () => {
     })
   )
 
-  tests.live("remains while an install pins it", () =>
+  tests.live("is kept while an install pins it", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -214,7 +214,7 @@ describe("a Source that is removed", () => {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a Source of Capsules", () => {
-  tests.live("remains while one is alive, and keeps the origin of those that ended", () =>
+  tests.live("is kept while one of them is alive, and keeps the origin of those that have ended", () =>
     Effect.gen(function* () {
       const { commit, context } = yield* TestPlane
       const sources = yield* Sources

@@ -12,8 +12,8 @@ import { greeting } from "../support/GreetingModule.ts"
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-describe("the description of a commit", () => {
-  tests.live("is on every record that names the commit, and absent where an earlier release fetched it", () =>
+describe("a commit's description", () => {
+  tests.live("is on every record that names the commit, and absent if an earlier release fetched it", () =>
     Effect.gen(function* () {
       const capsules = yield* Capsules
       const sources = yield* Sources

@@ -27,7 +27,7 @@ const newSource = Effect.gen(function* () {
   return { ...made, accepts, context, sources }
 })
 
-tests.live("a renewed secret takes effect at once, and the old one proves nothing", () =>
+tests.live("a renewed secret takes effect at once, and the old one no longer proves anything", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { accepts, context, hookSecret, source, sources } = yield* newSource
@@ -43,7 +43,7 @@ tests.live("a renewed secret takes effect at once, and the old one proves nothin
       "accepted"
     ])
     expect(yield* sources.read(source.id)).toMatchObject(renewed.source)
-    // The update before may have the same millisecond, so the order of the events says nothing.
+    // The preceding update may have the same millisecond, so the order of the events proves nothing.
     const events = yield* sql<{ action: string }>`SELECT action FROM audit_events WHERE target_id = ${source.id}`
     expect(events.map(({ action }) => action)).toContain("source.hook_secret.renew")
     const dump = JSON.stringify([yield* sql`SELECT * FROM audit_events`, yield* sql`SELECT * FROM sources`])
@@ -51,7 +51,7 @@ tests.live("a renewed secret takes effect at once, and the old one proves nothin
   })
 )
 
-tests.live("of two concurrent renewals one gets a secret, and it works", () =>
+tests.live("of two concurrent renewals, one gets a secret, and that secret works", () =>
   Effect.gen(function* () {
     const { accepts, context, source, sources } = yield* newSource
     const outcomes = yield* Effect.forEach(
@@ -79,7 +79,7 @@ tests.live("a repetition under the same key renews nothing and reveals no secret
       sources.renewHookSecret(context, source.id, 2, { key: request.key, requestDigest: "b" })
     )
     expect(other.code).toBe("idempotency_conflict")
-    // A refusal is no receipt: the key remains usable.
+    // A refusal leaves no receipt: the key remains usable.
     const late = freshKey("c")
     expect((yield* Effect.flip(sources.renewHookSecret(context, source.id, 1, late))).code).toBe("guard_conflict")
     expect((yield* sources.renewHookSecret(context, source.id, 2, late)).source.hookSecretVersion).toBe(3)

@@ -27,7 +27,7 @@ const manifest = JSON.stringify({
   kind: "Repository",
   install: {
     modules: {
-      // What a Source of the folder `apps` would take for its own root if keys were not relative to the repository.
+      // What a Source for the folder `apps` would take for its own root if keys were not relative to the repository.
       ".": { inputs: [input("missing")] },
       apps: { inputs: [input("title")] },
       "apps/web": {
@@ -52,7 +52,7 @@ const files = {
   "apps/plain/main.tf": text
 }
 
-/** A Source of one folder of the repository, synced. */
+/** A Source for one folder of the repository, synced. */
 const synced = Effect.fnUntraced(function* (name: string, defaultPath: string) {
   const { commit, context, url, workspaceId } = yield* TestPlane
   const sources = yield* Sources
@@ -70,7 +70,7 @@ const synced = Effect.fnUntraced(function* (name: string, defaultPath: string) {
 })
 
 describe("a repository's manifest", () => {
-  tests.live("names modules by their path in the repository, each with its own verdict", () =>
+  tests.live("names modules by their path in the repository, each with a verdict of its own", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const { source, snapshot } = yield* synced("apps", "apps")
@@ -123,7 +123,7 @@ describe("a repository's manifest", () => {
     })
   )
 
-  tests.live("is invalid for a version that lacks a field, and says which version has it", () =>
+  tests.live("is invalid for a version that lacks a field, and says which version has that field", () =>
     Effect.gen(function* () {
       const { commit, context, url, workspaceId } = yield* TestPlane
       const sources = yield* Sources

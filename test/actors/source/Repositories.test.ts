@@ -13,7 +13,7 @@ const main = `resource "terraform_data" "a" { input = "a" }`
 
 describe.skipIf(Bun.which("terraform") === null)("repositories that a stranger made", () => {
   tests.live(
-    "are refused with a reason when empty, too large or with too many files",
+    "are refused with a reason if they are empty, too large or have too many files",
     () =>
       Effect.gen(function* () {
         const { context, emptyUrl, workspaceId } = yield* TestPlane
@@ -68,7 +68,7 @@ describe.skipIf(Bun.which("terraform") === null)("repositories that a stranger m
         expect((yield* Effect.flip(sources.file(sourceId, snapshot.id, "../main.tf"))).code).toMatch(
           /not_found|invalid_request/
         )
-        // The caller was authorised only for the Source in the address (Z3).
+        // The caller was authorised only for the Source in the URL (Z3).
         const { url, workspaceId } = yield* TestPlane
         const other = (yield* sources.create(context, { workspaceId, name: "another", url })).source.id
         expect((yield* sources.file(sourceId, snapshot.id, "main.tf")).path).toBe("main.tf")
@@ -100,7 +100,7 @@ describe.skipIf(Bun.which("terraform") === null)("repositories that a stranger m
           expect([name, plan.phase]).toEqual([name, "failed"])
           expect(plan.diagnostics[0]?.message.length ?? 0).toBeGreaterThan(0)
         }
-        // And the next one is served normally.
+        // The next one is served normally.
         expect((yield* planned("after-poison", { "main.tf": main })).plan.status).toBe("waiting_approval")
       }),
     120_000

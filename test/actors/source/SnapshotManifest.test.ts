@@ -16,7 +16,7 @@ const module = { inputs: [] }
 const valid = bytes(manifest("svc.com/v2.4", {}, { modules: { ".": module, "apps/web": module, apps: module } }))
 const broken = bytes({ apiVersion: "svc.com/v2.4", kind: "Repository" })
 
-/** A snapshot of a folder whose repository has this manifest. */
+/** A snapshot of a folder in a repository with this manifest. */
 const carrier = (found: Uint8Array, path = "."): ManifestCarrier => {
   const { document, status } = manifestVerdict({ status: "present", bytes: found })
   return {
@@ -34,7 +34,7 @@ const absent: ManifestCarrier = {
   repositoryManifest: manifestVerdict({ status: "absent" }).status
 }
 
-test("a manifest is absent, valid, or invalid with its reason, by the rules of this edition", () => {
+test("a manifest is absent, valid, or invalid with a reason, under this edition of the rules", () => {
   expect(absent.repositoryManifest).toEqual({ status: "absent", rulesVersion: manifestRulesVersion })
   expect(carrier(valid).repositoryManifest).toMatchObject({ status: "valid", apiVersion: "svc.com/v2.4" })
   expect(carrier(broken).repositoryManifest).toMatchObject({ status: "invalid", reason: expect.any(String) })
@@ -43,14 +43,14 @@ test("a manifest is absent, valid, or invalid with its reason, by the rules of t
   })
 })
 
-test("only text documents are kept", () => {
+test("only text documents are stored", () => {
   const noText = manifestVerdict({ status: "present", bytes: new Uint8Array([0xff, 0xfe, 0x00]) })
   expect(noText.status.status).toBe("invalid")
   expect(noText.document).toBeUndefined()
   expect(manifestVerdict({ status: "present", bytes: valid }).document).toBe(new TextDecoder().decode(valid))
 })
 
-test("a kept document is judged again only by another edition of the rules", () => {
+test("a stored document is judged again only under a different edition of the rules", () => {
   const { document = null, status } = manifestVerdict({ status: "present", bytes: valid })
   const judged = (before: object, text: string | null = document) =>
     judgedAgain({ manifest_document: text, repository_manifest: JSON.stringify({ ...status, ...before }) })
@@ -61,7 +61,7 @@ test("a kept document is judged again only by another edition of the rules", () 
   expect(judged({ rulesVersion: manifestRulesVersion - 1, reason: "Once refused." })?.differs).toBe(true)
 })
 
-test("a declaration is the parser's result; one refused by a sync remains refused although it parses", () => {
+test("a declaration is the parser's result; one refused by a sync remains refused even if it parses", () => {
   expect(declarationOf(absent)._tag).toBe("Absent")
   expect(declarationOf(carrier(valid))._tag).toBe("Parsed")
   expect(declarationOf(carrier(broken))._tag).toBe("Refused")
@@ -86,7 +86,7 @@ test("a manifest is pinned by its digest, and an unread one by its snapshot and 
   ).toBe(3)
 })
 
-test("a snapshot of a folder identifies its modules by their paths there", () => {
+test("a snapshot of a folder identifies its modules by their paths within the folder", () => {
   expect(declaredPaths(carrier(valid)).toSorted()).toEqual([".", "apps", "apps/web"])
   expect(declaredPaths(carrier(valid, "apps")).toSorted()).toEqual([".", "web"])
   expect(declaredPaths(carrier(valid, "app"))).toEqual([])

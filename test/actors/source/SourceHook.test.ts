@@ -6,7 +6,7 @@ const secret = "whs_0123456789"
 const body = new TextEncoder().encode('{"ref":"refs/heads/main"}')
 const signed = (key: string, bytes: Uint8Array) => `sha256=${createHmac("sha256", key).update(bytes).digest("hex")}`
 
-test("a delivery proves itself by a signature over its raw body, or by the secret itself", () => {
+test("a delivery is authenticated by a signature over its raw body, or by the secret itself", () => {
   expect(hookIsAuthentic(secret, { body, signature256: signed(secret, body) })).toBe(true)
   expect(hookIsAuthentic(secret, { body, gitlabToken: secret })).toBe(true)
   expect(hookIsAuthentic(secret, { body, bearer: secret })).toBe(true)

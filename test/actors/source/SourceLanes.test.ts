@@ -35,7 +35,7 @@ const isDue = Effect.map(
 const set = (table: string, columns: Readonly<Record<string, string | number | null>>) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE ${sql(table)} SET ${sql.update(columns)}`)
 
-tests.live("the schedule syncs only Sources that follow automatically, in an active Workspace", () =>
+tests.live("the schedule syncs only Sources that follow automatically, and only in an active Workspace", () =>
   Effect.gen(function* () {
     expect(yield* isDue).toBe(false)
     yield* set("sources", { auto_sync: 1 })
@@ -51,7 +51,7 @@ tests.live("the schedule syncs only Sources that follow automatically, in an act
   })
 )
 
-tests.live("an earlier check that ends later changes nothing", () =>
+tests.live("an earlier check that finishes later changes nothing", () =>
   Effect.gen(function* () {
     expect(yield* seen(3, "c")).toBe(true)
     expect(yield* seen(2, "b")).toBe(false)

@@ -56,14 +56,14 @@ describe("why a resource changes", () => {
     })
   })
 
-  test("is not decided between a commit and an input that reaches it", () => {
+  test("is left undecided between a commit and an input that reaches it", () => {
     expect(judged(readsSize, { commit, changedInputs: [size] })).toMatchObject({
       certain: false,
       causes: [inputCause, commit]
     })
   })
 
-  test("may be any changed input where the configuration is not fully described", () => {
+  test("may be any changed input if the configuration is not fully described", () => {
     const hidden = updated({ references: [{ attribute: "size", partial: true }] })
     expect(judged(hidden, { changedInputs: [size, { ...size, input: "b" }] })).toMatchObject({
       certain: false,
@@ -75,11 +75,11 @@ describe("why a resource changes", () => {
     })
   })
 
-  test("is drift where exactly the outside change is reverted, whatever else differs", () => {
+  test("is drift if exactly the outside change is reverted, whatever else differs", () => {
     const drift = { kind: "drift", addresses: ["demo.it"], count: 1 }
     const restored = { evidence: { resourceDrift: [drifted()] }, commit, changedInputs: [size] }
     expect(judged(updated(), { ...restored, unknown: ["inputs"] })).toMatchObject({ certain: true, causes: [drift] })
-    // A planned change of the value.
+    // A planned change to the value.
     const other = {
       ...restored,
       evidence: { resourceDrift: [drifted({ changedAttributes: [{ name: "size", before: 9 }] })] }
@@ -98,7 +98,7 @@ describe("why a resource changes", () => {
     expect(judged(updated({ actions: ["create"] }), deleted)).toMatchObject({ certain: true, causes: [drift] })
   })
 
-  test("is another resource of the plan that it refers to, itself excluded", () => {
+  test("is another resource in the plan that it refers to, but not itself", () => {
     const change = updated({ references: [{ attribute: "size", resources: ["demo.base", "demo.still"] }] })
     const base = updated({ address: "demo.base[0]", name: "base" })
     expect(judged(change, { evidence: { resourceChanges: [change, base] } })).toMatchObject({
@@ -107,14 +107,14 @@ describe("why a resource changes", () => {
     })
   })
 
-  test("is not the resource itself, whose own parts may refer to each other", () => {
+  test("is not the resource itself, even though its parts may refer to each other", () => {
     expect(judged(updated({ references: [{ attribute: "size", resources: ["demo.it"] }] }))).toMatchObject({
       certain: false,
       causes: []
     })
   })
 
-  test("is never certain where the value depends on a data source", () => {
+  test("is never certain if the value depends on a data source", () => {
     const change = updated({ references: [{ attribute: "size", resources: ["module.m.data.demo.found"] }] })
     expect(judged(change)).toMatchObject({
       certain: false,
@@ -122,7 +122,7 @@ describe("why a resource changes", () => {
     })
   })
 
-  test("may be a function with a different result each time", () => {
+  test("may be a function that returns a different result each time", () => {
     const stamped = updated({
       changedAttributes: [{ name: "at", before: "2026-01-01T00:00:00Z", after: "2026-01-02T00:00:00Z" }],
       references: [{ attribute: "at" }]
@@ -145,7 +145,7 @@ describe("why a resource changes", () => {
     })
   })
 
-  test("stays open after an incomplete apply, and is that apply for what it tainted", () => {
+  test("remains undecided after an incomplete apply, and is that apply for whatever it tainted", () => {
     expect(judged(updated(), { commit, isUnfinished: true })).toMatchObject({
       certain: false,
       causes: [commit, { kind: "unfinished" }]
@@ -154,7 +154,7 @@ describe("why a resource changes", () => {
     expect(judged(tainted, { commit })).toMatchObject({ certain: true, causes: [{ kind: "unfinished" }] })
   })
 
-  test("is not certain where inputs or commits could not be compared", () => {
+  test("is not certain if inputs or commits could not be compared", () => {
     expect(judged(updated(), { commit, unknown: ["inputs"] })).toMatchObject({ certain: false, causes: [commit] })
     expect(judged(updated())).toEqual({ plan: [], certain: false, causes: [] })
     expect(judged(updated(), { others: [{ kind: "operator" }, { kind: "tool" }] })).toMatchObject({

@@ -116,13 +116,13 @@ describe.skipIf(Bun.which("terraform") === null)("why a plan changes a resource"
         resource: [commit]
       })
 
-      // Other inputs are planned for the commit that is applied.
+      // Plans different inputs for the commit that is already applied.
       const again = yield* reconfigured(capsule, { content: "secret three" })
       expect(yield* causesOf(again)).toMatchObject({ kinds: ["input"], certain: true, resource: [input] })
     })
   )
 
-  tests.live("is the Output of another Capsule that fills its input", () =>
+  tests.live("is another Capsule's Output that fills its input", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const { capsule: producer } = yield* active("causes-gives", greeting("one"))

@@ -27,7 +27,7 @@ const reconfigured = Effect.fnUntraced(function* (id: CapsuleId, variables: Read
 })
 
 describe("a plan", () => {
-  tests.live("names the inputs that other Capsules fill differently than at the last apply, and no value", () =>
+  tests.live("names the inputs that other Capsules now fill differently than at the last apply, but no values", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const dependencies = yield* Dependencies

@@ -26,7 +26,7 @@ type Files = Readonly<Record<string, string>>
 const otherModule = { "apps/b/main.tf": 'output "b" {\n  value = 1\n}\n' }
 const sharedModule = { "shared/net/main.tf": 'output "n" {\n  value = 2\n}\n' }
 
-/** A Capsule of the module `apps/a` of a branch, and its state after each synced commit. */
+/** A Capsule for the module `apps/a` on a branch, and its state after each synced commit. */
 const filtered = Effect.fnUntraced(function* (branch: string, more: InstallOptions = {}) {
   const { commit, context } = yield* TestPlane
   const capsules = yield* Capsules
@@ -49,13 +49,13 @@ const standing = ({ staleReasons, status }: Capsule) => [
 ]
 
 describe("path filters", () => {
-  tests.live("only a commit that touches the module makes it stale, compared with what is applied", () =>
+  tests.live("only a commit that touches the module makes it stale, compared with what has been applied", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const { after, capsule, read, update } = yield* filtered("monorepo")
       expect(capsule.pathFilter).toBe(false)
       expect(yield* after(otherModule)).toEqual(["stale", "commit"])
-      // Changing the setting compares at once, in both directions.
+      // Changing the setting triggers a comparison immediately, in both directions.
       const on = yield* update({ pathFilter: true })
       expect([on.pathFilter, ...standing(on)]).toEqual([true, "active"])
       const off = yield* update({ pathFilter: false })
@@ -70,7 +70,7 @@ describe("path filters", () => {
       // A further commit without changes to the module hides nothing.
       expect(yield* after({ ...sharedModule, "docs/b.md": "1" })).toEqual(shared)
       expect(yield* after({ "docs/b.md": "1" })).toEqual(["active"])
-      // An older plan applied after the lane moved on is compared too.
+      // An older plan applied after the lane has moved on is also compared.
       const older = yield* replanned(capsule.id)
       expect(yield* after({ "docs/c.md": "1" })).toEqual(["active"])
       expect((yield* applied(older)).status).toBe("succeeded")

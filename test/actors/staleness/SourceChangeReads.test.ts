@@ -14,8 +14,8 @@ setDefaultTimeout(60_000)
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-describe("the files that a Run's commit changes", () => {
-  tests.live("are those of its module, added, changed and removed since what was applied", () =>
+describe("the files changed by a Run's commit", () => {
+  tests.live("are those in its module that were added, changed or removed since the last apply", () =>
     Effect.gen(function* () {
       const { commit, context } = yield* TestPlane
       const runs = yield* Runs

@@ -6,7 +6,7 @@ import { seed, world } from "../../src/http/support/World.ts"
 import { testDatabase } from "../../support/Database.ts"
 import { it } from "../../support/Effect.ts"
 
-/** Reverts the rows to the tables of the previous release, then runs this release's migration. */
+/** Reverts the rows to the previous release's tables, then runs this release's migration. */
 const upgradedFromBefore = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (const statement of [

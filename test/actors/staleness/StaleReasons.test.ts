@@ -45,7 +45,7 @@ const reconfigured = Effect.fnUntraced(function* (id: CapsuleId, variables: Read
 })
 
 describe("why a Capsule is stale", () => {
-  tests.live("a consumer follows the Outputs it uses: changed, secret, unchanged, and withdrawn", () =>
+  tests.live("a consumer follows the Outputs it uses, whether changed, secret, unchanged or withdrawn", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const capsules = yield* Capsules
@@ -64,7 +64,7 @@ describe("why a Capsule is stale", () => {
           { from: "secret", to: "key", required: true }
         ]
       })
-      // It was applied without them, and planned without them.
+      // It was planned and applied without them.
       expect(yield* capsuleOf(consumer.id)).toEqual({
         staleReasons: [input("value"), input("secret")],
         status: "stale"
@@ -91,7 +91,7 @@ describe("why a Capsule is stale", () => {
       yield* reconfigured(producer.id, { a: "one", key: "first" })
       expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
 
-      // A disabled Capsule keeps its reasons, and is stale once enabled.
+      // A disabled Capsule keeps its reasons, and becomes stale when it is enabled.
       yield* capsules.update(context, consumer.id, { status: "disabled" })
       yield* reconfigured(producer.id, { a: "three" })
       expect((yield* capsuleOf(consumer.id)).status).toBe("disabled")
@@ -107,30 +107,32 @@ describe("why a Capsule is stale", () => {
     })
   )
 
-  tests.live("remote_state follows all of the producer's Outputs, and a row of an older release is compared once", () =>
-    Effect.gen(function* () {
-      const { context } = yield* TestPlane
-      const sql = yield* SqlClient.SqlClient
-      const { capsule: producer } = yield* active("whole", pureModule)
-      const { capsule: consumer } = yield* active("reader", pureModule)
-      yield* (yield* Dependencies).create(context, consumer.id, {
-        producerCapsuleId: producer.id,
-        mode: "remote_state",
-        outputs: []
-      })
-      const reasons = [{ kind: "input" as const, producerCapsuleId: producer.id }]
-      expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual(reasons)
-      yield* renewed(consumer.id)
-      expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual([])
-      yield* reconfigured(producer.id, { key: "other" })
-      expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual(reasons)
+  tests.live(
+    "remote_state follows all of the producer's Outputs, and a row from an older release is compared once",
+    () =>
+      Effect.gen(function* () {
+        const { context } = yield* TestPlane
+        const sql = yield* SqlClient.SqlClient
+        const { capsule: producer } = yield* active("whole", pureModule)
+        const { capsule: consumer } = yield* active("reader", pureModule)
+        yield* (yield* Dependencies).create(context, consumer.id, {
+          producerCapsuleId: producer.id,
+          mode: "remote_state",
+          outputs: []
+        })
+        const reasons = [{ kind: "input" as const, producerCapsuleId: producer.id }]
+        expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual(reasons)
+        yield* renewed(consumer.id)
+        expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual([])
+        yield* reconfigured(producer.id, { key: "other" })
+        expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual(reasons)
 
-      yield* renewed(consumer.id)
-      yield* sql`DELETE FROM consumed_inputs`
-      yield* sql`UPDATE capsules SET inputs_compared = 0`
-      yield* (yield* StaleReasons).compareUnread
-      expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual(reasons)
-    })
+        yield* renewed(consumer.id)
+        yield* sql`DELETE FROM consumed_inputs`
+        yield* sql`UPDATE capsules SET inputs_compared = 0`
+        yield* (yield* StaleReasons).compareUnread
+        expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual(reasons)
+      })
   )
 
   tests.live("enabling a Capsule restores its status: in error, or stale because of changes in the meantime", () =>
@@ -153,7 +155,7 @@ describe("why a Capsule is stale", () => {
     })
   )
 
-  tests.live("removing a producer that was never applied voids the plans made with it", () =>
+  tests.live("removing a producer that has never been applied voids the plans made with it", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules
@@ -170,47 +172,49 @@ describe("why a Capsule is stale", () => {
     })
   )
 
-  tests.live("a share from a restored backup delivers nothing until it is confirmed, and then at once", () =>
-    Effect.gen(function* () {
-      const plane = yield* TestPlane
-      const { context, workspaceId } = plane
-      const shares = yield* OutputShares
-      const runs = yield* Runs
-      const other = yield* newOwner("giver")
-      const elsewhere = Effect.provideService(TestPlane, TestPlane.of({ ...plane, ...other }))
-      const { capsule: producer } = yield* active("given", pureModule).pipe(elsewhere)
-      const { capsule: consumer } = yield* active("guest", pureModule)
-      const share = yield* shares.create(other.context, {
-        fromWorkspaceId: other.workspaceId,
-        toWorkspaceId: workspaceId,
-        producerCapsuleId: producer.id,
-        outputs: [{ name: "value", alias: "hello" }]
+  tests.live(
+    "a share from a restored backup delivers nothing until it is confirmed, and everything immediately after that",
+    () =>
+      Effect.gen(function* () {
+        const plane = yield* TestPlane
+        const { context, workspaceId } = plane
+        const shares = yield* OutputShares
+        const runs = yield* Runs
+        const other = yield* newOwner("giver")
+        const elsewhere = Effect.provideService(TestPlane, TestPlane.of({ ...plane, ...other }))
+        const { capsule: producer } = yield* active("given", pureModule).pipe(elsewhere)
+        const { capsule: consumer } = yield* active("guest", pureModule)
+        const share = yield* shares.create(other.context, {
+          fromWorkspaceId: other.workspaceId,
+          toWorkspaceId: workspaceId,
+          producerCapsuleId: producer.id,
+          outputs: [{ name: "value", alias: "hello" }]
+        })
+        yield* shares.approve(context, share.id, workspaceId)
+        yield* (yield* Dependencies).create(context, consumer.id, {
+          producerCapsuleId: producer.id,
+          mode: "published_output",
+          outputs: [{ from: "hello", to: "a", required: false }]
+        })
+        yield* renewed(consumer.id)
+        const restored = yield* restoredShares
+        const staleReasons = yield* StaleReasons
+
+        expect(yield* restored.hold).toMatchObject([{ id: share.id, previousStatus: "active" }])
+        yield* staleReasons.compareUnread
+        const input = { kind: "input" as const, producerCapsuleId: producer.id, output: "hello" }
+        expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [input], status: "stale" })
+        const waiting = yield* replanned(consumer.id)
+
+        yield* restored.confirm(share.id, "active")
+        yield* staleReasons.compareUnread
+        expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
+        expect((yield* runs.read(waiting.id)).status).toBe("superseded")
+
+        yield* restored.hold
+        yield* restored.remove(share.id)
+        yield* staleReasons.compareUnread
+        expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [input], status: "stale" })
       })
-      yield* shares.approve(context, share.id, workspaceId)
-      yield* (yield* Dependencies).create(context, consumer.id, {
-        producerCapsuleId: producer.id,
-        mode: "published_output",
-        outputs: [{ from: "hello", to: "a", required: false }]
-      })
-      yield* renewed(consumer.id)
-      const restored = yield* restoredShares
-      const staleReasons = yield* StaleReasons
-
-      expect(yield* restored.hold).toMatchObject([{ id: share.id, previousStatus: "active" }])
-      yield* staleReasons.compareUnread
-      const input = { kind: "input" as const, producerCapsuleId: producer.id, output: "hello" }
-      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [input], status: "stale" })
-      const waiting = yield* replanned(consumer.id)
-
-      yield* restored.confirm(share.id, "active")
-      yield* staleReasons.compareUnread
-      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
-      expect((yield* runs.read(waiting.id)).status).toBe("superseded")
-
-      yield* restored.hold
-      yield* restored.remove(share.id)
-      yield* staleReasons.compareUnread
-      expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [input], status: "stale" })
-    })
   )
 })

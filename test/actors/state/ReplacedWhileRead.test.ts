@@ -15,7 +15,7 @@ import { suite } from "../../support/Effect.ts"
 import { testVault } from "../../support/Vault.ts"
 import { add, emptyWorld, living, run, state, workspaceId as inWorld } from "../retention/support/RetainedWorld.ts"
 
-/** What happens between the read of a row and that of its parts, once. */
+/** Runs once, between reading a row and reading its parts. */
 let meanwhile: Effect.Effect<unknown> = Effect.void
 
 const happens = Effect.suspend(() => {
@@ -51,39 +51,41 @@ const sealed = Effect.fnUntraced(function* (context: SealContext, bytes: Uint8Ar
   return yield* (yield* Vault).seal(context, Redacted.make(bytes))
 })
 
-tests.live("a checkpoint that is replaced while it is read is the new one, and one that is removed is none", () =>
-  Effect.gen(function* () {
-    yield* emptyWorld
-    const sql = yield* SqlClient.SqlClient
-    const checkpoints = yield* RunCheckpoints
-    const runId = RunId.make(yield* run("checkpoint"))
-    const place = { table: "run_checkpoints", column: "state", workspaceId, rowId: runId }
-    yield* add("run_checkpoints", { run_id: runId, state: yield* sealed(place, filled(long, 1)) })
-    const load = Effect.map(
-      checkpoints.load(workspaceId, runId),
-      Option.map((bytes) => [Redacted.value(bytes).length, Redacted.value(bytes)[0]])
-    )
-    const replacedBy = (bytes: Uint8Array) =>
-      Effect.orDie(
-        Effect.flatMap(
-          sealed(place, bytes),
-          (value) => sql`UPDATE run_checkpoints SET state = ${value} WHERE run_id = ${runId}`
-        )
+tests.live(
+  "a checkpoint that is replaced while being read yields the new one, and one that is removed yields none",
+  () =>
+    Effect.gen(function* () {
+      yield* emptyWorld
+      const sql = yield* SqlClient.SqlClient
+      const checkpoints = yield* RunCheckpoints
+      const runId = RunId.make(yield* run("checkpoint"))
+      const place = { table: "run_checkpoints", column: "state", workspaceId, rowId: runId }
+      yield* add("run_checkpoints", { run_id: runId, state: yield* sealed(place, filled(long, 1)) })
+      const load = Effect.map(
+        checkpoints.load(workspaceId, runId),
+        Option.map((bytes) => [Redacted.value(bytes).length, Redacted.value(bytes)[0]])
       )
-    const services = yield* Effect.context<Vault>()
-    for (const [length, fill] of [
-      [long + 1, 2],
-      [100, 3]
-    ] as const) {
-      yield* replacedBy(filled(long, 1))
-      meanwhile = Effect.provideContext(replacedBy(filled(length, fill)), services)
-      expect(yield* load).toEqual(Option.some([length, fill]))
-    }
+      const replacedBy = (bytes: Uint8Array) =>
+        Effect.orDie(
+          Effect.flatMap(
+            sealed(place, bytes),
+            (value) => sql`UPDATE run_checkpoints SET state = ${value} WHERE run_id = ${runId}`
+          )
+        )
+      const services = yield* Effect.context<Vault>()
+      for (const [length, fill] of [
+        [long + 1, 2],
+        [100, 3]
+      ] as const) {
+        yield* replacedBy(filled(long, 1))
+        meanwhile = Effect.provideContext(replacedBy(filled(length, fill)), services)
+        expect(yield* load).toEqual(Option.some([length, fill]))
+      }
 
-    yield* replacedBy(filled(long, 1))
-    meanwhile = Effect.orDie(sql`DELETE FROM run_checkpoints WHERE run_id = ${runId}`)
-    expect(yield* load).toEqual(Option.none())
-  })
+      yield* replacedBy(filled(long, 1))
+      meanwhile = Effect.orDie(sql`DELETE FROM run_checkpoints WHERE run_id = ${runId}`)
+      expect(yield* load).toEqual(Option.none())
+    })
 )
 
 tests.live("a checkpoint whose parts are gone from under it is an integrity fault", () =>
@@ -99,7 +101,7 @@ tests.live("a checkpoint whose parts are gone from under it is an integrity faul
   })
 )
 
-tests.live("a saved plan or StateVersion that is removed while it is read is none", () =>
+tests.live("a saved plan or StateVersion that is removed while being read yields none", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient
@@ -119,12 +121,12 @@ tests.live("a saved plan or StateVersion that is removed while it is read is non
     const [row] = yield* StateVersionRow.rows(sql)`SELECT * FROM state_versions WHERE id = ${id}`
     if (row === undefined) return yield* Effect.die(id)
     const states = yield* StateVersions
-    // The index of what older releases left has nothing to read then.
+    // The index of what older releases left behind then has nothing to read.
     meanwhile = Effect.orDie(sql`DELETE FROM state_versions WHERE id = ${id}`)
     yield* readBacklog
     expect(yield* sql`SELECT generation FROM state_indexes`).toEqual([])
     expect(yield* states.openStored(row)).toEqual(Option.none())
-    // Who cannot do without it fails, but accuses nobody.
+    // A reader that cannot do without it fails, but blames nobody.
     const exit = yield* Effect.exit(states.open(row))
     expect(Exit.isFailure(exit) && !hasIntegrityFault(exit.cause)).toBe(true)
   })

@@ -34,7 +34,7 @@ const history = Effect.fnUntraced(function* (
 const approver = `usr_${"a".repeat(24)}`
 const at = "2026-03-01T00:00:00.000Z"
 
-/** A Run of the Capsule as the ledger has it. */
+/** One of the Capsule's Runs, as the ledger has it. */
 const run = Effect.fnUntraced(function* (id: string, columns: Readonly<Record<string, string | number | null>>) {
   const sql = yield* SqlClient.SqlClient
   const row = {
@@ -55,7 +55,7 @@ const run = Effect.fnUntraced(function* (id: string, columns: Readonly<Record<st
   yield* sql`INSERT INTO runs ${sql.insert(row)}`
 }, Effect.orDie)
 
-/** Created, changed, removed and created again, with only the Runs of the change. */
+/** Created, changed, removed and created again, with only the Runs that made the changes. */
 const changes = Effect.gen(function* () {
   yield* emptyCapsules
   const sql = yield* SqlClient.SqlClient
@@ -97,7 +97,7 @@ const checked = (id: string, generation: number, address: string, createdAt: str
     })
   })
 
-tests.live("names each change of a resource, and who planned and approved it", () =>
+tests.live("names each change to a resource, and who planned and approved it", () =>
   Effect.gen(function* () {
     yield* changes
     const { drift, indexed, items } = yield* history()
@@ -164,7 +164,7 @@ tests.live("drift is what the newest check of the current state found at this ad
   })
 )
 
-tests.live("a waiting object has its own history", () =>
+tests.live("an object waiting to be destroyed has its own history", () =>
   Effect.gen(function* () {
     yield* emptyCapsules
     yield* committed(1, stateText([vpc("one")]))
@@ -183,7 +183,7 @@ tests.live("is limited to its Capsule", () =>
   })
 )
 
-tests.live("a search reads addresses, types and ids, in any letter case, and a list names the commits", () =>
+tests.live("a search covers addresses, types and ids, ignoring case, and a list names the commits", () =>
   Effect.gen(function* () {
     yield* changes
     yield* committed(5, stateText([vpc("three"), other, resource("aws_s3_bucket.logs", { id: "Acme-Logs" })]))

@@ -7,12 +7,12 @@ const state = (serial: number, lineage: string, more = "") =>
   `{\n  "version": 4,\n  "terraform_version": "1.11.4",\n  "serial": ${serial},\n  "lineage": "${lineage}",\n  "outputs": {},\n  "resources": []${more}\n}`
 const most = 17 * 1024 * 1024
 const head = '{"version":4,"serial":4,"lineage":"one",'
-/** Larger than what is parsed. */
+/** Larger than what the service parses. */
 const large = (serial: number, lineage: string) => state(serial, lineage, `, "check_results": "${"x".repeat(most)}"`)
 
 const base = { lineage: "one", serial: 3 }
 
-describe("a state that an agent sent", () => {
+describe("a state sent by an agent", () => {
   test.each<[string, string, string | undefined]>([
     ["continues the base", state(4, "one"), undefined],
     ["is of another lineage", state(4, "other"), "lineage_changed"],
@@ -59,7 +59,7 @@ describe("a state that an agent sent", () => {
     }
   })
 
-  test("is the first of a Capsule, or absent", async () => {
+  test("is the Capsule's first, or absent", async () => {
     expect((await Effect.runPromise(sentState(text(state(1, "new")), undefined))).lineage).toBe("new")
     expect(await Effect.runPromise(sentState(undefined, base))).toEqual({})
   })

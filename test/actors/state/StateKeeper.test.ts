@@ -38,7 +38,7 @@ const running = Effect.fnUntraced(function* (name: string) {
   return run ?? (yield* Effect.die("the Run is not queued"))
 })
 
-/** The stored state of a Run, and the serials its events report. */
+/** A Run's stored state, and the serials that its events report. */
 const kept = Effect.fnUntraced(function* (workspaceId: WorkspaceId, runId: RunId) {
   const sql = yield* SqlClient.SqlClient
   const checkpoint = yield* (yield* RunCheckpoints).load(workspaceId, runId)
@@ -84,7 +84,7 @@ tests.live("no event reports a state whose write was not committed, and none is 
   })
 )
 
-tests.live("nothing is written for a Run held by another owner, and the execution learns of it", () =>
+tests.live("nothing is written for a Run held by a different owner, and the execution is told", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const lifecycle = yield* RunLifecycle

@@ -50,7 +50,7 @@ const failing = (times: number) => {
 const settle = Effect.forEach(Array.from({ length: 50 }), () => Effect.yieldNow, { discard: true })
 
 it.effect(
-  "a slow keeper delays no one: one state is being written, and of the waiting ones only the newest follows",
+  "a slow keeper delays nobody: one state is being written, and only the newest of the waiting ones follows",
   () =>
     Effect.gen(function* () {
       const { begun, keep, kept, release } = yield* gated
@@ -118,7 +118,7 @@ it.effect("a failed write is retried, at the latest when the end is recorded", (
   })
 )
 
-it.effect("a state that could not be kept is dropped when a newer one waits", () =>
+it.effect("a state that could not be kept is dropped if a newer one is waiting", () =>
   Effect.gen(function* () {
     const { keep, kept } = failing(1)
     const keeping = yield* makeStateKeeping(keep)
@@ -130,7 +130,7 @@ it.effect("a state that could not be kept is dropped when a newer one waits", ()
   })
 )
 
-it.effect("a database that does not come back does not delay the end, and nothing is kept after it", () =>
+it.effect("a database that does not recover does not delay the end, and nothing is kept after that", () =>
   Effect.gen(function* () {
     const { keep, kept } = failing(2)
     const keeping = yield* makeStateKeeping(keep)
@@ -145,7 +145,7 @@ it.effect("a database that does not come back does not delay the end, and nothin
   })
 )
 
-it.effect("a lost hold ends the execution, and nothing is kept from then on", () =>
+it.effect("losing the hold ends the execution, and nothing is kept from then on", () =>
   Effect.gen(function* () {
     const asked: Array<number> = []
     const keeping = yield* makeStateKeeping(({ serial }) =>
@@ -163,7 +163,7 @@ it.effect("a lost hold ends the execution, and nothing is kept from then on", ()
   })
 )
 
-it.effect("the newest state is kept before the execution is over", () =>
+it.effect("the newest state is kept before the execution ends", () =>
   Effect.gen(function* () {
     const { keep, kept, release } = yield* gated
     const scope = yield* Scope.make()

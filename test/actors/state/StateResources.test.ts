@@ -30,7 +30,7 @@ const difference = Effect.fnUntraced(function* (id: StateVersionId, from?: State
   return (yield* (yield* StateResources).difference(id, from, { limit: 100 })).difference
 })
 
-/** The table as text, as somebody sees it who can read only the database. */
+/** The table as text, as seen by somebody who can read only the database. */
 const stored = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return JSON.stringify([
@@ -43,7 +43,7 @@ const vpc = (name: string) => resource("aws_vpc.main", { id: "vpc-1", name })
 const bucket = resource("aws_s3_bucket.logs", { id: "logs", tags: { a: "b" }, empty: null })
 const queue = resource("aws_sqs_queue.jobs", { id: "https://queue/jobs" })
 
-/** Three states: the second changes one resource and adds another, the third removes one and changes back. */
+/** Three states: the second changes one resource and adds another, the third removes one and changes the first one back. */
 const history = Effect.gen(function* () {
   yield* emptyCapsules
   return [
@@ -53,7 +53,7 @@ const history = Effect.gen(function* () {
   ] as const
 })
 
-tests.live("lists the resources of the current state with the Run that made each as it is", () =>
+tests.live("lists the resources in the current state, each with the Run that last changed it", () =>
   Effect.gen(function* () {
     const [, , current] = yield* history
     const { indexed, items, stateVersionId } = yield* list()
@@ -68,7 +68,7 @@ tests.live("lists the resources of the current state with the Run that made each
       { address: "aws_vpc.main", id: "vpc-1", changedByRunId: namedRun("a3") }
     ])
     expect((yield* list("sqs")).items.map(({ address }) => address)).toEqual(["aws_sqs_queue.jobs"])
-    // No patterns, and no other letter case.
+    // Patterns are not supported, and case matters.
     expect((yield* list("SQS")).items).toEqual([])
     expect((yield* list("aws%main")).items).toEqual([])
     expect(yield* list(undefined, second)).toMatchObject({ indexed: true, items: [], stateVersionId: undefined })
@@ -87,7 +87,7 @@ tests.live("stores a resource once for all states in which it is unchanged", () 
   })
 )
 
-tests.live("compares two states in both directions, only by names", () =>
+tests.live("compares two states in both directions, by name only", () =>
   Effect.gen(function* () {
     const [one, two, three] = yield* history
     const forth = yield* difference(two)
@@ -173,7 +173,7 @@ tests.live("contains no value, and shows no id that may be a secret", () =>
     const state = stateText(
       [
         resource("aws_key.marked", { id: canary, name: "n" }, { sensitive: ["id"] }),
-        // Too short to be searched for as a secret in other texts.
+        // Too short to be searched for as a secret in other values.
         resource("aws_key.short", { id: "7" }, { sensitive: ["id"] }),
         resource("aws_key.repeats", { id: `arn:${canary}`, secret: canary }, { sensitive: ["secret"] }),
         resource("aws_key.input", { id: "secret-input/1" }),
@@ -209,7 +209,7 @@ tests.live("an id that turns out to be a secret is erased from everything that w
   })
 )
 
-tests.live("an object that waits to be destroyed stands beside its replacement", () =>
+tests.live("an object waiting to be destroyed is listed beside its replacement", () =>
   Effect.gen(function* () {
     yield* emptyCapsules
     yield* committed(1, stateText([vpc("one")]))
@@ -228,7 +228,7 @@ tests.live("an object that waits to be destroyed stands beside its replacement",
   })
 )
 
-tests.live("states of earlier releases are read in the background, and marked as unread until then", () =>
+tests.live("states from earlier releases are read in the background, and marked as unread until then", () =>
   Effect.gen(function* () {
     const [one, two] = yield* history
     const before = yield* stored
@@ -243,7 +243,7 @@ tests.live("states of earlier releases are read in the background, and marked as
       ["aws_vpc.main", namedRun("a3")]
     ])
     expect((yield* difference(two, one)).resources).toHaveLength(2)
-    // The same rows as if each had been read at its commit; another pass adds nothing.
+    // The same rows as if each state had been read when it was committed; another pass adds nothing.
     const sql = yield* SqlClient.SqlClient
     const count = sql`SELECT COUNT(*) AS n FROM resource_versions WHERE valid_from < 4`
     expect(yield* count).toEqual([{ n: JSON.parse(before)[0].length }])
@@ -255,7 +255,7 @@ tests.live("states of earlier releases are read in the background, and marked as
   })
 )
 
-tests.live("an interrupted reading continues where it stopped", () =>
+tests.live("an interrupted read continues where it stopped", () =>
   Effect.gen(function* () {
     yield* history
     const before = yield* stored
@@ -285,7 +285,7 @@ tests.live("a state that cannot be read is skipped, and the next one is compared
     const last = yield* committed(3, stateText([vpc("one")]))
     expect((yield* list()).items).toMatchObject([{ changedByRunId: namedRun("a1") }])
     expect(yield* difference(last)).toMatchObject({ indexed: false })
-    // One that the vault refuses does not hold up the others.
+    // A state that the vault refuses does not hold up the others.
     yield* unread
     yield* sql`UPDATE state_versions SET state = 'damaged' WHERE id = ${hidden}`
     yield* readBacklog
@@ -298,7 +298,7 @@ tests.live("a state that cannot be read is skipped, and the next one is compared
   })
 )
 
-tests.live("no id is shown while it is unknown which secrets a state contains", () =>
+tests.live("no id is shown until it is known which secrets a state contains", () =>
   Effect.gen(function* () {
     yield* history
     yield* unread

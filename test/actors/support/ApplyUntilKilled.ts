@@ -1,5 +1,5 @@
-// A service in its own process, so that a test can kill it: an apply is in progress and a plan is being built. Prints
-// what the test needs once a state with a finished and an unfinished resource is stored.
+// A service in its own process, so that a test can kill it while an apply is in progress and a plan is being built. Prints what
+// the test needs once a state with one finished and one unfinished resource has been stored.
 import { Effect, Layer, Schema } from "effect"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { InstallPlans } from "../../../actors/install-plan/InstallPlans.ts"
@@ -72,7 +72,7 @@ const program = Effect.gen(function* () {
         notesDir: mirror.notesDir,
         url,
         emptyUrl: url,
-        // The test has committed already.
+        // The test has already committed.
         commit: () => Effect.succeed(""),
         moveBranch: () => Effect.void
       })

@@ -9,7 +9,7 @@ export const greeting = (text: string) => ({
     output "a" { value = terraform_data.a.output }`
 })
 
-/** The greeting of such a module's Capsule, after its last apply. */
+/** The greeting of a Capsule that uses such a module, after its last apply. */
 export const greetingsOf = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   return (yield* (yield* Capsules).outputs(capsuleId)).map(({ value }) => value)
 })

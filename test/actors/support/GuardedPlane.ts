@@ -41,7 +41,7 @@ import { testDatabase } from "../../support/Database.ts"
 import type { ConnectionRow } from "../../../actors/connection/ConnectionRow.ts"
 import type { SnapshotRow, ReportRow } from "../../../actors/source/SourceRow.ts"
 
-/** Runs and Capsules in a real database that contains all their state. */
+/** Runs and Capsules in a real database that holds all their state. */
 export const ledgers = Layer.mergeAll(
   Approvals.layer,
   noAgents,
@@ -93,7 +93,7 @@ export const connection = (changes: Partial<ConnectionRow> = {}): ConnectionRow 
   ...changes
 })
 
-/** Rules that admit everyone: who may use a Connection is tested elsewhere. */
+/** Rules that allow everybody: who may use a Connection is tested elsewhere. */
 export const anybody = Layer.mock(ConnectionUses)({
   grant: (row) =>
     Effect.succeed({
@@ -106,7 +106,7 @@ export const anybody = Layer.mock(ConnectionUses)({
     })
 })
 
-/** An operator whose base configurations have not moved. */
+/** An operator whose base configurations have not changed. */
 export const unmovedOperator = Layer.mock(OperatorSuccession)({
   placeOf: () => Effect.undefined,
   follow: () => Effect.undefined,
@@ -121,7 +121,7 @@ export interface Surroundings {
   /** The Connection bound to every requirement. */
   readonly bound: ConnectionRow | undefined
   readonly deniedProviders: ReadonlyArray<string>
-  /** Why the tokens of the bound Connection could not be renewed. */
+  /** Why the bound Connection's tokens could not be renewed. */
   readonly unrenewed?: string
   readonly module: Pick<ReportRow, "status"> & { readonly findings: ReadonlyArray<string> }
   readonly planIsSaved: boolean
@@ -231,7 +231,7 @@ const configRow = (id: InstallConfigId) => ({
   created_at: at
 })
 
-/** Prepares Runs over real authority, in the given surroundings. */
+/** Prepares Runs with real authority, in the given surroundings. */
 export const preparation = (around: Surroundings) =>
   RunPreparation.layer.pipe(
     Layer.provideMerge(RunInputs.layer),

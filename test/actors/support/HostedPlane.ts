@@ -55,7 +55,7 @@ const identity = CapsuleClients.layer.pipe(
   Layer.provide(Layer.succeed(IssuerSettings, { issuer, refreshReuseGrace: Duration.zero }))
 )
 
-/** A repository with modules that have requirements, and a person with a Workspace. */
+/** A repository of modules with requirements, and a person with a Workspace. */
 export class Bench extends Context.Service<
   Bench,
   {
@@ -67,7 +67,7 @@ export class Bench extends Context.Service<
   }
 >()("test/actors/support/Bench") {}
 
-/** The actors of a service that is an issuer and has assigned endpoints, over the real tool. */
+/** The actors of a service that is an issuer and has assigned endpoints, using the real tool. */
 export const hostedPlane = Layer.unwrap(
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
@@ -103,7 +103,7 @@ export const hostedPlane = Layer.unwrap(
 
 let installs = 0
 
-/** Installs a module of the repository until its plan is reviewable or has failed. */
+/** Installs a module from the repository and waits until its plan is reviewable or has failed. */
 export const install = Effect.fnUntraced(function* (
   name: string,
   modulePath: string,
@@ -148,7 +148,7 @@ export const deployed = Effect.fnUntraced(function* (
   return { capsuleId: plan.capsuleId, planRunId: plan.planRunId, run }
 })
 
-/** The public Outputs of a Capsule by name. */
+/** A Capsule's public Outputs by name. */
 export const outputsOf = Effect.fnUntraced(function* (capsuleId: Parameters<Capsules["Service"]["outputs"]>[0]) {
   const outputs = yield* (yield* Capsules).outputs(capsuleId)
   return Object.fromEntries(outputs.map(({ name, value }) => [name, value]))

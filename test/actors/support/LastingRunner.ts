@@ -14,8 +14,8 @@ const withOutput = (state: Redacted.Redacted<Uint8Array>, name: string, value: s
 }
 
 /**
- * The pure runner with run folders: an apply reports its phase as the shipped one does, and leaves the state it wrote
- * in `folders`. Every state holds `secret`.
+ * The pure runner with run folders: an apply reports its phase as the real runner does, and leaves the state it wrote in
+ * `folders`. Every state contains `secret`.
  */
 export const lastingRunner = (folders: LeftFolders, secret: string) =>
   Layer.effect(

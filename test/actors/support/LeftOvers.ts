@@ -28,7 +28,7 @@ export const stateFile = (lineage: string, serial: number, outputs: Readonly<Rec
     })
   )
 
-/** The current state of a Capsule, from its record. */
+/** A Capsule's current state, from its record. */
 export const currentState = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* StateVersionRow.rows(sql)`SELECT * FROM state_versions WHERE id =
@@ -41,7 +41,7 @@ interface Left {
   readonly problem?: StateProblem
 }
 
-/** The failed apply of a fresh plan, whose state its settlement did not adopt; returns the record of that state. */
+/** The failed apply of a fresh plan, whose state was not adopted when it settled; returns that state's record. */
 export const leftOver = Effect.fnUntraced(function* (capsuleId: CapsuleId, { bytes, problem = "unreadable" }: Left) {
   const { context } = yield* TestPlane
   const ledger = yield* RunLedger

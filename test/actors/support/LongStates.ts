@@ -5,7 +5,10 @@ import type { StateVersionRow } from "../../../actors/state/StateVersionRow.ts"
 import { partBytes } from "../../../actors/vault/SealedParts.ts"
 import { Vault } from "../../../actors/vault/Vault.ts"
 
-/** Makes a stored state so long that it is sealed in parts: with blanks, so that it says the same. Answers what its place holds then. */
+/**
+ * Makes a stored state so long that it is sealed in parts, by adding blanks so that its content is the same. Returns what is then
+ * stored in its place.
+ */
 export const lengthened = Effect.fnUntraced(function* (row: StateVersionRow, bytes = 2 * partBytes) {
   const sql = yield* SqlClient.SqlClient
   const vault = yield* Vault

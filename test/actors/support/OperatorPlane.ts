@@ -47,7 +47,7 @@ const answering = Effect.acquireRelease(
   ({ server }) => Effect.promise(() => server.stop(true))
 )
 
-/** The actors over the real tool, with an operator whose policy changes and a site that post-apply checks may call. */
+/** The actors with the real tool, an operator whose policy changes, and a site that post-apply checks may call. */
 export const operatorPlane = Layer.unwrap(
   Effect.gen(function* () {
     const { answers, server } = yield* answering

@@ -19,7 +19,7 @@ const run = (folder: string, ...args: ReadonlyArray<string>) =>
     if (code !== 0) throw new Error(`terraform ${args[0]}: ${text}`)
   })
 
-/** Applies a module with the bare tool, as a person would before there was a service; returns its state file. */
+/** Applies a module with the bare tool, as a person would have before there was a service; returns its state file. */
 export const appliedOutside = Effect.fnUntraced(function* (
   files: CommitFiles,
   variables: Readonly<Record<string, string>> = {}
@@ -39,13 +39,13 @@ export const appliedOutside = Effect.fnUntraced(function* (
   return yield* system.readFile(join(folder, "terraform.tfstate"))
 })
 
-/** Uploads a state into the Workspace of the test. */
+/** Uploads a state into the test's Workspace. */
 export const uploaded = Effect.fnUntraced(function* (bytes: Uint8Array, key = freshKey(requestDigest([bytes.length]))) {
   const { context, workspaceId } = yield* TestPlane
   return (yield* (yield* StateReceipt).receive(context, workspaceId, Redacted.make(bytes), key)).value
 })
 
-/** A state of version 4 with these resources, of one instance each unless more are named. */
+/** A version 4 state with these resources, each with one instance unless more are given. */
 export const writtenState = (more: {
   readonly lineage: string
   readonly serial?: number

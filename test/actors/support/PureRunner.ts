@@ -13,17 +13,17 @@ import { Toolchain } from "../../../runner/toolchain/Toolchain.ts"
 import { SourceSnapshotId } from "../../../schema/records/Ids.ts"
 
 /**
- * A runner whose modules are functions of the commit and the inputs of a plan. A test can walk through interactions of
- * Capsules a hundred times while the tool would make one plan.
+ * A runner whose modules are functions of a plan's commit and inputs. A test can walk through interactions between Capsules a
+ * hundred times in the time the tool would take for one plan.
  */
 export interface PureModules {
-  /** By Capsule id: what a plan or apply of it does instead. Removed after one use. */
+  /** By Capsule id: the fault that replaces its next plan or apply. Removed after one use. */
   readonly faults: Map<string, "plan_fails" | "apply_fails" | "apply_fails_late">
   /** Capsules whose `value` does not depend on any commit or input. */
   readonly constant: Set<string>
   /** Capsules whose `value` repeats a secret. */
   readonly secretValues: Set<string>
-  /** The inputs of each plan, by its Run. */
+  /** The inputs to each plan, by its Run. */
   readonly plans: Map<string, Readonly<Record<string, unknown>>>
 }
 
@@ -70,7 +70,7 @@ interface OfRun {
   readonly resolved_commit: string
 }
 
-/** The module's Outputs: `value` follows the commit and its inputs, `other` and `secret` each an input of their own. */
+/** The module's Outputs: `value` follows the commit and its inputs, `other` and `secret` follow an input of their own. */
 const outputsOf = (run: OfRun, job: PlanJob, isConstant: boolean): Record<string, string> => {
   if (job.mode === "destroy") return {}
   const input = (name: string) => {
@@ -169,7 +169,7 @@ export const pureRunner = (modules: PureModules) => {
 
 let commits = 0
 
-/** Adds a commit to the lane of a Capsule, as a sync would; returns the commit. */
+/** Adds a commit to a Capsule's lane, as a sync would; returns the commit. */
 export const newCommit = Effect.fnUntraced(function* (capsuleId: string, given?: string) {
   const sql = yield* SqlClient.SqlClient
   const store = yield* SourceStore
@@ -191,7 +191,7 @@ export const newCommit = Effect.fnUntraced(function* (capsuleId: string, given?:
     const { path, ref, source_id: sourceId } = adopted
     yield* lanes.seen(sourceId, { ref, path }, { snapshotId: id, commit, lookedAt: createdAt })
     yield* staleReasons.laneMoved({ sourceId, ref, path, sourceSnapshotId: id })
-    // A scan of the same files returns the same.
+    // Scanning the same files returns the same result.
     const columns = [
       "workspace_id",
       "source_id",

@@ -6,7 +6,7 @@ import { TestPlane } from "../../support/TestPlane.ts"
 const id = "run_inthewayinthewayintheway"
 const far = "2100-01-01T00:00:00.000Z"
 
-/** A Run of another process that is in progress in a Capsule, until `goneAgain`. */
+/** A Run owned by another process, in progress in a Capsule until `goneAgain`. */
 export const inTheWay = Effect.fnUntraced(function* (capsuleId: CapsuleId, type: "plan" | "apply") {
   const { workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient

@@ -39,7 +39,7 @@ const faultsNow = Effect.gen(function* () {
   return yield* integrityFaults(yield* loadKeyring({ kind: "file", file: `${dataDir}/master.key`, create: false }, []))
 })
 
-/** Columns of the database that currently hold sealed values. */
+/** Database columns that currently hold sealed values. */
 const columnsInUse = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const columns = yield* sql<{ table: string; column: string }>`SELECT m.name AS "table", c.name AS "column"
@@ -70,7 +70,7 @@ describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved 
       expect([run.status, run.error?.code, run.attempt]).toEqual(["failed", "integrity_fault", 1])
       expect(run.error?.message).toContain("svc doctor")
       expect(yield* faultsNow).toEqual([`state_versions.state of ${stateOfOne}`])
-      // The other Capsule continues.
+      // The other Capsule is unaffected.
       expect((yield* replanned(two.capsule.id)).status).toBe("waiting_approval")
     })
   )
@@ -114,7 +114,7 @@ describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved 
       })
       const one = yield* create("values-one")
       const two = yield* create("values-two")
-      // Before their Sources are fetched.
+      // Happens before their Sources are fetched.
       yield* sql`UPDATE install_plans SET private_variables =
         (SELECT private_variables FROM install_plans WHERE id = ${two}) WHERE id = ${one}`
       const ended = yield* driven(one)
@@ -155,7 +155,7 @@ describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved 
     })
   )
 
-  tests.live("is looked for in every column that has held a sealed value", () =>
+  tests.live("is searched for in every column that has ever held a sealed value", () =>
     Effect.gen(function* () {
       const used = yield* columnsInUse
       expect(used).toEqual(expect.arrayContaining(["connections.sealed_values", "install_configs.private_variables"]))
@@ -178,7 +178,7 @@ test("every place named by the code is checked", () => {
   expect(named.filter((place) => !known.includes(place))).toEqual([])
 })
 
-tests.live("the response names the fault and reveals nothing of the value", () =>
+tests.live("the response names the fault and reveals nothing about the value", () =>
   Effect.gen(function* () {
     const response = yield* failureResponse(Cause.die(VaultOpenFailed.anywhere()), "req_1")
     const { code, message } = JSON.parse(

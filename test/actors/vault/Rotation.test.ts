@@ -12,7 +12,7 @@ import { migratedFolder } from "../../support/MigratedDatabase.ts"
 
 const platform = Effect.provide(NodeServices.layer)
 
-/** A vault over the data folder, reopened: equivalent to a restart. */
+/** A vault over the data folder, reopened, which amounts to a restart. */
 const vaultIn = (folder: string, masterKey: MasterKeySource) =>
   Layer.fresh(
     Vault.layer.pipe(
@@ -63,7 +63,7 @@ it.live("the file is created once, and its values can be decrypted after a resta
   }).pipe(platform)
 )
 
-it.live("a lost master key is never replaced while sealed values exist: start is refused, naming the key", () =>
+it.live("a lost master key is never replaced while sealed values exist: startup is refused, naming the key", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const folder = yield* migratedFolder
@@ -80,7 +80,7 @@ it.live("a lost master key is never replaced while sealed values exist: start is
   }).pipe(platform)
 )
 
-it.live("rotation changes the key of every data key, but no value and no digest", () =>
+it.live("rotation changes the key that encrypts every data key, but no value and no digest", () =>
   Effect.gen(function* () {
     const folder = yield* migratedFolder
     const [envelopes, digest] = yield* Effect.gen(function* () {
@@ -113,7 +113,7 @@ it.live("a rotation that stopped at any step leaves everything readable, and the
   Effect.gen(function* () {
     const folder = yield* migratedFolder
     const envelopes = yield* sealSome(35).pipe(Effect.provide(vaultIn(folder, file(folder))))
-    // Each number of successful statements stands for a crash at another step.
+    // Each number of successful statements simulates a crash at a different step.
     for (let allowed = 0; allowed < 3; allowed++) {
       yield* Effect.gen(function* () {
         const vault = yield* Vault
@@ -137,7 +137,7 @@ it.live("a rotation that stopped at any step leaves everything readable, and the
   }).pipe(platform)
 )
 
-it.live("values sealed and opened while keys rotate all remain readable", () =>
+it.live("values sealed and opened while keys are being rotated all remain readable", () =>
   Effect.gen(function* () {
     const folder = yield* migratedFolder
     const early = yield* sealSome(40).pipe(Effect.provide(vaultIn(folder, file(folder))))
@@ -163,7 +163,7 @@ it.live("values sealed and opened while keys rotate all remain readable", () =>
       for (let n = 0; n < 5; n++) yield* vault.rotateMasterKey({ forgetRetired: n % 2 === 0 })
       const sealed = yield* Fiber.join(sealing)
       expect(opened).toBeGreaterThan(0)
-      // Still running: no value failed to open at any time.
+      // Still running: at no time has a value failed to open.
       expect(opening.pollUnsafe()).toBeUndefined()
       yield* Fiber.interrupt(opening)
       yield* vault.rotateMasterKey({ forgetRetired: true })
@@ -180,7 +180,7 @@ it.live("values sealed and opened while keys rotate all remain readable", () =>
 )
 
 it.live(
-  "keys from the environment: the first one seals, the others open, and after a rotation they are dispensable",
+  "keys from the environment: the first one seals, the others open, and after a rotation the others are no longer needed",
   () =>
     Effect.gen(function* () {
       const folder = yield* migratedFolder
@@ -189,7 +189,7 @@ it.live(
         Effect.provide(vaultIn(folder, value(keyA)))
       )
       expect(refused._tag).toBe("VaultLocked")
-      // Removing the old key too early is refused at start.
+      // Removing the old key too early is refused at startup.
       const early = yield* Effect.flip(start(folder, value(keyB)))
       expect(early._tag).toBe("VaultLocked")
       yield* Effect.gen(function* () {
@@ -211,7 +211,7 @@ it.live("keys from a command", () =>
   }).pipe(platform)
 )
 
-it.live("refuses what is not a key, and never quotes it", () =>
+it.live("refuses anything that is not a key, and never quotes it", () =>
   Effect.gen(function* () {
     const folder = yield* migratedFolder
     const secretish = "correct-horse-battery-staple"

@@ -28,7 +28,7 @@ const vaultIn = (folder: string) =>
 
 const place = (n: number): SealContext => ({ table: `kind_${n}`, column: "c", workspaceId: "ws_a", rowId: `row_${n}` })
 
-/** One value of each kind, each under its own data key. */
+/** One value of each kind, each with its own data key. */
 const sealAll = Effect.gen(function* () {
   const vault = yield* Vault
   const sql = yield* SqlClient.SqlClient
@@ -44,7 +44,7 @@ const unreadable = Effect.fnUntraced(function* (envelopes: ReadonlyArray<string>
   return values.filter((found, n) => found._tag === "None" || Redacted.value(found.value) !== `value ${n}`).length
 })
 
-/** Rotates in a separate process that is killed at the given step; reports whether it finished instead. */
+/** Rotates in a separate process that is killed at the given step, and reports whether it finished before that. */
 const rotatedWithFuse = (folder: string, step: number) =>
   Effect.promise(async () => {
     const command = [process.execPath, await bundledProgram(program), folder, String(step)]
@@ -68,7 +68,7 @@ it.live(
           const vault = yield* Vault
           const rotation = yield* vault.rotateMasterKey({ forgetRetired: true })
           resumed.push(rotation.resumed)
-          // Afterwards the current key is enough to open everything.
+          // Afterwards the current key alone opens everything.
           const { active, decryptOnly, inUse } = yield* vault.keyIds
           expect([decryptOnly, inUse.map(({ id }) => id)]).toEqual([[], [active]])
         }).pipe(Effect.provide(vaultIn(folder)))

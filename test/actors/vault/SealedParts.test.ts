@@ -38,7 +38,7 @@ const extentOf = Effect.fnUntraced(function* (value: string) {
   return found
 })
 
-it.live("a long value is stored in parts, and a short one in its place", () =>
+it.live("a long value is stored in parts, and a short one inline", () =>
   Effect.gen(function* () {
     for (const [length, parts] of [
       [0, 0],
@@ -52,14 +52,14 @@ it.live("a long value is stored in parts, and a short one in its place", () =>
       expect(Buffer.compare(yield* opened(place("run_a"), value), bytes)).toBe(0)
       const extent = yield* extentOf(value)
       expect(extent?.parts).toBe(parts)
-      // Nothing that is written or read at once grows with the value.
+      // No single write or read grows with the value.
       expect(extent?.longest ?? 0).toBeLessThanOrEqual(partBytes + 16)
       if (parts > 0) expect(value.length).toBeLessThan(100)
     }
   })
 )
 
-it.live("what leaves the installation as text has no parts", () =>
+it.live("values that leave the installation as text have no parts", () =>
   Effect.gen(function* () {
     const archive: SealContext = { table: "backups", column: "archive", workspaceId: "ws_a", rowId: "bkp_a" }
     const bytes = bytesOf(2 * partBytes)
@@ -70,7 +70,7 @@ it.live("what leaves the installation as text has no parts", () =>
   })
 )
 
-it.live("parts open in the place of their value only", () =>
+it.live("parts can be opened only in their value's place", () =>
   Effect.gen(function* () {
     const value = yield* sealed(place("run_a"), bytesOf(2 * partBytes))
     const others: ReadonlyArray<SealContext> = [
@@ -85,7 +85,7 @@ it.live("parts open in the place of their value only", () =>
   })
 )
 
-it.live("a part that is changed, left out, exchanged, or from another value is noticed", () =>
+it.live("a part that is changed, left out, swapped, or from another value is detected", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const other = yield* sealed(place("run_a"), bytesOf(3 * partBytes, 11))
@@ -112,16 +112,16 @@ it.live("a part that is changed, left out, exchanged, or from another value is n
   })
 )
 
-it.live("parts end with the value in their row, and with no other row", () =>
+it.live("parts are removed with the row that holds their value, and with no other row", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
-    // The rows stand for themselves here.
+    // The rows are stand-ins here: the records they refer to do not exist.
     yield* sql`PRAGMA foreign_keys=OFF`
     const first = yield* sealed(place("run_a"), bytesOf(2 * partBytes))
     const second = yield* sealed(place("run_a"), bytesOf(3 * partBytes))
     const partsOf = (value: string) => Effect.map(extentOf(value), (extent) => extent?.parts)
     yield* sql`INSERT INTO run_checkpoints (run_id, state, saved_at) VALUES ('run_a', ${first}, '')`
-    // A copy elsewhere opens nowhere, and must not take anything with it.
+    // A copy in another place cannot be opened, and must not take anything with it when removed.
     yield* sql`INSERT INTO run_checkpoints (run_id, state, saved_at) VALUES ('run_b', ${first}, '')`
     yield* sql`DELETE FROM run_checkpoints WHERE run_id = 'run_b'`
     expect(yield* partsOf(first)).toBe(2)
@@ -136,7 +136,7 @@ it.live("parts end with the value in their row, and with no other row", () =>
   })
 )
 
-it.live("every place that takes parts removes them", () =>
+it.live("every place that can hold a value in parts also removes the parts", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const Trigger = rowShape({ name: Schema.String })

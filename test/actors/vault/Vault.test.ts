@@ -53,7 +53,7 @@ it.live("a value can be decrypted only in its own place", () =>
   })
 )
 
-it.live("any change of any character is detected", () =>
+it.live("any change to any character is detected", () =>
   Effect.gen(function* () {
     const vault = yield* Vault
     const envelope = yield* vault.seal(place, secret("value"))
@@ -93,7 +93,7 @@ it.live("each record kind and Workspace has its own data key", () =>
   })
 )
 
-it.live("a data key of a rolled-back transaction seals nothing afterwards", () =>
+it.live("a data key from a rolled-back transaction seals nothing afterwards", () =>
   Effect.gen(function* () {
     const vault = yield* Vault
     const sql = yield* SqlClient.SqlClient
@@ -144,7 +144,7 @@ it.live("digests differ by purpose and text, are deterministic, and are compared
   })
 )
 
-it.live("no file of the data folder contains the value or a key", () =>
+it.live("no file in the data folder contains the value or a key", () =>
   Effect.gen(function* () {
     const vault = yield* Vault
     const fs = yield* FileSystem.FileSystem
@@ -154,7 +154,7 @@ it.live("no file of the data folder contains the value or a key", () =>
     const canary = "canary-5d41402abc4b2a76"
     yield* sql`CREATE TABLE sealed (v TEXT)`
     yield* sql`INSERT INTO sealed VALUES (${yield* vault.seal(place, secret(canary))})`
-    // A private value stored in plain text and then deleted is gone after the checkpoint too.
+    // A private value stored in plain text and then deleted is also gone after the checkpoint.
     const passing = "passing-7215ee9c7d9dc229"
     yield* sql`INSERT INTO sealed VALUES (${passing})`
     yield* sql`DELETE FROM sealed WHERE v = ${passing}`

@@ -24,14 +24,14 @@ const counts = Effect.gen(function* () {
   )
 })
 
-/** `count` Workspaces of the person, one per second. */
+/** Creates `count` Workspaces for the person, one per second. */
 const several = (subject: string, count: number) =>
   Effect.forEach(
     Array.from({ length: count }, (_, n) => n),
     (n) => Effect.tap(newWorkspace(subject, { handle: `ws-${n}` }), () => TestClock.adjust("1 second"))
   )
 
-it.effect("the first list creates the personal Workspace with owner and default Project, once", () =>
+it.effect("the first list creates the personal Workspace once, with an owner and a default Project", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
     const projects = yield* Projects
@@ -125,7 +125,7 @@ it.effect("renaming, archiving and restoring", () =>
   }).pipe(fresh)
 )
 
-it.effect("the list pages by creation, or by latest change first, without gaps or duplicates", () =>
+it.effect("the list is paged by creation, or by latest change first, without gaps or duplicates", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
     const { subject } = yield* newPerson("ann")
@@ -151,7 +151,7 @@ it.effect("the list pages by creation, or by latest change first, without gaps o
   }).pipe(fresh)
 )
 
-it.effect("a selected Workspace outside the page is added to the first response, and marked", () =>
+it.effect("a selected Workspace that is not on the page is added to the first response, and marked", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
     const { subject } = yield* newPerson("ann")
@@ -203,7 +203,7 @@ it.effect("a credential bound to one Workspace sees only that one, even when pin
 )
 
 it.effect(
-  "the inventory lists active memberships in order of creation, archived ones too, counts all and writes nothing",
+  "the inventory lists active memberships in order of creation, including archived ones, counts them all and writes nothing",
   () =>
     Effect.gen(function* () {
       const workspaces = yield* Workspaces
@@ -282,36 +282,38 @@ it.effect("Projects: slugs are unique in their Workspace and generated when omit
   }).pipe(fresh)
 )
 
-it.effect("one switch pauses all automation of a Workspace, and reports who and why, until someone resumes", () =>
-  Effect.gen(function* () {
-    const workspaces = yield* Workspaces
-    const { subject } = yield* newPerson("ann")
-    const paused = yield* newWorkspace(subject, { handle: "paused" })
-    const other = yield* newWorkspace(subject, { handle: "other" })
-    expect(yield* automationAllowed(paused.id)).toBe(true)
-    expect(paused.automationPause).toBeUndefined()
-    const pause = (reason: string) =>
-      workspaces.setAutomation(as(subject), subject, paused.id, { paused: true, reason })
-    const first = (yield* pause("incident 7")).automationPause
-    expect(first).toMatchObject({ by: subject, reason: "incident 7" })
-    expect([yield* automationAllowed(paused.id), yield* automationAllowed(other.id)]).toEqual([false, true])
-    expect(yield* automationRefusal(paused.id)).toContain("incident 7")
-    // A second pause leaves the first one unchanged.
-    yield* TestClock.adjust("1 minute")
-    expect((yield* pause("another reason")).automationPause).toEqual(first)
+it.effect(
+  "one switch pauses all automation in a Workspace, and shows who paused it and why, until someone resumes it",
+  () =>
+    Effect.gen(function* () {
+      const workspaces = yield* Workspaces
+      const { subject } = yield* newPerson("ann")
+      const paused = yield* newWorkspace(subject, { handle: "paused" })
+      const other = yield* newWorkspace(subject, { handle: "other" })
+      expect(yield* automationAllowed(paused.id)).toBe(true)
+      expect(paused.automationPause).toBeUndefined()
+      const pause = (reason: string) =>
+        workspaces.setAutomation(as(subject), subject, paused.id, { paused: true, reason })
+      const first = (yield* pause("incident 7")).automationPause
+      expect(first).toMatchObject({ by: subject, reason: "incident 7" })
+      expect([yield* automationAllowed(paused.id), yield* automationAllowed(other.id)]).toEqual([false, true])
+      expect(yield* automationRefusal(paused.id)).toContain("incident 7")
+      // A second pause leaves the first one unchanged.
+      yield* TestClock.adjust("1 minute")
+      expect((yield* pause("another reason")).automationPause).toEqual(first)
 
-    yield* workspaces.update(as(subject), subject, paused.id, { archived: true })
-    expect(
-      (yield* Effect.flip(workspaces.setAutomation(as(subject), subject, paused.id, { paused: false }))).code
-    ).toBe("failed_precondition")
-    yield* workspaces.update(as(subject), subject, paused.id, { archived: false })
-    const resumed = yield* workspaces.setAutomation(as(subject), subject, paused.id, { paused: false })
-    expect(resumed.automationPause).toBeUndefined()
-    expect(yield* automationAllowed(paused.id)).toBe(true)
-    expect(yield* automationAllowed(namedWorkspace("unknown"))).toBe(false)
-    const sql = yield* SqlClient.SqlClient
-    const events = yield* sql<{ action: string }>`SELECT action FROM audit_events WHERE workspace_id = ${paused.id}
+      yield* workspaces.update(as(subject), subject, paused.id, { archived: true })
+      expect(
+        (yield* Effect.flip(workspaces.setAutomation(as(subject), subject, paused.id, { paused: false }))).code
+      ).toBe("failed_precondition")
+      yield* workspaces.update(as(subject), subject, paused.id, { archived: false })
+      const resumed = yield* workspaces.setAutomation(as(subject), subject, paused.id, { paused: false })
+      expect(resumed.automationPause).toBeUndefined()
+      expect(yield* automationAllowed(paused.id)).toBe(true)
+      expect(yield* automationAllowed(namedWorkspace("unknown"))).toBe(false)
+      const sql = yield* SqlClient.SqlClient
+      const events = yield* sql<{ action: string }>`SELECT action FROM audit_events WHERE workspace_id = ${paused.id}
       AND action LIKE 'workspace.automation.%' ORDER BY created_at, id`
-    expect(events.map(({ action }) => action)).toEqual(["workspace.automation.pause", "workspace.automation.resume"])
-  }).pipe(fresh)
+      expect(events.map(({ action }) => action)).toEqual(["workspace.automation.pause", "workspace.automation.resume"])
+    }).pipe(fresh)
 )

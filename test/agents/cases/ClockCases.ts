@@ -10,8 +10,7 @@ const library = "/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1"
 const hour = 3600
 
 /**
- * A wall clock that a case sets while the program runs; monotonic clocks are unaffected, as when a person sets the
- * clock.
+ * A wall clock that a case sets while the program is running; monotonic clocks are unaffected, as when a person sets the clock.
  */
 const wallClock = (file: string, offset: number) => {
   const set = (seconds: number) => writeFileSync(file, `${seconds < 0 ? "" : "+"}${seconds}\n`)
@@ -27,7 +26,7 @@ const wallClock = (file: string, offset: number) => {
   }
 }
 
-/** One side's clock is wrong at the enrolment, and jumps while the tool works. */
+/** One side's clock is wrong at enrolment, and jumps while the tool is working. */
 const clocks = (name: string, offset: number, jump: number, side: "agent" | "server"): WorldCase => ({
   name,
   run: Effect.fnUntraced(function* (options) {
@@ -43,7 +42,7 @@ const clocks = (name: string, offset: number, jump: number, side: "agent" | "ser
     yield* world.held("one-b")
     const before = agent.line.said.length
     clock.set(offset + jump)
-    // Renewals continue, and nothing counts as late.
+    // Renewals continue, and nothing is considered late.
     yield* Effect.repeat(Effect.sleep("200 millis"), {
       until: () => agent.line.said.slice(before).filter((message) => message === "Renew").length > 3
     })

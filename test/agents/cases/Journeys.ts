@@ -14,8 +14,8 @@ export const eventually = (isSo: () => boolean) =>
   Effect.repeat(Effect.sync(isSo), { until: (so) => so, schedule: often }).pipe(Effect.asVoid)
 
 /**
- * An agent that is restarted whenever it ends, as by a service manager. `kill` ends it; `isKept`: whether anything of a
- * Run is still on its disk.
+ * An agent that is restarted whenever it ends, as by a service manager. `kill` ends it; `isKept` says whether any part of a Run
+ * is still on its disk.
  */
 export const keptAgent = Effect.fn("keptAgent")(function* (agent: Agent) {
   let current: Started | undefined
@@ -43,7 +43,7 @@ export const keptAgent = Effect.fn("keptAgent")(function* (agent: Agent) {
 })
 export type KeptAgent = Effect.Success<ReturnType<typeof keptAgent>>
 
-/** Messages that an agent sends while the tool works; the tool waits until their faults have happened. */
+/** Messages that an agent sends while the tool is working; the tool waits until their faults have happened. */
 const whileApplying: ReadonlySet<string> = new Set([
   "Start",
   "Renew",
@@ -54,7 +54,7 @@ const whileApplying: ReadonlySet<string> = new Set([
 
 const armed = (line: FaultLine, faults: ReadonlyArray<Fault>) => Effect.sync(() => line.arm(faults))
 
-/** Plans a Capsule; `during` is armed for it. */
+/** Plans a Capsule, with the `during` faults armed. */
 const plan = Effect.fnUntraced(function* (
   world: AgentWorld,
   agent: KeptAgent,
@@ -67,9 +67,7 @@ const plan = Effect.fnUntraced(function* (
   return { ...made, planned: yield* world.over(made.planRunId) }
 })
 
-/**
- * Takes a Capsule through its life up to an occasion, and meets the faults there. Whatever they are, every Run ends.
- */
+/** Takes a Capsule through its lifecycle up to an occasion, where it meets the faults. Whatever they are, every Run ends. */
 export const journeyTo = Effect.fn("journeyTo")(function* (
   world: AgentWorld,
   agent: KeptAgent,
@@ -103,9 +101,7 @@ export const journeyTo = Effect.fn("journeyTo")(function* (
   return [planned, applied, yield* world.over(run.id)]
 })
 
-/**
- * The Capsule is released from an agent that is frozen while its tool works, so what the agent has becomes evidence.
- */
+/** The Capsule is released from an agent that is frozen while its tool is working, so what the agent has becomes evidence. */
 const handedIn = Effect.fnUntraced(function* (
   world: AgentWorld,
   agent: KeptAgent,

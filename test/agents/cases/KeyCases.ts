@@ -20,7 +20,7 @@ const keysIn = (folder: string) => {
   }
 }
 
-/** Asks for new keys while the agent stands still; goes on once they are on its disk. */
+/** Requests new keys while the agent is frozen; continues once they are on its disk. */
 const prepared = Effect.fnUntraced(function* (agent: KeptAgent) {
   const keys = keysIn(agent.folder)
   agent.signal("SIGSTOP")
@@ -29,7 +29,7 @@ const prepared = Effect.fnUntraced(function* (agent: KeptAgent) {
   return { keys, rotation }
 })
 
-/** At a message of the change: one that announces the next keys, or the first that they sign. */
+/** At one of the key change's messages: one that announces the next keys, or the first one signed with them. */
 const atMessage = (agent: KeptAgent, fault: Pick<Fault, "asks" | "way">) =>
   Effect.gen(function* () {
     agent.line.arm([{ message: "Hello", ...fault, also: agent.kill }])
@@ -40,7 +40,7 @@ const atMessage = (agent: KeptAgent, fault: Pick<Fault, "asks" | "way">) =>
 const announces = /"nextKeys"/
 const announcesNone = /^(?![^]*"nextKeys")/
 
-/** Between each pair of steps of `src/agent/KeyChange.ts`, in order. Each ends with the agent killed. */
+/** Between each pair of consecutive steps in `src/agent/KeyChange.ts`. Each case ends with the agent killed. */
 const moments: Readonly<Record<string, (agent: KeptAgent) => Effect.Effect<unknown, unknown, Services>>> = {
   "the new keys are on the disk and not announced; the command that asked for them is killed too": (agent) =>
     Effect.gen(function* () {
@@ -85,10 +85,10 @@ const killedBetween: WorldCase = {
       yield* eventually(() => agent.starts() > starts)
       yield* eventually(() => !keys.hasNext() && keys.present().public.sign !== before)
       labels += 1
-      // What is offered now is sealed for the new keys.
+      // Whatever is offered now is sealed for the new keys.
       yield* works(`n${labels}`, when)
       yield* agent.owesNothing
-      // With the next session nothing is kept of what the former keys open.
+      // With the next session, nothing that the former keys can open is kept.
       agent.kill()
       yield* eventually(() => keys.present().former === undefined)
     }

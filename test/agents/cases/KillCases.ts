@@ -5,12 +5,12 @@ import type { LaneCase } from "./AgentCase.ts"
 import { journeyTo, keptAgent, type KeptAgent } from "./Journeys.ts"
 import { faultAt } from "./LineCases.ts"
 
-/** Where in a message: before the server receives it, or after it acted and before the agent knows. */
+/** The point in a message: before the server receives it, or after the server has acted and before the agent knows. */
 const moments = { "request lost": "before", "answer lost": "after" } as const
 
 /**
- * The agent is killed between each pair of messages, and started again on its folder. A plan starts over; an apply ends
- * as the server knows it, and the verdict compares that with what the provider created.
+ * The agent is killed between each pair of messages, and started again on its folder. A plan starts over; an apply ends as the
+ * server knows it, and the verdict compares that with what the provider has created.
  */
 export const killCases: ReadonlyArray<LaneCase> = everySaid.flatMap((message) =>
   (["request lost", "answer lost"] as const).map((way) => ({

@@ -14,7 +14,7 @@ const leaseSeconds = 120
 
 const toolsOf = (agent: KeptAgent) => processesBelow(agent.pid()).filter((pid) => nameOf(pid) === "terraform")
 
-/** A Capsule whose apply waits in its second note. */
+/** A Capsule whose apply is waiting in its second note. */
 const applying = Effect.fnUntraced(function* (world: AgentWorld, agent: KeptAgent, label = "one") {
   const { capsuleId, planRunId } = yield* world.installed(label)
   yield* world.over(planRunId)
@@ -52,7 +52,7 @@ const paused: WorldCase = {
     const agent = yield* keptAgent(yield* world.agent("one"))
     const begun = yield* applying(world, agent)
     agent.signal("SIGSTOP")
-    // The guard is a process of its own.
+    // The guard is a separate process.
     yield* world.until(begun.applyId, ({ agentUnreachableSince }) => agentUnreachableSince !== undefined)
     yield* Effect.sleep("75 seconds")
     yield* holds(begun.tools.ended(0), "The tool outlives the time at which the guard has to kill it")

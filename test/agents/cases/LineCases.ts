@@ -6,7 +6,7 @@ import type { AgentWorld } from "../support/AgentWorld.ts"
 import type { LaneCase } from "./AgentCase.ts"
 import { journeyTo, keptAgent } from "./Journeys.ts"
 
-/** Of a poll, only an answer with an offer is worth losing. */
+/** For a poll, only a response with an offer is worth losing. */
 export const faultAt = (message: Said, way: Way, also?: () => void): Fault => ({
   message,
   way,
@@ -17,7 +17,7 @@ export const faultAt = (message: Said, way: Way, also?: () => void): Fault => ({
 const wanted = { plan: "waiting_approval", apply: "succeeded", drift_check: "succeeded" } as const
 const statusOf = (type: string) => Object.entries(wanted).find(([name]) => name === type)?.[1]
 
-/** A cut connection changes nothing but timing: every Run ends as it would without it, and the cut did happen. */
+/** A cut connection changes nothing but timing: every Run ends as it would have without the cut, which did happen. */
 const cut = (
   world: AgentWorld,
   label: string,
@@ -52,7 +52,7 @@ export const cutCases: ReadonlyArray<LaneCase> = everySaid.flatMap((message) =>
 )
 
 const together: ReadonlyArray<Occasion> = ["plan", "apply", "drift", "handIn", "decline"]
-/** At these, files go within messages, where both sides take them so. */
+/** At these occasions, files are sent within messages if both sides support it. */
 const carrying: ReadonlyArray<Occasion> = ["plan", "apply"]
 
 const cutTogether = (
@@ -72,7 +72,7 @@ const cutTogether = (
     )
 }
 
-/** All messages of an occasion in one journey, each cut once in this way. */
+/** All messages on one occasion in a single journey, each cut once in this way. */
 export const cutTogetherCases: ReadonlyArray<LaneCase> = ways.flatMap((way) => [
   ...together.map((occasion) => ({
     name: `line cut at every message of ${occasion}, as with the release before: ${way}`,

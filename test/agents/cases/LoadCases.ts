@@ -6,7 +6,7 @@ import { verdict } from "../support/Verdict.ts"
 import type { WorldCase } from "./AgentCase.ts"
 import { eventually, keptAgent } from "./Journeys.ts"
 
-/** On its own small disk; mounting one needs root. */
+/** On its own small disk; mounting it requires root. */
 const diskFull: WorldCase = {
   name: "the agent's disk is full while its tool works, and has room again",
   run: Effect.fnUntraced(function* (options) {
@@ -24,13 +24,13 @@ const diskFull: WorldCase = {
     yield* disk.fill
     const asked = agent.line.said.length
     yield* world.letGo("one-b")
-    // A poll was already in progress, so its answer is declined.
+    // A poll was already in progress, so the offer in its response is declined.
     const other = yield* world.installed("two")
     yield* eventually(() => agent.line.said.slice(asked).includes("Decline"))
     yield* holds(agent.line.said.slice(asked).includes("Renew"), "It does not renew its lease with a full disk")
     yield* disk.free
     const apply = yield* world.over(applyId)
-    // Either its state was written in time, or the tool printed it and it was kept from there: nothing is lost.
+    // Either its state was written in time, or the tool printed the state and it was saved from that output: nothing is lost.
     yield* holds(apply.status === "succeeded" || apply.status === "failed", apply.status)
     const planned = yield* world.over(other.planRunId)
     yield* holds(planned.status === "waiting_approval", `${planned.status} ${planned.error?.message}`)
@@ -65,7 +65,7 @@ const oneEach: WorldCase = {
 const manyRuns = 200
 const runsOfOther = 40
 
-/** The order in which the agents took the Runs shows whether one Workspace had to wait for all of another's. */
+/** The order in which the agents took the Runs shows whether one Workspace had to wait for all of another's Runs. */
 const fair: WorldCase = {
   name: "4 agents, 200 Runs, fair between two Workspaces",
   run: Effect.fnUntraced(function* (options) {
@@ -80,7 +80,7 @@ const fair: WorldCase = {
         (label) => world.installed(label, "plain", workspaceId),
         { concurrency: 8 }
       )
-    // The first Workspace has queued all of its Runs before the other requests anything.
+    // The first Workspace has queued all of its Runs before the other one requests any.
     const first = yield* install("a", manyRuns - runsOfOther)
     const others = yield* install("b", runsOfOther, second.id)
     const names = ["one", "two", "three", "four"]
@@ -92,7 +92,7 @@ const fair: WorldCase = {
       .toSorted((a, b) => Date.parse(a.startedAt ?? "") - Date.parse(b.startedAt ?? ""))
       .map(({ workspaceId }) => workspaceId)
     const last = order.lastIndexOf(second.id)
-    // If they take turns, the smaller share is done after about as many Runs of the larger one.
+    // If they take turns, the smaller share is done after about the same number of Runs from the larger one.
     yield* holds(
       last < runsOfOther * 3,
       `The last of ${runsOfOther} Runs of the second Workspace began as number ${last}`

@@ -8,7 +8,7 @@ import { verdict } from "../support/Verdict.ts"
 import type { WorldCase } from "./AgentCase.ts"
 import { keptAgent } from "./Journeys.ts"
 
-/** Nothing listens there: only the proxy knows where it leads. */
+/** Nothing listens there; only the proxy knows where to forward requests. */
 const destination = "localhost:9"
 
 const said = ["Next", "Start", "Renew", "Report", "Checkpoint", "Result", "GET snapshot", "PUT build"]
@@ -31,7 +31,7 @@ const behindProxies: WorldCase = {
     yield* world.hold("one-b")
     const applyId = yield* world.approvedApply(planRunId)
     yield* world.held("one-b")
-    // The reverse proxy answers for a server that is away, and the agent asks again.
+    // The reverse proxy responds for a server that is away, and the agent asks again.
     line.cut(true)
     yield* world.until(applyId, ({ agentUnreachableSince }) => agentUnreachableSince !== undefined)
     line.cut(false)

@@ -6,12 +6,12 @@ import { verdict } from "../support/Verdict.ts"
 import type { WorldCase } from "./AgentCase.ts"
 import { keptAgent } from "./Journeys.ts"
 
-/** After so long without an answer an agent gives up a plan. */
+/** After this long without a response, an agent gives up a plan. */
 const longestPlan = 48
 
 const notes = ["a", "b", "c"].map((name) => `demo_note.${name}`)
 
-/** One agent applies, another plans; both tools end while the server is away. */
+/** One agent is applying, another planning; both tools end while the server is away. */
 const bothWork = (seconds: number): WorldCase => ({
   name: `the server is killed while one agent applies and another plans, and comes back after ${seconds} s: nothing is lost`,
   run: Effect.fnUntraced(function* (options) {
@@ -54,7 +54,7 @@ const bothWork = (seconds: number): WorldCase => ({
   })
 })
 
-/** The shortest that a pool may have: the tool is asked to stop after 60 s without an answer. */
+/** The shortest that a pool can have: the tool is asked to stop after 60 s without a response. */
 const leaseSeconds = 120
 
 const longerThanLease: WorldCase = {
@@ -72,7 +72,7 @@ const longerThanLease: WorldCase = {
     yield* world.letGo("one-b")
     yield* world.serveAgain()
     const apply = yield* world.over(applyId)
-    // The tool was asked to stop, and its state is saved like that of any other.
+    // The tool was asked to stop, and its state is saved like any other.
     yield* holds(
       apply.status === "succeeded" || apply.error?.code === "apply_interrupted",
       `${apply.status} ${apply.error?.code} ${apply.error?.message}`

@@ -7,7 +7,7 @@ import { verdict } from "../support/Verdict.ts"
 import type { WorldCase } from "./AgentCase.ts"
 import { eventually, keptAgent, type KeptAgent } from "./Journeys.ts"
 
-/** In a second. */
+/** Per second. */
 const megabyte = 1_000_000
 
 const planned = Effect.fnUntraced(function* (world: AgentWorld, label: string, module: Wide) {
@@ -17,7 +17,10 @@ const planned = Effect.fnUntraced(function* (world: AgentWorld, label: string, m
   return planRunId
 })
 
-/** How long the tool worked on all objects but the held one, and how many objects the states had that the server saved meanwhile. */
+/**
+ * How long the tool worked on all objects except the held one, and how many objects were in the states that the server saved in
+ * that time.
+ */
 const worked = Effect.fnUntraced(function* (world: AgentWorld, runId: RunId) {
   const events = yield* world.eventsOf(runId)
   const begun = events.find(({ data, kind }) => kind === "run.phase" && "phase" in data && data.phase === "apply")
@@ -33,7 +36,7 @@ const worked = Effect.fnUntraced(function* (world: AgentWorld, runId: RunId) {
   }
 })
 
-/** From the request until the agent hears of it, which passes it to its tool at once, while states fill the line. */
+/** Time from the request until the agent hears of it, while states fill the line; the agent passes it to its tool immediately. */
 const cancelled = Effect.fnUntraced(function* (world: AgentWorld, agent: KeptAgent, planRunId: RunId) {
   const applyId = yield* world.approvedApply(planRunId)
   agent.line.slow(megabyte)
@@ -55,8 +58,9 @@ const longestApply = Duration.minutes(8)
 const seldom = Schedule.spaced("500 millis")
 
 /**
- * Two agents on one machine apply the same at the same time, one of them over a slow line, so that whatever else the machine does slows both
- * tools. A tool writes its whole state after each object, so the large one takes as long as everything else together.
+ * Two agents on one machine run the same apply at the same time, one of them over a slow line, so that any other load on the
+ * machine slows down both tools. A tool writes its whole state after each object, so the large object takes as long as all the
+ * others together.
  */
 const slowLine = (name: string, module: Wide): WorldCase => ({
   name: `${name}: the tool is not slowed, and a cancel arrives`,
@@ -69,7 +73,7 @@ const slowLine = (name: string, module: Wide): WorldCase => ({
       [planned(world, "one", module), planned(world, "two", module), planned(world, "three", module)],
       { concurrency: "unbounded" }
     )
-    // Both tools keep their first object open, so that no state is the last one before the slow line has brought two.
+    // Both tools keep their first object open, so that no state is the last one until the slow line has delivered two.
     const open = ["one-0", "two-0"]
     yield* Effect.forEach(open, world.hold)
     const both = yield* Effect.forEach([one, two], world.approvedApply, { concurrency: 2 })

@@ -7,7 +7,7 @@ import { headOf, messageOf, wholeBytes } from "./HttpMessage.ts"
 /**
  * Where a connection is cut.
  *
- * - `request lost`, `half the request`: the server hears nothing, or the beginning of it
+ * - `request lost`, `half the request`: the server receives nothing, or only the beginning
  * - `half the answer`, `answer lost`: the server has acted, and the agent does not know
  * - `forged answer`: the signature of an offer is changed in transit
  */
@@ -17,15 +17,17 @@ export type Way = (typeof ways)[number] | "forged answer"
 export interface Fault {
   readonly message: string
   readonly way: Way
-  /** Only a request in which this stands. */
+  /** Only a request that matches this. */
   readonly asks?: RegExp
-  /** Only an answer in which this stands. */
+  /** Only a response that matches this. */
   readonly answers?: RegExp
-  /** What else happens at that moment, for instance a SIGKILL to one of the two. */
+  /** What else happens at that moment, such as a SIGKILL to one of the two sides. */
   readonly also?: () => void
 }
 
-/** Neither side hears of it, so they speak as with the release before. Of the same length as the word, which is changed in place. */
+/**
+ * Neither side sees the announcement, so they communicate as with the previous release. As long as the word it replaces in place.
+ */
 const unheard = carriesFiles.replace("carried", "unheard")
 
 const withoutFiles = (bytes: Buffer): Buffer => {
@@ -51,8 +53,8 @@ const forged = (answer: Buffer): Buffer =>
   )
 
 /**
- * The connection between an agent and its server: it passes everything on, records it, and breaks where a test says so. `asBefore`:
- * neither side knows that the other takes files within messages, as with the release before.
+ * The connection between an agent and its server: it passes everything on, records it, and breaks where a test says so.
+ * `asBefore`: neither side knows that the other accepts files within messages, as with the previous release.
  */
 export const faultLine = Effect.fn("faultLine")(function* (
   upstreamUrl: string,
@@ -179,17 +181,17 @@ export const faultLine = Effect.fn("faultLine")(function* (
 
   return {
     url: `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`,
-    /** Every message that was sent, in order. */
+    /** Every message that has been sent, in order. */
     said,
-    /** Every byte that passed, by connection and direction. */
+    /** Every byte that has passed through, by connection and direction. */
     captured: () => captured.map((chunks) => Buffer.concat(chunks)),
-    /** Each happens once. Replaces the previous ones. */
+    /** Arms faults that each happen once. Replaces the previous ones. */
     arm: (next: ReadonlyArray<Fault>) => {
       faults = next.map((fault) => ({ ...fault, isHit: false }))
     },
-    /** The faults that did not happen. */
+    /** The faults that have not happened. */
     unhit: () => faults.filter(({ isHit }) => !isHit).map(({ message }) => message),
-    /** When the server next sends this text. */
+    /** Watches for the next time the server sends this text. */
     heard: (words: string) => {
       watched.set(words, undefined)
       return () => watched.get(words)
@@ -198,11 +200,11 @@ export const faultLine = Effect.fn("faultLine")(function* (
       isCut = next
       if (next) for (const socket of sockets) socket.destroy()
     },
-    /** How fast the agent may send, in bytes a second. */
+    /** How fast the agent can send, in bytes per second. */
     slow: (bytesPerSecond: number | undefined) => {
       rate = bytesPerSecond
     },
-    /** Bytes that the agent has sent and that are not over the line yet. */
+    /** Bytes that the agent has sent but that have not yet crossed the line. */
     backlog: () => backlog
   }
 })

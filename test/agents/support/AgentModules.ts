@@ -25,7 +25,7 @@ variable "password" {
 variable "label" { type = string }
 `
 
-/** Three notes, one after the other, so that each is in a state of its own. */
+/** Three notes, one after another, so that each appears in a state of its own. */
 const notes = (content: string) => `
 resource "demo_note" "a" {
   name    = "\${var.label}-a"
@@ -45,10 +45,10 @@ resource "demo_note" "c" {
 output "note" { value = demo_note.a.name }
 `
 
-/** How many objects the modules of large states have. */
+/** The number of objects in the large-state modules. */
 export const wideCounts = { wide: 200, "half-wide": 40 } as const
 
-/** Objects of a quarter of a megabyte each, in text that hardly compresses. */
+/** Objects of a quarter of a megabyte each, with text that hardly compresses. */
 const wide = (count: number) => `
 resource "demo_note" "many" {
   count   = ${count}
@@ -57,7 +57,7 @@ resource "demo_note" "many" {
 }
 `
 
-/** Needs no provider. */
+/** Requires no provider. */
 const plain = `
 variable "password" {
   type      = string
@@ -79,7 +79,7 @@ export type ModuleName = "notes" | "built" | "wide" | "half-wide" | "plain"
 
 export const pathOf = (module: ModuleName) => RelativePath.make(module)
 
-/** The build of the module `built`, run at the root of the repository. */
+/** The build of the module `built`, run at the repository root. */
 export const sourceBuild = {
   commands: [{ argv: ["sh", "-c", "mkdir -p built/out && echo built > built/out/made.txt"] }],
   outputs: [RelativePath.make("built/out")]

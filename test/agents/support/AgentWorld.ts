@@ -28,7 +28,7 @@ const Enrolled = Schema.fromJsonString(Schema.Struct({ agentId: Schema.String })
 
 export interface WorldOptions {
   readonly folder: string
-  /** The programs under test; an earlier release on one side shows that both work together. */
+  /** The programs under test; using an earlier release on one side shows that the two work together. */
   readonly server: string
   readonly agent?: string
   readonly leaseSeconds?: number
@@ -43,13 +43,13 @@ export interface AgentOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly folder?: string
   readonly places?: number
-  /** The address that it gets as its server's, unless that is the line. */
+  /** The address it is given for its server, if that is not the line. */
   readonly server?: string
-  /** Instead of the program of the world. */
+  /** Overrides the world's program. */
   readonly program?: ReadonlyArray<string>
 }
 
-/** A Run is neither queued nor running. */
+/** Whether a Run is neither queued nor running. */
 export const isOver = ({ status }: Pick<Run, "status">) => status !== "queued" && status !== "running"
 
 /** A real server, a pool, and real agents behind a connection that can be cut, each in its own process. */
@@ -137,15 +137,15 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     }
   })
 
-  /** The description of what an agent has of its own, for its environment. */
+  /** The description of an agent's own credentials, for its environment. */
   const ownCredentials = Effect.fnUntraced(function* (
     value: string = credential,
     more: { readonly label?: string } = {}
   ) {
-    // Outside of what the verdict searches: this is where the secret belongs.
+    // Outside what the verdict searches: this is where the secret belongs.
     const kept = yield* files.makeTempDirectoryScoped({ prefix: "own-credentials-" })
     yield* files.writeFileString(`${kept}/token`, `${value}\n`, { mode: 0o600 })
-    // The provider of the tests runs without isolation.
+    // The test provider runs without isolation.
     const described = { [ownName]: { env: { DEMO_TOKEN: { file: `${kept}/token` } }, withoutIsolation: true, ...more } }
     yield* files.writeFileString(`${kept}/credentials.json`, JSON.stringify(described))
     return { SVC_AGENT_CREDENTIALS: `${kept}/credentials.json` }
@@ -158,9 +158,9 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     Effect.tap(faultLine(first.url, options), (made) => Effect.sync(() => lines.push(made)))
   const line = lineOf({})
 
-  /** An agent that is not started yet, with its own connection. */
+  /** An agent that has not been started yet, with its own connection. */
   const agent = Effect.fnUntraced(function* (name: string, given: AgentOptions = {}) {
-    // As the documentation says: the output of the one command is the file of the other.
+    // As documented: the output of one command is the other's file.
     const tokenFile = `${yield* files.makeTempDirectoryScoped({ prefix: "enrolment-" })}/token`
     yield* files.writeFileString(tokenFile, yield* atTerminal("agent", "token", "--pool", "far"), { mode: 0o600 })
     const own = given.line ?? (yield* line)
@@ -188,14 +188,14 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
       },
       output
     })
-    /** Requests new keys from it, as its operator does. */
+    /** Requests new keys from the agent, as its operator would. */
     const rotated = Effect.scoped(
       Effect.gen(function* () {
         const command = [...program, "agent", "rotate", "--dir", dir, "--json"]
         return yield* Stream.mkString(read((yield* started(command, { cwd: folder, env, output })).stdout))
       })
     )
-    /** Once it has enrolled. */
+    /** Available once it has enrolled. */
     const id = files.readFileString(`${dir}/agent.json`).pipe(
       Effect.flatMap(Schema.decodeEffect(Enrolled)),
       Effect.map(({ agentId }) => agentId)
@@ -239,7 +239,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     )
     const { capsuleId, planRunId } = plan
     if (planRunId === undefined || capsuleId === undefined) {
-      // The server reads a module for a few seconds at most, which a busy machine may need for nothing.
+      // The server spends at most a few seconds reading a module, and a busy machine can use them up without getting anywhere.
       const isLate = plan.diagnostics.some(({ code }) => code === "parse_deadline")
       if (isLate && attempt < mostAttempts) return yield* installed(label, module, workspaceId, attempt + 1)
       return yield* new Broken({ message: `The install failed: ${JSON.stringify(plan.diagnostics)}` })
@@ -250,7 +250,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
 
   const run = (runId: RunId) => Effect.map(client.runs.read({ params: { runId } }), (answer) => answer.run)
 
-  /** Reads through a server that is away. */
+  /** Keeps reading while the server is away. */
   const until = (runId: RunId, isSo: (found: Run) => boolean) => {
     const read = Effect.retry(run(runId), { schedule: often, times: 4000 })
     return Effect.repeat(read, { until: isSo, schedule: often })
@@ -298,12 +298,12 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     dataDir,
     output,
     notesDir: mirror.notesDir,
-    /** What a sandbox has to show of the provider. */
+    /** The parts of the provider that a sandbox has to make visible. */
     interpreter: mirror.interpreter,
     first,
     operator,
     line,
-    /** To an agent and a server that carry nothing within messages. */
+    /** A line to an agent and a server that send no files within messages. */
     lineAsBefore: lineOf({ asBefore: true }),
     lines,
     agent,
@@ -322,7 +322,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
       await current?.exited
     }),
     serveAgain: (more?: Readonly<Record<string, string>>) => serve(new URL(first.url).host, more),
-    /** In an apply the note already exists while it is held. */
+    /** While it is held in an apply, the note already exists. */
     ...holdOf("apply"),
     plans: holdOf("plan"),
     eventsOf,

@@ -43,7 +43,7 @@ const capsule = {
 }
 const state = { id: "sv_1", capsuleId: "cap_1", generation: 1, partial: false, notes: ["id-a", "id-b"] }
 
-/** A Capsule that an agent planned and applied: two notes, and both are in its state. */
+/** A Capsule that an agent has planned and applied: two notes, both of them in its state. */
 const ledger: Ledger = {
   runs: [plan, apply],
   capsules: [capsule],
@@ -82,7 +82,7 @@ const failure = [
 const pending = { ...capsule, status: "pending", current_state_version_id: null, current_state_generation: 0 }
 const empty = { ...state, notes: [] }
 
-/** Worlds in which one promise is broken, and what has to be said of each. */
+/** Worlds in which one promise is broken, and what has to be reported about each. */
 const broken: ReadonlyArray<readonly [world: string, witnessed: Witnessed, said: RegExp]> = [
   [
     "the state of a successful apply is lost",
@@ -178,11 +178,11 @@ const broken: ReadonlyArray<readonly [world: string, witnessed: Witnessed, said:
 ]
 
 describe("the verdict on a world of agents", () => {
-  test("reports nothing about one in which every promise was kept", () => {
+  test("reports nothing about a world in which every promise was kept", () => {
     expect(brokenPromises(whole)).toEqual([])
   })
 
-  test("accepts what was made and is listed as possibly created", () => {
+  test("accepts something that was created and is listed as possibly created", () => {
     const suspected = { ...failed, evidence: { possiblyCreated: ["demo_note.a", "demo_note.b"] } }
     const unsafe = { ...pending, status: "error", runtime_safety: "unknown" }
     expect(
@@ -190,7 +190,7 @@ describe("the verdict on a world of agents", () => {
     ).toEqual([])
   })
 
-  test("accepts an apply that was offered again before its tool began", () => {
+  test("accepts an apply that was offered again before its tool had started", () => {
     const events = [
       ...ledger.events.slice(0, 3),
       ...told("run_apply", "run.queued", "run.applying", "run.queued", "run.applying", "run.succeeded")
@@ -199,13 +199,13 @@ describe("the verdict on a world of agents", () => {
   })
 
   for (const [name, witnessed, said] of broken) {
-    test(`is red: ${name}`, () => {
+    test(`fails: ${name}`, () => {
       expect(brokenPromises(witnessed).join("\n")).toMatch(said)
     })
   }
 
   for (const canary of canaries) {
-    it.effect(`is red: a log holds ${canary}`, () =>
+    it.effect(`fails: a log contains ${canary}`, () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
         writeFileSync(`${folder}/log`, `{"message":"the value is ${canary}"}\n`)

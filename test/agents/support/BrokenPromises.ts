@@ -1,26 +1,26 @@
 import { appliesHavePlans, capsulesAreTrue, nothingStays, runsAreOver } from "../../crash/Truth.ts"
 import type { Cloud, Ledger } from "../../crash/Ledger.ts"
 
-/** What the programs of a world left behind. */
+/** What the programs in a world have left behind. */
 export interface Witnessed {
   readonly ledger: Ledger
   readonly cloud: Cloud
-  /** The Capsule of each label. The notes of a label are named after it. */
+  /** The Capsule for each label. A label's notes are named after it. */
   readonly capsules: ReadonlyMap<string, string>
-  /** Where a secret was found in clear. */
+  /** Where a secret was found in plaintext. */
   readonly secrets: ReadonlyArray<string>
 }
 
 const labelOf = (note: string) => note.slice(0, note.lastIndexOf("-"))
 
-/** An apply may be offered again, as long as its tool did not begin. */
+/** An apply can be offered again as long as its tool has not started. */
 const toolsBeganOnce = (ledger: Ledger) =>
   ledger.runs.flatMap(({ id, type }) => {
     const begun = ledger.events.filter(({ data, run_id }) => run_id === id && data.phase === "apply").length
     return begun > 1 ? [`The tool of the ${type} ${id} began ${begun} times`] : []
   })
 
-/** Nothing was made twice, by the provider's own count; what was made is in a state, or listed as possibly created. */
+/** Nothing was created twice, by the provider's own count; whatever was created is in a state, or listed as possibly created. */
 const creationsAreKnown = ({ capsules, cloud, ledger }: Witnessed) => {
   const inStates = new Set(ledger.states.flatMap(({ notes }) => notes))
   return [...new Set(cloud.created.map(({ name }) => name))].flatMap((name) => {
@@ -40,7 +40,7 @@ const creationsAreKnown = ({ capsules, cloud, ledger }: Witnessed) => {
   })
 }
 
-/** What exists of a Capsule is in its present state once an apply of it has succeeded; without an apply nothing exists. */
+/** Everything that exists for a Capsule is in its current state once an apply has succeeded; without an apply, nothing exists. */
 const successIsWhole = ({ capsules, cloud, ledger }: Witnessed) =>
   [...capsules].flatMap(([label, capsuleId]) => {
     const present = cloud.created.filter(({ id, name }) => labelOf(name) === label && cloud.present.includes(id))
@@ -57,7 +57,7 @@ const successIsWhole = ({ capsules, cloud, ledger }: Witnessed) =>
     ]
   })
 
-/** Who says that nothing was changed has made nothing. */
+/** A Capsule reported as unchanged has created nothing. */
 const untouchedIsTrue = ({ capsules, cloud, ledger }: Witnessed) =>
   [...capsules].flatMap(([label, capsuleId]) => {
     const capsule = ledger.capsules.find(({ id }) => id === capsuleId)
@@ -66,7 +66,7 @@ const untouchedIsTrue = ({ capsules, cloud, ledger }: Witnessed) =>
     return isSafe && made.length > 0 ? [`${label} is said to be untouched, and has ${made.join(", ")}`] : []
   })
 
-/** A sentence for every promise that was broken. */
+/** One sentence for every broken promise. */
 export const brokenPromises = (witnessed: Witnessed): ReadonlyArray<string> => {
   const { cloud, ledger, secrets } = witnessed
   return [

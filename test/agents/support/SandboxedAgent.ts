@@ -1,4 +1,5 @@
-// The product's own agent, in whose sandboxes more is visible: the demo provider's interpreter, and the files that simulate its cloud.
+// The product's own agent, with more visible in its sandboxes: the demo provider's interpreter, and the files that simulate its
+// cloud.
 import { NodeRuntime } from "@effect/platform-node"
 import { Effect, Schema } from "effect"
 import { defaultSandboxSettings, SandboxSettings } from "../../../runner/sandbox/SandboxSettings.ts"

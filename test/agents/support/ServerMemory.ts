@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync, readSync } from "node:fs"
 const region = /^([0-9a-f]+)-([0-9a-f]+) rw\S* \S+ \S+ \S+/
 const step = 16 * 1024 * 1024
 
-/** Which of these texts are anywhere in the memory of a process, at one or two bytes a character. */
+/** Which of these texts occur anywhere in a process's memory, at one or two bytes per character. */
 export const wordsInMemory = (pid: number, words: ReadonlyArray<string>): ReadonlyArray<string> => {
   const longest = 2 * Math.max(...words.map(({ length }) => length))
   const memory = openSync(`/proc/${pid}/mem`, "r")
@@ -19,7 +19,7 @@ export const wordsInMemory = (pid: number, words: ReadonlyArray<string>): Readon
         try {
           size = readSync(memory, buffer, 0, Math.min(buffer.length, end - at), at)
         } catch {
-          // A part that was released in the meantime.
+          // A part that has been released in the meantime.
           continue
         }
         const read = buffer.subarray(0, size)

@@ -15,7 +15,7 @@ const queuedAt = Effect.fnUntraced(function* (product: FarProduct, runId: string
   return Date.parse(events.find(({ kind }) => kind === "run.queued")?.at ?? "")
 })
 
-/** The time from when a plan is queued until its offer is sent to a waiting agent. */
+/** Time from queuing a plan until its offer is sent to a waiting agent. */
 export const offers = Effect.fn("offers")(function* (binary: string, tool: string) {
   const product = yield* farProduct(binary, tool, { "main.tf": module })
   const priority = yield* promptly(product)

@@ -4,7 +4,7 @@ import { apply, install, type RunParts } from "../support/Journey.ts"
 import { module } from "../support/Modules.ts"
 import { type FarProduct, farProduct, promptly } from "./FarProduct.ts"
 
-/** Both processes have translated what they execute by then. */
+/** By then, both processes have compiled the code that they execute. */
 const warmUps = 5
 const pairs = 41
 
@@ -14,7 +14,7 @@ interface Round {
   readonly parts: Readonly<Record<"plan" | "apply", RunParts>>
 }
 
-/** Milliseconds of one plan and apply, and of the tool inside them. */
+/** Duration of one plan and apply, and of the tool within them, in milliseconds. */
 const round = Effect.fnUntraced(function* (product: FarProduct, url: string, name: string) {
   const planned = yield* install(product, url, name)
   const applied = yield* apply(product, planned.planRunId)
@@ -32,7 +32,7 @@ const shown = {
   after: "from its tool's last word to its end"
 } as const
 
-/** What each part of a Run takes, in both pools. */
+/** Duration of each part of a Run, in both pools. */
 const partsOf = (near: ReadonlyArray<Round>, far: ReadonlyArray<Round>): ReadonlyArray<Figure> =>
   (["plan", "apply"] as const).flatMap((kind) =>
     (["before", "tool", "after"] as const).map((part) => {
@@ -46,7 +46,7 @@ const partsOf = (near: ReadonlyArray<Round>, far: ReadonlyArray<Round>): Readonl
     })
   )
 
-/** An agent on the machine of its server against the server itself. They take turns, and each begins every other pair. */
+/** An agent on its server's machine compared with the server itself. They take turns, and each goes first in every other pair. */
 export const beside = Effect.fn("beside")(function* (binary: string, tool: string) {
   const product = yield* farProduct(binary, tool, { "main.tf": module }, { isDirect: true })
   const priority = yield* promptly(product)

@@ -6,7 +6,7 @@ import { farProduct } from "./FarProduct.ts"
 
 const mebibyte = 1024 * 1024
 
-/** 50 MB in text that hardly compresses: the provider stores an input twice. */
+/** 50 MB of text that hardly compresses: the provider stores an input twice. */
 const module = `
 variable "name" {
   type    = string
@@ -18,13 +18,13 @@ resource "terraform_data" "large" {
 }
 `
 const stateBytes = 5 * 2 * 82_000 * 64
-/** The same text once. The plan file is half that size, since the tool compresses two digits into a byte. */
+/** The same text, stored once. The plan file is half that size, since the tool compresses two digits into a byte. */
 const planBytes = stateBytes / 2
 
 const residentOf = (pid: number, which: "VmRSS" | "VmHWM") =>
   Number(new RegExp(`${which}:\\s+(\\d+) kB`).exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1]) / 1024
 
-/** Restarts the measurement of the peak. */
+/** Resets the peak memory measurement. */
 const forgetHighest = (pid: number) => writeFileSync(`/proc/${pid}/clear_refs`, "5")
 
 /** The server's memory while a large plan and a large state arrive from an agent, compared with its baseline. */

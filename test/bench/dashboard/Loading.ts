@@ -17,8 +17,8 @@ const pages = [
 ] as const
 
 /**
- * One visit with an empty cache. Times count from the start of navigation; a page is usable when the first frame with
- * its main content has been drawn, as reported by the page.
+ * One visit with an empty cache. Times are measured from the start of navigation; a page is usable when the first frame with its
+ * main content has been drawn, as reported by the page.
  */
 const visit = async (browser: TestBrowser, address: string, ready: string, language: "en" | "ja") => {
   const { page } = await browser.open({ language, theme: language === "ja" ? "dark" : "light" })
@@ -55,7 +55,7 @@ export const loading = Effect.fnUntraced(function* (browser: TestBrowser, files:
   )
   const look = (path: string, ready: string, language: "en" | "ja") =>
     Effect.promise(() => visit(browser, `${api.origin}${path}`, ready, language))
-  // The browser's first start is not part of the visit.
+  // The browser's first startup is not part of the visit.
   yield* look("/sign-in", "input[type=password]", "en")
   const figures: Array<Figure> = []
   for (const [name, path, ready] of pages) {

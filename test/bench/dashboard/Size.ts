@@ -14,7 +14,7 @@ const pages = [
 
 const origin = "http://localhost"
 
-/** What a page's document requests before it shows anything: its scripts, as transferred. */
+/** The scripts that a page's document requests before it shows anything, as transferred. */
 const scriptsOf = (files: ServedFiles, path: string) =>
   Effect.promise(async () => {
     const document = await (await files(new Request(`${origin}${path}`))).text()
@@ -29,7 +29,7 @@ const scriptsOf = (files: ServedFiles, path: string) =>
     return { bytes, count: scripts.size }
   })
 
-/** How much script is transferred before the first screen, as sent by the binary. */
+/** Amount of script transferred before the first screen, as sent by the binary. */
 export const size = Effect.fnUntraced(function* (files: ServedFiles) {
   const figures: Array<Figure> = []
   for (const [name, path] of pages) {

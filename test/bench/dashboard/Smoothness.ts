@@ -11,9 +11,9 @@ import { watchTasks } from "./LongestTask.ts"
 
 const rounds = 3
 
-/** What a reader notices, in milliseconds: the longest task, late frames, and the delay before an input is answered. */
+/** What a reader notices, in milliseconds: the longest task, late frames, and the delay before an input takes effect. */
 interface Felt {
-  /** Of processor time. */
+  /** CPU time. */
   readonly task: number
   readonly longestTask: number
   readonly lateFrame: number
@@ -101,7 +101,7 @@ const capsuleRound = (browser: TestBrowser, files: ServedFiles, count: number) =
     return { work, using }
   })
 
-/** Browsers call a longer task a long task: people notice it. */
+/** Browsers call anything longer a long task, because people notice it. */
 const longTask = { atMost: 50 }
 /** Two frames: one may be missed occasionally. */
 const smooth = { atMost: 34 }
@@ -110,7 +110,7 @@ const answered = { atMost: 200 }
 const sameCost = { atMost: 3 }
 
 /**
- * The smoothness of a log of 100,000 lines and a list of 1,000 Capsules, and their cost against small ones in the same
+ * Smoothness of a log with 100,000 lines and a list of 1,000 Capsules, and their cost compared with small ones in the same
  * rounds.
  */
 export const smoothness = Effect.fnUntraced(function* (browser: TestBrowser, files: ServedFiles) {
@@ -151,7 +151,7 @@ export const smoothness = Effect.fnUntraced(function* (browser: TestBrowser, fil
       ...longestTask(logs.map(({ big }) => big.filling))
     },
     {
-      // By wheel, with Home and End, with a search, and with 10 more lines every frame.
+      // Using the wheel, Home and End, a search, and with 10 more lines every frame.
       name: "the same, in use while it grows: longest task",
       ...longestTask(logs.map(({ big }) => big.using))
     },

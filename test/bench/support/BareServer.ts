@@ -1,11 +1,11 @@
-// The comparison for the product's reads: Bun.serve, one prepared query, JSON. Prints its port.
+// The baseline for the product's reads: Bun.serve, one prepared query, JSON. Prints its port.
 import { Database } from "bun:sqlite"
 
 const database = new Database(process.argv[2] ?? "", { readonly: true })
 
 type Row = Record<string, unknown>
 
-// Names come only from the measurement beside this file.
+// Names come only from the measurement that starts this server.
 const rowsBy = (table: string, column: string | null) =>
   database.query<Row, [string, number]>(`SELECT * FROM ${table} WHERE ${column ?? "''"} = ?1 LIMIT ?2`)
 const queries = new Map<string, ReturnType<typeof rowsBy>>()

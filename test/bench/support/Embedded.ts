@@ -9,7 +9,7 @@ import { loadSettings } from "../../../src/settings/Settings.ts"
 import { logging } from "../../../src/observability/Logging.ts"
 import { makeClient } from "../../../src/client/index.ts"
 
-/** The service in this process, for measurements below the HTTP face. */
+/** The service in this process, for measurements below the HTTP layer. */
 export const embedded = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const dataDir = yield* files.makeTempDirectoryScoped({ prefix: "svc-bench-" })

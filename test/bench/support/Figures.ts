@@ -1,7 +1,7 @@
 import { Console, Effect, type Layer } from "effect"
 import type { platform } from "../../../src/composition/Platform.ts"
 
-/** One line of the result: what was measured, its target, and whether it holds. */
+/** One line of the result: what was measured, its target, and whether the target is met. */
 export interface Figure {
   readonly name: string
   readonly figure: number
@@ -12,7 +12,7 @@ export interface Figure {
   readonly detail?: string
 }
 
-/** Figures that are measured one after the other, each of which may fail or take too long by itself. */
+/** Figures measured one after the other, each of which may independently fail or take too long. */
 export type Parts<E = unknown, R = Layer.Success<typeof platform>> = ReadonlyArray<{
   readonly name: string
   readonly figures: Effect.Effect<ReadonlyArray<Figure>, E, R>
@@ -39,7 +39,7 @@ const number = (value: number): string =>
 const promise = ({ target, unit }: Figure): string =>
   target === undefined ? "" : "atMost" in target ? `<= ${target.atMost} ${unit}` : `>= ${target.atLeast} ${unit}`
 
-/** Prints figures as they come: name, figure, target, verdict. */
+/** Prints figures as they become available: name, figure, target, verdict. */
 export const printFigure = (figure: Figure): Effect.Effect<void> => {
   const verdict = figure.target === undefined ? "      " : holds(figure) ? "ok    " : "MISSED"
   const value = `${number(figure.figure)} ${figure.unit}`
@@ -47,7 +47,7 @@ export const printFigure = (figure: Figure): Effect.Effect<void> => {
   return Console.log(figure.detail === undefined ? line.trimEnd() : `${line}  ${figure.detail}`)
 }
 
-/** Milliseconds of processor time used by this process, all threads: a busy machine hardly affects it. */
+/** CPU time used by all threads of this process, in milliseconds: a busy machine hardly affects it. */
 export const processorMillis: Effect.Effect<number> = Effect.sync(() => {
   const { system, user } = process.cpuUsage()
   return (system + user) / 1000

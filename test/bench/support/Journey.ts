@@ -11,7 +11,7 @@ const timeOf = (events: ReadonlyArray<RunEvent>, kind: RunEvent["kind"]): number
   return event === undefined ? Number.NaN : Date.parse(event.at)
 }
 
-/** Time between `from` and `to` spent in phases of the tool. */
+/** Time between `from` and `to` spent in the tool's phases. */
 const inTool = (events: ReadonlyArray<RunEvent>, to: number): number => {
   const phases = events.filter((event) => event.kind === "run.phase")
   return phases.reduce((sum, { at, data }, index) => {
@@ -21,7 +21,7 @@ const inTool = (events: ReadonlyArray<RunEvent>, to: number): number => {
   }, 0)
 }
 
-/** The parts of a Run: before its tool starts, with the tool, and from what the tool said last until `end`. */
+/** The parts of a Run: before its tool starts, with the tool, and from the tool's last output until `end`. */
 export interface RunParts {
   readonly before: number
   readonly tool: number
@@ -43,12 +43,12 @@ const eventsOf = (product: Product, runId: string) =>
     answer instanceof Response || !("events" in answer) ? [] : answer.events
   )
 
-// The times are those of the Run's own events. Polling more often would only take processor time from what is measured.
+// The times come from the Run's own events. Polling more often would only take CPU time away from what is being measured.
 const patient = Schedule.spaced("100 millis")
 
 type InstallRequest = Parameters<Product["client"]["installPlans"]["create"]>[0]["payload"]
 
-/** One install up to its reviewable plan, with the time of each part. */
+/** One install up to its reviewable plan, with the duration of each part. */
 export const install = Effect.fn("install")(function* (
   product: Product,
   url: string,
@@ -102,7 +102,7 @@ export const install = Effect.fn("install")(function* (
   }
 })
 
-/** Approves and applies a plan; milliseconds from the request to the end of the Apply Run. */
+/** Approves and applies a plan; returns the milliseconds from the request to the end of the Apply Run. */
 export const apply = Effect.fn("apply")(function* (product: Product, planRunId: string) {
   const { run: plan } = yield* product.client.runs.read({ params: { runId: planRunId } })
   const asked = yield* Clock.currentTimeMillis

@@ -3,12 +3,12 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { fileURLToPath } from "node:url"
 import { atRealTimePriority } from "./RealTimePriority.ts"
 
-/** A server returned something other than the requested answer. */
+/** A server returned something other than the expected response. */
 export class LoadFailed extends Schema.TaggedError<LoadFailed>()("LoadFailed", { message: Schema.String }) {}
 
 export interface Load {
   readonly port: number
-  /** The whole request, byte by byte, so that the client's cost is negligible compared to the server's. */
+  /** The whole request as raw bytes, so that the client's cost is negligible compared with the server's. */
   readonly request: string
   readonly connections: number
   readonly requests: number
@@ -16,7 +16,7 @@ export interface Load {
 
 export interface Measured {
   readonly perSecond: number
-  /** Time from each request to the end of its answer, in the order of the answers. */
+  /** Time from each request to the end of its response, in response order. */
   readonly millis: ReadonlyArray<number>
 }
 
@@ -31,9 +31,9 @@ const Result = Schema.fromJsonString(
 const decodeResult = Schema.decodeEffect(Result)
 
 /**
- * Measures loads on `servers` (process ids) from one process beside the bench, for as long as the Scope lasts. It sends the same
- * request over kept-alive connections, one at a time on each, and records the duration of each answer. `hasPriority`: whether
- * client and servers run at a real-time priority.
+ * Measures loads on `servers` (process ids) from one process separate from the bench, for as long as the Scope lasts. It sends
+ * the same request over kept-alive connections, one at a time on each, and records the duration of each response. `hasPriority`:
+ * whether client and servers run at a real-time priority.
  */
 export const loadClient = Effect.fn("loadClient")(function* (servers: ReadonlyArray<number>) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

@@ -1,19 +1,19 @@
-// The client of a load measurement, a process of its own: a collection of garbage in the bench would count as the server's time.
-// Reads one request for a measurement a line from stdin, and prints one result for each.
+// The client for a load measurement, as a separate process: garbage collection in the bench would count as the server's time.
+// Reads one measurement request per line from stdin, and prints one result for each.
 import { createInterface } from "node:readline"
 import type { Load } from "./Load.ts"
 
 interface Waiting {
-  /** The head, as far as it has arrived. */
+  /** The part of the head that has arrived so far. */
   head: string
-  /** Bytes of the body that are still to come; undefined until the head is complete. */
+  /** Remaining bytes of the body; undefined until the head is complete. */
   missing: number | undefined
-  /** The last bytes that arrived of a chunked body. */
+  /** The last bytes received of a chunked body. */
   tail: string | undefined
   sentAt: number
 }
 
-// The size of the first part of a response: more than any head.
+// Size of the first part of a response that is searched for the head: larger than any head.
 const headBytes = 4096
 
 const headEnd = "\r\n\r\n"
@@ -27,7 +27,7 @@ const isEnded = (waiting: Waiting, bytes: Buffer): boolean => {
   return waiting.tail === lastChunk
 }
 
-/** Processes what arrived; returns whether the response is complete. Bodies are counted, not decoded. */
+/** Processes received bytes; returns whether the response is complete. Bodies are counted, not decoded. */
 const isWhole = (waiting: Waiting, bytes: Buffer): boolean => {
   if (waiting.tail !== undefined) return isEnded(waiting, bytes)
   if (waiting.missing !== undefined) {
@@ -46,7 +46,7 @@ const isWhole = (waiting: Waiting, bytes: Buffer): boolean => {
   return waiting.missing <= 0
 }
 
-/** The same request over kept-alive connections, one at a time on each. They begin together, once all are open. */
+/** Sends the same request over kept-alive connections, one at a time on each. They start together, once all are open. */
 const measure = ({ connections, port, request, requests }: Load) => {
   const { promise, reject, resolve } = Promise.withResolvers<{ seconds: number; millis: ReadonlyArray<number> }>()
   const millis = new Float64Array(requests)

@@ -37,7 +37,7 @@ export const manyFiles = (count: number): Readonly<Record<string, string>> =>
     ])
   )
 
-/** One module of `count` files, each with a variable, a local value and a resource. */
+/** One module with `count` files, each with a variable, a local value and a resource. */
 export const moduleOfFiles = (count: number): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Array.from({ length: count }, (_, index) => [

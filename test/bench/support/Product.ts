@@ -14,11 +14,11 @@ const decodeAnnounced = Schema.decodeEffect(Announced)
 export interface StartOptions {
   readonly dataDir: string
   readonly flags?: ReadonlyArray<string>
-  /** The program and its arguments before `serve`; when absent, this checkout's entry under this runtime. */
+  /** Program and arguments before `serve`; if absent, this checkout's entry point on this runtime. */
   readonly program?: ReadonlyArray<string>
 }
 
-/** A server process within the Scope: its address, its process id and its setup link. */
+/** A server process within the Scope, with its address, process id and setup link. */
 export const startServer = Effect.fn("startServer")(function* (options: StartOptions) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const [program = process.execPath, ...args] = options.program ?? [process.execPath, main]

@@ -6,7 +6,7 @@ import type { Effect } from "effect"
 
 type World = Effect.Success<ReturnType<typeof readWorld>>
 
-/** The rows of a list: what a bare server reads for the same answer. */
+/** Rows of a list: what a bare server reads for the same response. */
 interface Rows {
   readonly table: string
   readonly column?: string
@@ -16,13 +16,13 @@ interface Rows {
 export interface ReadRoute {
   readonly name: string
   readonly path: string
-  /** The whole request. */
+  /** The whole request as text. */
   readonly request: string
   /** Absent for a route that returns one record. */
   readonly rows?: Rows
 }
 
-// A browser arrives at the first from another site, once; the others are downloads. All have side effects.
+// The first is reached by a browser coming from another site, once; the others are downloads. All have side effects.
 const unmeasured: ReadonlySet<string> = new Set(["connections.finishOAuth", "backups.archive", "exports.download"])
 
 const rowsOf = ({ ids, subject }: World): Readonly<Record<string, Rows>> => {
@@ -63,7 +63,7 @@ const rowsOf = ({ ids, subject }: World): Readonly<Record<string, Rows>> => {
   }
 }
 
-/** Every GET route of the API with a request that it answers with 200. */
+/** Every GET route in the API with a request to which it responds with 200. */
 export const readRoutes = (world: World): ReadonlyArray<ReadRoute> => {
   const { bearer, capsuleIds, ids, session } = world
   const parameters: Readonly<Record<string, string>> = ids

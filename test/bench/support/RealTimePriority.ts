@@ -5,12 +5,11 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 const priority = "1"
 
 /**
- * Gives these processes, with their threads and future children, a core whenever they want one. Otherwise the slowest
- * hundredth of short answers measures how long the scheduler lets another process finish its slice of 3 ms, even on an
- * idle machine: the collector and the compilers of a runtime have threads of their own. Both sides of a comparison get
- * it.
+ * Gives these processes, with their threads and future children, a core whenever they want one. Otherwise the 99th percentile of
+ * short responses measures how long the scheduler lets another process finish its slice of 3 ms, even on an idle machine: a
+ * runtime's collector and compilers have threads of their own. Both sides of a comparison get it.
  *
- * Returns whether the machine permits it, which takes Linux and the right to do so.
+ * Returns whether the machine permits it, which requires Linux and permission to do so.
  */
 export const atRealTimePriority = Effect.fn("atRealTimePriority")(function* (pids: ReadonlyArray<number>) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
@@ -21,7 +20,7 @@ export const atRealTimePriority = Effect.fn("atRealTimePriority")(function* (pid
       return Number(yield* changing.exitCode) === 0
     }).pipe(
       Effect.scoped,
-      // Without the program there is no real-time priority either.
+      // Without the program, real-time priority is not available either.
       Effect.catchTag("PlatformError", () => Effect.succeed(false))
     )
   )

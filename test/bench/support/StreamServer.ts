@@ -1,6 +1,6 @@
-// A server with one Run that never ends, and a bare server beside it. Reads one command per line: `paced N` appends N
-// events to the Run at 50 per second, `burst N` all at once, `bare N` publishes N of the same messages on the bare
-// server. Every event holds its creation time.
+// A server with one Run that never ends, and a bare server alongside it. Reads one command per line: `paced N` appends N events
+// to the Run at 50 per second, `burst N` appends them all at once, `bare N` publishes N identical messages on the bare server.
+// Every event contains its creation time.
 import { NodeRuntime } from "@effect/platform-node"
 import { Clock, Console, Context, Effect, Redacted, Schedule, Stdio, Stream } from "effect"
 import { RunJournal } from "../../../actors/run/RunJournal.ts"
@@ -42,12 +42,12 @@ const program = Effect.gen(function* () {
     trigger: "user",
     spec: {}
   })
-  // Outside the queue: its owner executes nothing.
+  // Bypasses the queue: its owner executes nothing.
   const hold = yield* heldRun(runId).pipe(
     Effect.provideService(RunLifecycle, Context.get(plane.services, RunLifecycle))
   )
   yield* Console.log(JSON.stringify({ url: plane.url, barePort: bare.port, runId, token: Redacted.value(plane.token) }))
-  // Its creation time travels as the one number that such an event may carry.
+  // The creation time is sent in the one number that such an event may carry.
   const payload = (at: number) => ({
     address: `terraform_data.${"x".repeat(150)}[${at}]`,
     action: "create",

@@ -1,12 +1,13 @@
 import { Effect, FileSystem } from "effect"
 
-// Kernel clock ticks; every Linux has a hundred per second.
+// Kernel clock ticks per second; a hundred on every Linux.
 const millisPerTick = 10
 const nanosPerMilli = 1e6
 
 /**
- * Milliseconds so far: the processor time of all threads of a process, and how long its main thread was ready to run while the cores
- * did something else. The kernel counts both, so another process that delays an answer can be told from a service that is slow.
+ * Milliseconds so far: the CPU time of all threads in a process, and how long its main thread was ready to run while the cores
+ * were busy with something else. The kernel counts both, so a response delayed by another process can be distinguished from a
+ * slow service.
  */
 export const threadTimes = Effect.fnUntraced(function* (pid: number) {
   const files = yield* FileSystem.FileSystem

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url"
 
 const repository = fileURLToPath(new URL("../../..", import.meta.url))
 
-/** The build, or a prerequisite of a test, failed. */
+/** The build or a test's prerequisite failed. */
 class BinaryUnavailable extends Schema.TaggedError<BinaryUnavailable>()("BinaryUnavailable", {
   message: Schema.String
 }) {}
@@ -20,13 +20,13 @@ const collect = Effect.fnUntraced(function* (command: ChildProcess.Command) {
   return { stdout, stderr, code: Number(code) }
 }, Effect.scoped)
 
-// Each of these would take over a program that reads its working folder.
+// Each of these would take over a program that reads its working directory.
 const hostileFiles: Readonly<Record<string, string>> = {
   ".env": "SVC_DATA_DIR=from-dotenv\nSVC_LISTEN=127.0.0.1:1\nSVC_NAME=from-dotenv\nSVC_LOG=nonsense\n",
   ".env.production": "SVC_NAME=from-dotenv\n",
   "bunfig.toml": 'preload = ["./preload.ts"]\n',
   "preload.ts": 'await Bun.write("preloaded", "yes")\n',
-  // A user's Bun settings; the tests make this folder the home.
+  // A user's Bun settings; the tests use this folder as the home directory.
   ".bunfig.toml": 'preload = ["./preload.ts"]\n',
   "package.json": '{ "name": "hostile", "imports": { "#*": "./preload.ts" } }\n',
   "tsconfig.json": '{ "compilerOptions": { "paths": { "*": ["./preload.ts"] } } }\n',
@@ -46,8 +46,8 @@ const make = Effect.gen(function* () {
   if (built.code !== 0) return yield* new BinaryUnavailable({ message: built.stderr + built.stdout })
   const program = path.join(installed, "svc")
 
-  // Bun writes paths of the build machine into bundles: only where these are missing can a test see that none is used.
-  // So it sees the binary, the system's own folders and the tool, but no repository, caches or home.
+  // Bun writes paths from the build machine into bundles, and a test can only see that none is used where those paths are
+  // missing. So the binary sees itself, the system's own folders and the tool, but no repository, caches or home directory.
   const tool = Bun.which("tofu") ?? Bun.which("terraform")
   const toolFolders = tool === null ? [] : [path.dirname(tool), path.dirname(yield* files.realPath(tool))]
   const seen = yield* Effect.filter([...systemFolders, ...toolFolders], (folder) => files.exists(folder))
@@ -75,7 +75,7 @@ const make = Effect.gen(function* () {
     return folder
   })
 
-  /** The process of the service itself: bubblewrap remains its parent, and forwards no signal. */
+  /** The service's own process: bubblewrap stays its parent and forwards no signals. */
   const processOf = Effect.fnUntraced(function* (pid: number) {
     if (!masked) return pid
     const children = yield* files.readFileString(`/proc/${pid}/task/${pid}/children`)
@@ -101,7 +101,7 @@ const make = Effect.gen(function* () {
     command,
     processOf,
     run: (folder: string, ...args: ReadonlyArray<string>) => collect(command(folder, args)),
-    /** Whether code of the foreign folder ran. */
+    /** Whether code from the foreign folder has run. */
     wasSteered: (folder: string) =>
       Effect.gen(function* () {
         return (

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { Page } from "playwright-core"
 import { personAt } from "./Person.ts"
 
-/** Gives the browser an authenticator that always consents, like a laptop with the owner's finger on the sensor. */
+/** Gives the browser an authenticator that always consents, like a laptop whose owner keeps a finger on the sensor. */
 export const withAuthenticator = Effect.fnUntraced(function* (page: Page) {
   const { step } = personAt(page, 15_000)
   const devtools = yield* Effect.promise(() => page.context().newCDPSession(page))
@@ -20,10 +20,10 @@ export const withAuthenticator = Effect.fnUntraced(function* (page: Page) {
     })
   )
   return {
-    /** Whether the user verifies; without verification no passkey is created or used. */
+    /** Sets whether the user verifies; without verification no passkey is created or used. */
     verifies: (isUserVerified: boolean) =>
       devtools.send("WebAuthn.setUserVerified", { authenticatorId, isUserVerified }),
-    /** How many passkeys it holds. */
+    /** Number of passkeys it holds. */
     credentials: async () => {
       const { credentials } = await devtools.send("WebAuthn.getCredentials", { authenticatorId })
       return credentials.length
@@ -31,7 +31,7 @@ export const withAuthenticator = Effect.fnUntraced(function* (page: Page) {
   }
 })
 
-/** Adds a passkey to the signed-in account, under this name. */
+/** Adds a passkey with this name to the signed-in account. */
 export const addPasskey = Effect.fnUntraced(function* (page: Page, origin: string, name: string) {
   const { press, pressInDialog, see, step, type } = personAt(page, 15_000)
   yield* step(() => page.goto(`${origin}/account`))

@@ -4,7 +4,7 @@ import { applyRun } from "./records/Runs.ts"
 import { newWorld, type World } from "./routes/World.ts"
 import { drawn, type WorkMeter } from "./Work.ts"
 
-/** A Workspace with this many Capsules, from `service-0` on. */
+/** A Workspace with this many Capsules, named `service-0` and up. */
 export const worldOf = (capsules: number): World => {
   const world = newWorld()
   const template = world.capsules[0]
@@ -20,27 +20,27 @@ export const worldOf = (capsules: number): World => {
 const textOf = (number: number): string =>
   `line ${number} \u001b[1mmodule.network.aws_instance.web[${number}]\u001b[0m: Still creating... [10s elapsed]`
 
-/** Lines of a log, numbered from `from`. */
+/** Log lines, numbered from `from`. */
 export const linesOf = (from: number, count: number): ReadonlyArray<string> =>
   Array.from({ length: count }, (_, index) => textOf(from + index))
 
 export const runPage = { path: `/w/acme/runs/${applyRun}`, ready: ".log-line" }
 export const capsulePage = { path: "/w/acme/capsules", ready: ".long-row" }
 
-/** Fills the log of an open Run page, and waits until its newest line is drawn. */
+/** Fills the log on an open Run page and waits until the newest line is drawn. */
 export const fillLog = async (page: Page, api: DevelopmentApi, count: number): Promise<void> => {
   api.emitLog(applyRun, linesOf(1, count))
   await page.locator(".log-line", { hasText: `line ${count} ` }).waitFor()
 }
 
-/** Types a search for Capsules key by key, and clears it. */
+/** Types a Capsule search key by key, then clears it. */
 export const searchCapsules = async (page: Page, measure: WorkMeter) => {
   const text = "service-7"
   await page.getByLabel(/Search name/).focus()
   return measure(text.length * 2, (time) => page.keyboard.press(text[time] ?? "Backspace"))
 }
 
-/** Waits until the log is still: keys start a smooth scroll, which would run into the next action. */
+/** Waits until the log stops moving: keys start a smooth scroll, which would run into the next action. */
 const settled = (page: Page) =>
   page.locator(".log").evaluate(
     (log) =>
@@ -64,7 +64,10 @@ export interface LogWork {
   readonly searched: Awaited<ReturnType<WorkMeter>>
 }
 
-/** A reader's actions on a log of `count` lines while it grows: by wheel, from end to end, and with a search open. */
+/**
+ * A reader's actions on a log of `count` lines while it grows: scrolling with the wheel, jumping from end to end, and with a
+ * search open.
+ */
 export const useLog = async (page: Page, api: DevelopmentApi, measure: WorkMeter, count: number): Promise<LogWork> => {
   let last = count
   const grow = () => {

@@ -14,7 +14,7 @@ export interface Look {
 
 export interface OpenPage {
   readonly page: Page
-  /** Everything that would appear as a fault in the console: errors, policy violations, failed requests. */
+  /** Everything that would be logged in the console as a fault: errors, policy violations, failed requests. */
   readonly faults: Array<string>
 }
 
@@ -23,7 +23,7 @@ export interface TestBrowser {
   readonly close: () => Promise<void>
 }
 
-/** Debian's Chromium, headless, with its own profile that is removed afterwards, and with further flags. */
+/** Debian's Chromium, headless, with additional flags and its own profile, which is removed afterwards. */
 export const startBrowserWith = async (flags: ReadonlyArray<string>): Promise<TestBrowser> => {
   const profile = await mkdtemp(join(tmpdir(), "dashboard-browser-"))
   const browser = await chromium.launch({
@@ -57,7 +57,7 @@ export const startBrowserWith = async (flags: ReadonlyArray<string>): Promise<Te
       page.on("console", (message) => {
         if (message.type() === "error" || message.type() === "warning") faults.push(message.text())
       })
-      // Also reported by the page itself: a report-only or silent refusal does not reach the console.
+      // Also collected in the page itself: a report-only or silent refusal does not reach the console.
       await page.exposeFunction("__violated", (what: string) => faults.push(`policy: ${what}`))
       await page.addInitScript(() => {
         document.addEventListener("securitypolicyviolation", ({ blockedURI, effectiveDirective, sample }) => {
@@ -66,7 +66,7 @@ export const startBrowserWith = async (flags: ReadonlyArray<string>): Promise<Te
         })
       })
       page.on("pageerror", (error) => faults.push(`${error.name}: ${error.message}`))
-      // A limit for what never arrives, far above what a busy machine needs.
+      // A limit for things that never arrive, far above what a busy machine needs.
       page.setDefaultTimeout(30_000)
       return { page, faults }
     },

@@ -16,12 +16,12 @@ export interface DevelopmentApi {
   readonly world: World
   /** Requests with effects, in order: `POST /api/v1/runs/x/approve {...}`. */
   readonly changes: ReadonlyArray<{ readonly method: string; readonly path: string; readonly body: unknown }>
-  /** How often a stream of this Run was opened, with the `after` of each. */
+  /** Every opened stream, by Run, with its `after`. */
   readonly opened: ReadonlyArray<Watch>
   readonly emitEvent: (runId: string, event: Omit<RunEvent, "seq" | "at">) => void
   readonly emitLog: (runId: string, lines: ReadonlyArray<string>) => void
   readonly cutSockets: () => void
-  /** While true, new sockets are refused, as by a restarting server. */
+  /** While true, new sockets are refused, as if the server were restarting. */
   refuseSockets: boolean
   readonly stop: () => Promise<void>
 }
@@ -31,7 +31,7 @@ const finished = (run: Run | undefined): boolean =>
 const batch = 500
 
 /**
- * An in-memory server with the API's contract, serving the dashboard's files: the dashboard is developed and tested
+ * An in-memory server that follows the API's contract and serves the dashboard's files: the dashboard is developed and tested
  * against it.
  */
 export const startDevelopmentApi = (files: ServedFiles, world: World): DevelopmentApi => {
@@ -138,7 +138,7 @@ export const startDevelopmentApi = (files: ServedFiles, world: World): Developme
       }
     }
   })
-  // A host name, because passkeys do not work with addresses.
+  // A host name, because passkeys do not work with IP addresses.
   return Object.assign(api, {
     origin: `http://localhost:${server.port}`,
     world,

@@ -16,7 +16,7 @@ export const dialogs: ReadonlyArray<OpenedDialog> = [
   ...workspaceDialogs
 ]
 
-/** Files that draw a dialog of the phone layout, which has its own test, or that are the dialog. */
+/** Files that draw a dialog of the phone layout, which has its own test, or that implement the dialog itself. */
 export const otherDialogs: ReadonlyArray<string> = [
   "app/RemovalDialog.tsx",
   "app/Shell.tsx",

@@ -40,7 +40,7 @@ export const gateway = Effect.gen(function* () {
   const address = server.address()
   const port = typeof address === "object" && address !== null ? address.port : 0
   return {
-    /** A host name, because passkeys do not work with addresses. */
+    /** A host name, because passkeys do not work with IP addresses. */
     origin: `http://localhost:${port}`,
     leadTo: (next: number) => {
       target = next

@@ -18,7 +18,7 @@ import { password } from "./Person.ts"
 
 export type Language = "en" | "ja"
 
-/** One action of a person. */
+/** One action by a person. */
 export const step = <A>(act: () => Promise<A>) => Effect.promise(act)
 
 /** The key as an authenticator app reads it (RFC 4648, base 32). */
@@ -29,7 +29,7 @@ const keyOf = (text: string): Uint8Array => {
   return Uint8Array.from(bits.match(/.{8}/g) ?? [], (byte) => Number.parseInt(byte, 2))
 }
 
-/** What a person does on a page, by keyboard and in their language. */
+/** A person's actions on a page, by keyboard and in their language. */
 export const personIn = (page: Page, language: Language, origin: string) => {
   const keys = keyboardOf(page)
   const { [language]: entrance } = entranceWords
@@ -132,7 +132,7 @@ export const personIn = (page: Page, language: Language, origin: string) => {
       await page.keyboard.press("Escape")
       await closed()
     }),
-    /** Their identity was confirmed too long ago: the page asks for it in between. */
+    /** They confirmed their identity too long ago, so the page asks them to confirm it first. */
     handOver: (name: string) =>
       step(async () => {
         await keys.press(within(row(name), people.handOver))
@@ -149,7 +149,7 @@ export const personIn = (page: Page, language: Language, origin: string) => {
         await closed()
         await row("Mina").locator(".tag", { hasText: terms.role.admin }).waitFor()
       }),
-    /** Only an owner has this field. */
+    /** Only owners have this field. */
     ownsAfterReload: step(async () => {
       await page.reload()
       await page.getByLabel(words.changeRole("Mina")).waitFor()
@@ -204,7 +204,7 @@ export const personIn = (page: Page, language: Language, origin: string) => {
         await closed()
         await page.getByText(name).first().waitFor()
       }),
-    /** Returns the time step whose code was used, the key, and the recovery codes. */
+    /** Returns the time step of the code that was used, the key, and the recovery codes. */
     turnOnFactor: (present: number) =>
       step(async () => {
         await page.goto(`${origin}/account`)
@@ -241,7 +241,7 @@ export const personIn = (page: Page, language: Language, origin: string) => {
         await page.goto(`${origin}/account`)
         await page.getByText(factor.codesLeft(count)).waitFor()
       }),
-    /** All other devices, one by one. */
+    /** Signs out all other devices, one by one. */
     signOutOthers: (count: number) =>
       step(async () => {
         await page.goto(`${origin}/account`)
@@ -253,7 +253,7 @@ export const personIn = (page: Page, language: Language, origin: string) => {
           else await others.first().waitFor({ state: "detached" })
         }
       }),
-    /** Their next action leads to the sign-in. */
+    /** Their next action takes them to the sign-in page. */
     isSignedOut: step(async () => {
       await page.reload()
       await page.waitForURL("**/sign-in*")

@@ -4,7 +4,7 @@ const statuses = ["active", "active", "active", "active", "stale", "active", "ac
 const layers = 7
 
 /**
- * A graph of this many Capsules in seven layers; each consumes from two of the previous layer, and the first provides to
+ * A graph with this many Capsules in seven layers; each consumes from two in the previous layer, and the first one provides to
  * many.
  */
 export const largeGraph = (count: number): Graph => {
@@ -26,7 +26,7 @@ export const largeGraph = (count: number): Graph => {
       [at(5), index]
     ]
   })
-  // Those of the first layer without consumers would not be in the graph.
+  // Capsules in the first layer without consumers would not be in the graph.
   const given = new Set(links.map(([from]) => from))
   const missing = nodes.flatMap((_, index) =>
     index < size && !given.has(index) ? [[index, index + size] as const] : []

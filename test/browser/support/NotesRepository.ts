@@ -2,7 +2,7 @@ import { Effect, FileSystem, Path } from "effect"
 import { serveRepository } from "../../../src/cli/demo/git-server/GitServer.ts"
 import { commitFiles, createRepository } from "../../../src/cli/demo/git-server/RepositoryWriter.ts"
 
-/** The start of every notes module: the provider of the tests, which writes its notes to this folder. */
+/** The beginning of every notes module: the tests' provider, which writes its notes to this folder. */
 export const notesProvider = (notesDir: string): string => `
 terraform {
   required_providers {
@@ -14,7 +14,7 @@ provider "demo" {
 }
 `
 
-/** A served repository of one module, and how to change it. Both end with the Scope. */
+/** A served repository with one module, and a way to change it. Both end with the Scope. */
 export const notesRepository = Effect.fnUntraced(function* (module: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path

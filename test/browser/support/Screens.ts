@@ -7,13 +7,13 @@ import { applyRun, doneRun, driftRun, failedRun, queuedRun, reviewRun } from "./
 export interface Screen {
   readonly name: string
   readonly path: string
-  /** What identifies it on screen, the same in both languages. */
+  /** Identifies the screen, and is the same in both languages. */
   readonly ready: string
-  /** Its record does not exist, which the console of the browser reports. */
+  /** Its record does not exist, which the browser's console reports. */
   readonly missing?: true
 }
 
-/** Every address of the router; its separate index addresses are the same addresses. */
+/** Every address in the router, except its separate index addresses, which duplicate others. */
 type AppRoute = Exclude<keyof ReturnType<typeof makeRouter>["routesByPath"], "/w/$workspace/">
 type Entrance = `/${(typeof entrancePages)[number]}`
 
@@ -29,14 +29,14 @@ export const redirects = {
 const capsule = `/w/acme/capsules/${storefrontId}`
 const options = "kind=capsule-source-options&git=https%3A%2F%2Fgit.acme.example%2Finfra%2Fshop.git&path=install.json"
 
-/** Every route of the dashboard with what it shows. A new route missing here does not compile. */
+/** Every dashboard route with the screens it shows. A new route missing here does not compile. */
 export const screensByRoute: Readonly<
   Record<Exclude<AppRoute | Entrance, keyof typeof redirects>, ReadonlyArray<Screen>>
 > = {
   "/sign-in": [{ name: "sign-in", path: "/sign-in", ready: "input[type=password]" }],
   "/setup": [
     { name: "setup", path: "/setup#right-secret", ready: ".entrance-ways" },
-    // There is no form for an address that the link contains.
+    // If the link contains the address, there is no field to enter it.
     { name: "setup-recovery", path: "/setup#reset-secret", ready: "main:not(:has(input[type=email])) .entrance-ways" },
     { name: "setup-used", path: "/setup#used-reset-secret", ready: ".notice-warn" },
     { name: "setup-expired", path: "/setup#old-reset-secret", ready: ".notice-warn" }

@@ -7,15 +7,13 @@ import { compiledBinary, serverProcess } from "./ServerProcess.ts"
 /** Serves everything but the API: documents, scripts, styles, and the 404 for missing paths. */
 export type ServedFiles = (request: Request) => Promise<Response>
 
-/** What the dashboard's answer depends on; the rest of a request belongs to the connection. */
+/** The request headers that the dashboard's response depends on; the rest belong to the connection. */
 const asked = ["accept", "accept-encoding", "accept-language", "if-none-match"] as const
 
-/** Headers of one connection, or those that the next server writes itself. */
+/** Headers specific to one connection, or that the next server sets itself. */
 const ofTheConnection: ReadonlySet<string> = new Set(["connection", "keep-alive", "transfer-encoding", "date"])
 
-/**
- * Forwards each request to the compiled binary, and its answer back byte by byte: status, headers, coding and policy.
- */
+/** Forwards each request to the compiled binary and returns its response byte for byte: status, headers, encoding and policy. */
 export const filesOfBinary = Effect.fnUntraced(function* (binary: string) {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "dashboard-files-" })
@@ -58,8 +56,8 @@ const fromSource = Effect.map(
 )
 
 /**
- * The dashboard's files: served by the compiled binary that `SVC_TEST_BINARY` names, or bundled from the source for
- * quick development. The binary ends with the Scope.
+ * The dashboard's files, served by the compiled binary named in `SVC_TEST_BINARY`, or bundled from source for quick development.
+ * The binary ends with the Scope.
  */
 export const servedFiles = Effect.gen(function* () {
   const binary = compiledBinary()

@@ -5,7 +5,7 @@ const Ready = Schema.fromJsonString(
 )
 const root = new URL("../../..", import.meta.url).pathname
 
-/** Path of the compiled binary named by `SVC_TEST_BINARY`; undefined means the source. */
+/** Path of the compiled binary named in `SVC_TEST_BINARY`; undefined means running from source. */
 export const compiledBinary = (): string | undefined => {
   const binary = process.env["SVC_TEST_BINARY"]
   return binary === undefined || binary === "" ? undefined : binary
@@ -14,7 +14,7 @@ export const compiledBinary = (): string | undefined => {
 const programOf = (binary: string | undefined) =>
   binary === undefined ? [process.execPath, `${root}src/Main.ts`] : [binary]
 
-/** What an operator's `svc admin` command prints, alongside the server on the data folder. */
+/** Output of an operator's `svc admin` command, run on the data folder alongside the server. */
 export const operatorCommand = Effect.fnUntraced(function* (folder: string, args: ReadonlyArray<string>) {
   const command = [...programOf(compiledBinary()), "admin", ...args, `--data-dir=${folder}/data`]
   const running = yield* Effect.acquireRelease(
@@ -50,8 +50,8 @@ export interface ServerProcess {
 }
 
 /**
- * `svc serve` on a data folder and a free port, ready for requests: the compiled binary if given, otherwise the source.
- * It ends with the Scope.
+ * `svc serve` on a data folder and a free port, ready for requests: the compiled binary if given, otherwise from source. It ends
+ * with the Scope.
  */
 export const serverProcess = Effect.fnUntraced(function* (
   folder: string,

@@ -23,7 +23,7 @@ export interface Visit extends OpenPage {
   readonly go: (path: string, ready?: string) => Promise<void>
 }
 
-/** A browser for one test file; each visit has its own server and context, all removed at the end. */
+/** One browser per test file; each visit has its own server and context, all removed at the end. */
 export const browserSuite = () => {
   const life = Scope.makeUnsafe()
   let parts: Parts | undefined
@@ -59,11 +59,11 @@ export const browserSuite = () => {
 }
 
 /**
- * All axe violations of the whole page, by the default rules: which rule, and at which elements. The guards around an
- * open menu are excluded, because they cannot keep the focus: they pass it on as soon as they get it.
+ * All axe violations on the whole page under the default rules: which rule, and at which elements. The guards around an open menu
+ * are excluded, because they never keep the focus: they pass it on as soon as they get it.
  */
 export const barriers = async (page: Page): Promise<ReadonlyArray<string>> => {
-  // The pages have no frames, so axe needs no second page to collect from them.
+  // The pages have no frames, so axe does not need a second page to collect results from them.
   const axe = new AxeBuilder({ page }).setLegacyMode(true).exclude("[data-base-ui-focus-guard]")
   const { violations } = await axe.analyze()
   return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(" | ")}`)

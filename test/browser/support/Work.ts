@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core"
 
-/** What the page's main thread did during one action. */
+/** Work that the page's main thread did during one action. */
 export interface Work {
-  /** Milliseconds of processor time of scripts, style and layout; other work of the machine is not included. */
+  /** CPU time for scripts, style and layout, in milliseconds; other load on the machine is not included. */
   readonly cost: number
   readonly layouts: number
 }
@@ -11,7 +11,7 @@ export interface Work {
 export const drawn = (page: Page): Promise<void> =>
   page.evaluate(() => new Promise<void>((resolve) => requestAnimationFrame(() => setTimeout(resolve))))
 
-/** Measures actions on a page, each repeated `times` and drawn every time. */
+/** Measures actions on a page, each repeated `times` times and drawn every time. */
 export const workMeter = async (page: Page) => {
   const devtools = await page.context().newCDPSession(page)
   await devtools.send("Performance.enable", { timeDomain: "threadTicks" })

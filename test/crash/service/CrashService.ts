@@ -8,9 +8,9 @@ import { RecheckInterval } from "../../../src/streams/LiveSubscription.ts"
 import { CrashEnvironment } from "../CrashEnvironment.ts"
 
 /**
- * The product's own command line, with additions for tests: a kill point to die at, quick rechecks of authority, and
- * folders visible in the sandbox (the demo provider's interpreter and the files that simulate its cloud). `provided`
- * says how this program starts the other processes that it needs.
+ * The product's own command line, with additions for tests: a kill point to die at, quick rechecks of authority, and folders
+ * visible in the sandbox (the demo provider's interpreter and the files that simulate its cloud). `provided` defines how this
+ * program starts the other processes it needs.
  */
 export const crashService = (provided: <A, E, R>(program: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>): void => {
   const { at, readable, writable } = Schema.decodeUnknownSync(CrashEnvironment)(process.env["SVC_TEST_CRASH"] ?? "{}")

@@ -58,7 +58,7 @@ describe("a README", () => {
     expect(JSON.stringify(blocks)).toContain('"kind":"break"')
   })
 
-  test("keeps images as text and an address that is not fetched", () => {
+  test("keeps images as text with an address that is not fetched", () => {
     const [block] = readmeTree("![A diagram](https://tracker.example/pixel.png)").blocks
     expect(block).toEqual({
       kind: "paragraph",

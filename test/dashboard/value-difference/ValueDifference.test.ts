@@ -13,7 +13,7 @@ const side = (lines: ReadonlyArray<DifferenceLine>, of: "removed" | "added"): Re
     line.kind === "same" ? [line.text] : line.kind === of ? [line.segments.map(({ text }) => text).join("")] : []
   )
 
-/** The drawn rows without folds, in a form that reads like the screen. */
+/** The rendered rows without folds, in a form that reads like the screen. */
 const drawn = ({ lines }: Difference): ReadonlyArray<string> =>
   lines.map((line) => {
     if (line.kind === "same") return `  ${line.text}`
@@ -36,7 +36,7 @@ const policyOf = (statements: ReadonlyArray<unknown>) =>
 const twenty = Array.from({ length: 20 }, (_, index) => statement(`S${index}`))
 
 describe("a policy", () => {
-  test("says which statement changes its effect, and folds the others with a count", () => {
+  test("says which statement's effect changes, and folds the others with a count", () => {
     const changed = twenty.with(13, statement("S13", "Deny"))
     const found = difference(policyOf(twenty), policyOf(changed))
     expect(found.extent).toEqual({ unit: "statements", changed: 1, added: 0, removed: 0, total: 20 })
@@ -74,7 +74,7 @@ describe("a policy", () => {
     expect(difference(actions(["a:b", "c:d"]), actions(["c:d", "a:b"]))).toMatchObject({ only: "order", reordered: 1 })
   })
 
-  test("that admits everybody, or everything, says so in its heading", () => {
+  test("that admits everybody, or allows everything, says so in its heading", () => {
     const before = [statement("A")]
     const open = [{ ...statement("A"), Principal: "*", Action: ["s3:GetObject", "s3:*"] }]
     expect(difference(policyOf(before), policyOf(open)).highlights).toEqual([
@@ -100,7 +100,7 @@ describe("a policy", () => {
 })
 
 describe("objects and lists", () => {
-  test("are paired by their keys and by the name of an element", () => {
+  test("are paired by key, and elements by name", () => {
     const found = difference(
       {
         size: 1,
@@ -142,34 +142,34 @@ describe("objects and lists", () => {
     ])
   })
 
-  test("report the place that an element of an ordered list moves to", () => {
+  test("report where an element in an ordered list has moved to", () => {
     const found = difference({ steps: ["build", "test", "ship"] }, { steps: ["ship", "build", "test"] })
     expect(drawn(found)).toContain('> "ship" 3 to 1')
     expect(found).toMatchObject({ only: undefined, extent: { unit: "items", changed: 1, total: 3 } })
   })
 
-  test("distinguish changes of type only, of white space only, and of order only", () => {
+  test("distinguish changes only in type, only in white space, and only in order", () => {
     expect(difference({ port: "4" }, { port: 4 }).only).toBe("type")
     expect(difference('{"a":1}', '{ "a": 1 }').only).toBe("whitespace")
     expect(difference("a b\nc", "a  b\nc").only).toBe("whitespace")
     expect(difference({ a: 1 }, { a: 2 }).only).toBeUndefined()
   })
 
-  test("show an unknown part at its place, and never mistake a text for it", () => {
+  test("show an unknown part in its place, and never mistake text for it", () => {
     expect(drawn(difference({ id: "a" }, { id: "(known after apply)" }))).toContain('+   "id": (known after apply)')
     expect(drawn(difference('{"id":"a"}', '{"id":"(known after apply)"}'))).toContain(
       '+   "id": "[(known after apply)]"'
     )
   })
 
-  test("with a number too long for a double or a repeated key are compared as text", () => {
+  test("with a number too long for a double, or with a repeated key, are compared as text", () => {
     expect(difference('{"a":12345678901234567890}', '{"a":12345678901234567891}').reading).toBe("words")
     expect(difference('{"a":1,"a":2}', '{"a":1,"a":3}').reading).toBe("words")
   })
 })
 
 describe("texts", () => {
-  test("mark the changed words of a line, and fold unchanged lines", () => {
+  test("mark the changed words in a line, and fold unchanged lines", () => {
     const lines = Array.from({ length: 12 }, (_, index) => `line ${index}`)
     const found = difference(lines.join("\n"), lines.with(6, "line six").join("\n"))
     expect(drawn(found)).toEqual([
@@ -190,14 +190,14 @@ describe("texts", () => {
     ])
   })
 
-  test("in base64 are decoded where the attribute is known to hold it", () => {
+  test("in base64 are decoded if the attribute is known to hold it", () => {
     const encoded = (text: string) => Buffer.from(text).toString("base64")
     expect(difference(encoded("a\nb"), encoded("a\nc"), "user_data").reading).toBe("base64")
     expect(difference(encoded("a\nb"), encoded("a\nc"), "checksum").reading).toBe("words")
     expect(difference("AAEC", "AAED", "user_data").reading).toBe("words")
   })
 
-  test("show characters that cannot be seen", () => {
+  test("make invisible characters visible", () => {
     expect(drawn(difference("admin", "adm\u200bin"))[1]).toContain("\\u{200b}")
   })
 })

@@ -15,7 +15,7 @@ import { placeMigratedDatabase } from "../../support/MigratedDatabase.ts"
 
 const provider = "example.test/acme/demo"
 
-/** What must never leave the service: a provider credential and a variable. The token is made up. */
+/** Values that must never leave the service: a provider credential and a variable. The token is made up. */
 export const canaries = ["the-credential-of-the-provider", "the-value-of-the-variable"] as const
 const [credential, password] = canaries
 
@@ -43,12 +43,12 @@ const often = Schedule.spaced("20 millis")
 
 const Told = Schema.fromJsonString(Schema.Struct({ url: Schema.String, operatorUrl: Schema.String }))
 
-/** The test could not reach the state that it needs. */
+/** The test could not reach the required state. */
 class NotReached extends Schema.TaggedError<NotReached>()("NotReached", { message: Schema.String }) {}
 
 /**
- * A real `svc serve` that executes an apply, whose provider has created its resource and answers only after `release`.
- * Module code runs without a sandbox, so that the provider can write its notes next to the data folder.
+ * A real `svc serve` executing an apply whose provider has created its resource but replies only after `release`. Module code
+ * runs without a sandbox, so that the provider can write its notes next to the data folder.
  */
 export const heldApply = Effect.fn("heldApply")(function* (options: {
   readonly flags?: ReadonlyArray<string>
@@ -119,7 +119,7 @@ export const heldApply = Effect.fn("heldApply")(function* (options: {
     { until: ({ phase, planRunId }) => phase === "failed" || planRunId !== undefined, schedule: often }
   )
   if (planRunId === undefined) return yield* new NotReached({ message: JSON.stringify(diagnostics) })
-  /** Waits for the first event of a kind. */
+  /** Waits for the first event of the given kind. */
   const reached = Effect.fnUntraced(function* (runId: string, kind: string) {
     const found = yield* Stream.runHead(Stream.filter(followEvents(at, runId), (event) => event.kind === kind))
     if (Option.isNone(found)) return yield* new NotReached({ message: `${runId} ended without ${kind}` })

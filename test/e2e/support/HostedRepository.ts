@@ -1,6 +1,6 @@
 import { demo } from "../../support/TestPlane.ts"
 
-/** Modules over the demo provider that require everything a manifest can require from the host. */
+/** Modules using the demo provider that require everything a manifest can require from the host. */
 
 const provider = `
 terraform {

@@ -20,10 +20,10 @@ import { loadSettings } from "../../../src/settings/Settings.ts"
 import { providerMirror } from "../../support/ProviderMirror.ts"
 import { placeMigratedDatabase } from "../../support/MigratedDatabase.ts"
 
-/** Where people reach the server; its links use this origin, and tests reach it on loopback. */
+/** Where people reach the server: its links use this origin, while tests connect over loopback. */
 export const publicOrigin = "https://svc.example.test"
 export const appOrigin = "https://app.example.test"
-/** Of the person on a {@link hostedServer}. */
+/** Password of the person on a {@link hostedServer}. */
 export const personPassword = "correct horse battery staple"
 
 const policy = {
@@ -31,7 +31,7 @@ const policy = {
   endpoints: [{ workspace: "acme", capsule: "app", environment: "test", url: appOrigin }]
 }
 
-/** The whole product with its HTTP face, an operator policy, a Git repository, a provider mirror and one person. */
+/** The whole product with its HTTP layer, an operator policy, a Git repository, a provider mirror and one person. */
 export const hostedServer = Effect.fnUntraced(function* (
   repositoryFiles: Readonly<Record<string, string>>,
   moreSettings: Readonly<Record<string, string>> = {}
@@ -58,7 +58,7 @@ export const hostedServer = Effect.fnUntraced(function* (
         gitAllowOrigins: repository.origin,
         providerMirror: mirror.path,
         providerMirrorRequired: "true",
-        // To create a network takes as long as a plan.
+        // Creating a network takes as long as a plan.
         runnerNetwork: "host",
         ...moreSettings
       })
@@ -86,7 +86,7 @@ export const hostedServer = Effect.fnUntraced(function* (
   const cookieOf = ({ secret: held }: { readonly secret: Redacted.Redacted }) =>
     `${sessionCookieName(publicOrigin)}=${Redacted.value(held)}`
   const cookie = cookieOf(session)
-  /** A dashboard request: with the cookie, from the service's own pages. */
+  /** A request as the dashboard makes it: with the cookie, from the service's own origin. */
   const browse = (path: string, init: { readonly body?: unknown; readonly headers?: Record<string, string> } = {}) =>
     Effect.promise(async () => {
       const body = init.body === undefined ? {} : { method: "POST", body: JSON.stringify(init.body) }
@@ -95,7 +95,7 @@ export const hostedServer = Effect.fnUntraced(function* (
       return { status: response.status, headers: response.headers, text: await response.text() }
     })
   const pools = Context.get(services, Pools)
-  /** A pool of agents that has these credentials for a Workspace, as its operator declares it. */
+  /** An agent pool that has these credentials for a Workspace, as its operator declares it. */
   const providing = (pool: string, credentials: string, workspace: string) =>
     Effect.gen(function* () {
       yield* pools.create(pool, {})
@@ -106,7 +106,7 @@ export const hostedServer = Effect.fnUntraced(function* (
     browse,
     providing,
     cookie,
-    /** For the same person in another browser. */
+    /** The same person in another browser. */
     anotherCookie: Effect.map(open, cookieOf),
     url,
     repositoryUrl: repository.url,
@@ -115,7 +115,7 @@ export const hostedServer = Effect.fnUntraced(function* (
     subject,
     token: secret,
     client: yield* makeClient({ baseUrl: url, token: secret }),
-    /** The person in a session, for what tokens may not do. */
+    /** The person's session, for what tokens may not do. */
     inPerson: yield* makeClient({ baseUrl: url }).pipe(
       Effect.updateService(
         HttpClient.HttpClient,

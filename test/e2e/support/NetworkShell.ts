@@ -24,7 +24,7 @@ output "greeting" {
 
 export const services = Layer.merge(platform, FetchHttpClient.layer)
 
-/** A second module of the page, whose infrastructure already exists. */
+/** The page's second module, whose infrastructure already exists. */
 const queue = `
 resource "terraform_data" "queue" {
   input = "orders"
@@ -34,10 +34,10 @@ output "queue" {
 }
 `
 
-/** The repository of the page, at a commit that allows this action. */
+/** The page's repository, at a commit that allows this action. */
 export const modulesWith = (action: string) => ({ "network/main.tf": policyOf(action), "queue/main.tf": queue })
 
-/** A state that only the tool has written: the infrastructure that the page takes over. */
+/** A state written by the tool alone: the infrastructure that the page takes over. */
 export const existingState = Effect.fnUntraced(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
@@ -58,7 +58,7 @@ export const existingState = Effect.fnUntraced(function* (folder: string) {
   yield* files.copyFile(`${work}/terraform.tfstate`, `${folder}/terraform.tfstate`)
 })
 
-/** A server with the modules of the page, and the shell of a person who may do everything there. */
+/** A server with the page's modules, and the shell of a person who may do everything there. */
 export const network = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const server = yield* hostedServer(modulesWith("s3:GetObject"))
@@ -71,7 +71,7 @@ export const network = Effect.gen(function* () {
   const real = (line: string) => line.replace("https://git.example.com/infra.git", server.repositoryUrl)
   const run = Effect.fnUntraced(function* (line: string) {
     const end = yield* shell.run(real(line))
-    // Links name the public origin, which nobody serves here.
+    // Links name the public origin, which nothing serves here.
     const link = `${shell.home}/link.txt`
     if (!(yield* files.exists(link))) return end
     yield* files.writeFileString(link, (yield* files.readFileString(link)).replace(publicOrigin, server.url))
@@ -82,5 +82,5 @@ export const network = Effect.gen(function* () {
 
 const isReady = ["bash", "jq", "terraform"].every((program) => Bun.which(program) !== null)
 
-/** Whether this machine lacks something that the commands of the page need. */
+/** Whether this machine lacks something that the page's commands need. */
 export const isIncomplete = !isReady && process.env["SVC_TEST_REQUIRE_ALL"] !== "1"

@@ -7,14 +7,14 @@ export interface ShellEnd {
   readonly error: string
 }
 
-/** A shell of one person: a home of its own, in which `svc` is the shipped program. */
+/** One person's shell with its own home directory, in which `svc` is the shipped program. */
 export const shellOf = Effect.fnUntraced(function* (environment: Readonly<Record<string, string>>) {
   const files = yield* FileSystem.FileSystem
   const home = yield* files.makeTempDirectoryScoped({ prefix: "svc-shell-" })
   yield* files.makeDirectory(`${home}/bin`)
   yield* files.symlink(yield* Effect.promise(svcProgram), `${home}/bin/svc`)
   const env = { PATH: `${home}/bin:${process.env["PATH"]}`, HOME: home, TERM: "xterm", ...environment }
-  /** Runs a line without a terminal, as a script does. */
+  /** Runs a line without a terminal, as a script would. */
   const run = (line: string): Effect.Effect<ShellEnd> =>
     Effect.promise(async () => {
       const { exited, stderr, stdout } = Bun.spawn(["bash", "-c", line], {
@@ -31,7 +31,7 @@ export const shellOf = Effect.fnUntraced(function* (environment: Readonly<Record
 
 export type Shell = Effect.Success<ReturnType<typeof shellOf>>
 
-/** Starts a line at a pseudo-terminal; it is ended with the Scope. */
+/** Starts a line on a pseudo-terminal; it is ended with the Scope. */
 export const atTerminal = Effect.fnUntraced(function* ({ env, home }: Shell, line: string) {
   const decoder = new TextDecoder()
   let screen = ""
@@ -54,7 +54,7 @@ export const atTerminal = Effect.fnUntraced(function* ({ env, home }: Shell, lin
     (started) => Effect.sync(() => started.kill("SIGKILL"))
   )
   return {
-    /** Waits until the screen has shown a text. */
+    /** Waits until a text has appeared on the screen. */
     shows: (text: string) =>
       Effect.promise(async () => {
         while (!screen.includes(text)) {

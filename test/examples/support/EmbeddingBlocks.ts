@@ -11,7 +11,7 @@ export const embeddingBlocks = Effect.gen(function* () {
   return [...text.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].flatMap(([, block]) => (block === undefined ? [] : [block]))
 })
 
-/** The modules `svc`, `svc/client` and `svc/testing` in a folder of sources or of declarations. */
+/** The modules `svc`, `svc/client` and `svc/testing` in a folder of sources or declarations. */
 const optionsFor = (folder: string, extension: ".ts" | ".d.ts") => ({
   extends: join(root, "tsconfig.json"),
   compilerOptions: {
@@ -28,12 +28,12 @@ const optionsFor = (folder: string, extension: ".ts" | ".d.ts") => ({
 
 const nameOf = (index: number) => `Block${index + 1}.ts`
 
-/** Omits something required: a compiler that finds no fault here has checked nothing. */
+/** Omits something required: a compiler that finds no error here has checked nothing. */
 const faulty = 'import { layer } from "svc"\nexport const plane = layer({ dataDir: "./plane" })\n'
 
 /**
- * Compiles each text as a separate module against the library in a folder, under the strict options of this repository.
- * Returns the faults in them, and those in a text that has one.
+ * Compiles each block as a separate module against the library in a folder, under this repository's strict options. Returns the
+ * errors in the blocks, and those in one that is known to have an error.
  */
 export const faultsAgainst = Effect.fn("faultsAgainst")(function* (
   texts: ReadonlyArray<string>,

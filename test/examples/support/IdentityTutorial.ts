@@ -15,11 +15,11 @@ const needed = ["bash", "curl", "jq", "openssl"].filter((program) => Bun.which(p
 /** Whether this machine has what the tutorial requires. */
 export const canFollow = needed.length === 0 && (Bun.which("tofu") ?? Bun.which("terraform")) !== null
 
-/** The commands of the tutorial, section by section. */
+/** The tutorial's commands, section by section. */
 const commands = (tutorial: string): ReadonlyArray<string> =>
   [...tutorial.matchAll(/^```sh\n(.*?)^```$/gms)].map(([, block = ""]) => block)
 
-/** A free port; the tutorial's programs get it in advance. */
+/** A free port, passed to the tutorial's programs in advance. */
 const freePort = Effect.promise(
   () =>
     new Promise<number>((resolve) => {
@@ -30,7 +30,7 @@ const freePort = Effect.promise(
     })
 )
 
-/** The tutorial's repository, served as a Git host would. */
+/** The tutorial's repository, served as by a Git host. */
 const repository = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-tutorial-git-" })
@@ -44,7 +44,7 @@ const repository = Effect.gen(function* () {
 
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** Everything that the commands print until one of them prints `mark`; fails with it when they end before. */
+/** Everything that the commands print until `mark` appears; fails with that output if they end first. */
 const untilMark = async (stream: ReadableStream<Uint8Array>, mark: string): Promise<string> => {
   const decoder = new TextDecoder()
   let text = ""
@@ -56,8 +56,8 @@ const untilMark = async (stream: ReadableStream<Uint8Array>, mark: string): Prom
 }
 
 /**
- * Runs the commands of docs/identity-tutorial.md as written, except for the reader's own values, up to the running
- * application. The last section stops it, with the Scope.
+ * Runs the commands from docs/identity-tutorial.md as written, except for the reader's own values, until the application is
+ * running. The last section stops it, with the Scope.
  */
 export const followedTutorial = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
@@ -76,7 +76,7 @@ export const followedTutorial = Effect.gen(function* () {
   const [theirs = "", ...blocks] = commands(yield* files.readFileString(`${root}docs/identity-tutorial.md`))
   const stop = blocks.pop() ?? ""
   const mark = "the application is running"
-  // Jobs are process groups, as in a terminal; none outlives a command that fails.
+  // Jobs are process groups, as in a terminal; none outlives a failing command.
   const shell = ["set -emuo pipefail", "trap 'for job in $(jobs -p); do kill -- -$job; done' EXIT"]
   const script = [...shell, values, ...blocks, `echo ${quoted(mark)}`, "read -r || true", stop].join("\n")
   const running = yield* Effect.acquireRelease(

@@ -1,4 +1,4 @@
-// `npm run docs:examples`: writes the examples of `/openapi.json`: responses of a real server during a small journey.
+// `npm run docs:examples`: writes the examples in `/openapi.json`, which are responses from a real server during a small journey.
 import { NodeRuntime } from "@effect/platform-node"
 import { Console, Effect, FileSystem, Layer, Path, type Schema } from "effect"
 import { FetchHttpClient } from "effect/http"
@@ -22,7 +22,7 @@ output "greeting" {
 `
 })
 
-/** An answer with a secret, a sealed archive, and the description itself. */
+/** A response with a secret, a sealed archive, and the description itself. */
 const left = new Set(["invitations.create", "backups.archive", "documents.openapi"])
 
 const journey = Effect.gen(function* () {
@@ -63,7 +63,7 @@ const journey = Effect.gen(function* () {
     }
   })
   const plan = yield* installed
-  // The first read shows a plan in progress.
+  // The first read returns a plan that is still in progress.
   examples.set("installPlans.read 200", plan)
   yield* post(`/api/v1/install-plans/${installPlanId}/reconcile`, {})
   const planRunId = textAt(plan, "installPlan", "planRunId")

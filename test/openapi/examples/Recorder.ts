@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import { type ServerDescription, serverDescription } from "../../support/description/ServerDescription.ts"
 
-/** The maximum number of entries of a list in an example. */
+/** Maximum number of list entries in an example. */
 const mostEntries = 2
 
 const shortened = (value: Schema.Json): Schema.Json => {
@@ -17,7 +17,7 @@ export interface Sent {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** Calls a server as a signed-in person, and keeps the first good answer of each operation and status. */
+/** Calls a server as a signed-in person, and keeps the first good response for each operation and status. */
 export const recorder = (server: { readonly url: string; readonly origin: string; readonly cookie: string }) => {
   const examples = new Map<string, Schema.Json>()
   const description: ServerDescription = serverDescription()
@@ -39,7 +39,7 @@ export const recorder = (server: { readonly url: string; readonly origin: string
   return { call, examples }
 }
 
-/** The text at a path of keys in an answer; a missing one ends the program, since nothing could follow from it. */
+/** The text at a path of keys in a response; if it is missing the program ends, since nothing could follow from it. */
 export const textAt = (answer: Schema.Json, ...path: ReadonlyArray<string | number>): string => {
   let value: unknown = answer
   for (const key of path) value = Object(value)[key]

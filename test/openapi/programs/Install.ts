@@ -1,4 +1,4 @@
-// A program over the types of openapi-typescript: installs a module, reviews its plan, applies it and reads the result.
+// A program using the openapi-typescript types: installs a module, reviews its plan, applies it and reads the result.
 import createClient from "openapi-fetch"
 import type { paths } from "./generated/Paths.ts"
 
@@ -31,7 +31,7 @@ const planned = async (installPlanId: string): Promise<{ readonly capsuleId: str
   }
 }
 
-/** Follows the frames of a Run until the last one. */
+/** Follows a Run's frames until the last one. */
 const finished = async (runId: string) => {
   const frames = await client.GET("/api/v1/runs/{runId}/events", {
     params: { path: { runId }, query: { after: 0 } },

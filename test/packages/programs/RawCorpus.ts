@@ -1,4 +1,4 @@
-// Runs the corpus of raw requests against the listener of the current runtime, and prints what differs from the record.
+// Runs the raw request corpus against the current runtime's listener, and prints what differs from the record.
 import { Console, Effect, Layer, References } from "effect"
 import { platform } from "../../../src/composition/Platform.ts"
 import { answersIn, corpus, exchange } from "../../src/http/raw/RawExchange.ts"
@@ -14,7 +14,7 @@ const program = Effect.gen(function* () {
       Effect.map(exchange(port, request), (text) => ({ name, expected: answers, found: answersIn(text) })),
     { concurrency: 8 }
   )
-  // A difference is printed as it was found.
+  // A difference is printed exactly as found.
   for (const { expected, found, name } of different) {
     if (expected.join() !== found.join()) yield* Console.log(`${name}: ${found.join()}`)
   }

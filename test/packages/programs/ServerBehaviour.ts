@@ -1,5 +1,5 @@
-// How this runtime's server handles requests that a corpus of bytes cannot express. Prints one line for each; the lines
-// of Bun and Node are compared.
+// How this runtime's server handles requests that a corpus of bytes cannot express. Prints one line for each; the lines from Bun
+// and Node are compared.
 import { once } from "node:events"
 import { request } from "node:http"
 import { connect } from "node:net"
@@ -46,14 +46,14 @@ const plain =
   async (_, build) =>
     answer(build())
 
-/** What arrives on a connection until it is closed. */
+/** What arrives on a connection until it closes. */
 const raw = async (port: number, bytes: string) => {
   const socket = connect(port, "127.0.0.1")
   let text = ""
   socket.on("data", (chunk) => (text += chunk.toString("latin1")))
   socket.on("error", () => {})
   socket.write(bytes, "latin1")
-  // Also after a reset.
+  // This also fires after a reset.
   await new Promise((resolve) => socket.on("close", resolve))
   return text
 }
@@ -271,7 +271,7 @@ await served(
       const work = raw(port, "GET /work HTTP/1.1\r\nhost: a.test\r\nconnection: close\r\n\r\n")
       await workBegan.promise
       say("a connection that says nothing ends", await raw(port, ""))
-      // Each of these has only just begun when the work has been silent for longer than the limit.
+      // Each of these has only just started when the work has been silent for longer than the limit.
       const [half, kept] = await Promise.all([
         raw(port, "GET / HTTP/1.1\r\nhost:"),
         raw(port, "GET / HTTP/1.1\r\nhost: a.test\r\n\r\n"),
@@ -288,7 +288,7 @@ await served(
 }
 
 /**
- * A subscriber that answers only the first few pings: what it received besides text frames, until it is cut or was
+ * A subscriber that answers only the first few pings: what it received besides text frames, until it is cut off or has been
  * pinged often enough.
  */
 const subscriber = (port: number, answers: number) =>

@@ -1,4 +1,4 @@
-// The application of `examples/embedded` in a separate project, over a control plane for tests. Prints its answers.
+// The application from `examples/embedded` in a separate project, on top of a control plane for tests. Prints its responses.
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { TestControlPlane, layer } from "@svc-dev/server/testing"
 import { Context, Effect, Layer, Redacted, References, Schema } from "effect"

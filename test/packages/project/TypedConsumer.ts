@@ -11,7 +11,7 @@ export const decodeEvent = Schema.decodeUnknownEffect(RunEvent)
 export const groups: ReadonlyArray<string> = Object.keys(SvcApi.groups)
 export const shown = (capsule: Capsule): string => capsule.name
 
-// The server and the client share one class each.
+// The server and the client share each of these classes.
 export const sameRuns: typeof Runs = RemoteRuns
 
 export const inProcess: Layer.Layer<Embedded, StartFailed> = layer({

@@ -7,13 +7,13 @@ const stored = join(import.meta.dir, "..", "stored")
 /** Not part of the repository. */
 const output = join(import.meta.dir, "..", "..", "..", "screenshots", "pictures")
 
-/** How much two pixels may differ in colour: about as much as the same edge in two versions of a renderer. */
+/** How much two pixels may differ in colour: about as much as the same edge rendered by two renderer versions. */
 const tolerance = 0.12
 /** The share of a picture that may differ by more than that: less than one changed word. */
 const allowedPart = 0.0004
 
 /**
- * What differs from the stored picture, in words; `undefined` if nothing does. The pictures themselves are in
+ * Describes in words how a picture differs from the stored one; `undefined` if it does not. The pictures themselves are in
  * `screenshots/pictures`.
  */
 export const compare = async (name: string, found: Uint8Array): Promise<string | undefined> => {
@@ -42,7 +42,7 @@ export const compare = async (name: string, found: Uint8Array): Promise<string |
   return `${count} pixels differ (${(part * 100).toFixed(2)} %)`
 }
 
-/** Stores a picture as small as possible without loss: areas of one colour compress best unfiltered. */
+/** Stores a picture losslessly and as small as possible: areas of a single colour compress best unfiltered. */
 export const store = async (name: string, found: Uint8Array): Promise<void> => {
   const picture = PNG.sync.read(Buffer.from(found))
   const small = PNG.sync.write(picture, { colorType: 2, deflateLevel: 9, deflateStrategy: 0, filterType: 0 })

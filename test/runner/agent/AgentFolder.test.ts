@@ -4,14 +4,14 @@ import { AgentFolder } from "../../../runner/agent/AgentFolder.ts"
 import { it } from "../../support/Effect.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 
-/** Two processes of one agent. */
+/** Two processes belonging to one agent. */
 const two = Effect.gen(function* () {
   const path = yield* temporaryFolder
   const one = Effect.provide(AgentFolder, AgentFolder.layerAt(path), { local: true })
   return [yield* one, yield* one] as const
 })
 
-it.live("two processes that start together make one pair of keys, and one next pair", () =>
+it.live("two processes that start together create one key pair, and one next pair", () =>
   Effect.gen(function* () {
     const [one, other] = yield* two
     const same = Effect.fnUntraced(function* (of: (folder: AgentFolder["Service"]) => typeof one.keys) {
@@ -26,22 +26,24 @@ it.live("two processes that start together make one pair of keys, and one next p
   })
 )
 
-it.live("a process whose answer arrives late does not touch keys that another one took or announced meanwhile", () =>
-  Effect.gen(function* () {
-    const [one, late] = yield* two
-    yield* one.keys
-    const second = yield* late.prepareKeys
-    yield* one.takeNextKeys(second)
-    const third = yield* one.prepareKeys
-    yield* late.takeNextKeys(second)
-    yield* late.dropNextKeys(second)
-    expect((yield* one.prepareKeys).public).toEqual(third.public)
-    yield* one.takeNextKeys(third)
-    yield* late.takeNextKeys(second)
-    yield* late.dropNextKeys(third)
-    expect((yield* late.keys).public).toEqual(third.public)
-    expect((yield* late.nextKeys)._tag).toBe("None")
-  })
+it.live(
+  "a process whose response arrives late does not touch keys that another process has adopted or announced in the meantime",
+  () =>
+    Effect.gen(function* () {
+      const [one, late] = yield* two
+      yield* one.keys
+      const second = yield* late.prepareKeys
+      yield* one.takeNextKeys(second)
+      const third = yield* one.prepareKeys
+      yield* late.takeNextKeys(second)
+      yield* late.dropNextKeys(second)
+      expect((yield* one.prepareKeys).public).toEqual(third.public)
+      yield* one.takeNextKeys(third)
+      yield* late.takeNextKeys(second)
+      yield* late.dropNextKeys(third)
+      expect((yield* late.keys).public).toEqual(third.public)
+      expect((yield* late.nextKeys)._tag).toBe("None")
+    })
 )
 
 it.live(

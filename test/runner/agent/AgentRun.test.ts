@@ -20,7 +20,7 @@ const begun = Effect.fnUntraced(function* ({ recordStart = Effect.void, runFolde
 })
 
 describe("an apply on an agent", () => {
-  it.live("its tool does not start before the record of the Run outlives a power cut", () =>
+  it.live("its tool does not start before the Run's record can survive a power cut", () =>
     Effect.gen(function* () {
       let isStarted = false
       const { folder, run, sent } = yield* offeredApply((_, control) =>
@@ -30,7 +30,7 @@ describe("an apply on an agent", () => {
           return printedState(state)
         })
       )
-      // What is in the way of a durable record is not in the way of the first one.
+      // This prevents a durable record, but not the first one.
       yield* Effect.promise(() => mkdir(join(folder, "record.json.new")))
       yield* run
       expect(isStarted).toBe(false)
@@ -38,7 +38,7 @@ describe("an apply on an agent", () => {
     })
   )
 
-  it.live("its state is on the disk before the rest of its outcome is known", () =>
+  it.live("its state is on disk before the rest of its outcome is known", () =>
     Effect.gen(function* () {
       const isFound = yield* Deferred.make<void>()
       const { end, recovered, run } = yield* offeredApply((_, control) =>
@@ -60,7 +60,7 @@ describe("an apply on an agent", () => {
     })
   )
 
-  it.live("a state that the tool could only print is handed in when the Run was given up meanwhile", () =>
+  it.live("a state that the tool could only print is handed in if the Run has been given up in the meantime", () =>
     Effect.gen(function* () {
       const isRunning = yield* Deferred.make<void>()
       const { end, recovered, run, sent } = yield* offeredApply((_, control) =>

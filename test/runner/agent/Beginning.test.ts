@@ -16,7 +16,10 @@ import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 
 const unused = Effect.die(new Error("not a part of the beginning"))
 
-/** An offer that was requested some seconds ago. `told` is what the guard hears; `answer` is the server's to the acceptance. */
+/**
+ * An offer that was requested some seconds ago. `told` is what the guard hears; `answer` is the server's response to the
+ * acceptance.
+ */
 const offered = Effect.fnUntraced(function* (secondsAgo: number, kind: typeof JobKind.Type = "plan") {
   const folder = yield* temporaryFolder
   const claim = { runId: RunId.make("run_01000000000000000000000001"), fence: 1 }
@@ -52,7 +55,7 @@ const offered = Effect.fnUntraced(function* (secondsAgo: number, kind: typeof Jo
   return { answer, begin, handle, told }
 })
 
-/** Whether it is complete once everything that can happen has happened. */
+/** Whether it has completed once everything that can happen has happened. */
 const isComplete = (moment: Beginning["mayStart"]) =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkChild(moment, { startImmediately: true })
@@ -61,7 +64,7 @@ const isComplete = (moment: Beginning["mayStart"]) =>
     return fiber.pollUnsafe() !== undefined
   })
 
-describe("the beginning of a Run on an agent", () => {
+describe("starting a Run on an agent", () => {
   it.live("processes start before a fresh offer is accepted, and are dead before it would go to another agent", () =>
     Effect.gen(function* () {
       const { answer, begin, handle, told } = yield* offered(1)
@@ -78,7 +81,7 @@ describe("the beginning of a Run on an agent", () => {
     })
   )
 
-  it.live("under an offer that waited for long, none starts before the server knows who has the Run", () =>
+  it.live("under an offer that has waited for long, none starts before the server knows who has the Run", () =>
     Effect.gen(function* () {
       const { answer, begin, handle, told } = yield* offered(25)
       const { begun, mayStart } = yield* begin
@@ -88,7 +91,7 @@ describe("the beginning of a Run on an agent", () => {
       yield* begun
       yield* mayStart
       expect(told).toEqual([{ say: "hold", left: 48 }])
-      // What fails from now on was not killed for the offer's age.
+      // A process that fails from now on was not killed because of the offer's age.
       expect(handle.lease?.wasOver()).toBe(false)
     })
   )
@@ -105,7 +108,7 @@ describe("the beginning of a Run on an agent", () => {
     })
   )
 
-  it.live("an acceptance that is refused is the end of it, and the guard forgets the folder", () =>
+  it.live("a refused acceptance ends the Run, and the guard forgets the folder", () =>
     Effect.gen(function* () {
       const { answer, begin, handle, told } = yield* offered(0)
       yield* Effect.scoped(

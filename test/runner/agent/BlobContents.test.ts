@@ -7,7 +7,7 @@ import { heldContents, packContents, unpackedContents, unpackedInMemory } from "
 
 const mebibyte = 1024 * 1024
 
-/** Text that hardly becomes smaller when it is compressed. */
+/** Text that hardly shrinks when compressed. */
 const text = (length: number) => {
   const digits = createCipheriv("aes-128-ctr", Buffer.alloc(16), Buffer.alloc(16)).update(Buffer.alloc(length >> 1))
   return new TextEncoder().encode(`${digits.toString("hex")}x`.slice(0, length))
@@ -35,7 +35,7 @@ describe("packed contents", () => {
     }
   })
 
-  test("are given on piece by piece, while the rest is still to be read", async () => {
+  test("are passed on piece by piece, while the rest has yet to be read", async () => {
     const packed = await Effect.runPromise(packContents(text(16 * mebibyte)))
     let read = 0
     let given = 0
@@ -44,7 +44,7 @@ describe("packed contents", () => {
     await Effect.runPromise(
       Stream.runForEach(unpackedContents(reading, most), ({ length }) =>
         Effect.sync(() => {
-          // What was read and is not given on yet is held somewhere; the text halves when it is packed.
+          // Data that has been read but not passed on yet is held somewhere; packing halves the text.
           furthest = Math.max(furthest, 2 * read - given)
           given += length
         })
@@ -54,7 +54,7 @@ describe("packed contents", () => {
     expect(furthest).toBeLessThan(3 * mebibyte)
   })
 
-  test("are never unpacked faster than they are taken, however small they are when packed", async () => {
+  test("are never unpacked faster than they are consumed, however small they are when packed", async () => {
     const length = 64 * mebibyte
     const packed = await Effect.runPromise(packContents(new Uint8Array(length)))
     expect(packed.length).toBeLessThan(pieceBytes)
@@ -65,7 +65,7 @@ describe("packed contents", () => {
     await Effect.runPromise(
       Stream.runForEach(unpackedContents(inPieces(packed), length), ({ length: piece }) =>
         Effect.promise(async () => {
-          // Whatever else could be unpacked has its turn.
+          // Gives anything else that could be unpacked its turn.
           for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
           made = push.mock.calls.reduce((sum, [chunk]) => sum + (chunk instanceof Uint8Array ? chunk.length : 0), 0)
           mostHeld = Math.max(mostHeld, made - taken)
@@ -77,7 +77,7 @@ describe("packed contents", () => {
     expect(mostHeld).toBeLessThanOrEqual(2 * mebibyte)
   })
 
-  test("are refused when they are changed, or larger than what is taken", async () => {
+  test("are refused if they have been changed, or are larger than accepted", async () => {
     const plain = text(3 * mebibyte)
     const packed = await Effect.runPromise(packContents(plain))
     const changed = packed.slice()
@@ -95,7 +95,7 @@ describe("packed contents", () => {
     await Effect.runPromise(Stream.runDrain(unpackedContents(inPieces(packed), plain.length)))
   })
 
-  test("are as long as they say", async () => {
+  test("are as long as they claim", async () => {
     const plain = text(3 * mebibyte)
     const packed = await Effect.runPromise(packContents(plain))
     const says = (length: number) => {
@@ -108,7 +108,7 @@ describe("packed contents", () => {
       says(plain.length - 1),
       says(plain.length + 1),
       says(most + 1),
-      // The last three bytes only say that nothing follows.
+      // The last three bytes only mark the end.
       packed.subarray(0, packed.length - 4),
       packed.subarray(0, packed.length >> 1),
       Buffer.concat([packed, await Effect.runPromise(packContents(text(70)))])
@@ -120,7 +120,7 @@ describe("packed contents", () => {
     }
     for (const bytes of wrong) {
       const held = await Effect.runPromiseExit(heldContents(inPieces(bytes), most))
-      // Whoever only checks them comes to the same result.
+      // Only checking them gives the same result.
       const checked = await Effect.runPromiseExit(Stream.runDrain(unpackedContents(inPieces(bytes), most)))
       const atOnce = await Effect.runPromiseExit(unpackedInMemory(bytes, most))
       const failed = [Exit.isFailure(held), Exit.isFailure(checked), Exit.isFailure(atOnce)]
@@ -128,7 +128,7 @@ describe("packed contents", () => {
     }
   })
 
-  test("are held where they do not say how long they are", async () => {
+  test("are held if they do not state their length", async () => {
     const plain = text(2 * mebibyte)
     const streamed = await new Promise<Uint8Array>((resolve) => {
       const zstd = createZstdCompress()

@@ -17,7 +17,7 @@ import { applyClaim, sealingParty, takingLine } from "./support/OfferedApply.ts"
 const large = () => new Uint8Array(randomBytes(2 * mostCarriedBytes))
 
 describe("the sealed files of a Run", () => {
-  it.live("a large state that is sent while the Run goes on leaves that of its result as it is", () =>
+  it.live("a large state that is sent while the Run continues leaves the state in its result unchanged", () =>
     Effect.gen(function* () {
       const room = yield* makeRoom(yield* temporaryFolder, applyClaim, "apply")
       if (room === undefined) return yield* Effect.die(new Error("no room"))

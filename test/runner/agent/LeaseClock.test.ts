@@ -7,8 +7,8 @@ const movable = () => {
   return { at, clocks: { bootSeconds: () => at.boot, monotonicSeconds: () => at.monotonic } }
 }
 
-describe("the lease of an agent", () => {
-  test("counts the time that the machine was suspended, and at least the time of the finer clock", () => {
+describe("an agent's lease", () => {
+  test("counts the time that the machine was suspended, and at least as much as the finer clock", () => {
     const { at, clocks } = movable()
     const since = momentOf(clocks)
     at.boot += 3600
@@ -19,7 +19,7 @@ describe("the lease of an agent", () => {
     expect(elapsedSeconds(clocks, since)).toBe(7)
   })
 
-  test("of an apply leaves ten minutes to stop and two before its end; short ones in proportion", () => {
+  test("for an apply leaves ten minutes for stopping and two before its end; short leases in proportion", () => {
     expect(stopTimes(45 * 60)).toEqual({ interruptAfter: 33 * 60, killAfter: 43 * 60 })
     expect(stopTimes(60)).toEqual({ interruptAfter: 30, killAfter: 48 })
     for (const seconds of [1, 10, 300, 2000, 7200]) {
@@ -30,7 +30,7 @@ describe("the lease of an agent", () => {
     }
   })
 
-  test("begins when the answered message was sent, no matter when the answer came", () => {
+  test("starts when the message that was answered was sent, no matter when the response arrived", () => {
     const { at, clocks } = movable()
     const sent = momentOf(clocks)
     at.boot += 20
@@ -39,7 +39,7 @@ describe("the lease of an agent", () => {
     expect(lease.killAtBoot()).toBe(1048)
   })
 
-  test("remembers that it was over once, and is not over before", () => {
+  test("remembers that it has been over once, and is not over before then", () => {
     const { at, clocks } = movable()
     const lease = makeLease(clocks, momentOf(clocks), 60)
     at.boot += 47
@@ -51,7 +51,7 @@ describe("the lease of an agent", () => {
     expect(lease.wasOver()).toBe(true)
   })
 
-  test("is not shortened by the late answer to an earlier message", () => {
+  test("is not shortened by a late response to an earlier message", () => {
     const { at, clocks } = movable()
     const first = momentOf(clocks)
     at.boot += 10

@@ -12,7 +12,9 @@ import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 
 const claim = { runId: RunId.make("run_01000000000000000000000001"), fence: 3 }
 
-/** The room of an agent whose machine lost power: its record is what the disk has of it, `undefined` when that is nothing. */
+/**
+ * The room of an agent whose machine has lost power: `record` is what the disk still has of its record, `undefined` if nothing.
+ */
 const afterPowerCut = Effect.fnUntraced(function* (record: string | undefined, name = roomName(claim)) {
   const runs = yield* temporaryFolder
   const folder = join(runs, name)
@@ -25,11 +27,11 @@ const afterPowerCut = Effect.fnUntraced(function* (record: string | undefined, n
   return { adopted, folder, paths }
 })
 
-describe("the room of a Run after a power cut", () => {
+describe("a Run's room after a power cut", () => {
   for (const record of [undefined, ""]) {
     const without = record === undefined ? "without a record" : "with an empty record"
 
-    it.live(`${without}, what an apply left is kept under the claim in the name`, () =>
+    it.live(`${without}, what an apply left behind is kept under the claim in the name`, () =>
       Effect.gen(function* () {
         const { adopted, paths } = yield* afterPowerCut(record)
         yield* writeApplyRecord(paths.applyRecord, { version: 1, modulePath: "." })
@@ -39,7 +41,7 @@ describe("the room of a Run after a power cut", () => {
       })
     )
 
-    it.live(`${without}, an apply that may have been permitted is kept, to say that it never started`, () =>
+    it.live(`${without}, an apply that may have been permitted is kept, to report that it never started`, () =>
       Effect.gen(function* () {
         const { adopted, paths } = yield* afterPowerCut(record)
         yield* Effect.promise(() => writeFile(paths.journal, ""))
@@ -48,7 +50,7 @@ describe("the room of a Run after a power cut", () => {
       })
     )
 
-    it.live(`${without}, where no apply began, nothing is kept`, () =>
+    it.live(`${without}, if no apply had started, nothing is kept`, () =>
       Effect.gen(function* () {
         const { adopted, folder } = yield* afterPowerCut(record)
         expect(yield* adopted).toBeUndefined()
@@ -57,7 +59,7 @@ describe("the room of a Run after a power cut", () => {
     )
   }
 
-  it.live("what an apply left in a folder of another name is kept for a person", () =>
+  it.live("what an apply left in a folder with another name is kept for a person", () =>
     Effect.gen(function* () {
       const { adopted, paths } = yield* afterPowerCut(undefined, "run_01000000000000000000000001-03")
       yield* writeApplyRecord(paths.applyRecord, { version: 1, modulePath: "." })
@@ -66,7 +68,7 @@ describe("the room of a Run after a power cut", () => {
     })
   )
 
-  it.live("a record that was kept is found again", () =>
+  it.live("a record that has been kept is found again", () =>
     Effect.gen(function* () {
       const runs = yield* temporaryFolder
       yield* Effect.scoped(

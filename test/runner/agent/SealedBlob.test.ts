@@ -64,7 +64,7 @@ describe("SealedBlob", () => {
     }
   })
 
-  test("refuses a blob that was cut, changed or made for another purpose", async () => {
+  test("refuses a blob that has been truncated, changed or made for another purpose", async () => {
     const keys = await pairOfKeys()
     const sealed = await Effect.runPromise(
       collected(sealBlob(keys.publicKey, purpose, inChunks(bytes(2 * mebibyte + 5), mebibyte)))
@@ -90,7 +90,7 @@ describe("SealedBlob", () => {
     }
   })
 
-  test("refuses the same of a blob in memory", async () => {
+  test("refuses the same faults in a blob in memory", async () => {
     const keys = await pairOfKeys()
     const { privateKey } = keys
     for (const length of [0, 1000, mebibyte, 2 * mebibyte + 5]) {

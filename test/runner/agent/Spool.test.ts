@@ -41,8 +41,8 @@ const deliverAll = Effect.fnUntraced(function* (spool: Spool, server: ReturnType
   }
 })
 
-describe("the spool of an agent", () => {
-  it.live("delivers everything once and in order, no matter which answers and processes are lost", () =>
+describe("an agent's spool", () => {
+  it.live("delivers everything once and in order, no matter which responses and processes are lost", () =>
     Effect.gen(function* () {
       for (let seed = 0; seed < 40; seed += 1) {
         const folder = join(yield* temporaryFolder, "spool")
@@ -64,7 +64,7 @@ describe("the spool of an agent", () => {
                   }
                   const batch = yield* spool.next
                   if (Option.isNone(batch)) continue
-                  // The request is lost, or the answer, or neither.
+                  // Either the request is lost, or the response, or neither.
                   if (dice === 6) continue
                   const stored = server.store(batch.value)
                   if (dice > 7) yield* spool.acknowledged(stored)
@@ -96,7 +96,7 @@ describe("the spool of an agent", () => {
     })
   )
 
-  it.live("drops an entry that a crash truncated at any byte, and keeps all before it", () =>
+  it.live("drops an entry that a crash truncated at any byte, and keeps all entries before it", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const made = join(folder, "made")
@@ -117,7 +117,7 @@ describe("the spool of an agent", () => {
             const expected = entries.slice(0, ends.filter((end) => end <= length).length)
             const batch = yield* spool.next
             expect(Option.getOrUndefined(Option.map(batch, (one) => one.entries)) ?? []).toEqual(expected)
-            // Later entries are not lost behind the torn end.
+            // Later entries are not lost after the torn end.
             yield* spool.append(event("a.later"))
             if (Option.isSome(batch)) yield* spool.acknowledged(batch.value.number)
             expect(Option.map(yield* spool.next, (one) => one.entries)).toEqual(Option.some([event("a.later")]))
@@ -142,7 +142,7 @@ describe("the spool of an agent", () => {
     })
   )
 
-  it.live("leaves out lines beyond its bound and says how many, but never an event", () =>
+  it.live("leaves out lines beyond its bound and says how many, but never leaves out an event", () =>
     Effect.gen(function* () {
       const server = receiver()
       const spool = yield* openSpool(yield* temporaryFolder, { batchBytes: 500, batchEntries: 10, lineBytes: 1500 })
@@ -190,7 +190,7 @@ describe("the spool of an agent", () => {
       }).pipe(Effect.provide(NodeServices.layer))
     )
 
-  it.live("reuses no number that the server has seen, even if its own disk lost it", () =>
+  it.live("reuses no number that the server has seen, even if its own disk has lost it", () =>
     Effect.gen(function* () {
       const spool = yield* openSpool(yield* temporaryFolder)
       yield* spool.acknowledged(7)

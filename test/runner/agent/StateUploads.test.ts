@@ -6,8 +6,8 @@ import { it } from "../../support/Effect.ts"
 
 const state = (serial: number) => ({ state: Redacted.make(new Uint8Array([serial])), serial, resourceCount: serial })
 
-describe("uploads of states", () => {
-  it.effect("are sent one at a time, the newest of those waiting, and always the last one", () =>
+describe("state uploads", () => {
+  it.effect("are sent one at a time, always the newest one waiting, and never without the last one", () =>
     Effect.gen(function* () {
       const started = yield* Queue.unbounded<number>()
       const first = yield* Deferred.make<void>()
@@ -48,7 +48,7 @@ describe("uploads of states", () => {
     })
   )
 
-  it.effect("wait no longer because a state came late", () =>
+  it.effect("do not wait any longer because a state came late", () =>
     Effect.gen(function* () {
       const started = yield* Queue.unbounded<number>()
       const uploads = yield* uploadStates(({ serial }) => Queue.offer(started, serial))

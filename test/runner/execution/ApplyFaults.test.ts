@@ -43,7 +43,7 @@ describe("a tool that misbehaves while it applies", () => {
     })
   )
 
-  live("fails before any change: the base state is left", () =>
+  live("fails before any change: the base state is kept", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -93,7 +93,7 @@ describe("a tool that misbehaves while it applies", () => {
     })
   )
 
-  live("truncates its state file: the last complete checkpoint counts", () =>
+  live("truncates its state file: the last complete checkpoint is used", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -117,7 +117,7 @@ describe("a tool that misbehaves while it applies", () => {
     })
   )
 
-  live("swaps the state for another, an older one, or a link: rejected", () =>
+  live("swaps the state for a different one, an older one, or a link: rejected", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -182,7 +182,7 @@ describe("a tool that misbehaves while it applies", () => {
     })
   )
 
-  live("finishes although its reports cannot be stored", () =>
+  live("finishes even though its reports cannot be stored", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

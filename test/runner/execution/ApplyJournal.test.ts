@@ -25,7 +25,7 @@ const problem = (summary: string, address?: string, severity: "error" | "warning
 
 const died = "Plugin did not respond"
 
-/** What a journal of these messages reports as possibly created: at once, and read back after a crash. */
+/** What a journal of these messages reports as possibly created, checked immediately and as read back after a crash. */
 const listed = Effect.fnUntraced(function* (messages: ReadonlyArray<ToolMessage>) {
   const path = join(yield* temporaryFolder, "journal.ndjson")
   const journal = yield* openJournal(path)
@@ -129,7 +129,7 @@ describe("what an apply may have created", () => {
     })
   )
 
-  it.live("shows nothing of an encrypted state", () =>
+  it.live("reveals nothing about an encrypted state", () =>
     Effect.sync(() => {
       const text = JSON.stringify({ serial: 1, lineage: "line", encrypted_data: "x", encryption_version: "v0" })
       const state = Option.getOrUndefined(parseState(new TextEncoder().encode(text)))

@@ -14,7 +14,7 @@ const main = `${required}${note("a")}${note("b", slow)}`
 
 const script = fileURLToPath(new URL("support/ApplyProcess.ts", import.meta.url))
 
-/** Processes that work in a folder, according to the kernel. */
+/** Processes whose working directory is in a folder, according to the kernel. */
 const workingIn = (folder: string) =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -63,11 +63,11 @@ const crash = (isolation: "auto" | "off") =>
     expect(left?.stateProblem).toBeUndefined()
     expect(workingIn(runFolder)).toEqual([])
     expect(yield* countCreations(mirror.notesDir)).toBe(1)
-    // A second call returns the same.
+    // A second call returns the same result.
     expect(Option.getOrUndefined(yield* runner.recover(runFolder))).toMatchObject({ serial: left?.serial ?? -1 })
   }).pipe(Effect.provide(runnerWith({ isolation })))
 
-describe("after the service was killed in the middle of an apply", () => {
+describe("after the service has been killed in the middle of an apply", () => {
   it.live("in the sandbox: nothing continues, and everything is found again", () => crash("auto"), 60_000)
   it.live("as plain processes: the remaining ones are ended first", () => crash("off"), 60_000)
 })

@@ -5,7 +5,7 @@ import { planJob, recorder, temporaryFolder, variable } from "./support/RunnerHa
 import { runnerWith, TestRunner } from "./support/TestRunner.ts"
 
 describe("the log of a Run", () => {
-  it.live("holds the whole diagnostic: its place and every line of its detail, each secret hidden", () =>
+  it.live("contains the whole diagnostic: its location and every line of its detail, with every secret hidden", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const runner = yield* TestRunner

@@ -25,7 +25,7 @@ describe("whole numbers in the tool's documents", () => {
     expect(withExactNumbers(document)).toBe(expected)
   })
 
-  test("Outputs of a state keep every digit", () => {
+  test("Outputs in a state keep every digit", () => {
     const text = `{"version":4,"serial":1,"lineage":"l","outputs":{"n":{"value":12345678901234567891,"type":"number"}}}`
     const state = Option.getOrThrow(parseState(new TextEncoder().encode(text)))
     expect(state.outputs?.map(({ value }) => Redacted.value(value))).toEqual(["12345678901234567891"])

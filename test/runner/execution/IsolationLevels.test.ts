@@ -23,7 +23,7 @@ const planAndApply = (settings: Partial<SandboxSettingsShape>) =>
     const inside = Effect.gen(function* () {
       const { status } = yield* Sandbox
       if (!status.accepted) return undefined
-      // Written by the run's own user.
+      // The run's own user writes here.
       if (status.level === "user_landlock") chmodSync(mirror.notesDir, 0o777)
       const runner = yield* TestRunner
       const job = planJob(folder, tree, {
@@ -39,7 +39,7 @@ const planAndApply = (settings: Partial<SandboxSettingsShape>) =>
     const seen = { extraReadOnly: [mirror.interpreter], extraWritable: [mirror.notesDir] }
     return yield* Effect.provide(
       inside,
-      // Mirrors and run folders belong to the service, so its users may be let through.
+      // Mirrors and run folders belong to the service, so it may grant its users access to them.
       runnerWith({ ...settings, ...seen, dataFolder: tmpdir() })
     )
   })

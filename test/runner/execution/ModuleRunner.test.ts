@@ -95,7 +95,7 @@ describe("ModuleRunner", () => {
         "show",
         "plan.summary"
       ])
-      // No secret remains on the disk.
+      // No secret remains on disk.
       expect(readdirSync(first.runFolder)).toEqual([])
 
       const applied = recorder()
@@ -113,7 +113,7 @@ describe("ModuleRunner", () => {
         .map(({ data }) => data.address)
       expect(started.sort()).toEqual(["module.net.terraform_data.net", "terraform_data.a"])
       expect(applied.events.filter(({ kind }) => kind === "resource.completed")).toHaveLength(2)
-      // Nothing was installed for the plan, so nothing is installed again.
+      // Nothing was installed for the plan, so nothing is installed for the apply either.
       expect(applied.events.flatMap((event) => (event.kind === "run.phase" ? [event.data.phase] : []))).toEqual([
         "prepare",
         "apply",
@@ -158,7 +158,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("passes an ephemeral input to the apply again, and reports what the tool lacks", () =>
+  live("passes an ephemeral input to the apply again, and reports the tool's error when it is missing", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -220,7 +220,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("explains what is wrong with a module by its diagnostics", () =>
+  live("explains what is wrong with a module through its diagnostics", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -254,7 +254,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("the module can read nothing on the service's disk", () =>
+  live("the module cannot read anything on the service's disk", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

@@ -6,7 +6,7 @@ import { it } from "../../support/Effect.ts"
 import { waitingProcess } from "../sandbox/support/WaitingProcess.ts"
 import { temporaryFolder } from "./support/RunnerHarness.ts"
 
-describe("leftovers of a run whose service ended", () => {
+describe("leftovers of a run whose service has ended", () => {
   it.live("are ended: processes in its folder, and a sandbox being created for it; nothing else", () =>
     Effect.gen(function* () {
       const root = yield* temporaryFolder

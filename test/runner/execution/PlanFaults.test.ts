@@ -12,7 +12,7 @@ const { live, dispose } = suite(runnerWith())
 afterAll(dispose)
 
 describe("a tool that misbehaves while it plans", () => {
-  live("dies with garbage: its last output is reported, without secrets", () =>
+  live("dies after printing garbage: its last output is reported, without secrets", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -47,8 +47,8 @@ describe("a tool that misbehaves while it plans", () => {
       const hanging = brokenPlan(
         folder,
         { plan: "trap '' INT TERM; echo deaf; while :; do sleep 1; done" },
-        // The grace period is also how long a program may take until its first output; until it ignores signals it would
-        // receive this one.
+        // The grace period also limits how long the program may take to print its first output, and until the program has set up
+        // its trap, this signal would end it.
         { timing: { ...shortTiming, planGrace: "1 second" } }
       )
       const failure = yield* Effect.flip(runner.plan(hanging, recorder().sink))
@@ -91,7 +91,7 @@ describe("a tool that misbehaves while it plans", () => {
     })
   )
 
-  live("describes the plan in an unknown form: refused, and not quoted", () =>
+  live("describes the plan in an unknown format: refused, and not quoted", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

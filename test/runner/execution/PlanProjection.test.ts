@@ -75,7 +75,7 @@ describe("projectPlan", () => {
     )
   })
 
-  test("a whole object can be sensitive, a moved object is reported, a long value is only measured", () => {
+  test("a whole object can be sensitive, a moved object is reported, only the length of a long value is shown", () => {
     const plan = planOf({
       resource_changes: [
         change(["create"], { after: { a: "s" }, after_sensitive: true }),
@@ -89,7 +89,7 @@ describe("projectPlan", () => {
     expect(long?.changedAttributes[0]?.after).toBe("(1100002 characters, too long to show)")
   })
 
-  test("the values of a plan are bounded together, and short ones are always shown", () => {
+  test("the values of a plan share one limit, and short ones are always shown", () => {
     const long = "x".repeat(900_000)
     const plan = planOf({
       resource_changes: Array.from({ length: 6 }, () => change(["create"], { after: { a: long, b: "short" } })),
@@ -101,7 +101,7 @@ describe("projectPlan", () => {
     expect(outputChanges[0]?.after).toBe(long)
   })
 
-  test("says what is imported and as what, what moves from where, and which attribute forces a replacement", () => {
+  test("says what is imported and under which id, what moves from where, and which attribute forces a replacement", () => {
     const plan = planOf({
       resource_changes: [
         change(["no-op"], { importing: { id: "bucket-p4ssw0rd-canary" } }),

@@ -95,6 +95,6 @@ describe("what an attribute is computed from", () => {
   })
 })
 
-test("an address of the configuration has no instance keys", () => {
+test("an address in the configuration has no instance keys", () => {
   expect(configurationAddress(`module.a["x.y"].module.b[3].demo.c["say \\"[0]\\""]`)).toBe("module.a.module.b.demo.c")
 })

@@ -13,7 +13,7 @@ const place = { insideRoot: "/capsule", credentialFolder: "settings/credentials"
 const secret = (value: string) => Redacted.make(value)
 
 const oneNote = { "main.tf": `${required}${note("a")}` }
-/** The set that an agent has is called `cloud`. */
+/** Leaves the credentials to the agent's set named `cloud`. */
 const leftToCloud = (given: ReturnType<typeof credentials>) => ({
   credentials: [{ ...given, values: {}, provided: "cloud" }]
 })
@@ -32,7 +32,7 @@ const tuple = (more: Partial<ProviderCredentials>): ProviderCredentials => ({
 const own = (more: Partial<ProviderCredentials> = {}) =>
   tuple({ provided: "cloud", values: { DEMO_TOKEN: secret("own-canary") }, ...more })
 
-/** A runner that has these as `cloud`. */
+/** A runner that provides these values as `cloud`. */
 const providing = (values: ProviderCredentials["values"], more: Partial<ProvidedSet> = {}) =>
   Effect.provideService(ProvidedCredentials, {
     described: Effect.succeed(["cloud"]),
@@ -60,7 +60,7 @@ describe("a runner's own credentials", () => {
     expect(problem(tuples)).not.toContain("own-canary")
   })
 
-  test("are not inputs of the module, which a plan file contains as well", () => {
+  test("are not module inputs, which a plan file also contains", () => {
     expect(problem([own({ values: { TF_VAR_token: secret("own-canary") } })])).toContain("is an input of the module")
     expect(problem([own()])).toBeUndefined()
     expect(problem([own(), own({ alias: "b" })])).toBeUndefined()
@@ -84,7 +84,7 @@ describe("a runner's own credentials", () => {
         const unpacked = Buffer.concat(archivedParts(Buffer.from(Redacted.value(plan.planFile))))
         expect(unpacked.includes("content of a")).toBe(true)
         expect(unpacked.includes(tokenA)).toBe(false)
-        // A runner that has none refuses the job before anything is started.
+        // A runner that has no such set refuses the job before starting anything.
         expect(yield* Effect.flip(runner.plan(first, recorder().sink))).toMatchObject({
           reason: "prepare_failed",
           message: expect.stringContaining("the control plane does not have them")
@@ -108,7 +108,7 @@ describe("a runner's own credentials", () => {
         for (const [values, outcome] of [
           [others, plan],
           [more, plan],
-          // For a plan of an earlier release it is unknown what it was made with.
+          // A plan from an earlier release does not record which credentials it was made with.
           [given.values, { ...plan, secrets: { ...plan.secrets, provided: undefined } }],
           [given.values, { ...plan, secrets: { ...plan.secrets, provided: [{ name: "cloud", digest: "another" }] } }]
         ] as const) {
@@ -131,7 +131,7 @@ describe("a runner's own credentials", () => {
     )
   )
 
-  it.live("may have other values when it is applied where a label stands for them, and no other names", () =>
+  it.live("may have other values at apply time if a label stands for them, but no other names", () =>
     onStage(({ folder, job, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner

@@ -18,7 +18,7 @@ const pem = generateKeyPairSync("ec", {
   privateKeyEncoding: { type: "pkcs8", format: "pem" }
 }).privateKey
 
-/** In the form that Google issues. */
+/** In the format that Google issues. */
 const googleKey = {
   type: "service_account",
   project_id: "acme-prod-1",
@@ -48,7 +48,7 @@ const google: ProvidedSet = {
   ]
 }
 
-/** As the tool describes a plan with Google's provider. */
+/** The tool's description of a plan that uses Google's provider. */
 const googlePlan = (more: object = {}) =>
   JSON.stringify({
     format_version: "1.2",
@@ -80,7 +80,7 @@ const refusal = (set: ProvidedSet, plan: string, base?: string) =>
   ).pipe(Effect.match({ onSuccess: () => undefined, onFailure: ({ message, reason }) => ({ message, reason }) }))
 
 describe("a plan that would carry this machine's credentials away", () => {
-  it.effect("is refused, in words that do not contain them", () =>
+  it.effect("is refused, with a message that does not contain them", () =>
     Effect.gen(function* () {
       const value = "own-credential-canary"
       const plan = document({ note: `a ${value} b` })
@@ -92,25 +92,27 @@ describe("a plan that would carry this machine's credentials away", () => {
     })
   )
 
-  it.effect("is refused for text that the state did not hold yet, whatever else of the same credentials it held", () =>
-    Effect.gen(function* () {
-      const secretOnly = { ...google, publicNames: [] }
-      const base = JSON.stringify({ version: 4, resources: [{ attributes: { project: "acme-prod-1", key: "x" } }] })
-      expect(yield* refusal(secretOnly, document({ project: "acme-prod-1" }), base)).toBeUndefined()
-      for (const leak of [pem, googleKey.private_key_id, pem.split("\n")[1] ?? ""]) {
-        const plan = document({ project: "acme-prod-1", note: leak })
-        expect(yield* refusal(secretOnly, plan, base)).toMatchObject({ reason: "plan_failed" })
-        // The state already holds it.
-        expect(yield* refusal(secretOnly, plan, document({ other: leak, project: "acme-prod-1" }))).toBeUndefined()
-      }
-      // Part of a key does not excuse the whole key.
-      const line = document({ note: pem.split("\n")[1] })
-      expect(yield* refusal(secretOnly, document({ note: pem }), line)).toMatchObject({ reason: "plan_failed" })
-    })
+  it.effect(
+    "is refused for text that the state did not already hold, whatever else from the same credentials it held",
+    () =>
+      Effect.gen(function* () {
+        const secretOnly = { ...google, publicNames: [] }
+        const base = JSON.stringify({ version: 4, resources: [{ attributes: { project: "acme-prod-1", key: "x" } }] })
+        expect(yield* refusal(secretOnly, document({ project: "acme-prod-1" }), base)).toBeUndefined()
+        for (const leak of [pem, googleKey.private_key_id, pem.split("\n")[1] ?? ""]) {
+          const plan = document({ project: "acme-prod-1", note: leak })
+          expect(yield* refusal(secretOnly, plan, base)).toMatchObject({ reason: "plan_failed" })
+          // The state already holds it.
+          expect(yield* refusal(secretOnly, plan, document({ other: leak, project: "acme-prod-1" }))).toBeUndefined()
+        }
+        // Part of a key does not excuse the whole key.
+        const line = document({ note: pem.split("\n")[1] })
+        expect(yield* refusal(secretOnly, document({ note: pem }), line)).toMatchObject({ reason: "plan_failed" })
+      })
   )
 
   it.effect(
-    "with Google's credentials is refused only if it holds something that its operator did not declare public",
+    "with Google's credentials is refused only if it holds something that the operator has not declared public",
     () =>
       Effect.gen(function* () {
         expect(yield* refusal(google, googlePlan())).toBeUndefined()
@@ -149,7 +151,7 @@ describe("a plan that would carry this machine's credentials away", () => {
     })
   )
 
-  it.effect("is searched with all digits of its numbers, and refused if it cannot be searched", () =>
+  it.effect("is searched using every digit of its numbers, and refused if it cannot be searched", () =>
     Effect.gen(function* () {
       for (const [secret, shown] of [
         ["12345678901234567891", "12345678901234567891"],

@@ -15,13 +15,13 @@ import { TestRunner } from "./support/TestRunner.ts"
 const phasesOf = ({ events }: Recorded) =>
   events.flatMap((event) => (event.kind === "run.phase" ? [event.data.phase] : []))
 
-/** The folder of the installed package; a mirror's package is a link to it. */
+/** Folder of the installed package; a package from a mirror is a link to it. */
 const packageIn = (cache: string) => {
   const versions = join(cache, provider, "1.0.0")
   return join(versions, readdirSync(versions)[0] ?? "")
 }
 
-/** Plans with a provider cache of its own. Each `apply` of the plan is a separate Run. */
+/** Plans with a separate provider cache. Each `apply` of the plan is its own Run. */
 const afterPlan = <E>(
   body: (planned: {
     readonly cacheFolder: string
@@ -43,7 +43,7 @@ const afterPlan = <E>(
     true
   )
 
-/** The report of an apply that started with the packages of the plan and was refused by the tool itself. */
+/** Report of an apply that started with the plan's packages and was refused by the tool itself. */
 const refusal = Effect.fnUntraced(function* <E, R>(apply: (sink: RunSink) => Effect.Effect<ApplyOutcome, E, R>) {
   const seen = recorder()
   const refused = yield* apply(seen.sink)
@@ -61,7 +61,7 @@ describe("An apply with providers", () => {
         expect(phasesOf(seen)).toEqual(["prepare", "apply", "state", "outputs"])
         expect(yield* countCreations(notesDir)).toBe(1)
 
-        // A registry's package is in the cache itself.
+        // A package from a registry is in the cache itself.
         const cached = packageIn(cacheFolder)
         const source = realpathSync(cached)
         rmSync(cached, { recursive: true })
@@ -73,7 +73,7 @@ describe("An apply with providers", () => {
     )
   )
 
-  it.live("starts no package that changed since the plan, and changes nothing", () =>
+  it.live("starts no package that has changed since the plan, and changes nothing", () =>
     afterPlan(({ apply, cacheFolder, notesDir }) =>
       Effect.gen(function* () {
         const cached = packageIn(cacheFolder)
@@ -89,7 +89,7 @@ describe("An apply with providers", () => {
   it.live("is refused with a lock other than the reviewed one, and changes nothing", () =>
     afterPlan(({ apply, notesDir, plan }) =>
       Effect.gen(function* () {
-        // An additional hash leaves the package valid: only the comparison with the plan's own lock can detect it.
+        // With an additional hash the package is still valid: only comparing with the plan's own lock can detect it.
         const changes = [
           plan.lockText?.replace(/h1:[^"]{10}/, "h1:AAAAAAAAAA"),
           plan.lockText?.replace("  hashes = [\n", `  hashes = [\n    "h1:${"A".repeat(43)}=",\n`)
@@ -107,7 +107,7 @@ describe("An apply with providers", () => {
     )
   )
 
-  it.live("installs what the cache lacks, or has as a link to a place outside the sandbox", () =>
+  it.live("installs what the cache lacks, or holds as a link to a location outside the sandbox", () =>
     afterPlan(({ apply, cacheFolder }) =>
       Effect.gen(function* () {
         expect(lstatSync(packageIn(cacheFolder)).isSymbolicLink()).toBe(true)
@@ -129,7 +129,7 @@ describe("A lock", () => {
   const one = (body: string) => `# Made by the tool.\n\nprovider "example.test/acme/demo" {\n${body}}\n`
   const hashes = '  hashes = [\n    "h1:AAAA=",\n    "zh:00",\n  ]\n'
 
-  test("is read in the tool's own format, and otherwise not at all", () => {
+  test("is read in the tool's own format, and not in any other", () => {
     const whole = one(`  version     = "1.2.3-beta.1"\n  constraints = "~> 1.2"\n${hashes}`)
     expect(lockedProviders(whole)).toEqual([{ address: "example.test/acme/demo", version: "1.2.3-beta.1" }])
     expect(lockedProviders(`${whole}\n${whole.replace("acme/demo", "acme/other")}`)).toHaveLength(2)

@@ -18,7 +18,7 @@ const key = [
   "-----END PRIVATE KEY-----"
 ].join("\n")
 
-/** The values are not secret to the tool, or it would hide the output. */
+/** The tool does not know that the values are secret, or it would hide the output. */
 const provisioned = (name: string, command: string) => `
 resource "terraform_data" "${name}" {
   provisioner "local-exec" {
@@ -39,7 +39,7 @@ variable "key" {
   sensitive = true
 }
 `
-// When two print at once, each waits for the other before its second half.
+// When two print at once, each waits for the other before printing its second half.
 const meet = (own: string, other: string) => `
 printf '%.20s\\n' "$TOKEN"
 : > ../${own}
@@ -115,7 +115,7 @@ describe("a secret that a provisioner prints across several messages", () => {
       const dump = of("dumped").join("").replaceAll(/\s/g, "")
       for (let at = 0; at + 6 <= cells.length; at++) expect(dump).not.toContain(cells.slice(at, at + 6).join(""))
 
-      // Each resource ends after its last output.
+      // Each resource completes after its last output.
       for (const name of ["halves", "wrapped", "dumped", "line_by_line", "one", "two"]) {
         const lines = seen.logs.map(({ text }) => text).filter((text) => text.startsWith(`terraform_data.${name}: `))
         expect(lines.at(-1)).toContain("Creation complete")
@@ -123,7 +123,7 @@ describe("a secret that a provisioner prints across several messages", () => {
     })
   )
 
-  live("is hidden in the log and in the error when the command fails in the middle", () =>
+  live("is hidden in the log and in the error when the command fails partway through", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -152,7 +152,7 @@ const printing = (lines: string) => `cat <<'EOF'\n${lines}\nEOF`
 const first = canary.slice(0, 12)
 
 describe("a line that shows the beginning of a secret", () => {
-  live("holds back only its own resource, and is released when a cancel ends the tool", () =>
+  live("delays only its own resource, and is released when a cancel ends the tool", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -190,7 +190,7 @@ describe("a line that shows the beginning of a secret", () => {
     })
   )
 
-  live("is matched across a diagnostic's details and the tool's plain lines", () =>
+  live("is matched across the details of a diagnostic and the tool's plain lines", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

@@ -38,55 +38,57 @@ const signalOn = (
 }
 
 describe("ModuleRunner with a real provider", () => {
-  it.live("delivers one Connection by environment, locks the provider, hides a token that a provider prints", () =>
-    onStage(({ job, folder, notesDir }) =>
-      Effect.gen(function* () {
-        const runner = yield* TestRunner
-        const seen = recorder()
-        const first = job(
-          { "main.tf": `${required}${note("a")}` },
-          {
-            credentials: [credentials(notesDir, { config: { echo_token: true } })]
-          }
-        )
-        const plan = yield* runner.plan(first, seen.sink)
-        expect(plan.summary.add).toBe(1)
-        expect(plan.envNames).toEqual(["DEMO_DIR", "DEMO_TOKEN"])
-        expect(plan.lockText).toContain(`provider "${provider}"`)
-        expect(plan.providerLockDigest).toMatch(/^sha256:/)
-        expect(plan.resourceChanges[0]?.provider).toBe(provider)
+  it.live(
+    "delivers one Connection through the environment, locks the provider, hides a token that a provider prints",
+    () =>
+      onStage(({ job, folder, notesDir }) =>
+        Effect.gen(function* () {
+          const runner = yield* TestRunner
+          const seen = recorder()
+          const first = job(
+            { "main.tf": `${required}${note("a")}` },
+            {
+              credentials: [credentials(notesDir, { config: { echo_token: true } })]
+            }
+          )
+          const plan = yield* runner.plan(first, seen.sink)
+          expect(plan.summary.add).toBe(1)
+          expect(plan.envNames).toEqual(["DEMO_DIR", "DEMO_TOKEN"])
+          expect(plan.lockText).toContain(`provider "${provider}"`)
+          expect(plan.providerLockDigest).toMatch(/^sha256:/)
+          expect(plan.resourceChanges[0]?.provider).toBe(provider)
 
-        const applied = yield* runner.apply(applyJob(folder, first, plan), seen.sink)
-        expect(applied).toMatchObject({ exit: "succeeded", resourceCount: 1 })
-        expect(notesOf(notesDir).map(({ owner }) => owner)).toEqual([ownerOf(tokenA)])
-        const shown = `${seen.everything()}${JSON.stringify([plan, applied])}`
-        expect(shown).toContain("token=[redacted env.DEMO_TOKEN]")
-        expect(shown).not.toContain(tokenA)
-        expect(shown).not.toContain(Buffer.from(`user:${tokenA}`).toString("base64").slice(8, 28))
-        // The file is written before the tool reports success, so at least one read saw it complete.
-        expect(applied.serial).toBeGreaterThan(0)
+          const applied = yield* runner.apply(applyJob(folder, first, plan), seen.sink)
+          expect(applied).toMatchObject({ exit: "succeeded", resourceCount: 1 })
+          expect(notesOf(notesDir).map(({ owner }) => owner)).toEqual([ownerOf(tokenA)])
+          const shown = `${seen.everything()}${JSON.stringify([plan, applied])}`
+          expect(shown).toContain("token=[redacted env.DEMO_TOKEN]")
+          expect(shown).not.toContain(tokenA)
+          expect(shown).not.toContain(Buffer.from(`user:${tokenA}`).toString("base64").slice(8, 28))
+          // The file is written before the tool reports success, so at least one read saw it complete.
+          expect(applied.serial).toBeGreaterThan(0)
 
-        const { state } = applied
-        if (state === undefined) throw new Error("the apply left no state")
-        const { variables } = first
-        const drift = { ...first, variables, state, lockText: plan.lockText }
-        expect((yield* runner.driftCheck(drift, recorder().sink)).drifted).toBe(false)
-        const [name = ""] = readdirSync(notesDir).filter((file) => file.endsWith(".json"))
-        const stored = JSON.parse(readFileSync(join(notesDir, name), "utf8"))
-        writeFileSync(join(notesDir, name), JSON.stringify({ ...stored, content: "changed by hand" }))
-        const edited = yield* runner.driftCheck(drift, recorder().sink)
-        expect(edited.drifted).toBe(true)
-        expect(edited.resourceDrift[0]).toMatchObject({ address: "demo_note.a", actions: ["update"] })
-        expect(edited.resourceDrift[0]?.changedAttributes).toContainEqual({
-          name: "content",
-          before: "content of a",
-          after: "changed by hand"
+          const { state } = applied
+          if (state === undefined) throw new Error("the apply left no state")
+          const { variables } = first
+          const drift = { ...first, variables, state, lockText: plan.lockText }
+          expect((yield* runner.driftCheck(drift, recorder().sink)).drifted).toBe(false)
+          const [name = ""] = readdirSync(notesDir).filter((file) => file.endsWith(".json"))
+          const stored = JSON.parse(readFileSync(join(notesDir, name), "utf8"))
+          writeFileSync(join(notesDir, name), JSON.stringify({ ...stored, content: "changed by hand" }))
+          const edited = yield* runner.driftCheck(drift, recorder().sink)
+          expect(edited.drifted).toBe(true)
+          expect(edited.resourceDrift[0]).toMatchObject({ address: "demo_note.a", actions: ["update"] })
+          expect(edited.resourceDrift[0]?.changedAttributes).toContainEqual({
+            name: "content",
+            before: "content of a",
+            after: "changed by hand"
+          })
+          rmSync(join(notesDir, name))
+          const removed = yield* runner.driftCheck(drift, recorder().sink)
+          expect(removed.resourceDrift[0]?.actions).toEqual(["delete"])
         })
-        rmSync(join(notesDir, name))
-        const removed = yield* runner.driftCheck(drift, recorder().sink)
-        expect(removed.resourceDrift[0]?.actions).toEqual(["delete"])
-      })
-    )
+      )
   )
 
   it.live("installs into the provider cache, and later runs take providers from there", () =>
@@ -202,7 +204,7 @@ describe("ModuleRunner with a real provider", () => {
     )
   )
 
-  it.live("a cancel stops gracefully: the state has what was created", () =>
+  it.live("a cancel stops gracefully: the state contains what was created", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -211,7 +213,8 @@ describe("ModuleRunner with a real provider", () => {
         }
         const first = job(tree)
         const plan = yield* runner.plan(first, recorder().sink)
-        // Not as soon as the tool says that it begins: stopped before it calls the provider, it would not say how that ended.
+        // Waits until the provider has been called: a tool stopped between announcing the change and calling the provider does
+        // not report how it ended.
         writeFileSync(join(notesDir, "hold-apply-b"), "")
         const cancel = eventually(
           Effect.sync(() => existsSync(join(notesDir, "held-apply-b"))),
@@ -255,7 +258,7 @@ describe("ModuleRunner with a real provider", () => {
           changedAnything: true
         })
         expect(Option.getOrUndefined(left)?.completed.map(({ address }) => address)).toEqual(["demo_note.a"])
-        // The plugin ended with its sandbox: no note appears without the service's knowledge.
+        // The plugin ended with its sandbox, so no note is created without the service's knowledge.
         expect(yield* countCreations(notesDir)).toBe(1)
         expect(readdirSync(join(apply.runFolder, "capsule"))).not.toContain("settings")
       })
@@ -272,7 +275,7 @@ describe("ModuleRunner with a real provider", () => {
         const applyWith = (lockText: string | undefined) =>
           runner.apply(applyJob(folder, first, plan, { lockText }), recorder().sink)
         expect(yield* Effect.flip(applyWith(tampered))).toMatchObject({ reason: "init_failed", phase: "init" })
-        // Without a lock nothing is installed, and the tool notices that its plan names a provider.
+        // Without a lock nothing is installed, and the tool notices that the plan names a provider.
         const lost = yield* applyWith(undefined)
         expect(lost).toMatchObject({ exit: "failed", changedAnything: false, possiblyCreated: [] })
         expect(lost.diagnostics[0]?.summary).toBe("Inconsistent dependency lock file")

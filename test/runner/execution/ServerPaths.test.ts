@@ -22,7 +22,7 @@ const request = (modulePath: string) => ({
 })
 const insideHost = "/srv/svc/data/runs/run_1/capsule"
 
-/** What is printed by a Run of the module at infra/net, and what is shown. */
+/** What a Run of the module at infra/net prints, and what is shown instead. */
 const rows: ReadonlyArray<readonly [printed: string, shown: string]> = [
   ["on /capsule/source/infra/net/main.tf line 3", "on main.tf line 3"],
   [`on ${insideHost}/source/infra/net/main.tf line 3`, "on main.tf line 3"],
@@ -49,7 +49,7 @@ const rows: ReadonlyArray<readonly [printed: string, shown: string]> = [
 ]
 
 describe("server paths", () => {
-  it.live("become relative to the module, or a name", () =>
+  it.live("become relative to the module, or become a name", () =>
     Effect.gen(function* () {
       const paths = yield* serverPaths(request("infra/net"))
       for (const [printed, shown] of rows) {
@@ -61,7 +61,7 @@ describe("server paths", () => {
     })
   )
 
-  it.live("values of a plan stay different from each other", () =>
+  it.live("values in a plan stay distinct from each other", () =>
     Effect.gen(function* () {
       const paths = yield* serverPaths(request("infra/net"))
       expect(plannedValue(paths, { [`${insideHost}/a`]: [`x=${insideHost}/source/f`, 1, null, "./f"] })).toEqual({
@@ -97,8 +97,8 @@ const levels: ReadonlyArray<readonly [name: string, settings: Partial<SandboxSet
 const accepted = Effect.map(Sandbox, ({ status }) => status.accepted)
 
 for (const [name, settings] of levels) {
-  describe(`no path of this machine is shown: ${name}`, () => {
-    it.live("by a failure of the tool whose diagnostic names files", () =>
+  describe(`no path on this machine is shown: ${name}`, () => {
+    it.live("by a tool failure whose diagnostic names files", () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
         const body = Effect.gen(function* () {
@@ -138,7 +138,7 @@ for (const [name, settings] of levels) {
       })
     )
 
-    it.live("by the reviewed values of a plan", () =>
+    it.live("by the reviewed values in a plan", () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
         const body = Effect.gen(function* () {
@@ -185,7 +185,7 @@ for (const [name, settings] of levels) {
       })
     )
 
-    it.live("by a tool that dies with its stack", () =>
+    it.live("by a tool that dies with a stack trace", () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
         const data = `/var/lib/service-data`
@@ -215,7 +215,7 @@ for (const [name, settings] of levels) {
   })
 }
 
-it.live("a tool that is missing is not reported with its place", () =>
+it.live("a missing tool is reported without its location", () =>
   onStage(({ job }) =>
     Effect.gen(function* () {
       const runner = yield* TestRunner

@@ -6,7 +6,7 @@ const provider = 'provider["registry.opentofu.org/hashicorp/aws"]'
 const bytesOf = (document: object) =>
   new TextEncoder().encode(JSON.stringify({ version: 4, serial: 1, lineage: "l", ...document }))
 
-/** Read as a whole, and part by part. */
+/** Read both whole and in parts. */
 const ways = [{ longestParsed: 1e6 }, { longestParsed: 0 }]
 
 const read = async (bytes: Uint8Array, way: (typeof ways)[number]) => {
@@ -60,7 +60,7 @@ test.each(ways)("a state is read instance by instance, with the text of each val
     ["module.m.aws_vpc.main[3]", "", false, [["id", '"z"']]],
     ["module.m.aws_vpc.main[4]", "", false, []]
   ])
-  // An Output that becomes sensitive, or changes its type, is a different one.
+  // An Output that becomes sensitive or changes its type counts as different.
   expect(contents.outputs.map(({ name, text }) => [name, Redacted.value(text)])).toEqual([
     ["url", '["string","u",false]'],
     ["key", '["string","k",true]']
@@ -81,12 +81,12 @@ test.each([
   '"resources":null,"outputs":null',
   '"outputs":{},"resources":[{"mode":"managed","type":"t","name":"n"}]',
   '"resources":[{"instances":null,"mode":"managed","type":"t","name":"n"},{"instances":[],"mode":"data"}]',
-  // The description follows the instances, and numbers are longer than a double holds.
+  // The description comes after the instances, and the numbers have more digits than a double holds.
   `"resources":[{"instances":[{"attributes":{"id":"ü","n":12345678901234567890},"index_key":12345678901234567890},{}],
     "name":"n","type":"t","mode":"managed","more":[{"instances":[{"attributes":{}}]}]},
     {"mode":"managed","type":"u","name":"m","instances":[{"attributes":{"a":{"instances":[1]}}}]}],
     "outputs":{"o":{"value":12345678901234567890,"type":"number"}}`,
-  // What a data source marks as sensitive is a secret of the state, too.
+  // Anything that a data source marks as sensitive is a secret of the state too.
   `"resources":[{"mode":"data","type":"t","name":"n","instances":[{"attributes":{"p":"secret"},
     "sensitive_attributes":[[{"type":"get_attr","value":"p"}]]}]}]`
 ])("it says the same when it is read part by part: %s", async (document) => {
@@ -101,7 +101,7 @@ test.each([
   expect(shown(parts)).toEqual(shown(whole))
 })
 
-test("of a state that is read part by part, one object is there at a time", async () => {
+test("of a state that is read in parts, only one object is in memory at a time", async () => {
   const count = 50
   const instance = (at: number) => ({ index_key: at, attributes: { id: `id-${at}` } })
   const bytes = bytesOf({
@@ -115,7 +115,7 @@ test("of a state that is read part by part, one object is there at a time", asyn
       }
     ]
   })
-  // An instance that is changed after an earlier one was given on is read as it is then: nothing was read ahead.
+  // Changing an instance after an earlier one has been passed on must be visible, which shows that nothing is read ahead.
   const text = new TextDecoder().decode(bytes)
   const seen: Array<string | undefined> = []
   const contents = await Effect.runPromise(

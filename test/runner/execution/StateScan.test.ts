@@ -88,7 +88,7 @@ const parsed = (content: Uint8Array) =>
   }))
 
 describe("a state that is only scanned", () => {
-  test.each(states)("has the same identity as when it is parsed: %s", async (content) => {
+  test.each(states)("has the same identity as when parsed: %s", async (content) => {
     const found = await scanned(bytes(content))
     expect(Option.isSome(found)).toBe(true)
     expect(found).toEqual(parsed(bytes(content)))
@@ -113,7 +113,7 @@ describe("a state that is only scanned", () => {
     }
   )
 
-  test("is not a state when it is not UTF-8, or is deeper than any tool writes", async () => {
+  test("is not a state when it is not UTF-8, or is nested more deeply than any tool writes", async () => {
     const latin = Buffer.from(`{${head}, "a": "ü"}`, "latin1")
     expect(Option.isNone(await scanned(latin))).toBe(true)
     const nested = (depth: number) => bytes(`{${head}, "a": ${"[".repeat(depth)}${"]".repeat(depth)}}`)

@@ -6,8 +6,8 @@ const encoded = (text: string) => new TextEncoder().encode(text)
 const rewritten = (text: string, serial: number) =>
   Option.getOrUndefined(Option.map(withSerial(encoded(text), serial), (bytes) => new TextDecoder().decode(bytes)))
 
-describe("a state file with another serial", () => {
-  test("differs in nothing but its own serial", () => {
+describe("a state file with a different serial", () => {
+  test("differs only in its own serial", () => {
     const state = (serial: number) => `{
   "version": 4,
   "lineage": "a \\"serial\\": 3 b",

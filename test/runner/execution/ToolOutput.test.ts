@@ -45,7 +45,7 @@ describe("MessageLines", () => {
 })
 
 describe("parseToolMessage", () => {
-  test("anything but a message goes to the log", () => {
+  test("anything that is not a message goes to the log", () => {
     for (const line of ["", "plain", "{", "[]", "null", '{"type":"version"}', '{"@message":3}']) {
       expect(Option.isNone(parseToolMessage(line))).toBe(true)
     }

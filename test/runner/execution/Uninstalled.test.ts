@@ -22,7 +22,7 @@ const phasesOf = ({ events }: Recorded) =>
 
 const linesOf = ({ logs }: Recorded) => logs.map(({ text }) => text)
 
-/** Prints the collector's settings as seen by a program of the module. */
+/** Prints the collector's settings as a program in the module sees them. */
 const tellCollector = 'provisioner "local-exec" {\n    command = "echo collector=$GOGC/$GOMEMLIMIT"\n  }'
 
 const child = `variable "size" {\n  type = number\n}\nresource "terraform_data" "child" {\n  input = var.size\n}\n`
@@ -39,7 +39,7 @@ const alone = (folder: string, files: Tree, more: Partial<Placed<PlanJob>> = {})
   planJob(folder, files, { selfContained: true, tool: { ...terraform, path: plainTerraform }, ...more })
 
 describe("A module with nothing to install", () => {
-  live("is planned, applied, planned again and destroyed without an installation", () =>
+  live("is planned, applied, planned again and destroyed without installing anything", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

@@ -49,12 +49,12 @@ describe("addresses", () => {
     })
   )
 
-  it.live("the first answer is used for every connection, whatever the name resolves to later", () =>
+  it.live("the first lookup is used for every connection, whatever the name resolves to later", () =>
     Effect.gen(function* () {
       const { gitdir, second } = yield* repository
       const { origin } = yield* serveRepository({ gitdir })
       const port = new URL(origin).port
-      // Nothing listens at the second address.
+      // Nothing is listening at the second address.
       const resolver = answering(["127.0.0.1"], ["127.0.0.2"])
       const url = `http://git.example:${port}/repository.git`
       const found = yield* resolve({ url }).pipe(Effect.provide(resolver.layer))
@@ -63,7 +63,7 @@ describe("addresses", () => {
     })
   )
 
-  it.live("an address that does not answer is skipped for the next one", () =>
+  it.live("an address that does not respond is skipped in favour of the next one", () =>
     Effect.gen(function* () {
       const { gitdir, second } = yield* repository
       const { origin } = yield* serveRepository({ gitdir })

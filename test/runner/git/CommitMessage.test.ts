@@ -12,7 +12,7 @@ const commit = (message: string, lines: ReadonlyArray<string> = header) =>
 
 const authored = (line: string) => describeCommit(commit("Fix\n", [header[0] ?? "", line]))
 
-test("title, rest, author and time of a commit, without addresses", () => {
+test("a commit's title, rest, author and time, without addresses", () => {
   const message =
     "Deny the old export\n\nNobody reads it.\n\nCo-authored-by: Cy <cy@example.com>\nReviewed-by: Di <d@x.y>\n"
   expect(describeCommit(commit(message))).toEqual({
@@ -23,19 +23,19 @@ test("title, rest, author and time of a commit, without addresses", () => {
   })
 })
 
-test("a message of one line has no rest, and an empty one has an empty title", () => {
+test("a one-line message has no rest, and an empty one has an empty title", () => {
   expect(describeCommit(commit("One line\n")).body).toBeUndefined()
   expect(describeCommit(commit(""))).toMatchObject({ title: "" })
   expect(describeCommit(commit("\n\n  Late title \n"))).toMatchObject({ title: "Late title" })
 })
 
-test("control and bidirectional characters are visible, and colours are gone", () => {
+test("control and bidirectional characters are made visible, and colours are removed", () => {
   const { body, title } = describeCommit(commit("\u001b[31mSafe\u001b[0m \u202egnp.exe\u2066\n\na\u0000b\rc\u2028d"))
   expect(title).toBe("Safe \\u202egnp.exe\\u2066")
   expect(body).toBe("a\\x00b\\x0dc\\u2028d")
 })
 
-test("title, rest and name are bounded by characters, not by halves of them", () => {
+test("title, rest and name are cut between characters, never inside one", () => {
   const { authorName, body, title } = describeCommit(
     commit(`${"😀".repeat(300)}\n\n${"b".repeat(9000)}`, [`author ${"n".repeat(300)} <n@example.com> 1 +0000`])
   )
@@ -45,12 +45,12 @@ test("title, rest and name are bounded by characters, not by halves of them", ()
   expect(authorName).toHaveLength(100)
 })
 
-test("a name that is an address loses its domain, and an empty one is absent", () => {
+test("a name that is an address loses its domain, and an empty name is absent", () => {
   expect(authored("author ada@example.com <ada@example.com> 1 +0000").authorName).toBe("ada")
   expect(authored("author  <ada@example.com> 1 +0000").authorName).toBeUndefined()
 })
 
-test("what is not an author line of Git is left out", () => {
+test("anything that is not a Git author line is left out", () => {
   expect(authored("author Ada")).toEqual({ title: "Fix" })
   expect(authored("author Ada <a@b.c> 999999999999 +0000")).toEqual({ title: "Fix", authorName: "Ada" })
 })
@@ -60,7 +60,7 @@ test("a signature cannot name another author", () => {
   expect(describeCommit(commit("Fix", lines)).authorName).toBe("Ada Lovelace")
 })
 
-test("a message in the encoding that the commit names, and in UTF-8 if that is unknown", () => {
+test("a message is decoded with the encoding that the commit names, or as UTF-8 if that is unknown", () => {
   const latin = Buffer.from(`${header.join("\n")}\nencoding ISO-8859-1\n\nGr\u00fc\u00dfe\n`, "latin1")
   expect(describeCommit(latin).title).toBe("Grüße")
   expect(describeCommit(commit("Grüße", [...header, "encoding klingon"])).title).toBe("Grüße")

@@ -51,7 +51,7 @@ const newest = (url: string, credentials: GitCredentials) =>
     Effect.provide(services(url))
   )
 
-/** The work of the fetching process, with one of the two implementations. */
+/** The fetching process's work, with one of the two implementations. */
 const fetchBy = (way: "native" | "library") => (url: string, credentials: GitCredentials, commit: string) =>
   Effect.gen(function* () {
     const native = yield* (yield* InstalledGit).usable
@@ -83,7 +83,7 @@ const ways: ReadonlyArray<readonly [string, Way]> = [
   ["the fetch by native git", fetchBy("native")]
 ]
 
-/** Two Git servers; the credentials are for the first one only. */
+/** Two Git servers; the credentials are only for the first one. */
 const servers = Effect.gen(function* () {
   const { gitdir, second } = yield* repository
   const trusted = yield* serveByHttpBackend(gitdir)
@@ -93,7 +93,7 @@ const servers = Effect.gen(function* () {
 
 describe("credentials go to their origins only", () => {
   for (const [name, send] of ways.filter(([name]) => name !== "the newest version"))
-    it.live(`${name} signs in where allowed`, () =>
+    it.live(`${name} signs in where that is allowed`, () =>
       Effect.gen(function* () {
         const { commit, foreign, trusted } = yield* servers
         const allowed = credentialsFor(trusted.origin, `${foreign.origin}/repository.git/`)
@@ -117,7 +117,7 @@ describe("credentials go to their origins only", () => {
           [trusted.url, [`http://localhost:${trusted.port}`]],
           [trusted.url, ["http://127.0.0.1"]],
           [trusted.url, [`https://127.0.0.1:${trusted.port}`]],
-          // The trusted origin, or a token, as the user name. isomorphic-git turns these into its own header.
+          // The trusted origin or a token as the user name. isomorphic-git turns these into a header of its own.
           [`http://127.0.0.1:${trusted.port}@127.0.0.1:${foreign.port}/repository.git`, [trusted.origin]],
           [`http://${token}:x@127.0.0.1:${foreign.port}/repository.git`, [foreign.origin]],
           [`${foreign.origin}/${trusted.origin}/repository.git`, [trusted.origin]]
@@ -135,7 +135,7 @@ describe("credentials go to their origins only", () => {
     )
 
   for (const [name, send] of ways)
-    it.live(`${name} does not leave a prefix through a path's spelling`, () =>
+    it.live(`${name} does not leave a prefix through the spelling of a path`, () =>
       Effect.gen(function* () {
         const server = yield* httpServer((_request, response) => void response.writeHead(404).end())
         const credentials = credentialsFor(`${server.origin}/team/`)

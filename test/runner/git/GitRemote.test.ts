@@ -47,7 +47,7 @@ describe("GitRemote.resolve", () => {
     })
   )
 
-  it.live("signs in, and keeps its credentials to itself", () =>
+  it.live("signs in, and reveals its credentials to nobody", () =>
     Effect.gen(function* () {
       const { gitdir, second } = yield* repository
       const basic = Buffer.from("me:hunter2").toString("base64")

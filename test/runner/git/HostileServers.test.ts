@@ -9,7 +9,7 @@ import { httpServer } from "../../support/HttpServer.ts"
 import { advertisement, commit, listing, origins, refused, resolve, tagOf } from "./support/RemoteFixture.ts"
 
 describe("hostile Git servers", () => {
-  it.live("a redirect is never followed and never gets the credentials", () =>
+  it.live("a redirect is never followed and never receives the credentials", () =>
     Effect.gen(function* () {
       const sentinel = yield* httpServer((_request, response) => void response.end())
       for (const status of [301, 302, 307, 308]) {
@@ -100,7 +100,7 @@ describe("hostile Git servers", () => {
     })
   )
 
-  it.live("an endless answer is cut off at the limit", () =>
+  it.live("an endless response is cut off at the limit", () =>
     Effect.gen(function* () {
       const { url } = yield* httpServer((_request, response) => {
         response.setHeader("content-type", "application/x-git-upload-pack-advertisement")

@@ -26,7 +26,7 @@ describe("packets", () => {
   for (const text of ["00", "zzzz", "0003", "0002", "0006a", "ffff", "-001", "0x10"])
     test(`${text} is refused`, () => expect(Result.isFailure(parsePackets(Buffer.from(text)))).toBe(true))
 
-  test("a side band is split where a packet is full", () => {
+  test("side-band data is split where a packet is full", () => {
     const bytes = Buffer.alloc(140_000, 7)
     const packets = encodeSideBand(1, bytes)
     expect(packets.map((packet) => packet.length)).toEqual([65_520, 65_520, 140_000 - 2 * 65_515 + 5])

@@ -35,14 +35,14 @@ const client = (allowOrigins: ReadonlyArray<string>, addresses: ReadonlyArray<st
 const startAt = (server: AuthorizationServer) =>
   Effect.flatMap(OAuthClient, ({ authorizationUrl }) => authorizationUrl(server, asked))
 
-/** Why a request to this server is not made. */
+/** Why no request is sent to this server. */
 const refusal = (server: AuthorizationServer, allowOrigins: ReadonlyArray<string>, addresses?: ReadonlyArray<string>) =>
   Effect.flip(startAt(server)).pipe(
     Effect.map(({ message, reason }) => `${reason}: ${message}`),
     Effect.provide(Layer.fresh(client(allowOrigins, addresses)))
   )
 
-it.live("metadata of another issuer, without PKCE, or behind a redirect is not used", () =>
+it.live("metadata from another issuer, without PKCE, or behind a redirect is not used", () =>
   Effect.gen(function* () {
     const { issuer, state } = yield* pliantServer
     const told = (metadata: Readonly<Record<string, unknown>>) => {
@@ -63,7 +63,7 @@ it.live("metadata of another issuer, without PKCE, or behind a redirect is not u
   })
 )
 
-it.live("plain http and private addresses are for origins that the operator allows", () =>
+it.live("plain http and private addresses are only for origins that the operator allows", () =>
   Effect.gen(function* () {
     const { issuer, state } = yield* pliantServer
     expect(yield* refusal(at(issuer), [])).toContain("no https address that is allowed")
@@ -72,7 +72,7 @@ it.live("plain http and private addresses are for origins that the operator allo
       "not public"
     )
     expect(state.reads).toBe(0)
-    // The same rule applies to what the metadata names.
+    // The same rule applies to the addresses named in the metadata.
     state.metadata = {
       token_endpoint: "http://169.254.169.254/token",
       revocation_endpoint: "http://127.0.0.1:1/revoke"

@@ -27,8 +27,8 @@ const asked = (url: string, allowOrigins: ReadonlyArray<string>, text?: string) 
     Effect.result
   )
 
-describe("an address that is requested after an apply", () => {
-  it.live("is refused where Git would be: no connection is made", () =>
+describe("an address requested after an apply", () => {
+  it.live("is refused wherever Git would be: no connection is made", () =>
     Effect.gen(function* () {
       let connections = 0
       const { port } = yield* server(() => {
@@ -56,7 +56,7 @@ describe("an address that is requested after an apply", () => {
   )
 
   it.live(
-    "is judged by its status and whether the first 64 KiB of its body contain a text; a redirect is a response",
+    "is judged by its status and by whether the first 64 KiB of its body contain a text; a redirect counts as a response",
     () =>
       Effect.gen(function* () {
         const { port } = yield* server((request) => {
@@ -73,7 +73,7 @@ describe("an address that is requested after an apply", () => {
       })
   )
 
-  it.effect("is retried until the response is the expected one, and no longer than its timeout", () =>
+  it.effect("is retried until it returns the expected response, but no longer than its timeout", () =>
     Effect.gen(function* () {
       const awaited = (answers: ReadonlyArray<number>, isFinal = false) => {
         let index = 0
@@ -103,7 +103,7 @@ describe("an address that is requested after an apply", () => {
     })
   )
 
-  it.effect("must be http, and a path remains on its host", () =>
+  it.effect("must be http, and a path must remain on its host", () =>
     Effect.sync(() => {
       expect(checkedUrl("https://site.example.com/a?b=1#c", undefined)?.href).toBe("https://site.example.com/a?b=1")
       expect(checkedUrl("https://site.example.com/a?b=1", "/healthz")?.href).toBe("https://site.example.com/healthz")

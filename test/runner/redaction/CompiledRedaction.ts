@@ -1,4 +1,4 @@
-// The entry point of a compiled binary that hides a secret in its arguments, for the test beside it.
+// The entry point of a compiled binary that hides a secret in its arguments, for CompiledBinary.test.ts.
 import { Console, Effect, Redacted } from "effect"
 import { Redaction } from "../../../runner/redaction/Redaction.ts"
 import { redacted } from "../../../runner/redaction/RunRedactor.ts"

@@ -10,7 +10,7 @@ const mark = "[redacted var.s]"
 const redactor = (...secrets: ReadonlyArray<string>) =>
   new Redactor(secrets.map((secret) => ({ origin: "var.s", value: Redacted.make(secret) })))
 
-/** The output after each line, and at the end. */
+/** The output after each line and at the end. */
 const shown = (target: Redactor, lines: ReadonlyArray<string>): ReadonlyArray<RedactedLine> => {
   const stream = target.lines()
   return [...lines.flatMap((line) => stream.push([line])), ...stream.end()]
@@ -22,7 +22,7 @@ const pairsOf = (text: string) => bytesOf(text).map((byte) => byte.toString(16).
 const secret = "tok-5hWq9Zr/Lm2+Xv8KpTn4Ys7Bd1Fg6Hj3Qa0Ec=longer-than-one-line-of-any-dump"
 const wrapped = (text: string, width: number) => text.match(new RegExp(`.{1,${width}}`, "gs")) ?? []
 
-describe("a secret across several lines", () => {
+describe("a secret spread over several lines", () => {
   const target = redactor(secret)
   const spellings: Readonly<Record<string, ReadonlyArray<string>>> = {
     "in two writes": [secret.slice(0, 11), secret.slice(11)],
@@ -44,7 +44,7 @@ describe("a secret across several lines", () => {
     test(`becomes one mark: ${name}`, () => {
       const result = visible(shown(target, ["before", ...lines, "after"]))
       expect([result[0], result.at(-1)]).toEqual(["before", "after"])
-      // The padding remains, and up to five characters that were shown before the sixth.
+      // What remains is the padding and up to five characters, shown before the sixth arrived.
       const left = result.slice(1, -1).join("").replaceAll(mark, "").replaceAll(/[\s=]/g, "")
       expect(result.join("")).toContain(mark)
       expect(left.length).toBeLessThanOrEqual(name.includes("JSON") ? 35 : name.includes("percent") ? 17 : 5)
@@ -54,7 +54,7 @@ describe("a secret across several lines", () => {
     })
   }
 
-  test("base64 in lines of any length shows nothing, at any alignment of the secret", () => {
+  test("base64 in lines of any length reveals nothing, at any alignment of the secret", () => {
     for (const before of ["", "x", "xx", "xxx"]) {
       const encoded = Buffer.from(`${before}${secret}`).toString("base64")
       for (const text of [encoded, Buffer.from(encoded).toString("base64"), Buffer.from(encoded).toString("hex")]) {
@@ -63,7 +63,7 @@ describe("a secret across several lines", () => {
           const left = [visible(shown(target, lines)).join(""), target.text(lines.join("\n"))].map(
             (one) => one.replaceAll(mark, "").replaceAll(/\s/g, "").length
           )
-          // The text before the secret, up to five characters of it, and the padding.
+          // What remains is the text before the secret, up to five of its characters, and the padding.
           expect([before, width, left.every((length) => length <= 32)]).toEqual([before, width, true])
         }
       }
@@ -102,7 +102,7 @@ describe("a secret across several lines", () => {
       expect(result[0]).toBe("before")
       expect(result.at(-1)).toBe("after")
       expect(result.join("\n")).toContain(mark)
-      // The rest is the start of the first line and the text after the secret.
+      // What remains is the start of the first line and the text after the secret.
       expect(result.join("").length).toBeLessThan(300)
       expect(target.text(stdout)).toContain(mark)
       const cells = (secret.match(/.{6}/g) ?? []).map((part) => pairsOf(part).join(""))
@@ -128,17 +128,17 @@ describe("a secret across several lines", () => {
   })
 })
 
-describe("the text held back", () => {
+describe("text that is held back", () => {
   const target = redactor(secret)
 
-  test("is the line that shows six characters of a secret, and no other", () => {
+  test("is the line that shows six characters of a secret, and nothing else", () => {
     const stream = target.lines()
     expect(stream.push(["plain", `x ${secret.slice(0, 5)}`])).toEqual(["plain", `x ${secret.slice(0, 5)}`])
     expect(stream.push([`x ${secret.slice(0, 6)}`])).toEqual([])
     expect(stream.push(["something else"])).toEqual([`x ${secret.slice(0, 6)}`, "something else"])
   })
 
-  test("is still checked after a shorter beginning was shown", () => {
+  test("is still checked after a shorter beginning has been shown", () => {
     const stream = target.lines()
     expect(stream.push([`x ${secret.slice(0, 5)}`])).toEqual([`x ${secret.slice(0, 5)}`])
     expect([...stream.push([secret.slice(5)]), ...stream.push(["after"])]).toEqual([mark, "after"])
@@ -159,7 +159,7 @@ describe("the text held back", () => {
     expect(stream.push(["ordinary"]).at(-1)).toBe("ordinary")
   })
 
-  test("ordinary lines pass at once", () => {
+  test("ordinary lines pass through immediately", () => {
     const stream = redactor(secret, "https://hooks.example.com/T0/B0/x", "-----BEGIN KEY-----\nabcdefgh\n").lines()
     for (const line of [
       "",
@@ -185,7 +185,7 @@ describe("any secret, cut anywhere, in any encoding", () => {
       .split("")
       .map((_, index) => `\\u${text.charCodeAt(index).toString(16).padStart(4, "0")}`)
       .join("")
-  // With the length at which a piece contains 6 characters of the secret.
+  // Each with the length at which a piece contains 6 characters of the secret.
   const encodings: ReadonlyArray<readonly [encode: (text: string) => string, piece: number]> = [
     [(text) => text, 6],
     [(text) => Buffer.from(text).toString("base64"), 10],
@@ -206,7 +206,7 @@ describe("any secret, cut anywhere, in any encoding", () => {
     maxLength: 4
   })
 
-  test("shows no six characters of it, and leaves the surrounding lines unchanged", () => {
+  test("reveals no six of its characters, and leaves the surrounding lines unchanged", () => {
     fc.assert(
       fc.property(
         secrets,

@@ -18,7 +18,7 @@ describe("logText", () => {
     expect(plainText("\u001b[1;31mred\u001b[0m\r\n")).toBe("red\n")
   })
 
-  test("makes visible what would overwrite, hide or reorder", () => {
+  test("makes visible what would overwrite, hide or reorder text", () => {
     expect(logText("fine\rforged")).toBe("fine\\x0dforged")
     expect(logText("line\r\nnext\tcell")).toBe("line\nnext\tcell")
     expect(logText("a\u0000b\u0008c\u007f\u0085")).toBe("a\\x00b\\x08c\\x7f\\x85")
@@ -55,7 +55,7 @@ describe("LogLines", () => {
     )
   })
 
-  test("splits a line that is too long, but never inside a character", () => {
+  test("splits an overlong line, but never inside a character", () => {
     const lines = new LogLines()
     const text = `${"x".repeat(longestLine - 1)}😀${"y".repeat(2 * longestLine)}`
     const found = [...lines.push(text), ...lines.push("z\nnext\n"), ...lines.end()]

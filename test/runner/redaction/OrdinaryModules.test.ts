@@ -9,7 +9,7 @@ import { declaredKeys, valueSecrets } from "../../../runner/redaction/SecretRule
 interface OrdinaryModule {
   readonly type: string
   readonly secret: Schema.Json
-  /** Addresses, with the type of each resource. */
+  /** Addresses, each with its resource type. */
   readonly resources: Readonly<Record<string, string>>
 }
 

@@ -21,7 +21,7 @@ describe("redaction in a separate thread", () => {
     }).pipe(Effect.scoped, Effect.provide(Redaction.layer))
   )
 
-  it.live("keeps the secrets of one Run from another", () =>
+  it.live("keeps one Run's secrets from another", () =>
     Effect.gen(function* () {
       const redaction = yield* Redaction
       const one = yield* redaction.redactor([secret("env.A", "secret-of-one")])
@@ -35,7 +35,7 @@ describe("redaction in a separate thread", () => {
     }).pipe(Effect.scoped, Effect.provide(Redaction.layer))
   )
 
-  it.live("handles more texts than are sent at once", () =>
+  it.live("handles more texts than are sent in one go", () =>
     Effect.gen(function* () {
       const redactor = yield* (yield* Redaction).redactor([secret("env.A", "the-secret")])
       const texts = Array.from({ length: 9_000 }, (_, index) => `${index} the-secret`)
@@ -45,7 +45,7 @@ describe("redaction in a separate thread", () => {
   )
 })
 
-/** The thread ends at `the-thread-ends-here` and fails to accept `a-secret-that-fails`. */
+/** The thread ends when it gets `the-thread-ends-here`, and fails to accept `a-secret-that-fails`. */
 const breaking = Layer.fresh(Redaction.layer).pipe(
   Layer.provide(Layer.succeed(RedactionWorkerLocation, new URL("./support/BreakingWorker.ts", import.meta.url)))
 )
@@ -61,7 +61,7 @@ const output = (name: string, value: string | number) => ({
 
 describe("a failing redaction thread", () => {
   it.live(
-    "fails alone: later output of its Runs is hidden entirely, and their Outputs are private",
+    "fails alone: later output from its Runs is hidden entirely, and their Outputs are private",
     withBreaking(
       Effect.gen(function* () {
         const redaction = yield* Redaction
@@ -87,7 +87,7 @@ describe("a failing redaction thread", () => {
             { sensitive: true, origins: [] },
             { sensitive: true, origins: [] }
           ])
-          // A secret that is added later makes nothing visible again.
+          // Adding a secret later makes nothing visible again.
           yield* redactor.add([secret("state", "another-secret")])
           expect(yield* redacted(redactor, (hide) => hide.text("public"))).toBe("[redacted]")
         }
@@ -99,7 +99,7 @@ describe("a failing redaction thread", () => {
   )
 
   it.live(
-    "hides everything of a Run with a rejected secret, and nothing more of the others",
+    "hides everything from a Run with a rejected secret, and nothing more from the others",
     withBreaking(
       Effect.gen(function* () {
         const redaction = yield* Redaction

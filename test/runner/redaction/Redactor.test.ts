@@ -61,7 +61,7 @@ const wholeSpellings: Readonly<Record<string, (secret: string) => string>> = {
 
 describe("Redactor", () => {
   for (const [name, spell] of Object.entries(wholeSpellings)) {
-    test(`hides the secret spelled as ${name}, however the text is cut`, () => {
+    test(`hides the secret spelled as ${name}, wherever the text is cut`, () => {
       fc.assert(
         fc.property(secretArbitrary, proseArbitrary, proseArbitrary, sizesArbitrary, (secret, before, after, sizes) => {
           const spelled = spell(name === "form" ? secret.replace(/[\r\n]/g, "_") : secret)
@@ -71,7 +71,7 @@ describe("Redactor", () => {
           expect(output).toBe(target.text(text))
           expect(output).not.toContain(spelled)
           expect(output).not.toContain("K7Q2")
-          // A secret may begin or end with its surrounding characters; the rest of the text must survive.
+          // A secret may start or end with a character that also surrounds it; the rest of the text must survive.
           expect(output.replaceAll(redactionMark, "").length).toBeLessThanOrEqual(before.length + after.length + 2)
         }),
         { numRuns: 60 }
@@ -86,7 +86,7 @@ describe("Redactor", () => {
           const head = Buffer.from(before).length
           const encoded = Buffer.from(before + secret + after).toString(encoding)
           const output = inPieces(redactor(secret), `Basic ${encoded}\n`, sizes)
-          // The characters that only the secret determines.
+          // The characters determined by the secret alone.
           const start = Math.ceil((head * 4) / 3)
           const end = Math.floor(((head + Buffer.from(secret).length) * 4) / 3)
           expect(output).not.toContain(encoded.slice(start, end))

@@ -18,7 +18,7 @@ const serviceAccount = {
   nested: [{ pin_token: 4711471, secret: "pw" }]
 }
 
-describe("the parts of a credential that are secrets themselves", () => {
+describe("the parts of a credential that are secrets in their own right", () => {
   test("every string and number of a JSON credential file, under any name", () => {
     for (const file of [JSON.stringify(serviceAccount), JSON.stringify(serviceAccount, null, 2)]) {
       expect(hides(file, "MIIEvQIBADANBgkqhkiG9w0")).toBe(true)
@@ -35,14 +35,14 @@ describe("the parts of a credential that are secrets themselves", () => {
     expect(hides(JSON.stringify({ inner: JSON.stringify({ token: "inner-token" }) }), "inner-token")).toBe(true)
   })
 
-  test("passwords of URLs, as written and decoded", () => {
+  test("passwords in URLs, as written and decoded", () => {
     expect(hides("postgres://user:p%40ssw0rd@db.example.test/main", "p%40ssw0rd")).toBe(true)
     expect(hides("postgres://user:p%40ssw0rd@db.example.test/main", "p@ssw0rd")).toBe(true)
     expect(hides("https://only-a-token@git.example.test/x.git", "only-a-token")).toBe(true)
     expect(hides("postgres://user:p%40ssw0rd@db.example.test/main", "db.example.test")).toBe(false)
   })
 
-  test("assignments of ini, env, yaml, netrc and connection strings", () => {
+  test("assignments in ini, env, yaml, netrc and connection strings", () => {
     const aws =
       "[default]\naws_access_key_id = AKIAEXAMPLE\naws_secret_access_key = wJalr+XUt/nFEMI\nregion = eu-west-1\n"
     expect(hides(aws, "wJalr+XUt/nFEMI")).toBe(true)

@@ -23,7 +23,7 @@ describe("the secret rule", () => {
     expect(redactor.text("hunter2-hunter2")).toBe("[redacted var.db.users.*]")
   })
 
-  test("a short one is hidden as a whole token and in pairs, never inside a word", () => {
+  test("a short secret is hidden as a whole token and in pairs, never inside a word", () => {
     expect(redactor.text("kq7zx")).toBe("[redacted var.db.password]")
     expect(redactor.text("pw=kq7zx;")).toBe("pw=[redacted var.db.password];")
     expect(redactor.text('{"pw":"kq7zx"}')).toBe('{"pw":"[redacted var.db.password]"}')
@@ -36,7 +36,7 @@ describe("the secret rule", () => {
     expect(port.text("db:443, 10 items")).toBe("db:[redacted var.port.1], [redacted var.port.0] items")
   })
 
-  test("a key that the type does not declare is a secret, and no origin names it", () => {
+  test("a key that the type does not declare is a secret, and is not named in any origin", () => {
     const shown = redactor.text("acme-corporation and password")
     expect(shown).toBe("[redacted var.db key 4] and password")
     expect(
@@ -57,7 +57,7 @@ describe("the secret rule", () => {
     expect(hidingProblem("ab")).toBeUndefined()
   })
 
-  test("a JSON text is also secret in its leaves, and the same text keeps its first origin", () => {
+  test("the leaves of a JSON text are secret too, and the same text keeps its first origin", () => {
     const target = new Redactor([
       { origin: "env.A", value: Redacted.make('{"a":["first-leaf",{"b":12345678}]}') },
       { origin: "env.B", value: Redacted.make("first-leaf") }
@@ -82,7 +82,7 @@ describe("the secret rule", () => {
     )
   })
 
-  test("more secrets than a Run can hide are refused, naming the limit", () => {
+  test("more secrets than a Run can hide are refused, and the refusal names the limit", () => {
     const texts = (count: number, length: number) =>
       Array.from({ length: count }, (_, index) => ({
         origin: "",
@@ -90,7 +90,7 @@ describe("the secret rule", () => {
       }))
     expect(budgetProblem(texts(1500, 400))).toBeUndefined()
     expect(budgetProblem(texts(2600, 400))).toBeUndefined()
-    // The same value from plan, input and Connection counts once.
+    // The same value from plan, input and Connection counts only once.
     const twice = { origin: "var.a", value: Redacted.make("x".repeat(secretBudget.bytes - 1)) }
     expect(budgetProblem([twice, { ...twice, origin: "env.A" }])).toBeUndefined()
     expect(budgetProblem(texts(3, secretBudget.bytes / 2))).toContain(String(secretBudget.bytes))

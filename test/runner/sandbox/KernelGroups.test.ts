@@ -15,7 +15,7 @@ const bounds = { ...defaultSandboxSettings.limits, memoryBytes: 64 * 1024 ** 2, 
 const probed = await Effect.runPromise(probeControlGroups(bounds))
 const longestEnd = 10_000
 
-/** A program in a group, once it has printed a line. */
+/** A program in a group, returned once it has printed a line. */
 const started = (group: ControlGroup, script: string) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -60,7 +60,7 @@ for (const wanted of [1, 2] as const) {
   const has = probed !== undefined && version === wanted
   const groups = has ? probed : undefined
   if (groups === undefined) {
-    test.skip(`control groups of version ${wanted} (${reason(wanted)})`, () => {})
+    test.skip(`version ${wanted} control groups (${reason(wanted)})`, () => {})
     continue
   }
   it.live(
@@ -90,7 +90,7 @@ for (const wanted of [1, 2] as const) {
   )
 }
 
-/** The one hierarchy of version 2, which may exist without the controllers. */
+/** The single version 2 hierarchy, which may exist without the controllers. */
 const unified = ownGroupFolder("")
 
 if (unified === undefined || process.getuid?.() !== 0 || version === 2) {

@@ -26,7 +26,7 @@ const temporaryFolder = Effect.acquireRelease(
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 
-/** The fake service with a `pasta` that announces itself in a file, and its output. */
+/** The fake service with a `pasta` that announces itself in a file, and the service's output. */
 const standIn = Effect.fnUntraced(function* (script: string) {
   const folder = yield* temporaryFolder
   const announcement = join(folder, "announcement")
@@ -78,7 +78,7 @@ const points = [
 
 describeIsolated("nothing of a network stays", () => {
   for (const { at, name, script } of points) {
-    it.live(`where the service is killed ${name}`, () =>
+    it.live(`when the service is killed ${name}`, () =>
       Effect.gen(function* () {
         const { announced, child, says } = yield* standIn(script)
         yield* at === "announced" ? announced : says("up")
@@ -90,7 +90,7 @@ describeIsolated("nothing of a network stays", () => {
     )
   }
 
-  it.live("where the Run is cancelled while it is created", () =>
+  it.live("when the Run is cancelled while it is being created", () =>
     Effect.gen(function* () {
       const { announced, child, says } = yield* standIn(`${pasta} "$@"; ANNOUNCE; exec sleep 1000`)
       yield* announced
@@ -104,7 +104,7 @@ describeIsolated("nothing of a network stays", () => {
     })
   )
 
-  it.live("where the process that supervises it is killed", () =>
+  it.live("when the process that supervises it is killed", () =>
     Effect.gen(function* () {
       const { child, says } = yield* standIn(`exec ${pasta} "$@"`)
       yield* says("up")

@@ -7,7 +7,7 @@ import { SandboxLevel } from "../../../schema/records/Run.ts"
 const shared = { reach: "host", reason: "pasta was not found.", remedy: "Install the 'passt' package." } as const
 
 describe("what a profile requires of the machine", () => {
-  test("a level below its minimum is refused with the remedy; others are not", () => {
+  test("a level below its minimum is refused with the remedy; other levels are not", () => {
     for (const [index, level] of SandboxLevel.literals.entries()) {
       for (const isolation of acceptedLevels) {
         const unmet = unmetDemand({ profile: "strict", isolation }, { level, remedy: "Mend it." }, shared)
@@ -22,7 +22,7 @@ describe("what a profile requires of the machine", () => {
     expect(unmetDemand({ profile: "opentofu-default" }, { level: "process" }, shared)).toBeUndefined()
   })
 
-  test("a shared network is refused where a private one is required", () => {
+  test("a shared network is refused if a private one is required", () => {
     const demands = { profile: "strict", network: "isolated" } as const
     expect(unmetDemand(demands, { level: "bubblewrap" }, shared)).toContain("Install the 'passt' package.")
     expect(unmetDemand(demands, { level: "bubblewrap" }, { ...shared, reach: "isolated" })).toBeUndefined()

@@ -83,7 +83,7 @@ const withAddress = Effect.acquireRelease(
 
 const shipped = suite(sandboxWith({ reach: "isolated" }))
 afterAll(() => shipped.dispose())
-// Not part of the suite's own layer: the tests would not see processes started before they begin.
+// Separate from the suite's own layer, since the tests would not see processes started before they begin.
 const status = await Effect.runPromise(
   Effect.flatMap(Sandbox, ({ network }) => network).pipe(Effect.provide(sandboxWith({})))
 )
@@ -101,7 +101,7 @@ describeIsolated("a Run with a network of its own", () => {
     })
   )
 
-  shipped.live("does not reach a service of the host by the host's address, nor by the gateway's", () =>
+  shipped.live("reaches a service on the host neither by the host's address nor by the gateway's", () =>
     Effect.gen(function* () {
       const { port } = yield* listening("0.0.0.0")
       const said = yield* runs([node, "-e", connect(ownAddress ?? "127.0.0.1", port)])
@@ -122,7 +122,7 @@ describeIsolated("a Run with a network of its own", () => {
     )
   }
 
-  shipped.live("does not reach the metadata services of clouds, by default", () =>
+  shipped.live("does not reach cloud metadata services by default", () =>
     Effect.gen(function* () {
       for (const address of ["169.254.169.254", "100.100.100.200", "fd00:ec2::254"]) {
         expect(yield* runs([node, "-e", connect(address, 80)])).toMatch(/^(EACCES|ENETUNREACH|EHOSTUNREACH)$/)
@@ -142,7 +142,7 @@ describeIsolated("a Run with a network of its own", () => {
     })
   )
 
-  shipped.live("has its own loopback, over which a tool talks to its children", () =>
+  shipped.live("has its own loopback, over which a tool communicates with its children", () =>
     Effect.gen(function* () {
       const script = `const s = require("node:net").createServer((c) => c.end("reached"));
         s.listen(0, "127.0.0.1", () => {
@@ -153,7 +153,7 @@ describeIsolated("a Run with a network of its own", () => {
     })
   )
 
-  shipped.live("uses a resolver that it can reach, and is the same user as without a network", () =>
+  shipped.live("uses a resolver that it can reach, and runs as the same user as without a network", () =>
     Effect.gen(function* () {
       const said = yield* runs(["/bin/sh", "-c", "id -u; cat /etc/resolv.conf"])
       expect(said.split("\n")[0]).toBe(String(process.getuid?.()))
@@ -173,7 +173,7 @@ describeIsolated("a Run with a network of its own", () => {
   )
 })
 
-describe("where no Run can have a private network", () => {
+describe("when no Run can have a private network", () => {
   it.live("Runs are refused when one is required", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
@@ -212,7 +212,7 @@ describe("the resolver of a private network", () => {
     })
   )
 
-  it.effect("is the host's own where that is reachable only by IPv6", () =>
+  it.effect("is the host's own if that is reachable only over IPv6", () =>
     Effect.sync(() => expect(resolverFor("nameserver 2001:db8::53\n", "")).toBeUndefined())
   )
 })

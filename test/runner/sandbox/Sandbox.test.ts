@@ -78,7 +78,7 @@ for (const [level, settings] of rungs) {
 }
 
 const sharedByAll = (level: SandboxLevel, settings: Partial<SandboxSettingsShape>) => {
-  it.live(`${level}: the environment is built from scratch and no file of the service is open`, () =>
+  it.live(`${level}: the environment is built from scratch and none of the service's files are open`, () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const folder = yield* runFolder
@@ -95,7 +95,7 @@ const sharedByAll = (level: SandboxLevel, settings: Partial<SandboxSettingsShape
       expect(
         names.filter((name) => name !== "" && name !== "_" && name !== "PWD" && name !== "OLDPWD" && name !== "SHLVL")
       ).toEqual(["ONLY", "PATH"])
-      // Pipes to the runner, /dev/null, and the listing itself: nothing else was inherited.
+      // Pipes to the runner, /dev/null, and the listing itself; nothing else has been inherited.
       const kinds = rest
         .split("\n")
         .filter((line) => line.startsWith("/") && !line.startsWith("/proc") && line !== "/dev/null")
@@ -149,7 +149,7 @@ describe("Sandbox", () => {
   for (const [level, settings] of rungs) if (available.get(level)) sharedByAll(level, settings)
 
   if (available.get("bubblewrap")) {
-    it.live("bubblewrap: files outside, the network and the processes of the host are out of reach", () =>
+    it.live("bubblewrap: files outside, the network and the host's processes are out of reach", () =>
       Effect.gen(function* () {
         const sandbox = yield* Sandbox
         const folder = yield* runFolder
@@ -197,7 +197,7 @@ describe("Sandbox", () => {
         const sum = Bun.spawnSync(["cksum"], { stdin: readFileSync("/etc/passwd") })
           .stdout.toString()
           .trim()
-        // Copies as long as the service runs, permanent copies, and none because the folder cannot be created.
+        // Copies that last as long as the service runs, permanent copies, and none because the folder cannot be created.
         for (const ownFolder of [undefined, join(folder, "own"), "/proc/nowhere"]) {
           const { stdout } = yield* Effect.gen(function* () {
             const box = yield* (yield* Sandbox).open({ root: join(folder, "root"), readOnly: [] })
@@ -228,12 +228,12 @@ describe("Sandbox", () => {
           )
         )
         const [userId = "", ...rest] = stdout.split("\n")
-        // Another service may have the first ids.
+        // Another service may already have the first ids.
         const ranges = rangesFrom(defaultSandboxSettings.userIds)
         expect(ranges.some(({ count, first }) => Number(userId) >= first && Number(userId) < first + count)).toBe(true)
         expect(rest).toEqual(["hidden", ""])
         expect(end).toEqual({ _tag: "exited", code: 3 })
-        // Ended with the program, before the sandbox is closed.
+        // They ended with the program, before the sandbox is closed.
         expect(living(userId)).toEqual([])
       }).pipe(Effect.provide(sandboxWith({ levels: ["user_landlock"] })))
     )
@@ -287,7 +287,7 @@ describe("Sandbox", () => {
     }).pipe(Effect.provide(sandboxWith({ isolation: "off" })))
   )
 
-  it.live("removes at its start the trials that a killed service left behind", () =>
+  it.live("removes, at startup, the trials left behind by a killed service", () =>
     Effect.gen(function* () {
       const own = yield* runFolder
       mkdirSync(`${own}/network-left/root`, { recursive: true })

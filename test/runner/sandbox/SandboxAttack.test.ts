@@ -9,7 +9,7 @@ const secret = "a secret of the service's environment"
 const isRoot = process.getuid?.() === 0
 const unprivileged = ["setpriv", "--reuid=61001", "--regid=61001", "--clear-groups", "--"]
 
-/** The fake service at a level: what its sandbox let the attack do; undefined where the machine lacks the level. */
+/** The fake service at a level: what its sandbox let the attack do; undefined if the machine lacks the level. */
 const attackAt = (level: SandboxLevel, network: "network" | "none") =>
   Effect.promise(async () => {
     const command = [process.execPath, await bundledProgram(harness), level, network]
@@ -40,11 +40,11 @@ describe("what module code can do to the service", () => {
         Effect.gen(function* () {
           const could = yield* attackAt(level, network)
           if (could === undefined) {
-            // Test machines have this one; the others depend on user and kernel.
+            // Test machines have this level; the others depend on user and kernel.
             expect(process.env["SVC_TEST_REQUIRE_ALL"] === "1" && level === "bubblewrap").toBe(false)
             return
           }
-          // With a network, it is the host's.
+          // The network, if there is one, is the host's.
           const loopback = network === "network" ? ["connect to the host's loopback"] : []
           expect(could.filter((name) => !loopback.includes(name))).toEqual([...expected])
         })

@@ -4,9 +4,9 @@ import { acceptedLevels, climb, namespacedLevels, type Rung } from "../../../run
 import type { Isolation } from "../../../runner/sandbox/SandboxSettings.ts"
 import { SandboxLevel } from "../../../schema/records/Run.ts"
 
-/** Levels that work as the table says, each recording that it was tried. */
+/** Levels that work as the table says, each recording that it has been tried. */
 const rungsOf = (works: ReadonlySet<SandboxLevel>, tried: Array<SandboxLevel>): ReadonlyArray<Rung<SandboxLevel>> =>
-  // Includes one for the level that must never be chosen, and in the wrong order.
+  // In the wrong order, and including one for the level that must never be chosen.
   [...SandboxLevel.literals].toReversed().map((level) => ({
     level,
     attempt: Effect.sync(() => {
@@ -28,7 +28,7 @@ const tables = Array.from({ length: 2 ** SandboxLevel.literals.length }, (_, bit
 )
 
 describe("the ladder of isolation", () => {
-  test("stops above the level without isolation: only 'off' goes there", () => {
+  test("stops above the level without isolation: only 'off' leads there", () => {
     for (const isolation of ["auto", "required"] as const) {
       const accepted: ReadonlyArray<SandboxLevel> = isolation === "auto" ? acceptedLevels : namespacedLevels
       for (const works of tables) {

@@ -27,7 +27,7 @@ const temporaryFolder = (owner: number | undefined) =>
     (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
   )
 
-/** The fake service; read line by line. */
+/** The fake service, whose output is read line by line. */
 const standIn = Effect.fnUntraced(function* (level: SandboxLevel, folder: string, end: "exit" | "crash") {
   const command = [process.execPath, yield* Effect.promise(() => bundledProgram(harness)), level, folder, end]
   const user = ["setpriv", `--reuid=${anyone}`, `--regid=${anyone}`, "--clear-groups", "--"]
@@ -54,7 +54,7 @@ const standIn = Effect.fnUntraced(function* (level: SandboxLevel, folder: string
   return { child, says }
 })
 
-/** Ends when the pipe has no reader. */
+/** Resolves once no process has the pipe open for writing. */
 const everyWriterEnded = (folder: string) => Effect.promise(() => Bun.file(join(folder, "run/root/lifeline")).text())
 
 const levels: ReadonlyArray<SandboxLevel> = ["bubblewrap", "namespaces", "user_landlock", "landlock", "process"]
@@ -68,7 +68,7 @@ describe("processes that a program left behind", () => {
           const reading = Effect.runPromise(everyWriterEnded(folder))
           const { child, says } = yield* standIn(level, folder, end)
           if (!(yield* says("up"))) {
-            // No process will open the other end.
+            // No other process will open the writing end.
             writeFileSync(join(folder, "run/root/lifeline"), "")
             return yield* Effect.promise(() => reading)
           }
@@ -85,13 +85,14 @@ describe("the record of processes", () => {
     (started) => Effect.sync(() => started.kill("SIGKILL"))
   )
 
-  it.live("identifies a process by its id and its start, and ends it with everything below it", () =>
+  it.live("identifies a process by its id and start time, and ends it along with everything below it", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder(undefined)
       const note = join(folder, "run/note")
       const supervisor = yield* Effect.acquireRelease(
         Effect.sync(() =>
-          // Ignores signals, like one that does not end on its own; nor does it end with its children, which are killed first.
+          // Ignores signals, like a process that does not end on its own; it does not end with its children either, which are
+          // killed first.
           Bun.spawn(["sh", "-c", "trap '' TERM; exec 3> run/root/lifeline; setsid sleep 1000 & echo up; read never"], {
             cwd: folder,
             stdio: ["pipe", "pipe", "ignore"]
@@ -100,7 +101,7 @@ describe("the record of processes", () => {
         (started) => Effect.sync(() => started.kill("SIGKILL"))
       )
       const reading = Effect.runPromise(everyWriterEnded(folder))
-      // Before that it might not ignore the signal yet.
+      // Before that, it might not be ignoring the signal yet.
       yield* Effect.promise(() => supervisor.stdout.getReader().read())
       yield* noteProcess(note, supervisor.pid)
       yield* endNotedProcesses(note)

@@ -22,25 +22,27 @@ describe("what trials of the machine leave behind", () => {
     })
   )
 
-  it.live("is removed at the next start when the service was killed: folders, and sandboxes that wait for it", () =>
-    Effect.gen(function* () {
-      const own = yield* temporaryFolder
-      for (const name of ["network-a/root", "probe-b/root", "network", "etc"])
-        mkdirSync(`${own}/${name}`, { recursive: true })
-      const ended = [
-        yield* waitingProcess(own, "/usr/bin/bwrap", "--bind", `${own}/network-a/root`, "/capsule"),
-        yield* waitingProcess(`${own}/probe-b/root`, "sh")
-      ]
-      const spared = yield* waitingProcess(own, "bwrap", "--ro-bind", `${own}/etc/hosts`, "/etc/hosts")
-      yield* removeLeftTrials(own)
-      for (const child of ended) {
-        yield* Effect.promise(() => child.exited)
-        expect(child.signalCode).toBe("SIGKILL")
-      }
-      expect(spared.exitCode ?? spared.signalCode).toBeNull()
-      expect(readdirSync(own).toSorted()).toEqual(["etc", "network"])
-    })
+  it.live(
+    "is removed at the next start if the service was killed: folders, and sandboxes that are waiting for it",
+    () =>
+      Effect.gen(function* () {
+        const own = yield* temporaryFolder
+        for (const name of ["network-a/root", "probe-b/root", "network", "etc"])
+          mkdirSync(`${own}/${name}`, { recursive: true })
+        const ended = [
+          yield* waitingProcess(own, "/usr/bin/bwrap", "--bind", `${own}/network-a/root`, "/capsule"),
+          yield* waitingProcess(`${own}/probe-b/root`, "sh")
+        ]
+        const spared = yield* waitingProcess(own, "bwrap", "--ro-bind", `${own}/etc/hosts`, "/etc/hosts")
+        yield* removeLeftTrials(own)
+        for (const child of ended) {
+          yield* Effect.promise(() => child.exited)
+          expect(child.signalCode).toBe("SIGKILL")
+        }
+        expect(spared.exitCode ?? spared.signalCode).toBeNull()
+        expect(readdirSync(own).toSorted()).toEqual(["etc", "network"])
+      })
   )
 
-  it.live("needs no existing folder", () => removeLeftTrials("/proc/nowhere"))
+  it.live("does not need an existing folder", () => removeLeftTrials("/proc/nowhere"))
 })

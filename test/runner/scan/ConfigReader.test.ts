@@ -4,7 +4,7 @@ import { ConfigReader } from "../../../runner/scan/ConfigReader.ts"
 import { HclParser, type HclVerdict } from "../../../runner/scan/HclParser.ts"
 import { it } from "../../support/Effect.ts"
 
-/** A parser with given answers that counts its calls. */
+/** A parser with canned results that counts its calls. */
 const parserThatSays = (verdict: HclVerdict) => {
   const asked: Array<string> = []
   const parser = Layer.succeed(HclParser, {
@@ -32,7 +32,7 @@ it.effect("parses equal content once", () => {
   }).pipe(Effect.provide(layer))
 })
 
-it.effect("parses a file again when a slow moment may have cost its verdict", () => {
+it.effect("parses a file again when its deadline may have passed only because the machine was slow", () => {
   const { asked, layer } = parserThatSays({ _tag: "Abandoned", reason: "deadline" })
   return Effect.gen(function* () {
     const { read } = yield* ConfigReader
@@ -43,7 +43,7 @@ it.effect("parses a file again when a slow moment may have cost its verdict", ()
   }).pipe(Effect.provide(layer), Effect.timeout(Duration.minutes(1)))
 })
 
-it.effect("trusts nothing when the parser finds other blocks than the outline", () => {
+it.effect("trusts nothing when the parser finds blocks that differ from the outline", () => {
   const disagreements = [
     "{}",
     '{"output":{"o":[{},{}]}}',

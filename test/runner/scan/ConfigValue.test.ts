@@ -52,7 +52,7 @@ describe("literalJson", () => {
     for (const text of inexact) expect(literalJson(value(text))).toEqual({ text, exact: false })
   })
 
-  test("writes nested values as exact JSON, and none that needs evaluation", () => {
+  test("writes nested values as exact JSON, and nothing that needs evaluation", () => {
     expect(literalJson(value('{ "a": [1, null, true], "b": "$${x}" }'))).toEqual({
       text: '{"a":[1,null,true],"b":"${x}"}',
       exact: true

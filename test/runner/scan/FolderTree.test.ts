@@ -11,7 +11,7 @@ const temporaryFolder = Effect.acquireRelease(
   (folder) => Effect.promise(() => rm(folder, { recursive: true }))
 )
 
-it.live("lists regular files by the bytes of their paths, and what it omits", () =>
+it.live("lists regular files in byte order of their paths, and what it omits", () =>
   Effect.gen(function* () {
     const root = yield* temporaryFolder
     yield* Effect.promise(async () => {
@@ -57,7 +57,7 @@ it.live("reads only what it listed, and follows no link that appeared later", ()
   })
 )
 
-it.live("fails for a missing folder", () =>
+it.live("fails when the folder is missing", () =>
   Effect.gen(function* () {
     const root = yield* temporaryFolder
     const failure = yield* Effect.flip(folderTree(join(root, "missing")))

@@ -50,7 +50,7 @@ describe("HclParser", () => {
     })
   )
 
-  parser.live("an interrupted file does not answer for the next one", () =>
+  parser.live("an interrupted file does not affect the result of the next one", () =>
     Effect.gen(function* () {
       const fiber = yield* Effect.forkChild(parse(slowText), { startImmediately: true })
       yield* Effect.yieldNow
@@ -59,7 +59,7 @@ describe("HclParser", () => {
     })
   )
 
-  parser.live("several concurrent files keep their own answers", () =>
+  parser.live("several concurrent files each get their own result", () =>
     Effect.gen(function* () {
       const names = Array.from({ length: 20 }, (_, index) => `n${index}`)
       const verdicts = yield* Effect.forEach(names, (name) => parse(`output "${name}" {\n}\n`), {

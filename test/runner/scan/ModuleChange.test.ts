@@ -36,7 +36,7 @@ const changeOf = (applied: Files, newer: Files) =>
 const untouched = { kind: "untouched" as const }
 const touched = (because: string) => ({ kind: "touched" as const, because })
 
-/** The module at `apps/a` also holds this, on both sides; `changed` differs between them. */
+/** Adds this configuration to the module at `apps/a` on both sides; only `changed` differs between them. */
 const reading = (config: string, changed: string, more: Files = {}) => {
   const files = { ...base, ...more, "apps/a/read.tf": config }
   return changeOf(files, { ...files, [changed]: "2" })
@@ -62,13 +62,13 @@ describe("what a commit changes in a module", () => {
     scanner.live(name, () =>
       Effect.gen(function* () {
         expect(yield* changeOf(base, { ...base, ...change })).toEqual(expected)
-        // The reverse is the same change, unless the scan knows more about one side.
+        // Swapping the sides gives the same kind of change, unless the scan knows more about one of them.
         expect((yield* changeOf({ ...base, ...change }, base)).kind).toBe(expected.kind)
       })
     )
   }
 
-  scanner.live("the manifest, and one that was never read", () =>
+  scanner.live("the manifest, and one that has never been read", () =>
     Effect.gen(function* () {
       const changed = touched("The manifest changed")
       expect(moduleChange(yield* at(base, "sha256:1"), yield* at(base, "sha256:1"))).toEqual(untouched)
@@ -172,7 +172,7 @@ describe("files that a module reads", () => {
       const child = { "shared/net/read.tf": value('file("${path.module}/../page.html")') }
       expect(yield* reading("", page, child)).toEqual(touched(`${page} changed`))
       expect((yield* reading("", "README.md", { "shared/net/read.tf": value("file(var.x)") })).kind).toBe("touched")
-      // Relative to where the tool runs, not to the file.
+      // Relative to the tool's working directory, not to the file.
       const relative = { "shared/net/read.tf": value('file("files/page.html")') }
       expect((yield* reading("", "apps/a/files/page.html", relative)).kind).toBe("touched")
     })

@@ -100,7 +100,7 @@ describe("blocks of the newest tools", () => {
 })
 
 describe("the current tool", () => {
-  scanner.live("is checked against required_version of every reachable module, at its location", () =>
+  scanner.live("is checked against the required_version of every reachable module, at its location", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf": 'module "child" {\n  source = "./child"\n}\n',

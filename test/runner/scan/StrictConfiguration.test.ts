@@ -132,7 +132,7 @@ describe("variables and outputs", () => {
     "default_type_mismatch a.tf:2"
   )
 
-  scanner.live("an unreadable sensitivity counts as sensitive", () =>
+  scanner.live("an unreadable sensitivity is treated as sensitive", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({ "a.tf": 'variable "a" {\n  sensitive = var.b\n  default = "hunter2"\n}\n' })
       expect(scan.variables).toMatchObject([{ sensitive: true, hasDefault: true }])

@@ -55,7 +55,7 @@ describe("parseTypeConstraint", () => {
 })
 
 describe("acceptsDefault", () => {
-  test("converts between primitive types like the language", () => {
+  test("converts between primitive types as the language does", () => {
     expect(accepts("string", "1")).toBe(true)
     expect(accepts("string", "[]")).toBe(false)
     expect(accepts("number", '"1.5"')).toBe(true)

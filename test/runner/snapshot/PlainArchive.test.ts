@@ -16,7 +16,7 @@ const file = (path: string, text = path, mode: PlainFile["mode"] = 0o644): Plain
 
 const written = (...files: ReadonlyArray<PlainFile>) => Stream.runCollect(tarGz(Stream.fromIterable(files), at))
 
-it.live("any tar program reads the files, with their modes, long names and sizes", () =>
+it.live("any tar program can read the files, with their modes, long names and sizes", () =>
   Effect.gen(function* () {
     const long = `${"folder/".repeat(30)}${"n".repeat(90)}.txt`
     const chunks = yield* written(

@@ -85,7 +85,7 @@ describe("archive index", () => {
     for (const step of [1, 7, 511, 512, 513, 4096]) expect(index(bytes, step)).toEqual(whole)
   })
 
-  test("is refused when any byte of a header, of padding or of the end differs", () => {
+  test("is refused if any byte of a header, the padding or the end differs", () => {
     const small = archive(file("a.tf", "x"))
     const preamble = encodePreamble([]).length
     const content = preamble + 512
@@ -94,7 +94,7 @@ describe("archive index", () => {
       const changed = Buffer.from(small)
       changed[at] = (changed[at] ?? 0) ^ 1
       const result = index(changed)
-      // The name and size of the only file may differ, as long as everything else still fits.
+      // The only file's name and size may differ, as long as everything else still fits.
       if (Result.isSuccess(result)) expect(result.success.sha256).not.toBe(Result.getOrThrow(index(small)).sha256)
     }
   })
@@ -127,7 +127,7 @@ describe("archive index", () => {
   ] as const)
     test(`${name} is refused`, () => expect(Result.isFailure(index(archive(entry)))).toBe(true))
 
-  test("an archive without a preamble or an end, truncated or with a tail is refused", () => {
+  test("an archive without a preamble or an end, truncated or with trailing data is refused", () => {
     const whole = archive(file("a", "x"))
     expect(Result.isFailure(index(Buffer.concat([file("a"), archiveEnd])))).toBe(true)
     for (const cut of [1, 512, 1024, 1500])
@@ -147,7 +147,7 @@ describe("archive index", () => {
 })
 
 describe("archive file", () => {
-  it.live("is an ordinary compressed tar to other programs", () =>
+  it.live("looks like an ordinary compressed tar to other programs", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const path = `${folder}/a.tar.zst`

@@ -10,7 +10,7 @@ import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 import { build, type BuildCall, repository, ways } from "./BuildHarness.ts"
 
 describe("digest of a snapshot", () => {
-  it.live("is the same for the same tree, and differs with content, mode, links and submodules", () =>
+  it.live("is the same for the same tree, and changes with content, mode, links and submodules", () =>
     Effect.gen(function* () {
       const base: CommitFiles = { "a.tf": "a", "b/c.tf": "c" }
       const trees: ReadonlyArray<CommitFiles> = [
@@ -46,7 +46,7 @@ for (const [name, native] of ways)
         Effect.map((error) => error._tag)
       )
 
-    it.live("may be named by branch, tag, tag of a tag or commit, listed or not", () =>
+    it.live("can be named by branch, tag, tag of a tag or commit, whether listed or not", () =>
       Effect.gen(function* () {
         const { gitdir, commit: first, url } = yield* repository({ "a.tf": "1" })
         const second = yield* commitFiles({ gitdir, files: { "a.tf": "2" } })
@@ -81,7 +81,7 @@ for (const [name, native] of ways)
       })
     )
 
-    it.live("returns a folder with paths relative to it, and the manifest of the root", () =>
+    it.live("returns a folder with paths relative to it, and the manifest from the root", () =>
       Effect.gen(function* () {
         const { url } = yield* repository({
           "modules/app/main.tf": "app",
@@ -121,7 +121,7 @@ for (const [name, native] of ways)
       })
     )
 
-    it.live("enforces every limit, at the limit and one above", () =>
+    it.live("enforces every limit, both at the limit and one above", () =>
       Effect.gen(function* () {
         const { url } = yield* repository({ "a/b/c.tf": "123456", "d.tf": "1234" })
         const hit = (over: Partial<GitLimits>) =>
@@ -153,7 +153,7 @@ for (const [name, native] of ways)
   })
 
 describe("an installed git that fails", () => {
-  it.live("falls back, unless the operator requires it", () =>
+  it.live("falls back to the bundled one, unless the operator requires the installed git", () =>
     Effect.gen(function* () {
       const { url } = yield* repository({ "main.tf": "" })
       const built = yield* build(url)
@@ -169,7 +169,7 @@ describe("an installed git that fails", () => {
 })
 
 describe("a repository behind git http-backend", () => {
-  it.live("gives the same snapshot either way, for branches, tags and commits", () =>
+  it.live("gives the same snapshot with either git, for branches, tags and commits", () =>
     Effect.gen(function* () {
       const {
         gitdir,

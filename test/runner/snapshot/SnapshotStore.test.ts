@@ -21,7 +21,7 @@ const contents = new Map<string, Uint8Array>([
   ["run.sh", Buffer.from("#!/bin/sh\n")]
 ])
 
-/** Stores one archive as a sync does. */
+/** Stores one archive, as a sync would. */
 const stored = (files: ReadonlyMap<string, Uint8Array> = contents) =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -47,7 +47,7 @@ const pathOf = (folder: string, digest: string) => {
 }
 
 describe("SnapshotStore", () => {
-  it.live("returns what was stored, also to the next process", () =>
+  it.live("returns what has been stored, including to the next process", () =>
     Effect.gen(function* () {
       const folder = `${yield* temporaryFolder}/snapshots`
       const digest = yield* stored().pipe(Effect.provide(storeAt(folder)))
@@ -99,7 +99,7 @@ describe("SnapshotStore", () => {
     })
   )
 
-  it.live("unpacks into a fresh folder only", () =>
+  it.live("unpacks only into a fresh folder", () =>
     Effect.gen(function* () {
       const root = yield* temporaryFolder
       yield* Effect.gen(function* () {

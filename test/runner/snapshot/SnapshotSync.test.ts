@@ -48,10 +48,10 @@ const sync = (
     Effect.provide(syncLayer({ origin: at.origin, folder: at.store, ...settings }))
   )
 
-/** Reads /proc; processes start and end in the meantime. */
+/** Reads from /proc; processes start and end while it does. */
 const ofProcess = (read: () => string) => Result.getOrElse(Result.try(read), () => "")
 
-/** The command lines of the processes that work in a folder. */
+/** The command lines of the processes working in a folder. */
 const processesIn = (folder: string) =>
   fs
     .readdirSync("/proc")
@@ -61,7 +61,7 @@ const processesIn = (folder: string) =>
 
 const turn = Effect.promise(() => new Promise((done) => setImmediate(done)))
 
-/** A process that replaces the fetching one. */
+/** A process that replaces the one that fetches. */
 const instead = (script: string) =>
   Layer.succeed(SyncProcessCommand, { program: process.execPath, args: ["-e", script] })
 
@@ -80,7 +80,7 @@ describe("SnapshotSync", () => {
       expect(library).toMatchObject({
         resolvedCommit: at.commit,
         fullRef: "refs/heads/main",
-        // Pinned: with another digest every stored snapshot would look new.
+        // Pinned: with any other digest, every stored snapshot would look new.
         archiveDigest: "sha256:acb8e3b059016bc6982785713fd9ea41c7e68e1c590f18c63a3f1cde4b85f759",
         fileCount: 11,
         omitted: [
@@ -106,7 +106,7 @@ describe("SnapshotSync", () => {
     })
   )
 
-  it.live("passes results that are larger than a pipe buffer", () =>
+  it.live("passes on results that are larger than a pipe buffer", () =>
     Effect.gen(function* () {
       const links = Object.fromEntries(
         Array.from({ length: 3000 }, (_, index) => [

@@ -17,7 +17,7 @@ export interface SyncSettings {
   readonly limits?: Partial<GitLimits>
 }
 
-/** SnapshotSync and SnapshotStore wired as in the service, its processes included, allowed to read one loopback origin. */
+/** SnapshotSync and SnapshotStore wired as in the service, including its processes, and allowed to read one loopback origin. */
 export const syncLayer = (settings: SyncSettings) =>
   SnapshotSync.layer.pipe(
     Layer.provideMerge(
@@ -42,7 +42,7 @@ export interface SyncCall {
   readonly onProgress?: (line: string) => Effect.Effect<void>
 }
 
-/** Calls SnapshotSync as an actor does, with a user's texts. */
+/** Calls SnapshotSync as an actor does, with the texts a user entered. */
 export const syncOnce = Effect.fnUntraced(function* (call: SyncCall) {
   const policy = yield* GitPolicy
   const snapshots = yield* SnapshotSync

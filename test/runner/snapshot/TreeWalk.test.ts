@@ -5,7 +5,7 @@ import * as fs from "node:fs"
 import { it } from "../../support/Effect.ts"
 import { build, repository } from "./BuildHarness.ts"
 
-/** A tree of exactly these entries, even ones that no Git would write. */
+/** A tree of exactly these entries, even ones that Git would never write. */
 const rawTree = (
   gitdir: string,
   entries: ReadonlyArray<readonly [mode: string, name: string | Uint8Array, oid: string]>
@@ -114,7 +114,7 @@ describe("hostile trees", () => {
     })
   )
 
-  it.live("a tree that contains itself repeatedly is cut off at the limit of entries", () =>
+  it.live("a tree that contains itself repeatedly is cut off at the entry limit", () =>
     Effect.gen(function* () {
       const { gitdir, url } = yield* repository({ "a.tf": "1" })
       const blob = yield* blobOf(gitdir, "content")

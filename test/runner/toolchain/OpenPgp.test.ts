@@ -93,10 +93,10 @@ it.effect("a signature file contains exactly one signature", () =>
   })
 )
 
-/** Where the unsigned hints of the last signature packet are. */
+/** Location of the unsigned hints in the last signature packet. */
 const hintsAtEnd = (octets: Uint8Array) => {
   const body = Result.getOrThrow(readPackets(octets)).at(-1)?.body ?? new Uint8Array()
-  // After the signed part, which the trailer repeats before its own six octets, comes its length.
+  // The signed part, which the trailer repeats before its own six octets, is followed by the length of the hints.
   const lengthAt = octets.length - body.length + Result.getOrThrow(readSignature(body)).trailer.length - 6
   const from = lengthAt + 2
   return { from, to: from + ((octets[lengthAt] ?? 0) << 8) + (octets[lengthAt + 1] ?? 0) }
@@ -120,7 +120,7 @@ for (const [key, signature, masks] of [
       for (let length = 0; length < of.length; length++) {
         if ((yield* verify(of.slice(0, length), whole)) === "holds") accepted.push(length)
       }
-      // The encryption subkey comes last: without its binding, or without it, the rest is a complete key.
+      // The encryption subkey comes last: with the binding or the whole subkey cut off, the rest is still a complete key.
       const [subkey, binding] = Result.getOrThrow(readPackets(of)).slice(-2)
       const unbound = of.length - (binding?.body.length ?? 0) - 2
       expect(accepted).toEqual(key === "sub.gpg" ? [unbound - (subkey?.body.length ?? 0) - 2, unbound] : [])
@@ -158,7 +158,7 @@ const framed = ({ body, tag }: { readonly tag: number; readonly body: Uint8Array
 
 const ed25519 = 27
 
-/** The body of a signature packet that names `issuer` and was made by `secret`, over the octets. */
+/** Body of a signature packet over the given octets that names `issuer` but is signed with `secret`. */
 const forged = (
   given: { readonly type: number; readonly issuer: string; readonly embedded?: Uint8Array },
   over: Uint8Array,
@@ -207,7 +207,7 @@ it.effect("a subkey with consent, but without the key's binding, signs nothing",
     expect(yield* verify(grafted, file("ed.sig"))).toBe("holds")
     expect(yield* verify(grafted, release)).toBe("signature")
 
-    // The same signature by a separate key verifies: nothing else was wrong with it.
+    // The same signature from a standalone key verifies, so nothing else was wrong with it.
     const name = Buffer.from("mallory@example.test")
     const itself = Buffer.concat([framedKey(subkey.body), Uint8Array.of(0xb4), octets(name.length), name])
     const certification = forged({ type: 0x13, issuer: subkey.fingerprint }, itself, privateKey)
@@ -218,7 +218,7 @@ it.effect("a subkey with consent, but without the key's binding, signs nothing",
     ])
     expect(yield* verify(malloryKey, release)).toBe("holds")
 
-    // And Mallory can bind another person's key, which then has to consent.
+    // Mallory can also bind someone else's key, which then has to consent.
     const claimed = Buffer.concat([framedKey(subkey.body), framedKey(primary.body)])
     const claim = (agreement: Uint8Array) =>
       forged({ type: 0x18, issuer: subkey.fingerprint, embedded: agreement }, claimed, privateKey)

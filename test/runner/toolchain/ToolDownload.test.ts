@@ -21,7 +21,7 @@ const setUp = Effect.gen(function* () {
   const tools = path.join(root, "tools")
   const messages: Array<unknown> = []
   const logger = Logger.layer([Logger.make(({ message }) => messages.push(message))])
-  /** A service that has just started. */
+  /** A freshly started service. */
   const resolve = (change: Partial<DownloadSettings> = {}, searchPath = "") => {
     const officialKey = { url: new URL("http://127.0.0.1:1/none"), fingerprint: "0".repeat(40) }
     const trusted = { trustedKey: Option.some(key.trusted), officialKey, archiveSha256: Option.none() }
@@ -120,7 +120,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("refuses what was tampered with, truncated, or signed by someone else, and keeps none of it", () =>
+  tests.live("refuses anything tampered with, truncated, or signed by someone else, and keeps none of it", () =>
     Effect.gen(function* () {
       const { key, mirror, resolve, leftOvers } = yield* setUp
       const good = yield* release(version, key.secret)

@@ -35,7 +35,7 @@ const folder = Effect.fnUntraced(function* (files: Readonly<Record<string, strin
 const tofu = toolScript("OpenTofu", "1.9.0")
 const terraform = toolScript("Terraform", "1.11.4")
 
-/** A search path for a tool that notes in `calls` how often it was started. */
+/** A search path with a tool that records in `calls` how often it was started. */
 const counted = Effect.gen(function* () {
   const fileSystem = yield* FileSystem.FileSystem
   const searchPath = yield* folder({ calls: "" })
@@ -81,7 +81,7 @@ describe("Toolchain", () => {
     Effect.gen(function* () {
       const both = yield* folder({ tofu, terraform })
       const resolve = yield* resolver({ searchPath: both })
-      // Terraform has the version, though OpenTofu is found first.
+      // Terraform has the required version, although OpenTofu is found first.
       expect(yield* resolve({ version: "1.11.4" })).toMatchObject({ name: "terraform", version: "1.11.4" })
       expect(yield* resolve({ name: "opentofu", version: "1.9.0" })).toMatchObject({ name: "opentofu" })
       for (const require of [{ version: "1.9.1" }, { name: "terraform", version: "1.9.0" }] as const) {
@@ -147,7 +147,7 @@ describe("Toolchain", () => {
     })
   )
 
-  tests.live("starts a tool once, and again after its file was replaced or it failed", () =>
+  tests.live("starts a tool once, and again after its file has been replaced or the tool has failed", () =>
     Effect.gen(function* () {
       const { calls, file, fileSystem, searchPath } = yield* counted
       const install = (script: string) => fileSystem.writeFileString(file, script, { mode: 0o755 })
@@ -165,25 +165,29 @@ describe("Toolchain", () => {
     })
   )
 
-  tests.live("starts a tool once for all services of a process, and again after its file changed unnoticeably", () =>
-    Effect.gen(function* () {
-      const { calls, file, fileSystem, searchPath } = yield* counted
-      // The same file, as large and as old as before.
-      const install = Effect.fnUntraced(function* (version: string) {
-        yield* fileSystem.writeFileString(file, toolScript("OpenTofu", version, `${searchPath}/calls`), { mode: 0o755 })
-        yield* fileSystem.utimes(file, 1_700_000_000, 1_700_000_000)
+  tests.live(
+    "starts a tool once for all services in a process, and again after its file has changed undetectably",
+    () =>
+      Effect.gen(function* () {
+        const { calls, file, fileSystem, searchPath } = yield* counted
+        // The same file, with the same size and modification time as before.
+        const install = Effect.fnUntraced(function* (version: string) {
+          yield* fileSystem.writeFileString(file, toolScript("OpenTofu", version, `${searchPath}/calls`), {
+            mode: 0o755
+          })
+          yield* fileSystem.utimes(file, 1_700_000_000, 1_700_000_000)
+        })
+        const versionAtStart = Effect.gen(function* () {
+          return (yield* (yield* resolver({ searchPath }))()).version
+        })
+        yield* install("1.9.0")
+        expect([yield* versionAtStart, yield* versionAtStart, yield* calls]).toEqual(["1.9.0", "1.9.0", 2])
+        const running = yield* resolver({ searchPath })
+        expect((yield* running()).version).toBe("1.9.0")
+        yield* install("1.9.1")
+        expect((yield* running()).version).toBe("1.9.1")
+        expect([yield* versionAtStart, yield* versionAtStart, yield* calls]).toEqual(["1.9.1", "1.9.1", 4])
       })
-      const versionAtStart = Effect.gen(function* () {
-        return (yield* (yield* resolver({ searchPath }))()).version
-      })
-      yield* install("1.9.0")
-      expect([yield* versionAtStart, yield* versionAtStart, yield* calls]).toEqual(["1.9.0", "1.9.0", 2])
-      const running = yield* resolver({ searchPath })
-      expect((yield* running()).version).toBe("1.9.0")
-      yield* install("1.9.1")
-      expect((yield* running()).version).toBe("1.9.1")
-      expect([yield* versionAtStart, yield* versionAtStart, yield* calls]).toEqual(["1.9.1", "1.9.1", 4])
-    })
   )
 })
 
@@ -199,7 +203,7 @@ describe("toolchainConfig", () => {
     })
   })
 
-  test("fetches the project's own key from the download site of the releases", () => {
+  test("fetches the project's own key from the release download site", () => {
     const official = (env: Record<string, string>) => {
       const settings = load(env)
       return settings._tag === "Success" ? Option.getOrThrow(settings.value.download).officialKey : undefined

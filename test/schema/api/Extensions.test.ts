@@ -4,16 +4,16 @@ import { extensions } from "../../../schema/api/Extensions.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 
 const page = readFileSync(new URL("../../../docs/specification.md", import.meta.url), "utf8")
-/** Regardless of the names of a path's parameters. */
+/** Ignores the names of path parameters. */
 const shape = (route: string) => route.replace(/\{\w+\}|:\w+/g, "{}")
-/** The rows of its tables of endpoints. */
+/** The rows of the endpoint tables in the specification. */
 const specified = new Set(
   [...page.matchAll(/^\| (GET|POST|PUT|PATCH|DELETE) \| `([^`]+)` \|/gm)].map(([, method, path]) =>
     shape(`${method} ${path}`)
   )
 )
 
-/** The list of the families itself, and changes that the specification names in its text as retired. */
+/** The list of families itself, and endpoints for changes that the specification describes as retired. */
 const neither = [
   "GET /api/v1/extensions",
   "PUT /api/v1/capsules/:capsuleId/provider-bindings",

@@ -15,7 +15,7 @@ const resource = [
   { address: "demo.b", action: "delete", id: "i-1", elapsedSeconds: 1.5 }
 ]
 
-/** The data of each kind, in every form it has. */
+/** Event data of each kind, in every form it can take. */
 const examples: { readonly [Kind in RunEventKind]: ReadonlyArray<RunEventData<Kind>> } = {
   "run.queued": [{ type: "plan" }, { reason: "The service is stopping." }],
   "run.started": [{ attempt: 1 }],
@@ -70,7 +70,7 @@ const encode = Schema.encodeUnknownSync(RunFact)
 
 describe("an event", () => {
   for (const kind of RunEventKind.literals) {
-    test(`${kind} contains exactly the data of its kind`, () => {
+    test(`${kind} contains exactly the data for its kind`, () => {
       expect(examples[kind].length).toBeGreaterThan(0)
       for (const data of examples[kind]) {
         const fact = { kind, data }
@@ -89,7 +89,7 @@ describe("an event", () => {
     expect(isFact({ kind: "run.phase", data: {} })).toBe(false)
   })
 
-  test("is of a kind that some code writes, and every written kind has a schema", () => {
+  test("has a kind that some code writes, and every written kind has a schema", () => {
     const texts = ["actors", "runner"].flatMap((room) =>
       readdirSync(join(root, room), { recursive: true, encoding: "utf8" })
         .filter((name) => name.endsWith(".ts"))
@@ -103,7 +103,7 @@ describe("an event", () => {
       ].map(([, kind = ""]) => kind)
     )
     const moves = [...Object.values(runMoves), approvedPlanMoves].flatMap((to) => Object.values(to))
-    // The tool's messages name a resource's event; its diagnostics are events of that name.
+    // The tool's messages name the event for a resource; its diagnostics are events of that name.
     const told = ["started", "progress", "completed", "failed"].map((moment) => `resource.${moment}`)
     const all = new Set<string>([...written, ...moves, ...told, "diagnostic"])
     expect([...all].filter((kind) => /^(run|resource|plan|state|agent)\.|^diagnostic$/.test(kind)).toSorted()).toEqual(
@@ -137,7 +137,7 @@ const JsonSchema = Schema.Struct({
 const schemaOf = Schema.decodeUnknownSync(JsonSchema)
 const Document = Schema.Struct({ components: Schema.Struct({ schemas: Schema.Record(Schema.String, Schema.Unknown) }) })
 
-test("the OpenAPI document describes the data of every kind, closed", () => {
+test("the OpenAPI document describes the data of every kind as closed objects", () => {
   const { schemas } = Schema.decodeUnknownSync(Document)(JSON.parse(JSON.stringify(OpenApi.fromApi(SvcApi)))).components
   const resolved = (value: unknown): typeof JsonSchema.Type => {
     const schema = schemaOf(value)
@@ -160,7 +160,7 @@ test("the OpenAPI document describes the data of every kind, closed", () => {
   expect(kinds.toSorted()).toEqual(RunEventKind.literals.toSorted())
 })
 
-test("the documentation lists every kind with its fields", () => {
+test("the documentation lists every kind and its fields", () => {
   const text = readFileSync(join(root, "docs/api.md"), "utf8")
   const rows = new Map(
     [...text.matchAll(/^\| `([a-z_.*]+)` \| (.+) \|$/gm)].map(([, kind = "", row = ""]) => [kind, row])

@@ -32,7 +32,7 @@ test.each([
   expect(commitLink(address, commit)).toBeUndefined()
 })
 
-test("no link for anything but a commit id", () => {
+test("links only to commit ids", () => {
   expect(commitLink("https://github.com/acme/platform", "main/../../evil")).toBeUndefined()
 })
 
@@ -51,6 +51,6 @@ test.each([
   expect(fileLink(repository, commit, "//evil.example/x")).toBe(`${below}/evil.example/x`)
 })
 
-test("no link to a file without one to its commit", () => {
+test("no link to a file without a link to its commit", () => {
   expect(fileLink("https://git.acme.example/platform.git", commit, "main.tf")).toBeUndefined()
 })

@@ -71,7 +71,7 @@ const addresses: Readonly<Record<string, Entrance>> = {
   "a fetch": (text) => Result.getOrUndefined(fetchableAddress(text, policy))
 }
 
-/** The same for places that keep another form, or none. */
+/** The same for places that store a different form, or none. */
 const addressVerdicts: Readonly<Record<string, (text: string) => boolean>> = {
   "svc link check": (text) => linkVerdict(`https://svc.example/install?git=${q(text)}`).status === "valid",
   "svc options check": (text) => Result.isSuccess(options({ url: text })),
@@ -178,7 +178,7 @@ const refused: ReadonlyArray<string> = [
   `https://h.example/${"a".repeat(2048)}`
 ]
 
-describe("the address of a repository", () => {
+describe("a repository address", () => {
   test.each([...accepted])("%s is %s everywhere", (text, normalForm) => {
     for (const [name, entrance] of Object.entries(addresses)) expect([name, entrance(text)]).toEqual([name, normalForm])
     for (const [name, entrance] of Object.entries(addressVerdicts)) expect([name, entrance(text)]).toEqual([name, true])
@@ -205,7 +205,7 @@ describe("the address of a repository", () => {
     expect(isPublic("https://[2001:db8::1]/a")).toBe(true)
   })
 
-  test("the network policy applies in addition, equally for a link and a fetch", () => {
+  test("the network policy also applies, equally to a link and a fetch", () => {
     for (const text of ["http://h.example/a", "https://127.0.0.1/a", "https://[::1]/a", "https://h.example:22/a"]) {
       expect([text, link(`git=${q(text)}`)?.git]).toEqual([text, undefined])
       expect([text, addresses["a fetch"]?.(text)]).toEqual([text, undefined])
@@ -291,7 +291,7 @@ const refusedRefs: ReadonlyArray<string> = [
 ]
 
 describe("a ref", () => {
-  test("in a document is the same as elsewhere", () => {
+  test("follows the same rules in a document as elsewhere", () => {
     const isPublic = Schema.is(PublicGitRef)
     expect(acceptedRefs.filter(([text, normalForm]) => text === normalForm && !isPublic(text))).toEqual([])
     expect(refusedRefs.filter((text) => isPublic(text))).toEqual([])
@@ -305,7 +305,7 @@ describe("a ref", () => {
   test.each(refusedRefs.map((text) => [JSON.stringify(text.slice(0, 30)), text] as const))(
     "%s is refused everywhere",
     (_shown, text) => {
-      // A lone surrogate cannot be part of a link.
+      // A lone surrogate cannot occur in a link.
       if (text.isWellFormed())
         for (const [name, entrance] of Object.entries(refs)) expect([name, entrance(text)]).toEqual([name, undefined])
       expect(Result.isSuccess(storedRef(text))).toBe(false)
@@ -314,7 +314,7 @@ describe("a ref", () => {
   )
 })
 
-/** Expressions about addresses other than those of repositories, by subject. */
+/** Regular expressions for addresses other than repository addresses, by subject. */
 const ofOtherAddresses: ReadonlyMap<string, string> = new Map([
   ["runner/scan/ModuleSource.ts", "the sources of module calls, which are never fetched"],
   ["runner/git/StableVersion.ts", "version tags among the refs that a server lists"]

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { httpsForm, isReadable } from "../../../schema/git/HttpsForm.ts"
 
-test("an address for ssh has an https form", () => {
+test("an ssh address has an https form", () => {
   expect(httpsForm("git@github.com:acme/shop.git")).toBe("https://github.com/acme/shop.git")
   expect(httpsForm(" git@git.acme.example:infra/deep/shop ")).toBe("https://git.acme.example/infra/deep/shop")
   expect(httpsForm("ssh://git@git.acme.example:2222/infra/shop.git")).toBe("https://git.acme.example/infra/shop.git")
@@ -16,7 +16,7 @@ test("an address for ssh has an https form", () => {
     expect([text, httpsForm(text)]).toEqual([text, undefined])
 })
 
-test("only addresses that can be read are sent", () => {
+test("only addresses that can be parsed are sent", () => {
   expect(isReadable(" https://github.com/acme/shop.git")).toBe(true)
   for (const text of [
     "https://github.com",

@@ -177,7 +177,7 @@ test("a fragment is not part of a link", () => {
   expect(verdict(`${origin}/install#x`)).toBe("not_a_link ")
 })
 
-test("a refusal repeats no value", () => {
+test("a refusal repeats none of the values", () => {
   const refused = parseInstallQuery(
     "git=https://canary:canary@h.example/a&ref=-canary&path=../canary&name=token%3Dcanary&product=CANARY&return_uri=canary&var.x=canary&ghp_0123456789abcdefABCD=1"
   )
@@ -186,7 +186,7 @@ test("a refusal repeats no value", () => {
   )
 })
 
-describe("written and read back", () => {
+describe("written and parsed back", () => {
   const folder = fc.constantFrom("a", "modules/app", "infra/日本", "a b/c+d&e=f")
   const some = <Value>(value: fc.Arbitrary<Value>) => fc.option(value, { nil: undefined })
   const links: fc.Arbitrary<HandoffLink> = fc.oneof(
@@ -220,7 +220,7 @@ describe("written and read back", () => {
       .map((link): HandoffLink => ({ _tag: "SourceOptions", ...link }))
   )
 
-  test("every link is restored unchanged, in one spelling", () => {
+  test("every link round-trips unchanged, in one spelling", () => {
     fc.assert(
       fc.property(links, (link) => {
         const again = Result.getOrThrow(parseInstallLink(formatInstallLink(origin, link), { serviceOrigin: origin }))

@@ -17,7 +17,7 @@ const outcome = (text: string, limits: Partial<JsonLimits> = {}) =>
   Result.match(decode(text, limits), { onSuccess: () => "accepted", onFailure: (refusal) => refusal.reason })
 const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth)
 
-describe("limits, both sides (J1)", () => {
+describe("limits, on both sides (J1)", () => {
   const limits = { ...roomy, ...privateValuesLimits }
   const array = (nodes: number) => `[${Array.from({ length: nodes - 1 }, () => "0").join(",")}]`
   test.each([
@@ -79,7 +79,7 @@ describe("hostile documents", () => {
       expect(outcome(`{${[...keys(50), `"k${repeated}":2`].join(",")}}`)).toBe("duplicate_key")
   })
 
-  test("one key in sibling objects is not a duplicate, nor are the NFC and NFD forms of one", () => {
+  test("one key in sibling objects is not a duplicate, nor are the NFC and NFD forms of a key", () => {
     expect(outcome('[{"a":1},{"a":{"a":2}}]')).toBe("accepted")
     expect(outcome(`{"${"é".normalize("NFC")}":1,"${"é".normalize("NFD")}":2}`)).toBe("accepted")
   })
@@ -185,7 +185,7 @@ describe("hostile documents", () => {
     expect(outcome(text)).toBe(text === "\ufeff{}" ? "byte_order_mark" : "syntax")
   })
 
-  test("a refusal names the position and repeats nothing of the text", () => {
+  test("a refusal names the position and repeats none of the text", () => {
     const refused = decode('{\n  "name": "canary-value",\n  "canary-key": 1,\n  "canary-key": 2\n}')
     const refusal = Result.isFailure(refused) ? refused.failure : undefined
     expect(refusal).toMatchObject({ reason: "duplicate_key", position: { line: 4, column: 3 } })
@@ -244,7 +244,7 @@ describe("against JSON.parse", () => {
     )
   })
 
-  test("a document with one changed character is judged as JSON.parse judges it", () => {
+  test("a document with one character changed is judged as JSON.parse judges it", () => {
     const original = '{"a":[1,-2.5e3,true,null,"x\\u00e9\\\\y"],"b":{"c":[],"d":{}}}'
     fc.assert(
       fc.property(

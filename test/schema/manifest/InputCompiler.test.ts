@@ -59,7 +59,7 @@ describe("inputs are proven (J11)", () => {
     expect(secretOf({ secret: false }, { ephemeral: true })).toBe(true)
   })
 
-  test("a required: true input stays required although the module has a default", () => {
+  test("an input with required: true stays required although the module has a default", () => {
     const compiled = compile(
       { inputs: [userInput("a", { required: true })] },
       {},

@@ -93,7 +93,7 @@ describe("a proven manifest", () => {
   })
 })
 
-describe("without a usable manifest the generic install continues", () => {
+describe("without a usable manifest, the generic install continues", () => {
   const facts = variables(variable("a"), variable("b", { hasDefault: true, sensitive: true }))
   const generic = [
     {
@@ -157,7 +157,7 @@ describe("without a usable manifest the generic install continues", () => {
     expect(compile({}, { declaration, manifestKey: "apps" }, root).assistance).toBe("not_declared")
   })
 
-  test("rejected: one unproven input disables all of it", () => {
+  test("rejected: one unproven input disables the whole manifest", () => {
     const compiled = compile(
       { inputs: [userInput("a"), userInput("missing")], features: [feature("f", ["a"])], sourceBuild: sourceBuild() },
       {},
@@ -210,7 +210,7 @@ describe("an operator who requires an exact version", () => {
   })
 })
 
-describe("evidence that does not match is fatal under every policy", () => {
+describe("mismatching evidence is fatal under every policy", () => {
   const mismatch = (more: Partial<CompilationRequest>) => {
     const result = compileInstallConfig(request({}, more))
     return Result.isFailure(result) && result.failure._tag === "InstallEvidenceMismatch"

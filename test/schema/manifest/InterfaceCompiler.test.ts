@@ -147,7 +147,7 @@ describe("the operator's declarations are limits", () => {
     })
   })
 
-  test("nobody is prompted for the operator's variables", () => {
+  test("nobody is prompted for variables that the operator sets", () => {
     expect(compile({}, { base }, facts).inputs.map(({ name }) => name)).toEqual(["a"])
   })
 

@@ -9,7 +9,7 @@ const moduleKey = (key: string) => manifest(v, {}, { modules: { [key]: { inputs:
 const modules = (count: number) =>
   manifest(v, {}, { modules: Object.fromEntries(Array.from({ length: count }, (_, at) => [`m${at}`, { inputs: [] }])) })
 
-test("a module that uses every field is valid", () => {
+test("a module with every field is valid", () => {
   expect(verdict(manifest("svc.com/v2.4", fullModule))).toBe("valid")
   expect(verdict(manifest(v, fullModule, { defaultModule: "." }))).toBe("valid")
 })
@@ -27,7 +27,7 @@ test("the parsed manifest is the document, and prototype names in it are data (J
 })
 
 describe("bytes", () => {
-  test("128 KiB and one more (J5)", () => {
+  test("128 KiB, and one byte more (J5)", () => {
     const padded = (size: number) => {
       const encoded = bytes(manifest(v))
       const document = new Uint8Array(size).fill(0x20)
@@ -125,7 +125,7 @@ describe("module keys", () => {
   })
 })
 
-test("a report has at most 100 diagnostics, and a large document only its first fault", () => {
+test("a report has at most 100 diagnostics, or only the first fault of a large document", () => {
   const faults = (count: number) => manifest(v, { inputs: Array.from({ length: count }, () => ({})) })
   expect(diagnosticsOf(faults(120)).length).toBe(100)
   expect(diagnosticsOf(faults(10_000)).length).toBe(1)

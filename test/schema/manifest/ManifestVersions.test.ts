@@ -29,7 +29,7 @@ describe("versions (J6)", () => {
     expect(diagnosticsOf(document)[0]?.message).toMatch(/(needs?|only) svc\.com\/v2/)
   })
 
-  test("interface.consume begins with v2.2", () => {
+  test("interface.consume is new in v2.2", () => {
     const consuming = (version: ManifestVersion) => verdict(manifest(version, { requires: [consume()] }))
     expect(diagnosticsOf(manifest("svc.com/v2.1", { requires: [consume()] }))[0]?.message).toContain(
       "interface.consume needs svc.com/v2.2"
@@ -42,14 +42,14 @@ describe("versions (J6)", () => {
     ])
   })
 
-  test("the delivery of an identity does not depend on the document", () => {
+  test("how an identity is delivered does not depend on the document", () => {
     const bindings = { accountsUrl: "A", issuerUrl: "B", clientId: "C", redirectUri: "D" }
     const bound = (version: ManifestVersion) =>
       verdict(manifest(version, { requires: [endpoint(), oidc({ deliver: { bindings } })] }))
     expect(ManifestVersion.literals.map(bound)).toEqual(ManifestVersion.literals.map(() => "valid"))
   })
 
-  test("every version accepts what all of them share", () => {
+  test("every version accepts what all versions have in common", () => {
     for (const version of ManifestVersion.literals) {
       expect(
         verdict(
@@ -59,7 +59,7 @@ describe("versions (J6)", () => {
     }
   })
 
-  test("every object of the full document is closed", () => {
+  test("every object in the full document is closed", () => {
     const objects: Array<string> = []
     const withExtra = (value: unknown, path: string, target: string): unknown => {
       if (Array.isArray(value)) return value.map((item, index) => withExtra(item, `${path}/${index}`, target))

@@ -192,7 +192,7 @@ test.each<readonly [string, JsonObject, string]>([
   expect(verdict(document)).toBe(expected)
 })
 
-describe("more than one fault", () => {
+describe("several faults", () => {
   test("all of them are reported", () => {
     expect(
       verdict(

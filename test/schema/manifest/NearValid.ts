@@ -9,7 +9,7 @@ const pathsOf = (value: unknown, path: Path = []): ReadonlyArray<Path> => {
   return [path, ...Object.entries(value).flatMap(([key, item]) => pathsOf(item, [...path, key]))]
 }
 
-/** The document with `change` applied at `path`; a change to `undefined` removes the value. */
+/** The document with `change` applied at `path`; changing a value to `undefined` removes it. */
 const changed = (value: unknown, [key, ...rest]: Path, change: (old: unknown) => unknown): unknown => {
   if (key === undefined) return change(value)
   if (Array.isArray(value)) {

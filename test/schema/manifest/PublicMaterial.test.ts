@@ -58,7 +58,7 @@ test("a credential used as a key is found, and the path hides it", () => {
   ])
 })
 
-test("a credential in a refused structure is reported as well as the structure, without a value", () => {
+test("a credential in a refused structure is reported along with the structure, but not its value", () => {
   const diagnostics = diagnosticsOf({ ...module({}), [key]: key, note: `token=${key}` })
   expect(diagnostics.map(({ code, path }) => `${code} ${path}`)).toEqual([
     "unknown_field /*",
@@ -129,6 +129,6 @@ test("prose that mentions credentials is accepted", () => {
   ).toBe("valid")
 })
 
-test("arguments that refer to a credential do not contain it", () => {
+test("arguments that only refer to a credential are accepted", () => {
   expect(verdict(argv("docker", "build", "--build-arg", "TOKEN=$TOKEN", "--password-stdin"))).toBe("valid")
 })

@@ -132,7 +132,7 @@ describe("requirements are proven (J11)", () => {
     const refused = compile({ requires: [...requires], inputs: [userInput("owner")] }, {}, facts)
     expect(told(refused)).toEqual(expect.arrayContaining([...expected]))
     expect([refused.assistance, refused.dropped?.at(-1)]).toEqual(["rejected", "requirement identity.oidc"])
-    // The other module of the same document keeps everything.
+    // The other module in the same document keeps everything.
     const modules = { ".": { inputs: [], requires: [...requires] }, beside: { inputs: [userInput("owner")] } }
     const document = { apiVersion: "svc.com/v2.4", kind: "Repository", install: { modules } }
     const neighbour = { ...pins, modulePath: "beside" }
@@ -144,7 +144,7 @@ describe("requirements are proven (J11)", () => {
     expect([kept.assistance, told(kept)]).toEqual(["adopted", []])
   })
 
-  test("runtime OIDC bindings begin with v2.4", () => {
+  test("runtime OIDC bindings are new in v2.4", () => {
     const compiled = ManifestVersion.literals.map((version) => {
       const policy = { ...openPolicy, runtimeOidcBindings: true }
       const declaration = declare(manifest(version, { requires: [endpoint(), bound] }))
@@ -192,7 +192,7 @@ describe("requirements are proven (J11)", () => {
     }
   })
 
-  test("an input and a requirement do not share a variable", () => {
+  test("an input and a requirement cannot share a variable", () => {
     expect(
       told(compile({ inputs: [userInput("client_id")], requires: [secret("client_id")] }, {}, identityFacts))
     ).toEqual(["variable_claimed_twice inputs/0/name"])

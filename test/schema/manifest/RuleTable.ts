@@ -14,8 +14,8 @@ export const table = (title: string, rows: ReadonlyArray<Row>) =>
 export const list = (count: number, of: (index: number) => string) =>
   Array.from({ length: count }, (_, index) => of(index))
 
-/** A text of this many characters. */
+/** A string with this many characters. */
 export const text = (length: number) => "x".repeat(length)
 
-/** The path of a fixture's one module. */
+/** The path of the fixture's only module. */
 export const at = "/install/modules/."

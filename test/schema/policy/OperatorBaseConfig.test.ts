@@ -13,7 +13,7 @@ const configs = [
   { name: "root of app", origin, path: "team/app", module: "." }
 ].map((config) => decode(config))
 
-describe("the base configuration of a module", () => {
+describe("a module's base configuration", () => {
   test("is the one entry with the most specific location", () => {
     const found = (url: string, path: string) => baseConfigFor(configs, { url, path })?.name
     expect(found(`${origin}/team/app.git`, "modules/web")).toBe("web of app")
@@ -22,7 +22,7 @@ describe("the base configuration of a module", () => {
     expect(found(`${origin}/team/app.git`, "other")).toBe("app")
     expect(found(`${origin}/team/other.git`, "modules/web")).toBe("web of all")
     expect(found(`${origin}/team/other.git`, "x")).toBe("team")
-    // Whole segments only, and exactly this origin.
+    // Only whole segments, and exactly this origin.
     expect(found(`${origin}/teams/app.git`, "x")).toBe("all")
     for (const other of ["https://git.example.com:8443", "http://git.example.com", "https://git.example.org"]) {
       expect(found(`${other}/team/app.git`, "modules/web")).toBeUndefined()

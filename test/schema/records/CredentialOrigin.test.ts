@@ -4,7 +4,7 @@ import { CredentialOrigin, GivenCredentialOrigin, isWithinOrigins } from "../../
 
 const given = (text: string) => Option.getOrUndefined(Schema.decodeOption(GivenCredentialOrigin)(text))
 
-describe("an origin that credentials may be sent to", () => {
+describe("an origin to which credentials may be sent", () => {
   test.each([
     ["https://git.example.com", "https://git.example.com"],
     ["https://git.example.com/", "https://git.example.com"],

@@ -17,7 +17,7 @@ test.each([
   ["git", "git"]
 ])("%s is %s wherever it is given", (given, normal) => {
   const binding = Schema.decodeUnknownSync(ProviderBinding)({ provider: given, moduleLocalName: "a", connectionId })
-  // The scan spells the same provider this way: the two must match.
+  // The scan must normalise the provider in the same way, so that the two match.
   expect(requirementKey(binding)).toBe(requirementKey({ provider: normal, moduleLocalName: "a" }))
   const connection = Schema.decodeUnknownSync(CreateConnection)({
     workspaceId: `ws_${"0".repeat(16)}`,
@@ -27,7 +27,7 @@ test.each([
   expect(connection.provider).toBe(normal)
 })
 
-test("stored addresses in other spellings get the same one", () => {
+test("different spellings of a stored address are normalised to the same one", () => {
   const database = new Database(":memory:")
   database.run("CREATE TABLE connections (provider TEXT NOT NULL)")
   const written = [

@@ -11,7 +11,7 @@ test("the operations page has the table", () => {
   expect(/<!-- retention -->\n([\s\S]*?)\n<!-- \/retention -->/.exec(page)?.[1]).toBe(retentionTable())
 })
 
-test("every period is used, and none is repeated where something is removed", () => {
+test("every period is used, and none is repeated in the code that removes records", () => {
   const files = ["actors", "runner"].flatMap((room) =>
     readdirSync(join(root, room), { recursive: true, encoding: "utf8" })
       .filter((path) => path.endsWith(".ts"))

@@ -16,7 +16,7 @@ const standings: ReadonlyArray<RunStanding> = RunType.literals.flatMap((type) =>
   )
 )
 
-/** Written by hand: what each status may become. */
+/** Written by hand: the statuses that each status may change to. */
 const byHand: Readonly<Record<RunStatus, string>> = {
   queued: "running failed cancelled superseded",
   running: "queued waiting_approval succeeded failed cancelled superseded",
@@ -29,7 +29,7 @@ const byHand: Readonly<Record<RunStatus, string>> = {
 }
 
 describe("the transitions of a Run", () => {
-  test("are those of the table", () => {
+  test("match the table", () => {
     for (const status of statuses) {
       expect(Object.keys(runMoves[status]).toSorted()).toEqual(byHand[status].split(" ").filter(Boolean).toSorted())
     }
@@ -59,7 +59,7 @@ describe("the transitions of a Run", () => {
     }
   })
 
-  test("are reported by the event named after their target", () => {
+  test("are reported by the event named after their target status", () => {
     for (const run of standings) {
       for (const to of statuses) {
         const event = moveEvent(run, to)

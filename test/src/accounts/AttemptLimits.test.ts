@@ -19,7 +19,7 @@ it.effect("one address has ten attempts a minute per account and sixty in total"
     expect(yield* limited(enter({ address: "192.0.2.1" }))).toBe(true)
     yield* TestClock.adjust("6 seconds")
     expect(yield* limited(enter({ address: "192.0.2.1", account: "ada@example.com" }))).toBe(false)
-    // One subscriber has a whole /64.
+    // One subscriber has an entire /64.
     for (let n = 0; n < 10; n++) yield* enter({ address: `2001:db8:0:1::${n + 1}`, account: "bob@example.com" })
     expect(yield* limited(enter({ address: "2001:db8:0:1:ffff::1", account: "bob@example.com" }))).toBe(true)
     expect(yield* limited(enter({ address: "2001:db8:0:2::1", account: "bob@example.com" }))).toBe(false)
@@ -30,7 +30,7 @@ it.effect("many addresses attacking one account delay strangers", () =>
   Effect.gen(function* () {
     const { enter } = yield* AttemptLimits
     for (let n = 0; n < 30; n++) yield* enter({ address: address(n), account: "ada@example.com" })
-    // From further addresses, each attempt waits five seconds before the password check.
+    // For further addresses, each attempt waits five seconds before the password check.
     const strangers = yield* Effect.forEach(
       Array.from({ length: 199 }, (_, n) => n + 30),
       (n) => Effect.forkChild(enter({ address: address(n), account: "ada@example.com" }), { startImmediately: true })
@@ -49,7 +49,7 @@ it.effect("many addresses attacking one account delay strangers", () =>
   }).pipe(Effect.provide(AttemptLimits.layer))
 )
 
-it.effect("only a limited number of strangers wait at once, and a known browser is not one of them", () =>
+it.effect("only a limited number of strangers wait at once, and known browsers are not among them", () =>
   Effect.gen(function* () {
     const { enter } = yield* AttemptLimits
     const accounts = ["ada@example.com", "bob@example.com"]
@@ -59,7 +59,7 @@ it.effect("only a limited number of strangers wait at once, and a known browser 
       (n) =>
         Effect.forkChild(enter({ address: address(n), account: accounts[n % 2] ?? "" }), { startImmediately: true })
     )
-    // The limit is for the whole server, not per account.
+    // The limit applies to the whole server, not to each account.
     for (const account of accounts) {
       const refused = yield* Effect.flip(enter({ address: "203.0.113.1", account }))
       expect([refused.code, refused.retryAfter]).toEqual(["rate_limited", 5])
@@ -67,7 +67,7 @@ it.effect("only a limited number of strangers wait at once, and a known browser 
     yield* enter({ address: "203.0.113.1", account: "ada@example.com", device: "known" })
     // An attempt without delay needs no slot.
     yield* enter({ address: "203.0.113.1", account: "eve@example.com" })
-    // A slot is free again when the browser disconnects, and when the wait is over.
+    // A slot is free again once the browser has disconnected or the wait is over.
     yield* Fiber.interrupt(waiting[0] ?? (yield* Effect.die("nobody waits")))
     const next = yield* Effect.forkChild(enter({ address: "203.0.113.2", account: "ada@example.com" }), {
       startImmediately: true
@@ -83,7 +83,7 @@ it.effect("only a limited number of strangers wait at once, and a known browser 
   }).pipe(Effect.provide(AttemptLimits.layer))
 )
 
-it.effect("each person of a shared browser has their own budget", () =>
+it.effect("each person using a shared browser has their own budget", () =>
   Effect.gen(function* () {
     const { enter } = yield* AttemptLimits
     const device = "shared"

@@ -82,7 +82,7 @@ it.effect("sign-in opens a new session and ends the browser's previous one", () 
     expect(Redacted.value(second)).not.toBe(Redacted.value(first))
     expect((yield* call("/auth/session", { headers: fromPage(first) })).status).toBe(401)
     expect((yield* call("/auth/session", { headers: fromPage(second) })).status).toBe(200)
-    // A cookie that was planted before the sign-in never becomes the session.
+    // A cookie planted before the sign-in never becomes the session.
     const planted = yield* call("/auth/sign-in", {
       body: { email: "admin@example.com", password },
       headers: { cookie: "svc_session=planted" }
@@ -91,7 +91,7 @@ it.effect("sign-in opens a new session and ends the browser's previous one", () 
   }).pipe(fresh)
 )
 
-it.effect("unknown and known accounts get the same answer", () =>
+it.effect("unknown and known accounts get the same response", () =>
   Effect.gen(function* () {
     yield* setUp
     const strip = (raw: string) => raw.replace(/req_\w+/, "")
@@ -116,7 +116,7 @@ it.effect("a session's cookie lasts 30 days and is renewed with the session, at 
       renewed: headers.get("set-cookie")
     }))
     expect(yield* read).toEqual({ status: 200, renewed: null })
-    // Two half lifetimes and a bit more: without sliding, the session would have ended.
+    // Just over two half lifetimes: without sliding, the session would have ended.
     for (let n = 0; n < 3; n++) {
       yield* TestClock.adjust("16 days")
       const { renewed, status } = yield* read
@@ -125,7 +125,7 @@ it.effect("a session's cookie lasts 30 days and is renewed with the session, at 
       // The renewal is stored in the background; for an hour after that there is nothing to renew.
       while ((yield* read).renewed !== null) yield* Effect.yieldNow
     }
-    // Every API route renews it as well, but not for a session sent in a header.
+    // Every API route renews it too, but not if the session is sent in a header.
     yield* TestClock.adjust("2 hours")
     const inHeader = yield* call("/api/v1/workspaces", { headers: { "x-svc-account-session": Redacted.value(cookie) } })
     expect([inHeader.status, inHeader.headers.get("set-cookie")]).toEqual([200, null])
@@ -266,7 +266,7 @@ it.effect("a session confined to one Workspace cannot change the account", () =>
   }).pipe(fresh)
 )
 
-it.effect("the history says who signed in how, and when a session was ended", () =>
+it.effect("the history says who signed in and how, and when a session was ended", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { subject } = yield* newPerson("ann")

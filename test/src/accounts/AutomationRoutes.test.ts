@@ -85,7 +85,7 @@ it.effect("an automation's token is shown once, works only in its Workspace, and
   }).pipe(fresh)
 )
 
-it.effect("tokens need an expiry, scopes of the catalogue, and existing limits", () =>
+it.effect("tokens need an expiry, scopes from the catalogue, and existing limits", () =>
   Effect.gen(function* () {
     const { id, owner } = yield* team
     const path = `${membersOf(id)}/${yield* newAutomation(id, owner.headers)}/tokens`
@@ -104,7 +104,7 @@ it.effect("tokens need an expiry, scopes of the catalogue, and existing limits",
       Effect.map(call(path, { body, headers: owner.headers }), ({ status }) => status)
     )
     expect(new Set(statuses)).toEqual(new Set([400]))
-    // The same limits apply to a person's own tokens, which then have to be bound.
+    // The same limits apply to a person's own tokens, which must then be bound.
     const own = (body: object) => call("/api/v1/account/tokens", { body, headers: owner.headers })
     const scopes = ["read", "environment:production"]
     expect((yield* own({ name: "x", scopes })).status).toBe(400)
@@ -113,7 +113,7 @@ it.effect("tokens need an expiry, scopes of the catalogue, and existing limits",
   }).pipe(fresh)
 )
 
-it.effect("only owners and admins create and revoke tokens, and only for automations of their Workspace", () =>
+it.effect("only owners and admins create and revoke tokens, and only for their Workspace's automations", () =>
   Effect.gen(function* () {
     const { id, member, owner } = yield* team
     const subject = yield* newAutomation(id, owner.headers)
@@ -137,29 +137,31 @@ it.effect("only owners and admins create and revoke tokens, and only for automat
   }).pipe(fresh)
 )
 
-it.effect("a suspended automation is refused at once and gets no token; its tokens work again once it is active", () =>
-  Effect.gen(function* () {
-    const { id, owner } = yield* team
-    const subject = yield* newAutomation(id, owner.headers)
-    const path = `${membersOf(id)}/${subject}/tokens`
-    const { token } = yield* newToken(path, owner.headers)
-    const set = (status: string) =>
-      call(`${membersOf(id)}/${subject}`, { method: "PATCH", body: { status }, headers: owner.headers })
-    const use = Effect.map(call(`/api/v1/workspaces/${id}`, { headers: bearer(token) }), ({ status }) => status)
-    expect(yield* use).toBe(200)
-    yield* set("suspended")
-    expect(yield* use).toBe(403)
-    const body = { name: "x", scopes: ["read"], expiresAt: farEnough }
-    expect((yield* call(path, { body, headers: owner.headers })).status).toBe(403)
-    yield* set("active")
-    expect(yield* use).toBe(200)
-    yield* call(`${membersOf(id)}/${subject}`, { method: "DELETE", headers: owner.headers })
-    yield* set("active")
-    expect(yield* use).toBe(401)
-  }).pipe(fresh)
+it.effect(
+  "a suspended automation is refused immediately and gets no token; its tokens work again once it is active",
+  () =>
+    Effect.gen(function* () {
+      const { id, owner } = yield* team
+      const subject = yield* newAutomation(id, owner.headers)
+      const path = `${membersOf(id)}/${subject}/tokens`
+      const { token } = yield* newToken(path, owner.headers)
+      const set = (status: string) =>
+        call(`${membersOf(id)}/${subject}`, { method: "PATCH", body: { status }, headers: owner.headers })
+      const use = Effect.map(call(`/api/v1/workspaces/${id}`, { headers: bearer(token) }), ({ status }) => status)
+      expect(yield* use).toBe(200)
+      yield* set("suspended")
+      expect(yield* use).toBe(403)
+      const body = { name: "x", scopes: ["read"], expiresAt: farEnough }
+      expect((yield* call(path, { body, headers: owner.headers })).status).toBe(403)
+      yield* set("active")
+      expect(yield* use).toBe(200)
+      yield* call(`${membersOf(id)}/${subject}`, { method: "DELETE", headers: owner.headers })
+      yield* set("active")
+      expect(yield* use).toBe(401)
+    }).pipe(fresh)
 )
 
-it.effect("what will stop when a member leaves can be read before; the history says what did", () =>
+it.effect("what will stop when a member leaves can be read beforehand; the history says what did stop", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { admin, id, member, owner } = yield* team
@@ -206,7 +208,7 @@ it.effect("what will stop when a member leaves can be read before; the history s
       keptTokens: [{ id: kept.tokenRecord.token_id, name: "ci", subject, automation: "deploy" }]
     })
     expect([departure.connections.length, departure.keptTokens.length]).toEqual([1, 1])
-    // Everybody may read their own, and only admins that of others.
+    // Everybody can read their own, and only admins those of others.
     expect((yield* call(path, { headers: admin.headers })).status).toBe(200)
     expect((yield* call(path, { headers: member.headers })).status).toBe(403)
 

@@ -38,7 +38,7 @@ const byPassword = ({ headers }: Person, given: string) =>
 const challengeOf = (raw: string) => /"challenge":"([\w-]+)"/.exec(raw)?.[1] ?? ""
 const changed = { newPassword: "another good password" }
 
-/** Actions that the person at the browser must confirm. Every sensitive route of the account belongs in this list. */
+/** Actions that the person at the browser must confirm. Every sensitive account route belongs in this list. */
 const sensitive: ReadonlySet<string> = new Set([
   "POST /auth/password",
   "POST /auth/address",
@@ -53,7 +53,7 @@ const sensitive: ReadonlySet<string> = new Set([
   "DELETE /auth/upstream/identities/:identityId"
 ])
 
-it.effect("five minutes after the sign-in, every sensitive route requires confirmation, and no other does", () =>
+it.effect("five minutes after sign-in, every sensitive route requires confirmation, and no other route does", () =>
   Effect.gen(function* () {
     const { headers } = yield* person("ann")
     yield* TestClock.adjust("5 minutes")
@@ -97,7 +97,7 @@ it.effect("a password confirms for five minutes, in its own session", () =>
   }).pipe(fresh)
 )
 
-it.effect("guesses at a confirmation are limited", () =>
+it.effect("attempts to guess a confirmation are limited", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     for (let n = 0; n < 10; n++) expect((yield* byPassword(ann, "a wrong guess")).status).toBe(403)
@@ -127,7 +127,7 @@ it.effect("a passkey confirms only for its owner, with a challenge for that purp
     expect((yield* answer(bob, hers)).status).toBe(403)
     const his = device.get(challengeOf((yield* ask(bob)).raw), here, 3, ann.subject)
     expect((yield* answer(bob, his)).status).toBe(403)
-    // A challenge of the sign-in page confirms nothing, and one for a confirmation signs nobody in.
+    // A challenge from the sign-in page confirms nothing, and one for a confirmation signs nobody in.
     const signIn = yield* call("/auth/passkeys/sign-in-options", { body: {} })
     expect((yield* answer(ann, device.get(challengeOf(signIn.raw), here, 4, ann.subject))).status).toBe(403)
     const confirming = device.get(challengeOf((yield* ask(ann)).raw), here, 5, ann.subject)

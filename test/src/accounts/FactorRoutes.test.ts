@@ -39,7 +39,7 @@ const post = ({ headers }: Person, path: string, body: unknown = {}) => call(pat
 const state = ({ headers }: Person) =>
   Effect.flatMap(call("/auth/second-factor", { headers }), ({ json }) => Schema.decodeUnknownEffect(Active)(json))
 
-/** The code that the person's authenticator shows now. */
+/** The code that the person's authenticator currently shows. */
 const codeNow = (key: Uint8Array) =>
   Effect.map(Clock.currentTimeMillis, (millis) => codeOf(key, Math.floor(millis / 30_000)))
 
@@ -72,7 +72,7 @@ it.effect("a second factor is required after the password, and each code works o
     const { secret, uri } = yield* begin(ann)
     expect(secret).toMatch(/^[A-Z2-7]{32}$/)
     expect(uri).toBe(`otpauth://totp/svc:ann%40example.com?secret=${secret}&issuer=svc`)
-    // Of no effect before its first code.
+    // It has no effect until its first code has been entered.
     expect((yield* signIn(ann)).status).toBe(200)
     expect((yield* post(ann, "/auth/second-factor/activate", { code: "000000" })).status).toBe(401)
     expect(yield* state(ann)).toEqual({ active: false, recoveryCodes: 0 })
@@ -99,7 +99,7 @@ it.effect("five wrong codes block further attempts for a quarter of an hour, eve
     const { key, recoveryCodes } = yield* protect(ann)
     const other = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, "0")
     const guesses = Effect.fnUntraced(function* (count: number) {
-      // Two steps away from every accepted code, so that it is wrong.
+      // Two steps away from every accepted code, so certain to be wrong.
       for (let n = 0; n < count; n++) {
         const { status } = yield* signIn(ann, other(other(yield* codeNow(key))))
         expect(status).toBe(401)
@@ -107,7 +107,7 @@ it.effect("five wrong codes block further attempts for a quarter of an hour, eve
     })
     yield* guesses(4)
     expect((yield* signIn(ann, yield* codeNow(key))).status).toBe(200)
-    // Counted from zero after a correct one.
+    // Counting restarts from zero after a correct code.
     yield* guesses(5)
     yield* TestClock.adjust("30 seconds")
     const limited = yield* signIn(ann, yield* codeNow(key))
@@ -149,7 +149,7 @@ it.effect("a recovery code works once, however it is typed, and only for its own
   }).pipe(fresh)
 )
 
-it.effect("a confirmation by password needs the code as well", () =>
+it.effect("a confirmation by password also requires the code", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const { key } = yield* protect(ann)
@@ -175,7 +175,7 @@ it.effect("an active factor cannot be replaced, only removed, by the person or a
     const cookie = /svc_session=([^;]+)/.exec(entered.headers.get("set-cookie") ?? "")?.[1] ?? ""
     const back = { ...ann, headers: fromPage(Redacted.make(cookie)) }
     expect((yield* signIn(ann)).status).toBe(401)
-    // A person who lost the authenticator and the codes signs in with the link, and removes the factor.
+    // A person who has lost the authenticator and the codes signs in with the link, and removes the factor.
     const removed = yield* call("/auth/second-factor", { method: "DELETE", headers: back.headers })
     expect(removed.status).toBe(204)
     expect(yield* state(back)).toEqual({ active: false, recoveryCodes: 0 })

@@ -8,7 +8,7 @@ const fresh = Effect.provide(Layer.fresh(AccountServer.layer))
 
 const Issued = Schema.Struct({ link: Schema.String, invitation: Schema.Struct({ id: Schema.String }) })
 
-/** A Workspace, and requests of its owner's page. */
+/** A Workspace, and requests from its owner's page. */
 const setting = Effect.gen(function* () {
   const owner = yield* newPerson("owner")
   const { id } = yield* newWorkspace(owner.subject, { handle: "acme", displayName: "Acme" })
@@ -25,7 +25,7 @@ const setting = Effect.gen(function* () {
 const signUp = "/auth/invitations/sign-up"
 const password = "a password of somebody new"
 
-it.effect("a link leads from its preview to an account, a membership and a session", () =>
+it.effect("a link takes a person from its preview to an account, a membership and a session", () =>
   Effect.gen(function* () {
     const { id, invite } = yield* setting
     const { link, secret } = yield* invite({ role: "viewer" })
@@ -45,7 +45,7 @@ it.effect("a link leads from its preview to an account, a membership and a sessi
     expect((yield* call(`/api/v1/workspaces/${id}`, { headers: own })).json).toMatchObject({
       workspace: { role: "viewer" }
     })
-    // Repeated by the same person it changes nothing; nobody else gains anything from it.
+    // Repeating it as the same person changes nothing; nobody else gains anything from it.
     const again = yield* call("/api/v1/invitations/accept", { body: { secret }, headers: own })
     expect(again).toMatchObject({ status: 200, json: { invitation: { status: "accepted" } } })
     expect((yield* call("/api/v1/invitations/inspect", { body: { secret } })).status).toBe(404)
@@ -70,7 +70,7 @@ it.effect("no response to the inviter depends on whether the address has an acco
   }).pipe(fresh)
 )
 
-it.effect("a withdrawn or declined link is unknown afterwards", () =>
+it.effect("after it has been withdrawn or declined, a link is unknown", () =>
   Effect.gen(function* () {
     const { headers, invite, path } = yield* setting
     const eve = fromPage((yield* openSession((yield* newPerson("eve")).subject)).secret)
@@ -87,7 +87,7 @@ it.effect("a withdrawn or declined link is unknown afterwards", () =>
   }).pipe(fresh)
 )
 
-it.effect("attempts at secrets are limited, signed in or not", () =>
+it.effect("attempts to guess secrets are limited, signed in or not", () =>
   Effect.gen(function* () {
     const eve = fromPage((yield* openSession((yield* newPerson("eve")).subject)).secret)
     const secret = "svci_nothing"

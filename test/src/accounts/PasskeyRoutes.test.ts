@@ -47,7 +47,7 @@ const holder = Effect.fnUntraced(function* (name: string) {
   return { ...who, device }
 })
 
-it.effect("a registered passkey signs its owner in, and its key is sealed", () =>
+it.effect("a registered passkey signs in its owner, and its key is sealed", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const ann = yield* person("ann")
@@ -76,29 +76,31 @@ it.effect("a registered passkey signs its owner in, and its key is sealed", () =
   }).pipe(fresh)
 )
 
-it.effect("an answer for another site, without user verification, or signed over something else is refused", () =>
-  Effect.gen(function* () {
-    const { device, subject } = yield* holder("ann")
-    const wrong: ReadonlyArray<Situation> = [
-      { ...here, origin: "https://evil.example" },
-      { ...here, origin: "http://svc.example.com" },
-      { ...here, origin: "https://svc.example.com.evil.example" },
-      { ...here, rpId: "evil.example" },
-      { ...here, rpId: "example.com" },
-      { ...here, userVerified: false }
-    ]
-    for (const situation of wrong) {
-      const answer = yield* signIn(device.get(yield* signInChallenge(`203.0.113.${caller}`), situation, 5, subject))
-      expect([situation, answer.status]).toEqual([situation, 401])
-    }
-    const good = device.get(yield* signInChallenge("198.51.100.7"), here, 6, subject)
-    const forged = {
-      ...good,
-      response: { ...good.response, signature: makeAuthenticator().get("x", here, 6).response.signature }
-    }
-    expect((yield* signIn(forged)).status).toBe(401)
-    expect((yield* signIn(good)).status).toBe(401)
-  }).pipe(fresh)
+it.effect(
+  "a response for another site, without user verification, or with a signature over something else is refused",
+  () =>
+    Effect.gen(function* () {
+      const { device, subject } = yield* holder("ann")
+      const wrong: ReadonlyArray<Situation> = [
+        { ...here, origin: "https://evil.example" },
+        { ...here, origin: "http://svc.example.com" },
+        { ...here, origin: "https://svc.example.com.evil.example" },
+        { ...here, rpId: "evil.example" },
+        { ...here, rpId: "example.com" },
+        { ...here, userVerified: false }
+      ]
+      for (const situation of wrong) {
+        const answer = yield* signIn(device.get(yield* signInChallenge(`203.0.113.${caller}`), situation, 5, subject))
+        expect([situation, answer.status]).toEqual([situation, 401])
+      }
+      const good = device.get(yield* signInChallenge("198.51.100.7"), here, 6, subject)
+      const forged = {
+        ...good,
+        response: { ...good.response, signature: makeAuthenticator().get("x", here, 6).response.signature }
+      }
+      expect((yield* signIn(forged)).status).toBe(401)
+      expect((yield* signIn(good)).status).toBe(401)
+    }).pipe(fresh)
 )
 
 it.effect("a challenge works once, for five minutes, and for its purpose only", () =>
@@ -110,7 +112,7 @@ it.effect("a challenge works once, for five minutes, and for its purpose only", 
     const late = device.get(yield* signInChallenge(), here, 3, subject)
     yield* TestClock.adjust("5 minutes")
     expect((yield* signIn(late)).status).toBe(401)
-    // The session's five minutes are over as well.
+    // The session's five minutes are over too.
     const { secret } = yield* openSession(subject)
     const ann = { subject, headers: headersOf(secret) }
     expect((yield* signIn(device.get(yield* registrationChallenge(ann), here, 4, subject))).status).toBe(401)
@@ -136,7 +138,7 @@ it.effect("a counter that goes backwards reveals a copy", () =>
   }).pipe(fresh)
 )
 
-it.effect("an unknown passkey, a foreign handle and a locked account are refused alike", () =>
+it.effect("an unknown passkey, a handle of somebody else and a locked account are refused alike", () =>
   Effect.gen(function* () {
     const users = yield* Users
     const { device, subject } = yield* holder("ann")
@@ -153,7 +155,7 @@ it.effect("an unknown passkey, a foreign handle and a locked account are refused
   }).pipe(fresh)
 )
 
-it.effect("registration refuses what does not verify, and a known passkey", () =>
+it.effect("registration refuses a passkey that does not verify or is already known", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const device = makeAuthenticator()
@@ -183,7 +185,7 @@ it.effect("people remove only their own passkeys, and only from our own pages", 
     expect((yield* remove({ ...ann.headers, "sec-fetch-site": "cross-site" })).status).toBe(403)
     expect((yield* remove(bob.headers)).status).toBe(404)
     expect((yield* call("/auth/passkeys/registration-options", { body: {} })).status).toBe(401)
-    // The last sign-in method cannot be removed: with a second one, the first may go.
+    // The last sign-in method cannot be removed; once there is a second one, the first can be.
     expect(yield* remove(ann.headers)).toMatchObject({ status: 409, json: { error: { code: "failed_precondition" } } })
     const second = makeAuthenticator()
     expect((yield* register(ann, second.create(yield* registrationChallenge(ann), here))).status).toBe(201)

@@ -37,7 +37,7 @@ const written = Effect.gen(function* () {
 })
 const nothing = { users: 0, passkeys: 0, sessions: 0, passwords: 0, used: 0 }
 
-it.effect("a passkey instead of a password creates the first account, and signs it in later", () =>
+it.effect("a passkey instead of a password creates the first account and can sign in later", () =>
   Effect.gen(function* () {
     const users = yield* Users
     const secret = yield* setupSecret
@@ -89,7 +89,7 @@ it.effect("a ceremony that does not verify writes nothing, and the link remains 
   }).pipe(fresh)
 )
 
-it.effect("no passkey is requested needlessly, or without the link", () =>
+it.effect("no passkey is requested unnecessarily, or without the link", () =>
   Effect.gen(function* () {
     const secret = yield* setupSecret
     expect((yield* options(secret, {})).status).toBe(400)
@@ -143,7 +143,7 @@ it.effect("a challenge is valid for its link, and for setups only", () =>
   }).pipe(fresh)
 )
 
-it.effect("a link says what it is for, and afterwards whether it was used or has expired", () =>
+it.effect("a link says what it is for, and later whether it has been used or has expired", () =>
   Effect.gen(function* () {
     const links = yield* SetupLinks
     const users = yield* Users
@@ -167,7 +167,7 @@ it.effect("a link says what it is for, and afterwards whether it was used or has
   }).pipe(fresh)
 )
 
-it.effect("a lost password is recovered by passkey: the old one and every session end", () =>
+it.effect("a lost password is recovered by passkey: the old password and every session end", () =>
   Effect.gen(function* () {
     const links = yield* SetupLinks
     const sessions = yield* Sessions

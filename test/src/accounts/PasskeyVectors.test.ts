@@ -15,7 +15,7 @@ import {
 const fresh = Effect.provide(Layer.fresh(AccountServer.layerAt("https://example.org")))
 let caller = 0
 
-/** Issues the challenge of the recorded answer. */
+/** Issues the challenge from the recorded response. */
 const challenge = Effect.fnUntraced(function* (value: string, purpose: "registration" | "sign_in", subject?: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`INSERT INTO passkey_challenges ${sql.insert({
@@ -44,7 +44,7 @@ const signedIn = Effect.fnUntraced(function* (vector: PasskeyVector, response: u
   return yield* call("/auth/passkeys/sign-in", { body: { response }, address: `203.0.113.${++caller}` })
 })
 
-it.effect("the specification's verified passkey registers and signs in, and changing any bit makes it fail", () =>
+it.effect("the passkey verified in the specification registers and signs in, and changing any bit makes it fail", () =>
   Effect.gen(function* () {
     const vector = passkeyVectors.verified
     const { answer, subject } = yield* registered(vector)
@@ -59,7 +59,7 @@ it.effect("the specification's verified passkey registers and signs in, and chan
   }).pipe(fresh)
 )
 
-it.effect("where the specification's authenticator did not verify the user, the answer is refused", () =>
+it.effect("if the specification's authenticator did not verify the user, the response is refused", () =>
   Effect.gen(function* () {
     const { answer } = yield* registered(passkeyVectors.unverified)
     expect(answer.status).toBe(400)
@@ -69,12 +69,12 @@ it.effect("where the specification's authenticator did not verify the user, the 
   }).pipe(fresh)
 )
 
-it.effect("an answer given inside a frame of another site is refused, although signed and verified", () =>
+it.effect("a response given inside another site's frame is refused, although signed and verified", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { answer } = yield* registered(passkeyVectors.framed)
     expect(answer.status).toBe(400)
-    // Registered without a frame, the same passkey does not sign in from within one either.
+    // Registered outside a frame, the same passkey does not sign in from within one either.
     const { framed } = passkeyVectors
     yield* sql`DELETE FROM passkey_challenges`
     const outside = { ...framed, registration: { ...framed.registration, crossOrigin: false } }

@@ -43,7 +43,7 @@ it.effect("a setup link and a password open an account and a session", () =>
     expect(made.cookie).toStartWith("svc_session=svcs_")
     const back = { referer: `${origin}/sign-in?return=${encodeURIComponent("/oauth/device?user_code=ABCD")}` }
     const entered = yield* submit("/sign-in", { email, password }, back)
-    // The issuer's answers may lead to another site, where no redirect of this form could.
+    // The issuer's response may lead to another site, where a redirect from this form could not.
     expect(entered).toMatchObject({ status: 200, location: null, refresh: "0; url=/oauth/device?user_code=ABCD" })
     expect(entered.text).toContain(`href="/oauth/device?user_code=ABCD">`)
     expect(entered.cookie).toStartWith("svc_session=svcs_")
@@ -57,7 +57,7 @@ it.effect("a refusal is a page, opens no session, and quotes no input", () =>
     yield* setUp
     const refused = [
       [401, yield* submit("/sign-in", { email, password: "a wrong password" })],
-      // Every space of a password counts.
+      // Every space in a password counts.
       [401, yield* submit("/sign-in", { email, password: password.trim() })],
       [400, yield* submit("/sign-in", { email })],
       [400, yield* submit("/setup", { password, email })],
@@ -71,7 +71,7 @@ it.effect("a refusal is a page, opens no session, and quotes no input", () =>
   }).pipe(fresh)
 )
 
-it.effect("no page of another site signs anyone in or chooses the destination", () =>
+it.effect("no page on another site signs anyone in or chooses the destination", () =>
   Effect.gen(function* () {
     yield* setUp
     for (const headers of [

@@ -85,7 +85,7 @@ it.effect("a link changes the address of its own account, once, and verifies the
   }).pipe(fresh)
 )
 
-it.effect("a link ends after a day, with the next link, and when the address is taken", () =>
+it.effect("a link ends after a day, when the next link is created, or when the address is taken", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const bob = yield* person("bob")
@@ -110,7 +110,7 @@ it.effect("a link ends after a day, with the next link, and when the address is 
   }).pipe(fresh)
 )
 
-it.effect("where mail is sent, people request an address-change link themselves, a few times a minute", () =>
+it.effect("if mail is sent, people request an address-change link themselves, a few times a minute", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const ann = yield* person("ann")
@@ -120,7 +120,7 @@ it.effect("where mail is sent, people request an address-change link themselves,
     const asked = yield* ask(ann, "Ann@New.example")
     expect(asked).toMatchObject({ status: 202, json: { expiresAt: expect.any(String) } })
     expect(Object.keys(Object(asked.json))).toEqual(["expiresAt"])
-    // It is not revealed whose address that is.
+    // It does not reveal whose address that is.
     const taken = yield* ask(ann, bob.email)
     expect(taken).toMatchObject({ status: 202, json: asked.json })
     expect(yield* sql`SELECT recipient, kind FROM mails ORDER BY created_at, recipient`).toEqual([
@@ -150,7 +150,7 @@ it.effect("the owner of a changed account is notified until they dismiss the not
     const users = yield* Users
     const passwords = yield* Passwords
     const ann = yield* person("ann")
-    // The first password of a person who signs in by passkey.
+    // The first password for a person who signs in by passkey.
     const set = yield* call("/auth/password", { body: { newPassword: "a long enough password" }, headers: ann.headers })
     expect(set.status).toBe(204)
     const { secret } = yield* openSession(ann.subject)
@@ -159,7 +159,7 @@ it.effect("the owner of a changed account is notified until they dismiss the not
     expect(first.json).toMatchObject({ notices: [{ kind: "password", detail: null }] })
     const id = /"id":"(ntc_\w+)"/.exec(first.raw)?.[1] ?? ""
     yield* TestClock.adjust("1 second")
-    // By somebody else, after the list was read.
+    // By somebody else, after the list had been read.
     yield* users.removePassword(serviceContext, ann.subject)
     yield* TestClock.adjust("1 second")
     yield* users.setPassword(

@@ -64,7 +64,7 @@ it.effect("every other account route requires a session before it reads the body
     } as const
     for (const { method, name, path } of guarded) {
       for (const [caller, [status, headers]] of Object.entries(callers)) {
-        // A page of another site may send a read, but cannot see the answer; confined credentials may read their own.
+        // A page on another site can send a read, but cannot see the response; confined credentials can read their own.
         const reads = method === "GET" && status === 403
         const body = method === "POST" ? { body: { bogus: 1 } } : {}
         const answer = yield* call(path, { method, headers, ...body })

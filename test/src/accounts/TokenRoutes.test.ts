@@ -222,7 +222,7 @@ it.effect("the current authority reads only the Authorization header, and change
       }
     }
     expect((yield* call(`${tokens}/current?access_token=x`, { headers: bearer(secret) })).status).toBe(200)
-    // Ambient credentials are ignored when there is a bearer, even invalid ones.
+    // Ambient credentials, even invalid ones, are ignored if there is a bearer.
     const beside = { ...bearer(secret), cookie: "svc_session=bad", "x-svc-account-session": "bad" }
     expect((yield* call(`${tokens}/current`, { headers: beside })).status).toBe(200)
     expect(yield* dump).toBe(before)
@@ -262,7 +262,7 @@ it.effect("an authority that cannot be read is 503, and the token stays valid", 
   }).pipe(fresh)
 )
 
-it.effect("a scope of an extension is offered and granted, and opens no route of the core", () =>
+it.effect("an extension's scope is offered and granted, and opens none of the core's routes", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const workspace = yield* newWorkspace(ann.subject, { handle: "acme" })

@@ -34,7 +34,7 @@ const invite = Effect.fnUntraced(function* (scope: InvitationScope, request: New
 
 const ours = { "sec-fetch-site": "same-origin", "content-type": "application/json" }
 
-/** As the invitation page does it. */
+/** The way the invitation page does it. */
 const begin = ({ visit }: Installation, secret: string, headers: Record<string, string> = ours) =>
   visit("/auth/upstream/invitation", headers, "POST", JSON.stringify({ secret }))
 
@@ -55,7 +55,7 @@ const roleOf = Effect.fnUntraced(function* (here: Installation, workspaceId: Par
 })
 
 describe("an invitation, accepted through the upstream provider", () => {
-  it.live("creates an account and a member, once, without its secret in an address", () =>
+  it.live("creates an account and a member, once, without putting its secret in an address", () =>
     Effect.gen(function* () {
       const { here, olga, provider, workspaceId } = yield* world
       const users = yield* Users
@@ -73,7 +73,7 @@ describe("an invitation, accepted through the upstream provider", () => {
     }).pipe(Effect.provide(face))
   )
 
-  it.live("is used once, by the first of two people who opened it", () =>
+  it.live("can be used once, by the first of two people who opened it", () =>
     Effect.gen(function* () {
       const { here, olga, provider, workspaceId } = yield* world
       const secret = yield* invite({ workspaceId, acting: { subject: olga } })
@@ -87,7 +87,7 @@ describe("an invitation, accepted through the upstream provider", () => {
     }).pipe(Effect.provide(face))
   )
 
-  it.live("for an address requires that the provider has verified this address", () =>
+  it.live("for an address requires the provider to have verified that address", () =>
     Effect.gen(function* () {
       const { here, olga, provider, workspaceId } = yield* world
       const secret = yield* invite(
@@ -108,7 +108,7 @@ describe("an invitation, accepted through the upstream provider", () => {
     }).pipe(Effect.provide(face))
   )
 
-  it.live("checks the inviter's right again", () =>
+  it.live("checks the inviter's permission again", () =>
     Effect.gen(function* () {
       const { here, olga, provider, workspaceId } = yield* world
       const adam = yield* newPerson("adam")
@@ -124,7 +124,7 @@ describe("an invitation, accepted through the upstream provider", () => {
     }).pipe(Effect.provide(face))
   )
 
-  it.live("that the operator vouches for keeps its address, whatever the provider says", () =>
+  it.live("for an address that the operator vouches for keeps it, whatever the provider says", () =>
     Effect.gen(function* () {
       const { here, provider } = yield* world
       const secret = yield* invite({ acting: "operator" }, { email: "eve@example.com" })
@@ -134,7 +134,7 @@ describe("an invitation, accepted through the upstream provider", () => {
     }).pipe(Effect.provide(face))
   )
 
-  it.live("signs in a person with an account, who then accepts or declines on the page", () =>
+  it.live("signs in a person who has an account, who then accepts or declines on the page", () =>
     Effect.gen(function* () {
       const { here, olga, provider, workspaceId } = yield* world
       const ann = yield* verifiedPerson("ann")
@@ -147,7 +147,7 @@ describe("an invitation, accepted through the upstream provider", () => {
     }).pipe(Effect.provide(face))
   )
 
-  it.live("is started by a page of ours, with a valid secret", () =>
+  it.live("is started by one of our own pages, with a valid secret", () =>
     Effect.gen(function* () {
       const { here, olga, workspaceId } = yield* world
       const secret = yield* invite({ workspaceId, acting: { subject: olga } })

@@ -23,7 +23,7 @@ describe("the page of a sign-in that ended without a session", () => {
       const body = (text: string) => text.slice(text.indexOf("<main>"))
       expect(body(en.text)).not.toMatch(japanese)
       expect(body(ja.text)).toMatch(japanese)
-      // No English sentence in the Japanese page.
+      // The Japanese page contains no English sentence.
       expect(body(ja.text)).not.toMatch(/lang="en"|\b[a-z]+ [a-z]+ [a-z]+\b/)
       for (const { text } of [en, ja]) {
         expect(text).toContain("req_1")
@@ -40,7 +40,7 @@ describe("the page of a sign-in that ended without a session", () => {
     }
   })
 
-  test("of a request that was refused earlier says so in the person's language", async () => {
+  test("for a request refused earlier explains it in the person's language", async () => {
     const limited = new ApiError({ code: "rate_limited", message: "Slow down.", retryAfter: 30 })
     const page = await read("ja", limited)
     expect([page.status, page.text.includes("Slow down.")]).toEqual([429, false])

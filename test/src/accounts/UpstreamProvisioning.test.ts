@@ -35,7 +35,7 @@ const world = Effect.gen(function* () {
 })
 
 describe("an identity without an account", () => {
-  it.live("gets none without a rule, and one with the role that a matching rule names", () =>
+  it.live("gets no account without a rule, and one with the role that a matching rule names", () =>
     Effect.gen(function* () {
       const { here, provider, workspaceId } = yield* world
       const sql = yield* SqlClient.SqlClient
@@ -60,14 +60,14 @@ describe("an identity without an account", () => {
     }).pipe(Effect.provide(face))
   )
 
-  it.live("gets none by domain with an unverified address, nor when the address is another account's", () =>
+  it.live("gets none by domain if its address is unverified, nor if the address belongs to another account", () =>
     Effect.gen(function* () {
       const { here, provider } = yield* world
       yield* rules([{ emailDomains: ["example.com"] }])
       for (const email_verified of [false, "true", undefined]) {
         expect((yield* signIn(here, provider, { claims: { email_verified } })).status).toBe(403)
       }
-      // The address was typed at a sign-up, and never verified here.
+      // The address was entered at sign-up and has never been verified here.
       const squatter = yield* newPerson("ann")
       const refused = yield* signIn(here, provider)
       expect([refused.status, yield* here.whoAmI]).toEqual([403, undefined])
@@ -101,7 +101,7 @@ describe("an identity without an account", () => {
   )
 })
 
-describe("a role that rules gave", () => {
+describe("a role given by rules", () => {
   it.live("follows the groups, ends without the claim, and returns with it", () =>
     Effect.gen(function* () {
       const { here, provider, workspaceId } = yield* world
@@ -116,7 +116,7 @@ describe("a role that rules gave", () => {
         [["platform"], "admin"],
         [undefined, undefined],
         [["platform"], "admin"],
-        // Neither a single name nor an object is a list of names.
+        // Neither a single name nor an object counts as a list of names.
         ["platform", undefined],
         [["staff"], "viewer"],
         [{ platform: true }, undefined]
@@ -128,7 +128,7 @@ describe("a role that rules gave", () => {
     }).pipe(Effect.provide(face))
   )
 
-  it.live("never ends for the last owner, and ends once there is another", () =>
+  it.live("never ends for the last owner, and ends once there is another owner", () =>
     Effect.gen(function* () {
       const { here, olga, provider, workspaceId } = yield* world
       const members = yield* Members
@@ -144,25 +144,27 @@ describe("a role that rules gave", () => {
     }).pipe(Effect.provide(face))
   )
 
-  it.live("does not change roles that people gave, and does not reinstate members who left or were suspended", () =>
-    Effect.gen(function* () {
-      const { here, olga, provider, workspaceId } = yield* world
-      const members = yield* Members
-      const ann = yield* verifiedPerson("ann")
-      yield* joinWorkspace(olga, workspaceId, ann.subject, "viewer")
-      yield* rules([{ groups: ["platform"], workspaces: [{ workspaceId, role: "admin" }] }])
-      yield* signIn(here, provider, { claims: { groups: ["platform"] } })
-      expect(yield* roleIn(workspaceId, ann.subject)).toBe("viewer")
-      yield* signIn(here, provider, { claims: { groups: [] } })
-      expect(yield* roleIn(workspaceId, ann.subject)).toBe("viewer")
-      const scope = { workspaceId, acting: { subject: ann.subject } }
-      yield* members.remove(as(ann.subject), scope, ann.subject)
-      yield* signIn(here, provider, { claims: { groups: ["platform"] } })
-      expect(yield* roleIn(workspaceId, ann.subject)).toBeUndefined()
-    }).pipe(Effect.provide(face))
+  it.live(
+    "does not change roles that people have given, and does not reinstate members who have left or been suspended",
+    () =>
+      Effect.gen(function* () {
+        const { here, olga, provider, workspaceId } = yield* world
+        const members = yield* Members
+        const ann = yield* verifiedPerson("ann")
+        yield* joinWorkspace(olga, workspaceId, ann.subject, "viewer")
+        yield* rules([{ groups: ["platform"], workspaces: [{ workspaceId, role: "admin" }] }])
+        yield* signIn(here, provider, { claims: { groups: ["platform"] } })
+        expect(yield* roleIn(workspaceId, ann.subject)).toBe("viewer")
+        yield* signIn(here, provider, { claims: { groups: [] } })
+        expect(yield* roleIn(workspaceId, ann.subject)).toBe("viewer")
+        const scope = { workspaceId, acting: { subject: ann.subject } }
+        yield* members.remove(as(ann.subject), scope, ann.subject)
+        yield* signIn(here, provider, { claims: { groups: ["platform"] } })
+        expect(yield* roleIn(workspaceId, ann.subject)).toBeUndefined()
+      }).pipe(Effect.provide(face))
   )
 
-  it.live("is read from UserInfo when the ID token has no groups, and is kept when that cannot be read", () =>
+  it.live("is read from UserInfo if the ID token has no groups, and is kept if UserInfo cannot be read", () =>
     Effect.gen(function* () {
       const { provider, workspaceId } = yield* world
       provider.state.publishesUserInfo = true
@@ -173,19 +175,19 @@ describe("a role that rules gave", () => {
       expect(yield* roleIn(workspaceId, ann)).toBe("admin")
       expect((yield* signIn(here, provider)).status).toBe(503)
       expect(yield* roleIn(workspaceId, ann)).toBe("admin")
-      // UserInfo of another subject is ignored.
+      // UserInfo for a different subject is ignored.
       expect((yield* signIn(here, provider, { userInfo: { sub: "eve", groups: ["platform"] } })).status).toBe(503)
     }).pipe(Effect.provide(face))
   )
 })
 
-describe("a provider of a single tenant", () => {
+describe("a single-tenant provider", () => {
   it.live("identifies people by their subjects, never by an address", () =>
     Effect.gen(function* () {
       const { provider, workspaceId } = yield* world
       const ann = yield* verifiedPerson("ann")
       const here = yield* installation(provider.issuer, { trust: "single_tenant" })
-      // Not even an address that it reports as verified.
+      // Not even by an address that it reports as verified.
       for (const email_verified of [true, undefined]) {
         expect((yield* signIn(here, provider, { claims: { email_verified } })).status).toBe(403)
         expect(yield* here.whoAmI).toBeUndefined()

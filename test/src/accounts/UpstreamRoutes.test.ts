@@ -21,7 +21,7 @@ import { pliantProvider, referenceProvider, throughProvider, type TokenPlan } fr
 
 const ours = { "sec-fetch-site": "same-origin" }
 
-/** The same for the person of the session in the jar, who confirms their identity. */
+/** The same, for the person whose session is in the jar and who is confirming their identity. */
 const confirm = Effect.fnUntraced(function* (
   { visit }: Installation,
   { issuer, state }: Pliant,
@@ -62,10 +62,10 @@ it.live("the reference provider signs in a person by a verified address, and lin
     const [linked] = yield* sql`SELECT issuer, upstream_subject, subject, verified_email
       FROM upstream_identities`
     expect(linked).toEqual({ issuer, upstream_subject: "ann", subject, verified_email: "ann@example.com" })
-    // The answer works once, and in this browser.
+    // The response works once, and only in this browser.
     expect((yield* here.visit(back)).status).toBe(400)
     expect(counted.entered - before).toBe(2)
-    // From here on only the identity counts, whatever the addresses are.
+    // From here on, only the identity matters, whatever the addresses are.
     yield* sql`UPDATE users SET email = 'renamed@example.com' WHERE subject = ${subject}`
     const again = yield* here.visit("/auth/upstream/start")
     expect((yield* here.visit(yield* throughProvider(again.location, "ann"))).location).toBe(`${origin}/`)
@@ -83,7 +83,7 @@ it.live("the reference provider signs in a person by a verified address, and lin
   }).pipe(Effect.provide(face))
 )
 
-it.live("an answer that does not verify signs no one in", () =>
+it.live("a response that does not verify signs nobody in", () =>
   Effect.gen(function* () {
     yield* verifiedPerson("ann")
     const provider = yield* pliantProvider
@@ -122,7 +122,7 @@ it.live("an answer that does not verify signs no one in", () =>
   }).pipe(Effect.provide(face))
 )
 
-it.live("a provider that rotated its key, or was unreachable, works again", () =>
+it.live("a provider that has rotated its key, or was unreachable, works again", () =>
   Effect.gen(function* () {
     const { subject } = yield* verifiedPerson("ann")
     const provider = yield* pliantProvider
@@ -136,13 +136,13 @@ it.live("a provider that rotated its key, or was unreachable, works again", () =
     provider.state.keys = [yield* provider.newKey]
     expect((yield* signIn(here, provider)).status).toBe(303)
     expect(yield* here.whoAmI).toBe(subject)
-    // The same under the id of the previous key.
+    // The same key rotation, but under the previous key's id.
     provider.state.keys = [yield* provider.renamedKey]
     expect((yield* signIn(here, provider)).status).toBe(303)
     expect(provider.state.keysFetched - before).toBe(2)
     expect((yield* signIn(here, provider)).status).toBe(303)
     expect(provider.state.keysFetched - before).toBe(2)
-    // A token that no published key signed costs one more request, not a loop.
+    // A token that no published key has signed costs one more request, not a loop.
     for (const plan of [{ foreignKey: true }, { header: { kid: "unknown" } }]) {
       const asked = provider.state.keysFetched
       expect((yield* signIn(here, provider, plan)).status).toBe(401)
@@ -151,7 +151,7 @@ it.live("a provider that rotated its key, or was unreachable, works again", () =
   }).pipe(Effect.provide(face))
 )
 
-it.live("a verified address links nothing to an account that merely claims it; nor does it sign anybody in", () =>
+it.live("a verified address links nothing to an account that merely claims it, and does not sign anybody in", () =>
   Effect.gen(function* () {
     const users = yield* Users
     const ann = yield* newPerson("ann")
@@ -247,9 +247,9 @@ it.live("people see linked identities, and unlink all but their last sign-in met
     const unlink = (headers: Record<string, string> = ours) =>
       here.visit(`${identities}/${identity.id}`, headers, "DELETE")
     expect((yield* unlink({})).status).toBe(403)
-    // The provider may remember people for days, so a sign-in there confirms nothing.
+    // The provider may remember people for days, so being signed in there confirms nothing.
     expect(JSON.parse((yield* unlink()).body).error.code).toBe("reauthentication_required")
-    // Passwords are off here, so a stored one is not a sign-in method, and neither is an identity at another provider.
+    // Passwords are off here, so a stored one is not a sign-in method; nor is an identity at another provider.
     yield* users.setPassword(serviceContext, ann.subject, "hash")
     here.jar.set(
       "__Host-svc_session",
@@ -276,7 +276,7 @@ it.live("people see linked identities, and unlink all but their last sign-in met
   }).pipe(Effect.provide(face))
 )
 
-it.live("a confirmation counts only when the person has just signed in at the provider, as the same person", () =>
+it.live("a confirmation is accepted only if the person has just signed in at the provider, as the same person", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const sessions = yield* Sessions
@@ -308,7 +308,7 @@ it.live("a confirmation counts only when the person has just signed in at the pr
     const done = yield* confirm(here, provider, { auth_time: recently })
     expect([done.status, done.location]).toEqual([303, `${origin}/account`])
     expect(yield* confirmed).toBe(true)
-    // The session stays the same one.
+    // The session remains the same.
     expect(here.jar.get("__Host-svc_session")).toBe(session ?? "")
     expect(yield* here.whoAmI).toBe(ann.subject)
     for (const headers of [{}, { "sec-fetch-site": "cross-site" }]) {

@@ -202,7 +202,7 @@ it.effect("members: add, change, remove, and what each role may do", () =>
   }).pipe(fresh)
 )
 
-it.effect("a removed member's request is refused as soon as the removal is answered", () =>
+it.effect("a removed member's request is refused as soon as the response to the removal is sent", () =>
   Effect.gen(function* () {
     const owner = yield* person("owner")
     const ann = yield* person("ann")

@@ -12,7 +12,7 @@ import { addApply, addPlan, slowModule, snapshotOf, startAgent, tokenCanary } fr
 import type { ScriptedRun } from "./support/ScriptedRun.ts"
 import { type ScriptedServer, scriptedServer } from "./support/ScriptedServer.ts"
 
-/** An agent in a separate process, as shipped: the binary also runs its sandboxes and its guard. */
+/** An agent in a separate process, as shipped: the same binary also runs its sandboxes and its guard. */
 const agentProcess = Effect.fnUntraced(function* (server: ScriptedServer, folder: string) {
   const program = yield* Effect.promise(svcProgram)
   const token = `${folder}-token`
@@ -52,9 +52,9 @@ const staged = Effect.gen(function* () {
 
 const toolsBelow = (pid: number) => processesBelow(pid).filter((one) => nameOf(one) === "terraform")
 
-describe("an agent that was killed", () => {
+describe("an agent that is killed", () => {
   it.live(
-    "in the middle of an apply: its tool ends with it, and its successor reports what was left and applies nothing again",
+    "in the middle of an apply: its tool ends with it, and its successor reports what was left and does not apply again",
     () =>
       Effect.gen(function* () {
         const { folder, server, snapshot } = yield* staged
@@ -80,7 +80,7 @@ describe("an agent that was killed", () => {
         expect(result.left.possiblyCreated).toEqual(["terraform_data.slow"])
         const state = result.left.state === undefined ? "" : new TextDecoder().decode(Redacted.value(result.left.state))
         expect(state).toContain('"name": "first"')
-        // The server has every line and event of the first process, once.
+        // The server has every line and event from the first process, exactly once.
         const started = apply.entries.filter(
           (entry) => entry.kind === "event" && entry.fact.kind === "resource.started"
         )
@@ -93,7 +93,7 @@ describe("an agent that was killed", () => {
   )
 
   it.live(
-    "before its result was stored: its successor delivers it",
+    "before its result is stored: its successor delivers it",
     () =>
       Effect.gen(function* () {
         const { folder, server } = yield* staged
@@ -117,7 +117,7 @@ describe("an agent that was killed", () => {
   )
 })
 
-describe("an agent that does not run", () => {
+describe("an agent that is not running", () => {
   it.live(
     "stopped for longer than its lease: the tool is dead before the lease ends",
     () =>
@@ -136,12 +136,12 @@ describe("an agent that does not run", () => {
         expect(held.ended(60_000)).toBe(true)
         held.release()
         expect(bootSeconds() - stopped).toBeLessThan(leaseSeconds)
-        // When it runs again, it says truthfully how the apply ended.
+        // When it runs again, it reports truthfully how the apply ended.
         child.kill("SIGCONT")
         yield* until(() => apply.results.length > 0)
         const [result] = apply.results
         if (result?.kind !== "apply" || result.status !== "ended") throw new Error(JSON.stringify(result))
-        // By then the time for asking the tool to stop has passed too.
+        // By then the time for asking the tool to stop has passed as well.
         expect(["killed", "cancelled"]).toContain(result.outcome.exit)
         expect(result.outcome.possiblyCreated).toEqual(["terraform_data.slow"])
       }),
@@ -149,7 +149,7 @@ describe("an agent that does not run", () => {
   )
 })
 
-describe("an agent that could not keep the lease of a plan", () => {
+describe("an agent that cannot keep the lease of a plan", () => {
   it.live(
     "says that the plan has no result, and not that its tool failed",
     () =>
@@ -172,9 +172,9 @@ describe("an agent that could not keep the lease of a plan", () => {
   )
 })
 
-describe("an agent that drains", () => {
+describe("an agent that is draining", () => {
   it.live(
-    "ends its apply while another process takes Runs with the same folder",
+    "ends its apply while another process with the same folder takes Runs",
     () =>
       Effect.gen(function* () {
         const { folder, server } = yield* staged

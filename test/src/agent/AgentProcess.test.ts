@@ -34,7 +34,7 @@ const withAgent = Effect.fnUntraced(function* (seconds: number) {
 
 describe("an agent", () => {
   it.live(
-    "begins a session as soon as its own credentials are replaced, says that they are others, and in the end that it leaves",
+    "starts a new session as soon as its own credentials are replaced, says that they have changed, and announces when it leaves",
     () =>
       Effect.gen(function* () {
         const { server, start } = yield* staged(1)
@@ -63,14 +63,14 @@ describe("an agent", () => {
         expect(second).not.toEqual(first)
         expect(Buffer.concat(server.captured).includes("credential-canary")).toBe(false)
         yield* agent.drained
-        // Nothing follows it, which would begin another session.
+        // Nothing follows it; a later message would start another session.
         expect(server.left).toEqual([[]])
         expect(server.said.at(-1)).toBe("Renew")
       })
   )
 
   it.live(
-    "enrols, plans, applies what was reviewed, and forgets a Run once its result is stored",
+    "enrols, plans, applies the reviewed plan, and forgets a Run once its result is stored",
     () =>
       Effect.gen(function* () {
         const { agent, folder, server, snapshot } = yield* withAgent(1)
@@ -137,7 +137,7 @@ describe("an agent", () => {
         const apply = yield* addApply(server, snapshot, yield* planned(server, snapshot), 12)
         yield* hears(apply, "working on 3")
         server.cut(true)
-        // The agent stopped it on its own; nothing else could have.
+        // The agent stopped it on its own; nothing else could have done so.
         yield* eventually(
           Effect.sync(() => readFileSync(join(folder, "runs", roomsOf(folder)[0] ?? "", "record.json"), "utf8")),
           (record) => record.includes("ended")
@@ -151,7 +151,7 @@ describe("an agent", () => {
   )
 
   it.live(
-    "hands in state and journal of a Run that was settled in the meantime, and stops its tool",
+    "hands in the state and journal of a Run that has been settled in the meantime, and stops its tool",
     () =>
       Effect.gen(function* () {
         const { agent, folder, server, snapshot } = yield* withAgent(60)
@@ -164,7 +164,7 @@ describe("an agent", () => {
         )
         const [left] = apply.handedIn
         expect(left?.started.map(({ address }) => address)).toEqual(["terraform_data.first", "terraform_data.slow"])
-        // The tool was asked to stop, and saved what it knows of the resource that it was creating.
+        // The tool was asked to stop, and saved what it knew about the resource it was creating.
         expect(left?.state === undefined ? "" : new TextDecoder().decode(Redacted.value(left.state))).toContain("slow")
         expect(left?.state === undefined ? "" : new TextDecoder().decode(Redacted.value(left.state))).toContain("first")
         yield* empty(folder)
@@ -175,7 +175,7 @@ describe("an agent", () => {
   )
 
   it.live(
-    "takes no more Runs than it has places",
+    "takes no more Runs than it has slots for",
     () =>
       Effect.gen(function* () {
         const { server, snapshot, start } = yield* staged(1)
@@ -193,7 +193,7 @@ describe("an agent", () => {
   )
 
   it.live(
-    "opens no offer that its server did not sign, reports it, and continues",
+    "opens no offer that its server has not signed, reports it, and continues",
     () =>
       Effect.gen(function* () {
         const { server, snapshot, start } = yield* staged(1)
@@ -225,12 +225,12 @@ describe("an agent", () => {
   )
 
   it.live(
-    "keeps secrets out of its folder, and sends none in clear",
+    "keeps secrets out of its folder, and sends none in plaintext",
     () =>
       Effect.gen(function* () {
         const { agent, folder, server, snapshot } = yield* withAgent(1)
         const plan = yield* planned(server, snapshot)
-        // The result is held back, so that everything the agent keeps of a Run still exists.
+        // The result is held back, so everything the agent keeps for a Run still exists.
         server.faults.push({ message: "Result", lost: "request", times: 1 })
         const apply = yield* addApply(server, snapshot, plan)
         yield* heard(apply, "Start")

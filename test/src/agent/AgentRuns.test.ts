@@ -21,8 +21,8 @@ const guardThat = (moved: Array<number>) =>
     })
   )
 
-describe("the Runs that an agent holds", () => {
-  it.live("a renewal extends the lease of a Run that was accepted, and not that of an offer", () =>
+describe("the Runs held by an agent", () => {
+  it.live("a renewal extends the lease of an accepted Run, but not that of an offer", () =>
     Effect.gen(function* () {
       const moved: Array<number> = []
       const folder = yield* temporaryFolder

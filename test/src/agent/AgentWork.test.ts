@@ -23,10 +23,10 @@ import { steadySession } from "./support/SteadySession.ts"
 
 const encodeJob = Schema.encodeEffect(Schema.fromJsonString(ApplyJob))
 
-/** Of an offer, whatever the lease that its Run gets later. */
+/** Applies to an offer, whatever lease its Run gets later. */
 const killedAfterSeconds = 24
 
-/** The work of an agent whose server answers `Next` like this. `leased` is the lease of the first offer. */
+/** The work of an agent whose server responds to `Next` as given. `leased` is the first offer's lease. */
 const polling = Effect.fnUntraced(function* (next: (claim: string) => Effect.Effect<Response>) {
   const leased = yield* Deferred.make<Lease>()
   const text = new TextEncoder().encode(yield* encodeJob(job))
@@ -82,7 +82,7 @@ const polling = Effect.fnUntraced(function* (next: (claim: string) => Effect.Eff
 })
 
 describe("the work of an agent", () => {
-  it.live("the lease of an offer counts from the first request for it, however often that is repeated", () =>
+  it.live("the lease of an offer counts from the first request for it, however often that request is repeated", () =>
     Effect.gen(function* () {
       const asked: Array<{ readonly claim: string; readonly at: number }> = []
       const leased = yield* polling((claim) =>
@@ -93,7 +93,7 @@ describe("the work of an agent", () => {
       )
       const lease = yield* leased
       const [first, , last] = asked
-      // The server offered it to the first request, whose answer was lost, and gives it to another agent 30 s after that.
+      // The server made the offer to the first request, whose response was lost, and gives it to another agent 30 s later.
       expect(new Set(asked.map(({ claim }) => claim)).size).toBe(1)
       expect(last?.at).toBeGreaterThan(first?.at ?? Number.POSITIVE_INFINITY)
       expect(lease.killAtBoot() - killedAfterSeconds).toBeLessThanOrEqual(first?.at ?? Number.NEGATIVE_INFINITY)

@@ -21,7 +21,7 @@ describe("the connection of an agent to its server", () => {
     { name: "each message and each transfer with a server of the release before is lost", takesFiles: false }
   ]) {
     it.live(
-      `delivers everything once even if the request or the answer of ${name}`,
+      `delivers everything once even if the request or the response of ${name}`,
       () =>
         Effect.gen(function* () {
           const { folder, server, snapshot, start } = yield* staged("held")
@@ -44,7 +44,7 @@ describe("the connection of an agent to its server", () => {
           const agent = yield* start
           const plan = yield* planned(server, snapshot)
           const apply = yield* addApply(server, snapshot, plan)
-          // A state is sent only while the tool works.
+          // A state is sent only while the tool is working.
           const lostStates = server.faults.filter(({ message }) => ["Checkpoint", "PUT state"].includes(message))
           yield* eventually(
             Effect.sync(() => lostStates.filter(({ times }) => times > 0)),
@@ -67,7 +67,7 @@ describe("the connection of an agent to its server", () => {
   }
 
   it.live(
-    "sends its files on their own to a server of the release before that takes the place of its own",
+    "sends its files separately to a server from the previous release that replaces its own",
     () =>
       Effect.gen(function* () {
         const { folder, server, snapshot, start } = yield* staged(3)
@@ -80,7 +80,7 @@ describe("the connection of an agent to its server", () => {
         server.cut(true)
         server.takeFiles(false)
         server.forgetSessions()
-        // Its result waits, made for the server of before.
+        // Its result is waiting, prepared for the previous server.
         yield* eventually(
           Effect.sync(() => readFileSync(join(folder, "runs", `${apply.runId}-1`, "record.json"), "utf8")),
           (record) => record.includes("ended")
@@ -96,7 +96,7 @@ describe("the connection of an agent to its server", () => {
     120_000
   )
 
-  it.effect("sends the files of a message on their own once it was not answered in time", () =>
+  it.effect("sends a message's files separately once the message has not been answered in time", () =>
     Effect.gen(function* () {
       const asked: Array<string> = []
       const client = HttpClient.make((request) =>
@@ -109,7 +109,7 @@ describe("the connection of an agent to its server", () => {
           }
           const carries = body.includes('"bytes"')
           asked.push(carries ? "Result with files" : "Result")
-          // The line takes longer for such a message than the agent waits.
+          // The line takes longer to send such a message than the agent waits.
           if (carries) return yield* asked.length === 1 ? Effect.never : Effect.die(new Error("It is sent again"))
           const exit = { _tag: "Exit", requestId: JSON.parse(body).id, exit: { _tag: "Success", value: null } }
           return answer(`${JSON.stringify(exit)}\n`)

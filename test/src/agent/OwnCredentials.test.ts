@@ -30,7 +30,7 @@ const having = Effect.fnUntraced(function* (describe: (folder: string) => unknow
   return { folder, own }
 })
 
-/** Writes what enrolment leaves in an agent's folder. */
+/** Writes what enrolment leaves behind in an agent's folder. */
 const enrolIn = (folder: string, pool: string) => {
   const key = "k".repeat(43)
   const agentId = "agt_01000000000000000000000000"
@@ -44,7 +44,7 @@ const enrolIn = (folder: string, pool: string) => {
 }
 
 describe("an agent's own credentials", () => {
-  it.live("are read for each Run, without the line break at the end of a file, and named when complete", () =>
+  it.live("are read for each Run, without a trailing line break, and named only when complete", () =>
     Effect.gen(function* () {
       const { folder, own } = yield* having((at) => ({
         cloud: {
@@ -77,7 +77,7 @@ describe("an agent's own credentials", () => {
     })
   )
 
-  it.live("have a mark once the agent is enrolled, which differs for other values or another label", () =>
+  it.live("have a mark once the agent is enrolled, which differs for different values or another label", () =>
     Effect.gen(function* () {
       const { folder, own } = yield* having((at) => {
         const env = { DEMO_TOKEN: { file: join(at, "secret") } }
@@ -91,25 +91,25 @@ describe("an agent's own credentials", () => {
       )
       const first = yield* marks
       expect(Object.keys(first)).toEqual(["cloud", "other", "labelled"])
-      // The same values under another name have another mark.
+      // The same values under another name get a different mark.
       expect(new Set(Object.values(first)).size).toBe(3)
       expect((yield* credentials.read("cloud")).mark).toBe(first["cloud"])
       writeFileSync(join(folder, "secret"), "replaced-credential")
       const second = yield* marks
       expect(second["cloud"]).not.toBe(first["cloud"])
       expect(second["labelled"]).toBe(first["labelled"])
-      // While the file is being replaced, the mark stays.
+      // While the file is being replaced, the mark remains the same.
       writeFileSync(join(folder, "secret"), "")
       expect(yield* marks).toEqual(second)
       writeFileSync(join(folder, "secret"), `${secret}\n`)
       expect(yield* marks).toEqual(first)
-      // The same values in another pool have another mark.
+      // The same values in another pool get a different mark.
       enrolIn(folder, "near")
       expect((yield* marks)["cloud"]).not.toBe(first["cloud"])
     })
   )
 
-  it.live("are given to nobody where modules run without isolation, unless the agent's operator says so", () =>
+  it.live("are given to nobody if modules run without isolation, unless the agent's operator allows it", () =>
     Effect.gen(function* () {
       const { own } = yield* having((folder) => {
         const env = { DEMO_TOKEN: { file: join(folder, "secret") }, DEMO_HOME: { variable: "HOME" } }
@@ -125,28 +125,30 @@ describe("an agent's own credentials", () => {
     })
   )
 
-  it.live("are refused at the start if they could not be kept out of the plan file, or are not described exactly", () =>
-    Effect.gen(function* () {
-      for (const [described, why] of [
-        [{ cloud: { env: { TF_VAR_token: { file: "/x" } } } }, "is an input of the module"],
-        [{ cloud: { env: { PATH: { file: "/x" } } } }, "reserved"],
-        [{ cloud: { env: { A_B: { file: "secret" } } } }, "absolute"],
-        [{ cloud: { env: { A_B: { value: secret } } } }, "holds no values itself"],
-        [{ cloud: { env: { A_B: secret } } }, "holds no values itself"],
-        [{ cloud: { files: [{ name: "../x", path: "/x" }] } }, "file name"],
-        [{ cloud: { files: [{ name: "x", path: "x" }] } }, "absolute"],
-        [{ cloud: { env: { A_B: { file: "/x" } }, files: [{ name: "x", path: "/x", envName: "A_B" }] } }, "twice"],
-        [{ cloud: { env: { A_B: { file: "/x" } }, label: "two words" } }, "not valid"],
-        [{ cloud: { env: { A_B: { file: "/x" } }, label: "x".repeat(33) } }, "not valid"],
-        [{ cloud: {} }, "names no variable"],
-        [{ Cloud: { env: { A_B: { file: "/x" } } } }, "not valid"],
-        ["{", "not valid"]
-      ] as const) {
-        const { own } = yield* having(() => described)
-        const refused = yield* Effect.flip(own)
-        expect(refused.message).toContain(why)
-        expect(refused.message).not.toContain(secret)
-      }
-    })
+  it.live(
+    "are refused at startup if they could not be kept out of the plan file or their description is not exact",
+    () =>
+      Effect.gen(function* () {
+        for (const [described, why] of [
+          [{ cloud: { env: { TF_VAR_token: { file: "/x" } } } }, "is an input of the module"],
+          [{ cloud: { env: { PATH: { file: "/x" } } } }, "reserved"],
+          [{ cloud: { env: { A_B: { file: "secret" } } } }, "absolute"],
+          [{ cloud: { env: { A_B: { value: secret } } } }, "holds no values itself"],
+          [{ cloud: { env: { A_B: secret } } }, "holds no values itself"],
+          [{ cloud: { files: [{ name: "../x", path: "/x" }] } }, "file name"],
+          [{ cloud: { files: [{ name: "x", path: "x" }] } }, "absolute"],
+          [{ cloud: { env: { A_B: { file: "/x" } }, files: [{ name: "x", path: "/x", envName: "A_B" }] } }, "twice"],
+          [{ cloud: { env: { A_B: { file: "/x" } }, label: "two words" } }, "not valid"],
+          [{ cloud: { env: { A_B: { file: "/x" } }, label: "x".repeat(33) } }, "not valid"],
+          [{ cloud: {} }, "names no variable"],
+          [{ Cloud: { env: { A_B: { file: "/x" } } } }, "not valid"],
+          ["{", "not valid"]
+        ] as const) {
+          const { own } = yield* having(() => described)
+          const refused = yield* Effect.flip(own)
+          expect(refused.message).toContain(why)
+          expect(refused.message).not.toContain(secret)
+        }
+      })
   )
 })

@@ -15,10 +15,10 @@ import { serve } from "../operator/support/Server.ts"
 
 const older = [backupName(Date.parse("2020-01-01T00:00:00Z")), backupName(Date.parse("2020-01-02T00:00:00Z"))]
 
-/** What a crash left. */
+/** What a crash left behind. */
 const leftOver = `${backupName(Date.parse("2020-01-03T00:00:00Z"))}.unverified.partial`
 
-/** A folder with two old backups and an unrelated file, and the settings to write into it. */
+/** A folder with two old backups and an unrelated file, and the settings for writing into it. */
 const prepared = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const root = yield* folder
@@ -134,7 +134,7 @@ describe("scheduled backups", () => {
       const { notices } = yield* scheduled(dataDir, `${backups}/gone`)
       expect(yield* notices).toEqual(["backup_failed", "key_beside_data"])
       expect(yield* files.exists(`${backups}/gone`)).toBe(false)
-      // One attempt an hour, not one at each check.
+      // One attempt an hour, rather than one at every check.
       expect((yield* Metric.value(failedBackups)).count).toBe(failedBefore + 1)
     })
   )

@@ -11,7 +11,7 @@ const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
 afterAll(tests.dispose)
 
 tests.live(
-  "both report a missing snapshot that a Capsule needs, and doctor a damaged one; once restored, neither does",
+  "both report a missing snapshot that a Capsule needs, and doctor reports a damaged one; once it is restored, neither does",
   () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
@@ -27,7 +27,7 @@ tests.live(
       const bytes = yield* files.readFile(archive)
       bytes[20] = (bytes[20] ?? 0) ^ 1
       yield* files.writeFile(archive, bytes)
-      // The start only checks that it exists: its contents are verified when a Run reads it.
+      // Startup only checks that it exists; its contents are verified when a Run reads it.
       expect(yield* said).toEqual(["warning", "ok"])
       yield* files.remove(archive)
       const lost = yield* both
@@ -41,7 +41,7 @@ tests.live(
           remedy: expect.stringContaining("Put it back from a copy of the data folder.")
         }
       ])
-      // The next plan repairs it, so the server can work.
+      // The next plan repairs it, so the server can run.
       expect(lost.map(isHealthy)).toEqual([true, true])
       yield* files.rename(`${archive}.copy`, archive)
       expect(yield* said).toEqual(["ok", "ok"])

@@ -18,7 +18,7 @@ const filesBelow = Effect.fnUntraced(function* (root: string) {
   return names.filter((name) => name.endsWith(".tar.zst") || name.endsWith(".tar")).toSorted()
 })
 
-/** `file` with one bit of the byte at `at` flipped, as another file. */
+/** A copy of `file` with one bit of the byte at `at` flipped. */
 const damaged = Effect.fnUntraced(function* (file: string, at: number) {
   const files = yield* FileSystem.FileSystem
   const bytes = yield* files.readFile(file)
@@ -28,7 +28,7 @@ const damaged = Effect.fnUntraced(function* (file: string, at: number) {
 })
 
 describe("a backup of a whole installation", () => {
-  live("contains what existing Capsules need, is verified by restoring it, and completes another folder", () =>
+  live("contains what existing Capsules need, is verified by restoring it, and fills in another folder", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const root = yield* folder
@@ -81,7 +81,7 @@ describe("a backup of a whole installation", () => {
         1,
         expect.stringContaining(`the snapshot ${digest} in it is not what was sealed`)
       ])
-      // Another installation's key neither proves nor opens anything.
+      // Another installation's key neither authenticates nor opens anything.
       yield* files.makeDirectory(`${root}/foreign`)
       yield* files.writeFileString(`${root}/foreign/key`, "ab".repeat(32), { mode: 0o600 })
       const foreign = yield* svc([
@@ -97,7 +97,7 @@ describe("a backup of a whole installation", () => {
         expect.stringContaining(`was written with the master key ${whole.neededKeyIds[0]}`)
       ])
 
-      // A setting leaves the files out, and a damaged one is not copied as if it were intact.
+      // A setting leaves the files out; a damaged file is not copied as if it were intact.
       expect(yield* backup("lean", "--backup-snapshots", "false")).toMatchObject({ files: "left_out", entries: [] })
       expect(yield* verified("lean")).toMatchObject({ code: 0, snapshots: 0, absent: [{ digest }], problems: [] })
       const healthy = yield* files.readFile(archive)
@@ -108,7 +108,7 @@ describe("a backup of a whole installation", () => {
       expect(yield* backup("gone")).toMatchObject({ missing: [{ digest }] })
       yield* files.writeFile(archive, healthy)
 
-      // A file of the backup replaces a damaged one.
+      // A file from the backup replaces a damaged one.
       const target = `${root}/found`
       yield* files.makeDirectory(`${target}/snapshots/${archives[0]?.slice(0, 2)}`, { recursive: true, mode: 0o700 })
       yield* files.writeFileString(`${target}/snapshots/${archives[0]}`, "damaged")
@@ -122,7 +122,7 @@ describe("a backup of a whole installation", () => {
       const head = Buffer.from(yield* files.readFile(`${target}/svc.sqlite`))
       expect(head.includes("svc-backup-seal")).toBe(false)
 
-      // A sealed value that was moved elsewhere is detected before the backup is needed.
+      // A sealed value moved to another place is detected before the backup is needed.
       const sql = yield* SqlClient.SqlClient
       const [state] = yield* sql`SELECT id, state FROM state_versions LIMIT 1`
       yield* sql`UPDATE state_versions SET generation = generation + 1 WHERE id = ${String(state?.["id"])}`
@@ -135,7 +135,7 @@ describe("a backup of a whole installation", () => {
     }).pipe(Effect.provide(testPlane()))
   )
 
-  live("includes the build of an applied Capsule, whose next drift check needs it", () =>
+  live("includes the build of an applied Capsule, which its next drift check needs", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const root = yield* folder

@@ -23,7 +23,7 @@ describe("svc", () => {
     })
   )
 
-  live("reports usage and settings errors on standard error, as JSON where requested", () =>
+  live("reports usage and settings errors on standard error, as JSON if requested", () =>
     Effect.gen(function* () {
       const [flag, value, missing, terminal] = yield* Effect.all([
         svc(["doctor", "--nonsense", "--json"]),
@@ -96,7 +96,7 @@ describe("svc", () => {
         svc(["link", "check", `${link}${back}https://app.example.com/back`, "--json"]),
         svc(["link", "check", `${link}${back}https://svc.example.com/back`, "--json"])
       ])
-      // The same verdicts as the service: a file beyond the limit, and a return address that is the service itself.
+      // The same verdicts as the service gives: a file over the limit, and a return address that is the service itself.
       expect(JSON.parse(large.out).diagnostics.map(({ code }: { code: string }) => code)).toEqual(["json_too_large"])
       expect([large.code, elsewhere.code, home.code]).toEqual([1, 0, 1])
       expect(home.out).toContain("invalid_return_uri")
@@ -176,7 +176,7 @@ describe("svc", () => {
       const backup = `${dataDir}-backup.sqlite`
       expect((yield* svc(["backup", "--data-dir", dataDir, backup])).code).toBe(0)
       expect((yield* svc(["backup", "--data-dir", dataDir, backup])).code).toBe(1)
-      // Without the key that authenticates it, the file cannot be checked.
+      // The file cannot be checked without the key that authenticates it.
       const keyless = yield* svc(["restore", "--data-dir", `${dataDir}-2`, backup])
       expect([keyless.code, keyless.error.includes("authenticated with the master key")]).toEqual([1, true])
       const withKey = ["--master-key-file", `${dataDir}/master.key`]

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { serve } from "../operator/support/Server.ts"
 import { folder, live, svc } from "./support/CommandLine.ts"
 
-live("svc compact converts the database of a stopped server, and refuses while one runs", () =>
+live("svc compact converts the database of a stopped server, and refuses while a server is running", () =>
   Effect.gen(function* () {
     const dataDir = `${yield* folder}/data`
     const compact = svc(["compact", "--data-dir", dataDir, "--json"])
@@ -16,7 +16,7 @@ live("svc compact converts the database of a stopped server, and refuses while o
         expect(refused.error).not.toBe("")
       })
     )
-    // As an earlier release made it.
+    // As created by an earlier release.
     yield* Effect.sync(() => {
       const old = new DatabaseSync(`${dataDir}/svc.sqlite`)
       old.exec("PRAGMA journal_mode=DELETE; PRAGMA auto_vacuum=NONE; VACUUM; PRAGMA journal_mode=WAL")
@@ -31,7 +31,7 @@ live("svc compact converts the database of a stopped server, and refuses while o
       expect(converted.prepare("PRAGMA auto_vacuum").get()).toEqual({ auto_vacuum: 2 })
       converted.close()
     })
-    // The server starts on it.
+    // The server can start on it.
     yield* Effect.scoped(serve(dataDir))
   })
 )

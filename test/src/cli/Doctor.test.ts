@@ -30,17 +30,14 @@ const doctor = Effect.fn("doctor")(function* (dataDir: string, environment: Read
 
 const stored = (dataDir: string) => Layer.fresh(Database.layer.pipe(Layer.provide(DataFolder.layer(dataDir))))
 
-/** A data folder that a server has used and closed cleanly. */
+/** A data folder that a server has used and shut down cleanly. */
 const usedFolder = Effect.gen(function* () {
   const dataDir = `${yield* folder}/data`
   yield* Effect.scoped(Layer.build(Layer.fresh(storage(yield* testSettings({ dataDir })))))
   return dataDir
 })
 
-/**
- * Names, times and digests of everything in a folder. Not while the database is open: reading its files would release
- * its locks.
- */
+/** Names, times and digests of everything in a folder. Not for an open database: reading its files would release its locks. */
 const contentOf = Effect.fn("contentOf")(function* (dataDir: string) {
   const files = yield* FileSystem.FileSystem
   return yield* Effect.forEach((yield* files.readDirectory(dataDir, { recursive: true })).sort(), (name) =>
@@ -79,7 +76,7 @@ describe("svc doctor", () => {
     })
   )
 
-  live("leaves no trace in a folder that was closed cleanly, or whose server was killed", () =>
+  live("leaves no trace in a folder that was shut down cleanly or whose server was killed", () =>
     Effect.gen(function* () {
       const dataDir = yield* usedFolder
       const closed = yield* contentOf(dataDir)
@@ -93,7 +90,7 @@ describe("svc doctor", () => {
       )
       const killed = yield* contentOf(dataDir)
       expect(killed.map(({ name }) => name)).toContain("svc.sqlite-wal")
-      // Data that is only in the log is seen as well.
+      // Data that exists only in the log is seen as well.
       const second = yield* doctor(dataDir)
       expect([second.code, second.of("migrations")?.status, second.of("database")?.status]).toEqual([1, "error", "ok"])
       expect(yield* contentOf(dataDir)).toEqual(killed)
@@ -153,7 +150,7 @@ describe("svc doctor", () => {
     })
   )
 
-  live("does not mistake another shell's settings for a fault of the server", () =>
+  live("does not mistake another shell's settings for a server fault", () =>
     Effect.gen(function* () {
       const dataDir = yield* usedFolder
       const otherKey = { SVC_MASTER_KEY: "ab".repeat(32) }

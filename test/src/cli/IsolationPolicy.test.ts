@@ -22,7 +22,7 @@ describe("a machine where no level of isolation works", () => {
           const step: Step = JSON.parse(line)
           return step.sandbox === undefined ? [] : [step.sandbox]
         })
-        // Each plan was reviewed with its level visible.
+        // Each plan was reviewed with its isolation level visible.
         expect(new Set(levels)).toEqual(new Set(["process"]))
       }).pipe(onBareMachine)
     )
@@ -41,7 +41,7 @@ describe("a machine where no level of isolation works", () => {
     }).pipe(onBareMachine)
   )
 
-  live("continues when the operator switched isolation off, and doctor says what that means", () =>
+  live("keeps working when the operator has switched isolation off, and doctor explains what that means", () =>
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/data`
       const { out } = yield* svc(["doctor", "--data-dir", dataDir, "--json", "--runner-isolation", "off"])

@@ -6,7 +6,7 @@ import { platform } from "../../../src/composition/Platform.ts"
 import { it } from "../../support/Effect.ts"
 import { httpServer } from "../../support/HttpServer.ts"
 
-/** A server with the device flow. Its answers to polling come from `polls`, in order. */
+/** A server with the device flow. It answers polling requests from `polls`, in order. */
 const deviceServer = Effect.fn("deviceServer")(function* (polls: ReadonlyArray<object>) {
   const state = { polls: [...polls], forms: [] as Array<string>, expiresIn: 900, origin: "" }
   const { origin, requests } = yield* httpServer((request, response) => {
@@ -99,7 +99,7 @@ it.live("login waits for the browser, keeps the tokens private, and renews them"
     )
     const mistyped = yield* svc("token", "lisst")
     expect([mistyped.done, mistyped.out]).toEqual([false, ""])
-    // Readable by others: not used.
+    // Others can read it, so it is not used.
     yield* files.chmod(file, 0o644)
     expect((yield* svc("token")).error).toContain("Others on this machine")
     yield* files.chmod(file, 0o600)

@@ -7,7 +7,7 @@ import { it } from "../../support/Effect.ts"
 import { formFields } from "../accounts/oidc/support/Browser.ts"
 import { servedPerson } from "../support/ServedPerson.ts"
 
-/** A served control plane with one person, signed in at a browser. */
+/** A served control plane with one person, who is signed in with a browser. */
 const served = Effect.gen(function* () {
   const { cookie, dataDir, url } = yield* servedPerson
   const browse = (address: string, form?: Record<string, string>) =>
@@ -27,7 +27,7 @@ const served = Effect.gen(function* () {
   return { browse, home: `${dataDir}-home`, page, url }
 })
 
-/** The program at its own terminal; its output so far can be read while it runs. */
+/** The program at its own terminal; its output so far can be read while it is running. */
 const terminal = (home: string) => {
   const environment = ConfigProvider.layer(ConfigProvider.fromEnvRecord({ HOME: home }))
   return <A, E, R>(use: Effect.Effect<A, E, R>) => Effect.provide(use, Layer.mergeAll(environment, TestConsole.layer))
@@ -40,7 +40,7 @@ const invited = said.pipe(
 )
 
 it.live(
-  "svc login: a person approves it at the issuer's page, its token works until they log out",
+  "svc login: a person approves it on the issuer's page, and its token works until they log out",
   () =>
     Effect.gen(function* () {
       const { browse, home, page, url } = yield* served
@@ -59,7 +59,7 @@ it.live(
         const [, address = ""] = /Open (\S+)/.exec(yield* invited) ?? []
         const [, code = ""] = /code (\S+)\./.exec(yield* said) ?? []
         expect(new URL(address).origin).toBe(url)
-        // Following the link shows the code and approves nothing: the person compares it and continues by hand.
+        // Following the link shows the code and approves nothing: the person compares it and confirms by hand.
         const form = yield* page(address)
         expect(form).toContain(code)
         const ask = { user_code: code, decision: "look", token: formFields(form).token }

@@ -29,7 +29,7 @@ const machine = Effect.gen(function* () {
     version
   ]
   const nothingOnPath = ConfigProvider.layer(ConfigProvider.fromEnvRecord({ PATH: "" }))
-  /** The server's actions at start. */
+  /** What the server does at startup. */
   const start = Effect.gen(function* () {
     const settings = yield* loadSettings(new Map(Object.entries({ dataDir, ...given })), Option.none())
     const found = toolchain(settings).pipe(Layer.provide(Layer.fresh(DataFolder.layer(dataDir))))
@@ -46,25 +46,27 @@ const machine = Effect.gen(function* () {
 })
 
 describe("a machine without a tool", () => {
-  live("gets the release when the server starts; svc doctor reports it before and after, and fetches nothing", () =>
-    Effect.gen(function* () {
-      const { dataDir, doctor, key, mirror, start } = yield* machine
-      const files = yield* FileSystem.FileSystem
-      mirror.publish(version, yield* release(version, key.secret))
-      const before = yield* doctor()
-      expect([before.ok, before.tool.status, mirror.requests()]).toEqual([true, "warning", 0])
-      expect(before.tool.message).toContain(`downloads OpenTofu ${version} when it starts`)
-      expect(before.tool.remedy).toContain(mirror.url.href)
-      expect(yield* files.readDirectory(dataDir)).toEqual(["key.asc"])
-      const tool = yield* start
-      const asked = mirror.requests()
-      expect(asked).toBeGreaterThan(0)
-      const after = yield* doctor()
-      expect([after.ok, after.tool.status, after.tool.message]).toEqual([true, "ok", describeTool(tool)])
-      expect(after.tool.message).toStartWith(`OpenTofu ${version}, downloaded by this service and verified: `)
-      expect((yield* doctor("--tool-download", "off")).tool).toEqual(after.tool)
-      expect(mirror.requests()).toBe(asked)
-    })
+  live(
+    "downloads the release when the server starts; svc doctor reports on it before and after, and downloads nothing",
+    () =>
+      Effect.gen(function* () {
+        const { dataDir, doctor, key, mirror, start } = yield* machine
+        const files = yield* FileSystem.FileSystem
+        mirror.publish(version, yield* release(version, key.secret))
+        const before = yield* doctor()
+        expect([before.ok, before.tool.status, mirror.requests()]).toEqual([true, "warning", 0])
+        expect(before.tool.message).toContain(`downloads OpenTofu ${version} when it starts`)
+        expect(before.tool.remedy).toContain(mirror.url.href)
+        expect(yield* files.readDirectory(dataDir)).toEqual(["key.asc"])
+        const tool = yield* start
+        const asked = mirror.requests()
+        expect(asked).toBeGreaterThan(0)
+        const after = yield* doctor()
+        expect([after.ok, after.tool.status, after.tool.message]).toEqual([true, "ok", describeTool(tool)])
+        expect(after.tool.message).toStartWith(`OpenTofu ${version}, downloaded by this service and verified: `)
+        expect((yield* doctor("--tool-download", "off")).tool).toEqual(after.tool)
+        expect(mirror.requests()).toBe(asked)
+      })
   )
 
   live("says what to do when downloads are off", () =>

@@ -14,7 +14,7 @@ const policy = (region: string) =>
   })
 
 describe("the policy file on the command line", () => {
-  live("is validated as a whole, with the location of each fault and 1 for an invalid one", () =>
+  live("is validated as a whole, reporting the location of each fault, and exit code 1 if invalid", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const at = yield* folder
@@ -104,7 +104,7 @@ describe("the policy file on the command line", () => {
       yield* files.writeFileString(policyFile, policy("eu-1"))
       const settings = yield* loadSettings(new Map([["policyFile", policyFile]]), Option.none())
       yield* Effect.gen(function* () {
-        // Taken once, as by a layer that lives as long as the server.
+        // Read once, as by a layer that lives as long as the server.
         const configs = yield* OperatorConfigs
         const region = () => configs.baseConfigs[0]?.variables?.["region"]
         yield* files.writeFileString(policyFile, policy("eu-2"))

@@ -13,10 +13,10 @@ import { inProcess, succeeded } from "./support/InProcess.ts"
 interface Broken {
   readonly name: string
   readonly check: string
-  /** In a process of its own: when the database refuses, more has begun than when files do, and the process ends as well. */
+  /** In a process of its own: when the database refuses, more has started than when files do, and the process ends as well. */
   readonly inOwnProcess?: true
   readonly spoil: (dataDir: string) => Effect.Effect<unknown, unknown, Needs>
-  /** Does what the printed words say, and returns the data folder from then on. */
+  /** Follows the printed instructions, and returns the data folder to use from then on. */
   readonly mend: (dataDir: string, words: string) => Effect.Effect<string, unknown, Needs>
 }
 
@@ -26,7 +26,7 @@ const pageBytes = 4096
 const slowMachine = 240_000
 const { doctor, serve } = inProcess
 
-/** Faults that make both refuse a folder. */
+/** Faults for which both refuse a folder. */
 const refusals: ReadonlyArray<Broken> = [
   {
     name: "a damaged page",
@@ -106,11 +106,11 @@ interface Odd {
   readonly environment: Readonly<Record<string, string>>
   /** Served in a process of its own, with these variables. */
   readonly inOwnProcess?: true
-  /** The environment that follows the remedy. */
+  /** The environment after the remedy has been applied. */
   readonly mended: (dataDir: string) => Effect.Effect<Readonly<Record<string, string>>, unknown, Needs>
 }
 
-/** Faults in the settings of a server that starts nevertheless. */
+/** Faults in the settings of a server that starts anyway. */
 const warnings: ReadonlyArray<Odd> = [
   {
     name: "a misspelt setting",
@@ -131,12 +131,12 @@ const warnings: ReadonlyArray<Odd> = [
   }
 ]
 
-describe("svc doctor and svc serve check the same", () => {
+describe("svc doctor and svc serve check the same things", () => {
   live(
     "a file that the server's user cannot open: refused, and fixed by the remedy",
     () =>
       Effect.gen(function* () {
-        // Root may open every file, unless a process of it gives up that capability.
+        // Root can open every file unless its process gives up that capability.
         const { doctor, serve } = apart
         const dataDir = yield* usedFolder
         yield* shell(`chmod 0 '${dataDir}/svc.sqlite'`)
@@ -198,7 +198,7 @@ describe("svc doctor and svc serve check the same", () => {
   }
 
   live(
-    "a server that hangs keeps its lock: both name its process, and ending it is the whole remedy",
+    "a server that hangs keeps its lock: both name its process, and ending that process is the whole remedy",
     () =>
       Effect.gen(function* () {
         const dataDir = yield* usedFolder
@@ -269,7 +269,7 @@ describe("svc doctor and svc serve check the same", () => {
   if (mountRefusal !== undefined) test.skip(`a disk that is nearly full: ${mountRefusal}`, () => {})
   else
     live(
-      "a disk that is nearly full: an error in the same words that prevents no start, and ends with more space",
+      "a disk that is nearly full: an error in the same words that does not prevent startup, and clears once there is more space",
       () =>
         Effect.gen(function* () {
           const dataDir = `${yield* folder}/data`
@@ -288,7 +288,7 @@ describe("svc doctor and svc serve check the same", () => {
       slowMachine
     )
 
-  live("hardly any disk space left: an error that prevents no start", () =>
+  live("hardly any disk space left: an error that does not prevent startup", () =>
     Effect.gen(function* () {
       const look = yield* lookAtDataFolder(yield* folder)
       const findings = yield* folderFindings({ ...look, free: Option.some(1000) })
@@ -299,7 +299,7 @@ describe("svc doctor and svc serve check the same", () => {
 
   // Only root can change a file's owner and still open it.
   if (isRoot)
-    live("root is warned of files that the server's user cannot open", () =>
+    live("root is warned about files that the server's user cannot open", () =>
       Effect.gen(function* () {
         const dataDir = yield* usedFolder
         const other = 61_001

@@ -8,7 +8,7 @@ const entry = fileURLToPath(new URL("../../../src/client/index.ts", import.meta.
 const bundle = (target: "browser" | "node") =>
   Bun.build({ entrypoints: [entry], target, format: "esm", metafile: true, minify: true })
 
-test("the client is bundled for browsers without code of Node, the service or a server", async () => {
+test("the client is bundled for browsers without code from Node, the service or a server", async () => {
   const built = await bundle("browser")
   expect(built.success).toBe(true)
   const inputs = Object.entries(built.metafile?.inputs ?? {})
@@ -19,11 +19,11 @@ test("the client is bundled for browsers without code of Node, the service or a 
   expect(own.filter((path) => !/(?:^|\/)(?:schema|src\/client)\//.test(path))).toEqual([])
 })
 
-// All of it: effect takes two thirds, the declarations of every route and record the rest. What only a server needs
-// (prose, access rules, the grammar of manifests) is in files that they do not import.
+// The whole bundle: effect takes up two thirds, the declarations of every route and record the rest. What only a server needs
+// (prose, access rules, the manifest grammar) is in files that they do not import.
 const mostBytes = 90_000
 
-test("the client with effect takes less than 90 KB of a page, compressed", async () => {
+test("the client with effect adds less than 90 KB to a page, compressed", async () => {
   const [output] = (await bundle("browser")).outputs
   const bytes = new Uint8Array((await output?.arrayBuffer()) ?? new ArrayBuffer(0))
   expect(bytes.length).toBeGreaterThan(mostBytes)
@@ -34,7 +34,7 @@ test("the browser bundle runs without process, Buffer or Bun", async () => {
   const { outputs } = await Bun.build({ entrypoints: [entry], target: "browser", format: "cjs" })
   const code = await (outputs[0]?.text() ?? "")
   const module = { exports: {} }
-  // Only the globals of browsers.
+  // Only the globals that browsers provide.
   const web = {
     URL,
     URLSearchParams,

@@ -24,7 +24,7 @@ const nodeProgram = fileURLToPath(new URL("support/NodeProgram.ts", import.meta.
 const as = (url: string, token: string) => ({ baseUrl: url, token: Redacted.make(token) })
 
 describe("following a Run with the client", () => {
-  live("yields every event once, in order, as they come", () =>
+  live("yields every event once, in order, as they arrive", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       const { url } = yield* TestServer
@@ -117,7 +117,7 @@ describe("following a Run with the client", () => {
   it.live("behaves the same on Node", () =>
     Effect.gen(function* () {
       const node = Bun.which("node")
-      // Every machine with an npm installation has it.
+      // It is available on every machine with npm installed.
       if (node === null) return
       const journal = yield* Journal
       const { url } = yield* TestServer

@@ -7,7 +7,7 @@ import { it } from "../../support/Effect.ts"
 
 type Answer = { readonly status: number; readonly retryAfter?: string } | "unreachable"
 
-/** A server that returns these responses in order, and the requests that it received. */
+/** A server that returns these responses in order, and the requests it has received. */
 const serverWith = (answers: ReadonlyArray<Answer>) => {
   const asked: Array<string> = []
   const client = HttpClient.make((request) => {
@@ -44,18 +44,18 @@ const ended = Effect.fnUntraced(
   Effect.provide(Layer.mergeAll(TestClock.layer()))
 )
 
-describe("a request of the client", () => {
+describe("a client request", () => {
   it.effect("is repeated when the server was too busy, and nothing can happen twice", () =>
     Effect.gen(function* () {
       const busy = { status: 503, retryAfter: "2" }
       expect(yield* ended([busy, { status: 429, retryAfter: "60" }], get)).toEqual([200, 3])
       expect(yield* ended([busy, { status: 503 }], keyed)).toEqual([200, 3])
-      // Without a key the first request may have been carried out.
+      // Without a key, the first request may already have been carried out.
       expect(yield* ended([busy], post)).toEqual([503, 1])
     })
   )
 
-  it.effect("is repeated when it did not arrive", () =>
+  it.effect("is repeated if it did not arrive", () =>
     Effect.gen(function* () {
       expect(yield* ended(["unreachable", "unreachable"], get)).toEqual([200, 3])
       expect(yield* ended(["unreachable"], post)).toEqual(["unreachable", 1])

@@ -13,7 +13,7 @@ import { logging } from "../../../src/observability/Logging.ts"
 import { it } from "../../support/Effect.ts"
 import { migratedFolder } from "../../support/MigratedDatabase.ts"
 
-/** What the first request of every page returns on a machine with these levels. */
+/** The notice that every page gets with its first request, on a machine with these levels. */
 const noticesOf = (isolation: "auto" | "off", levels: typeof defaultSandboxSettings.levels) =>
   Effect.gen(function* () {
     const dataDir = yield* migratedFolder
@@ -35,7 +35,7 @@ const noticesOf = (isolation: "auto" | "off", levels: typeof defaultSandboxSetti
   }).pipe(Effect.provideService(SandboxSettings, { ...defaultSandboxSettings, levels }), Effect.provide(platform))
 
 describe("what every page of the dashboard says about the isolation of Runs", () => {
-  it.live("nothing, where Runs are isolated", () =>
+  it.live("nothing when Runs are isolated", () =>
     Effect.gen(function* () {
       const notices = yield* noticesOf("auto", defaultSandboxSettings.levels)
       if (process.env["SVC_TEST_REQUIRE_ALL"] === "1") expect(notices).toEqual([])
@@ -43,13 +43,13 @@ describe("what every page of the dashboard says about the isolation of Runs", ()
     })
   )
 
-  it.live("that they are refused, where no level works", () =>
+  it.live("that they are refused when no level works", () =>
     Effect.gen(function* () {
       expect(yield* noticesOf("auto", [])).toEqual(["runs_refused"])
     })
   )
 
-  it.live("that modules are not isolated, where the operator disabled isolation", () =>
+  it.live("that modules are not isolated when the operator has disabled isolation", () =>
     Effect.gen(function* () {
       expect(yield* noticesOf("off", defaultSandboxSettings.levels)).toEqual(["isolation_off"])
     })

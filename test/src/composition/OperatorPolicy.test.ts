@@ -94,7 +94,7 @@ describe("OAuth helpers in the policy file", () => {
       return yield* Effect.flatMap(OAuthHelpers, Effect.succeed).pipe(Effect.provide(layer))
     }).pipe(Effect.provide(given))
 
-  it.live("are declared as the documentation shows, with the secret from elsewhere", () =>
+  it.live("are declared as the documentation shows, with the secret stored elsewhere", () =>
     Effect.gen(function* () {
       const helpers = yield* declared(yield* documented)
       expect(helpers.map(({ helper }) => helper)).toMatchObject([
@@ -106,7 +106,7 @@ describe("OAuth helpers in the policy file", () => {
     })
   )
 
-  it.live("are refused at start when they could not work", () =>
+  it.live("are refused at startup if they could not work", () =>
     Effect.gen(function* () {
       const text = yield* documented
       const changed = (from: string, to: string) => declared(text.replace(from, to))

@@ -12,7 +12,7 @@ import { it } from "../../support/Effect.ts"
 import { newKeyring, noKeys } from "./support/Keyrings.ts"
 import { placeMigratedDatabase } from "../../support/MigratedDatabase.ts"
 
-/** A folder with a data folder `a`. */
+/** A temporary folder containing a data folder `a`. */
 const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) =>
   Effect.tap(fs.makeTempDirectoryScoped({ prefix: "svc-test-" }), (root) => placeMigratedDatabase(`${root}/a`))
 )
@@ -108,7 +108,7 @@ const changed = (bytes: Uint8Array, at: number) => {
 
 const joined = (...parts: ReadonlyArray<Uint8Array>) => new Uint8Array(Buffer.concat(parts))
 
-it.live("refuses an edited backup, and says which part was changed", () =>
+it.live("refuses an edited backup, and names the part that was changed", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const root = yield* temporary
@@ -138,7 +138,7 @@ it.live("refuses an edited backup, and says which part was changed", () =>
       expect(error.message).toContain(reason === "is no database" ? "no backup" : "Nothing was restored")
       expect((yield* fs.readDirectory(`${root}/b`)).filter((entry) => entry.endsWith(".sqlite"))).toEqual([])
     }
-    // The flag for backups of older releases does not let an edited one through.
+    // The flag for backups from older releases does not let an edited backup through.
     yield* fs.writeFile(`${root}/edited`, changed(bytes, 5000))
     const still = yield* Effect.flip(
       restoreFrom(`${root}/edited`, `${root}/b`, { ...sealedWith(keyring), acceptUnauthenticated: true })
@@ -151,7 +151,7 @@ it.live("refuses an edited backup, and says which part was changed", () =>
   }).pipe(Effect.provide(platform))
 )
 
-it.live("names the master key that a backup needs", () =>
+it.live("names the master key that a backup requires", () =>
   Effect.gen(function* () {
     const root = yield* temporary
     const { file, keyring } = yield* sealed(root)
@@ -180,7 +180,7 @@ it.live("accepts an unauthenticated file only on request, and names the risk", (
   }).pipe(Effect.provide(platform))
 )
 
-it.live("sets aside the log of a lost database instead of replaying it into the restored one", () =>
+it.live("sets aside the log of a lost database instead of replaying it into the restored database", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path

@@ -23,7 +23,7 @@ it.live("creates a private folder, and closes an open one to others", () =>
   }).pipe(platform)
 )
 
-it.live("refuses a concurrent second server, and accepts the next one", () =>
+it.live("refuses a concurrent second server, and accepts the next one once the first has stopped", () =>
   Effect.gen(function* () {
     const folder = yield* temporary
     const open = Layer.build(Layer.fresh(DataFolder.layer(folder)))
@@ -80,7 +80,7 @@ it.live("every file of a served folder is private", () =>
   }).pipe(platform)
 )
 
-it.live("a refused claim within this process does not admit another process", () =>
+it.live("a refused claim in this process does not let another process in", () =>
   Effect.gen(function* () {
     const folder = yield* temporary
     yield* Layer.build(Layer.fresh(DataFolder.layer(folder)))
@@ -96,7 +96,7 @@ it.live("a refused claim within this process does not admit another process", ()
   }).pipe(platform)
 )
 
-it.live("says why a folder cannot be used", () =>
+it.live("explains why a folder cannot be used", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const root = yield* temporary
@@ -125,7 +125,7 @@ it.effect("distinguishes network file systems from local ones", () =>
   })
 )
 
-it.live("starts again on its own tables, and refuses those of a newer release", () =>
+it.live("starts again on its own tables, and refuses those from a newer release", () =>
   Effect.gen(function* () {
     const folder = yield* temporary
     const database = Layer.fresh(Database.layer.pipe(Layer.provide(DataFolder.layer(folder))))

@@ -37,7 +37,7 @@ const vanished = (...parts: ReadonlyArray<string>) => [
 
 describe("a data folder without its database", () => {
   live(
-    "is a new installation when it is empty, and the same one at the next start",
+    "is treated as a new installation when it is empty, and as the same one at the next start",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const root = yield* temporary
@@ -93,7 +93,7 @@ describe("a data folder without its database", () => {
           index,
           ...vanished(`holds ${named}, but no database`, "--new")
         ])
-        // Nothing was created, and a log is still there to be restored next to its database.
+        // Nothing was created, and the log is still there, ready to be restored alongside its database.
         expect(yield* fs.exists(`${at}/instance.creating`)).toBe(false)
         if (named.includes("-wal")) {
           expect(yield* fs.readFileString(`${at}/svc.sqlite-wal`)).toBe("frames of a lost database")
@@ -103,7 +103,7 @@ describe("a data folder without its database", () => {
   )
 
   live(
-    "is refused after its database was removed, and served again once it is back",
+    "is refused after its database has been removed, and served again once it is back",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const at = `${yield* temporary}/data`
@@ -116,7 +116,7 @@ describe("a data folder without its database", () => {
   )
 
   live(
-    "starts over with --new, which moves the remains aside, and is refused for other folders",
+    "starts over with --new, which moves the remains aside, and refuses other folders",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const at = `${yield* temporary}/data`
@@ -164,7 +164,7 @@ describe("a data folder without its database", () => {
         expect(yield* opened(at)).toStartWith("inst_")
         expect(yield* fs.exists(`${at}/instance.creating`)).toBe(false)
       }
-      // Killed between the two last steps: the folder already names its database, so the mark excuses nothing.
+      // Killed between the last two steps: the folder already names its database, so the mark excuses nothing.
       const at = `${root}/late`
       yield* opened(at)
       yield* fs.writeFileString(`${at}/instance.creating`, "")
@@ -194,7 +194,7 @@ describe("a data folder with the database of another installation", () => {
   )
 
   live(
-    "is refused where the settings name the installation, even if the folder is empty",
+    "is refused when the settings name the installation, even if the folder is empty",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const root = yield* temporary
@@ -213,7 +213,7 @@ describe("a data folder with the database of another installation", () => {
 
 describe("a running server", () => {
   live(
-    "notices that its database file is gone, or replaced",
+    "notices that its database file is gone or has been replaced",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const at = `${yield* temporary}/data`

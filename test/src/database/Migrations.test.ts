@@ -32,7 +32,7 @@ describe("a released migration", () => {
 const upTo = (version: number) =>
   Object.fromEntries(Object.entries(migrations).filter(([name]) => numberOf(name) <= version))
 
-// Nothing here has to outlive the process.
+// Nothing here has to outlive this process.
 const unsynced = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`PRAGMA synchronous=OFF`)
 
 /** Runs the effect on a database without tables. */
@@ -41,7 +41,7 @@ const onEmpty = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
     Effect.provide(Effect.andThen(unsynced, effect), layerWriter(`${folder}/svc.db`))
   )
 
-/** Tables, indexes and triggers as stored by the database. */
+/** Tables, indexes and triggers as the database stores them. */
 const schemaOf = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql<Row>`SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name`
@@ -58,7 +58,7 @@ const columnsByTable = Effect.gen(function* () {
   return columns
 })
 
-/** Stores the representative rows with the columns of this version. */
+/** Stores the representative rows with this version's columns. */
 const fill = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const columnsOf = yield* columnsByTable
@@ -80,16 +80,16 @@ const countsOf = Effect.fnUntraced(function* (tables: Iterable<string>) {
   return counts
 })
 
-/** What a migration after the version rewrites in existing rows. */
+/** What a migration after this version rewrites in existing rows. */
 const rewritten = (version: number, table: string, row: Row): Row => ({
   ...row,
   ...(version < 24 && table === "connections" && row["kind"] === "provider" ? { provider: "hashicorp/aws" } : {}),
   ...(version < 21 && table === "run_groups" ? { finished_at: row["created_at"] } : {})
 })
 
-describe("a database of an earlier release", () => {
+describe("a database from an earlier release", () => {
   for (const version of Object.keys(migrations).map(numberOf)) {
-    it.live(`of version ${version} is migrated to this release's tables with its rows`, () =>
+    it.live(`from version ${version} is migrated to this release's tables with its rows`, () =>
       onEmpty(
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient

@@ -21,13 +21,13 @@ const table = Effect.fnUntraced(function* (name: string) {
   return { sql, read, value }
 })
 
-/** A connection as another process would have it. */
+/** A connection like one opened by another process. */
 const another = Effect.acquireRelease(
   Effect.map(DataFolder, (folder) => new DatabaseSync(folder.databaseFile, { timeout: 5000 })),
   (database) => Effect.sync(() => database.close())
 )
 
-/** Lets the current turn of the event loop end. */
+/** Waits for the current turn of the event loop to end. */
 const nextTurn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
 
 it.live("the reads of one turn share one snapshot, until it is renewed or the turn ends", () =>
@@ -49,7 +49,7 @@ it.live("the reads of one turn share one snapshot, until it is renewed or the tu
   })
 )
 
-it.live("a commit of this process is visible to the next read of the same turn", () =>
+it.live("a commit by this process is visible to the next read in the same turn", () =>
   Effect.gen(function* () {
     const { sql, value } = yield* table("own")
     expect(yield* value).toBe(1)
@@ -75,7 +75,7 @@ it.live("no read transaction is left open, and the write-ahead log can be emptie
   })
 )
 
-it.live("a failed read does not affect the following ones", () =>
+it.live("a failed read does not affect later ones", () =>
   Effect.gen(function* () {
     const { read, value } = yield* table("faulty")
     expect(yield* value).toBe(1)
@@ -84,7 +84,7 @@ it.live("a failed read does not affect the following ones", () =>
   })
 )
 
-/** How often `find` ran, and the caching finder. */
+/** The number of times `find` ran, and the caching finder. */
 const counting = Effect.fnUntraced(function* <A, E>(find: Effect.Effect<A, E>) {
   const memory = yield* ReadMemory
   let runs = 0
@@ -97,7 +97,7 @@ const counting = Effect.fnUntraced(function* <A, E>(find: Effect.Effect<A, E>) {
   return { remembered, runs: () => runs }
 })
 
-it.live("any commit, of this process or another, invalidates the cache", () =>
+it.live("any commit, by this process or another, invalidates the cache", () =>
   Effect.gen(function* () {
     const { sql, value } = yield* table("remembered")
     yield* sql`CREATE TABLE unrelated (k INTEGER)`
@@ -127,7 +127,7 @@ it.live("a value read before a commit is not cached after it, however long the r
         const found = yield* value
         yield* nextTurn
         elsewhere.exec("UPDATE slow SET v = v + 1")
-        // Another reader checks the count of commits meanwhile.
+        // Meanwhile another reader checks the commit count.
         yield* value
         return found
       })
@@ -148,7 +148,7 @@ it.live("neither a failure nor a missing value is cached", () =>
   })
 )
 
-it.live("nothing is cached where commits are not counted", () =>
+it.live("nothing is cached when commits are not counted", () =>
   Effect.gen(function* () {
     const nowhere = Context.get(Context.empty(), ReadMemory)
     const { remembered, runs } = yield* counting(Effect.succeed(1)).pipe(Effect.provideService(ReadMemory, nowhere))

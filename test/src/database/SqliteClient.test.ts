@@ -99,7 +99,7 @@ it.live("a read transaction sees one snapshot, while writes and other reads cont
       })
     )
     expect((yield* read`SELECT * FROM moments`).length).toBe(1)
-    // Failed ones return their connection intact, more often than there are connections.
+    // Failed reads return their connection intact, even when they outnumber the connections.
     for (let n = 0; n < 40; n++) {
       yield* Effect.ignore(read.withTransaction(Effect.andThen(read`SELECT * FROM moments`, Effect.fail("no"))))
     }
@@ -107,7 +107,7 @@ it.live("a read transaction sees one snapshot, while writes and other reads cont
   })
 )
 
-it.live("streams more rows than a chunk, stops early, and an open stream blocks no other read", () =>
+it.live("streams more rows than one chunk, stops early, and an open stream does not block other reads", () =>
   Effect.gen(function* () {
     const sql = yield* table("many")
     yield* sql`WITH RECURSIVE n(k) AS (SELECT 1 UNION ALL SELECT k + 1 FROM n WHERE k < 1000) INSERT INTO many SELECT k, 'v' || k FROM n`
@@ -122,7 +122,7 @@ it.live("streams more rows than a chunk, stops early, and an open stream blocks 
       )
     )
     expect(inside.length).toBe(2)
-    // A writer succeeds while cursors are half read.
+    // A writer succeeds while cursors are only half read.
     yield* sql`DELETE FROM many`
   })
 )
@@ -169,7 +169,7 @@ it.live("is durable and overwrites deleted data", () =>
   })
 )
 
-it.live("does not wait for a reader to checkpoint its log, and waits for writers as before", () =>
+it.live("checkpoints its log without waiting for a reader, and waits for writers as before", () =>
   Effect.gen(function* () {
     const sql = yield* table("read")
     const databaseFile = yield* DatabaseFile

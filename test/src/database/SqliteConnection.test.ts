@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { SqliteConnection } from "../../../src/database/SqliteConnection.ts"
 import { it } from "../../support/Effect.ts"
 
-/** How often each statement was compiled. */
+/** How many times each statement was compiled. */
 class CountingDatabase extends DatabaseSync {
   readonly compiled = new Map<string, number>()
   override prepare(sql: string) {
@@ -14,7 +14,7 @@ class CountingDatabase extends DatabaseSync {
 }
 
 it.effect(
-  "a statement in use stays compiled among any number of others, and the oldest unused ones are forgotten",
+  "a statement in use stays compiled however many others there are, and the statements unused for longest are dropped",
   () =>
     Effect.gen(function* () {
       const database = yield* Effect.acquireRelease(

@@ -46,7 +46,7 @@ const inWorkspace = Effect.gen(function* () {
 
 const tool = Bun.which("tofu") ?? Bun.which("terraform")
 
-describe("who acts in process", () => {
+describe("an in-process actor", () => {
   plane.live("is refused what the role does not allow, and sees nothing of other Workspaces", () =>
     Effect.gen(function* () {
       const { workspace } = yield* Surroundings
@@ -62,7 +62,7 @@ describe("who acts in process", () => {
     })
   )
 
-  plane.live("cannot be an account that does not exist, is disabled, or was disabled in the meantime", () =>
+  plane.live("cannot be an account that does not exist, is disabled, or has been disabled in the meantime", () =>
     Effect.gen(function* () {
       const administration = yield* Administration
       const { user } = yield* person
@@ -82,7 +82,7 @@ describe("who acts in process", () => {
     })
   )
 
-  plane.live("is limited to the Workspace and the Projects that it was confined to", () =>
+  plane.live("is limited to the Workspace and the Projects it is confined to", () =>
     Effect.gen(function* () {
       const { user, workspace } = yield* Surroundings
       const other = yield* as(
@@ -92,14 +92,14 @@ describe("who acts in process", () => {
       const confined = ControlPlane.user(user.subject, { workspaceId: other.id })
       expect(yield* Effect.flip(as(confined, inWorkspace))).toMatchObject({ code: "permission_denied" })
       const scopes = ["read", "write", "environment:staging"]
-      // As for a token: a limit without a Workspace would leave everything outside it open.
+      // As with a token: a limit without a Workspace would leave everything outside it open.
       expect(yield* Effect.flip(as(ControlPlane.user(user.subject, { scopes }), inWorkspace))).toMatchObject({
         code: "invalid_request"
       })
       const limited = ControlPlane.user(user.subject, { scopes, workspaceId: workspace.id })
       const listed = Effect.flatMap(Sources, ({ page }) => page(workspace.id))
       expect(yield* Effect.flip(as(limited, listed))).toMatchObject({ code: "permission_denied" })
-      // Reads that are cached for one authority are not served to another.
+      // Reads cached for one authority are not served to another.
       yield* as(ControlPlane.user(user.subject), listed)
       expect(yield* Effect.flip(as(limited, listed))).toMatchObject({ code: "permission_denied" })
     })
@@ -120,7 +120,7 @@ describe("who acts in process", () => {
     })
   )
 
-  plane.live("is not an identity of another control plane, over HTTP, or of an external request", () =>
+  plane.live("is not an identity from another control plane, over HTTP, or from an external request", () =>
     Effect.gen(function* () {
       const { user } = yield* Surroundings
       const here = yield* ControlPlane

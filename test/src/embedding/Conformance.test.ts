@@ -23,7 +23,7 @@ import { servedPlane, Surroundings } from "./support/Plane.ts"
 const plane = suite(servedPlane)
 afterAll(plane.dispose)
 
-/** The services over one of two transports, with the actor who has this authority in both. */
+/** The services over one of two transports, with an actor who has the same authority in both. */
 type Way = (
   scopes: ReadonlyArray<string>
 ) => Layer.Layer<SvcServices | Actor, unknown, ControlPlane | Administration | Surroundings | SvcServices>
@@ -55,7 +55,7 @@ const ways: ReadonlyArray<readonly [name: string, way: Way]> = [
 
 const tool = Bun.which("tofu") ?? Bun.which("terraform")
 
-/** The same program, once for each transport, without knowing which. */
+/** The same program, run once over each transport, without knowing which. */
 const program = (
   name: string,
   body: (way: string) => Effect.Effect<unknown, unknown, SvcServices | Actor | Surroundings>,
@@ -128,7 +128,7 @@ describe("one program", () => {
       }
       const once = { idempotencyKey: `install ${way}`.replaceAll(" ", "-") }
       const install = yield* installs.create(workspace.id, request, once)
-      // The digest covers the request: the same one returns the same install, another one is refused.
+      // The digest covers the request: repeating it returns the same install, and a different one is refused.
       expect((yield* installs.create(workspace.id, request, once)).id).toBe(install.id)
       const other = { ...request, capsule: { name: "other", environment: "production" } }
       expect(yield* Effect.flip(installs.create(workspace.id, other, once))).toMatchObject({
@@ -148,7 +148,7 @@ describe("one program", () => {
       const apply = yield* runs.apply(plan.id, { idempotencyKey: `apply-${plan.id}` })
       expect((yield* runs.apply(plan.id, { idempotencyKey: `apply-${plan.id}` })).id).toBe(apply.id)
 
-      // Live from the start, and again from the middle: the same rows, without gap.
+      // Live from the start, and again from the middle: the same rows, without gaps.
       const events = yield* Stream.runCollect(runs.events(apply.id))
       expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1))
       expect(events.at(-1)?.kind).toBe("run.succeeded")

@@ -46,7 +46,7 @@ const asPerson = <A, E>(
   program: Effect.Effect<A, E, Layer.Success<ReturnType<typeof ControlPlane.user>> | Embedded>
 ) => program.pipe(Effect.provide(ControlPlane.user(subject)), Effect.provideContext(services))
 
-/** Installs, and applies. */
+/** Installs a module and applies it. */
 const applied = Effect.fnUntraced(function* (workspaceId: WorkspaceId, url: string) {
   const connection = yield* (yield* Connections).create({
     workspaceId,
@@ -66,7 +66,7 @@ const applied = Effect.fnUntraced(function* (workspaceId: WorkspaceId, url: stri
   return (yield* runs.apply(planned.id)).id
 })
 
-/** A control plane whose Scope is closed while an apply waits for its provider, and what it finds when reopened. */
+/** A control plane whose Scope is closed while an apply is waiting for its provider, and what it finds when reopened. */
 const stoppedAtWork = Effect.fnUntraced(function* (
   grace: Duration.Input,
   whileItStops: (release: Effect.Effect<void>) => Effect.Effect<void>
@@ -130,7 +130,7 @@ const live = (name: string, body: Effect.Effect<unknown, unknown, Layer.Success<
 const tool = Bun.which("tofu") ?? Bun.which("terraform")
 
 live(
-  "a Run in progress when the Scope closes ends within the grace period, as if nothing were closing",
+  "a Run in progress when the Scope closes finishes within the grace period, as if nothing were closing",
   Effect.gen(function* () {
     if (tool === null) return
     const { kinds, resources, run } = yield* stoppedAtWork("1 hour", (release) => release)
@@ -141,7 +141,7 @@ live(
 )
 
 live(
-  "without a grace period it is interrupted, and the state of what it created is kept",
+  "without a grace period it is interrupted, and the state of what it has created is kept",
   Effect.gen(function* () {
     if (tool === null) return
     const { kinds, resources, run } = yield* stoppedAtWork(0, () => Effect.void)

@@ -42,7 +42,7 @@ const held = Effect.promise(async () => {
 const ada = { email: "ada@example.com" }
 
 describe("embedding", () => {
-  live("keeps two in one layer graph apart", () =>
+  live("two can run in one layer graph without sharing anything", () =>
     Effect.gen(function* () {
       const memo = yield* Layer.makeMemoMap
       const scope = yield* Scope.Scope
@@ -55,12 +55,12 @@ describe("embedding", () => {
         Context.get(first, Administration).createAccount(ada),
         Context.get(second, Administration).createAccount(ada)
       ])
-      // The address is unique within a database: both were free.
+      // The address is unique within a database, yet it was free in both.
       expect(ofFirst.user.subject).not.toBe(ofSecond.user.subject)
     })
   )
 
-  live("answers on the host's server, over the host's database", () =>
+  live("responds on the host's server, using the host's database", () =>
     Effect.gen(function* () {
       const dataDir = yield* folder
       const host = layerWriter(`${yield* folder}/host.sqlite`)
@@ -87,7 +87,7 @@ describe("embedding", () => {
     })
   )
 
-  live("passes on the failures of the host's parts, and adds only one", () =>
+  live("passes on failures from the host's parts, and adds only one of its own", () =>
     Effect.gen(function* () {
       const dataDir = yield* folder
       const file = `${yield* folder}/host.sqlite`
@@ -117,7 +117,7 @@ describe("embedding", () => {
     })
   )
 
-  live("reads no setting from the environment, and its options from the host's configuration", () =>
+  live("reads no setting from the environment, and takes its options from the host's configuration", () =>
     Effect.gen(function* () {
       const dataDir = yield* folder
       const environment = ConfigProvider.fromUnknown({
@@ -134,7 +134,7 @@ describe("embedding", () => {
     })
   )
 
-  live("gives Runs the grace period of the options, and lets the host modify the shipped runner", () =>
+  live("gives Runs the grace period from the options, and lets the host modify the shipped runner", () =>
     Effect.gen(function* () {
       let seen: unknown
       const observed = Layer.effectDiscard(
@@ -164,7 +164,7 @@ describe("embedding", () => {
           yield* Context.get(services, SvcClient).discovery.capabilities()
         })
       )
-      // The first one loads what the process keeps permanently.
+      // The first one loads what the process keeps for good.
       yield* once
       const before = yield* held
       yield* once

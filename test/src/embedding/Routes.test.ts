@@ -12,7 +12,7 @@ import { eventually } from "../../support/Eventually.ts"
 import { openSession, quiet } from "./support/Plane.ts"
 import { migratedFolder } from "../../support/MigratedDatabase.ts"
 
-/** A host's application with its own routes, and the API below a prefix. */
+/** A host's application with its own routes, and the API under a prefix. */
 class Host extends Context.Service<Host, { readonly url: string }>()("test/embedding/Host") {
   static readonly layer = Layer.effect(
     Host,
@@ -49,8 +49,8 @@ const status = Effect.fnUntraced(function* (path: string, init: RequestInit = {}
   return (yield* Effect.promise(() => fetch(`${url}${path}`, init))).status
 })
 
-describe("the API below a prefix of the host's", () => {
-  host.live("serves the client, whose base URL has the path, and says in discovery where it is", () =>
+describe("the API under a prefix of the host", () => {
+  host.live("serves the client, whose base URL includes the path, and states its location in discovery", () =>
     Effect.gen(function* () {
       const { url } = yield* Host
       const administration = yield* Administration
@@ -87,7 +87,7 @@ describe("the API below a prefix of the host's", () => {
     })
   )
 
-  host.live("removes a Source whose first sync fails, for the client that asked for it", () =>
+  host.live("removes a Source whose first sync fails, if the client requested that", () =>
     Effect.gen(function* () {
       const { url } = yield* Host
       const administration = yield* Administration
@@ -111,7 +111,7 @@ describe("the API below a prefix of the host's", () => {
     })
   )
 
-  host.live("takes no cookie, and opens nothing but API, webhooks, discovery and health", () =>
+  host.live("accepts no cookie, and exposes nothing but API, webhooks, discovery and health", () =>
     Effect.gen(function* () {
       expect(yield* status("/")).toBe(200)
       expect(yield* status("/control/plane/healthz")).toBe(200)
@@ -125,7 +125,7 @@ describe("the API below a prefix of the host's", () => {
     })
   )
 
-  host.live("lets no path climb out of the prefix on a server that passes paths on as they are", () =>
+  host.live("lets no path escape from the prefix on a server that passes paths on unchanged", () =>
     Effect.gen(function* () {
       const plane = yield* Effect.context<ControlPlane>()
       const served = yield* Layer.build(

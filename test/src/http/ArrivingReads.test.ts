@@ -7,7 +7,8 @@ import { servedPerson } from "../support/ServedPerson.ts"
 
 const past = "2026-01-01T00:00:00.000Z"
 
-// Requests that arrive together share one comparison with what other processes committed. Only a real socket has such turns.
+// Requests that arrive together share one comparison with what other processes have committed. Only a real socket produces such
+// turns.
 it.live("requests over many connections see what another process committed before they were sent", () =>
   Effect.gen(function* () {
     const { cookie, dataDir, url } = yield* servedPerson
@@ -22,7 +23,7 @@ it.live("requests over many connections see what another process committed befor
       Array.from({ length: 10 }, () => ask),
       { concurrency: "unbounded" }
     )
-    // Waiting inside SQLite would keep this process from ending the transaction that is waited for.
+    // Waiting inside SQLite would keep this process from ending the transaction it is waiting for.
     const commit = (statement: string) =>
       Effect.retry(
         Effect.try(() => other.exec(statement)),

@@ -17,7 +17,7 @@ import { servedPerson } from "../support/ServedPerson.ts"
 const day = 24 * 60 * 60 * 1000
 const inDays = (days: number) => new Date(Date.now() + days * day).toISOString()
 
-it.live("the overview lists Connections without confirmed origins, about to expire, and expired", () =>
+it.live("the overview lists Connections that have unconfirmed origins, are about to expire, or have expired", () =>
   Effect.gen(function* () {
     const { cookie, services, subject, url } = yield* servedPerson
     const sql = Context.get(services, SqlClient.SqlClient)
@@ -65,7 +65,7 @@ it.live("the overview lists Connections without confirmed origins, about to expi
       "connection_expiring"
     ])
 
-    // As left by an update from a release without origins, and by time.
+    // One as left by an update from a release without origins, the other as left by the passing of time.
     yield* sql`UPDATE connections SET origins = NULL, proposed_origins = '[]' WHERE id = ${deploy.id}`
     const past = "2020-01-01T00:00:00.000Z"
     yield* sql`UPDATE connections SET expires_at = ${past} WHERE id = ${over.id}`
@@ -84,7 +84,7 @@ it.live("the overview lists Connections without confirmed origins, about to expi
   }).pipe(Effect.scoped, Effect.provide(platform))
 )
 
-test("a failing lane and paused automation need attention, and each links to its place", () => {
+test("a failing lane and paused automation need attention, and each item links to its place", () => {
   const since = "2026-01-01T00:00:00.000Z"
   const sourceId = SourceId.make(`src_${"a".repeat(16)}`)
   const lane = { sourceId, sourceName: "app", ref: "gone", path: ".", since }
@@ -94,7 +94,7 @@ test("a failing lane and paused automation need attention, and each links to its
   ])
 })
 
-test("a Capsule with an approved plan is to be applied, not planned again, and an open update is named", () => {
+test("a Capsule with an approved plan is shown as ready to apply, not to plan again, and an open update is named", () => {
   const at = "2026-01-01T00:00:00.000Z"
   const stale = (id: string) =>
     Schema.decodeUnknownSync(Capsule)({

@@ -17,10 +17,10 @@ import { routes as everyRoute, verdictOf } from "./support/RouteRequests.ts"
 import { world } from "./support/World.ts"
 
 /**
- * Who may do what, by the kind of route. Columns: what only a session of the whole account may do (t), what every credential
- * reads of the account (a), what changes the whole account (w), what is inside Workspace A for viewer, member, admin and
- * owner. `r` reads, `w` writes; `s` needs a session, and to write in the Workspace a recently confirmed one; `c` reads in
- * such a session; a last `o` stays open when the Workspace is archived.
+ * Who may do what, by kind of route. Columns: routes only for a session of the whole account (t), account reads open to every
+ * credential (a), changes to the whole account (w), and routes inside Workspace A for viewers, members, admins and owners. `r`
+ * reads, `w` writes; `s` needs a session, recently confirmed if it writes in the Workspace; `c` reads in a recently confirmed
+ * session; a trailing `o` remains open when the Workspace is archived.
  */
 const table = `
                         t.r t.w a.r w.w | v.r v.r.s v.w v.w.o m.w m.w.s a.w a.w.s a.w.o o.w.o o.w o.w.s o.r o.r.s o.r.c
@@ -85,10 +85,7 @@ const parse = (text: string) => {
   })
 }
 
-/**
- * The kind of a route, from its row in the handwritten table; none for public routes and those that read their own
- * bearer.
- */
+/** The kind of a route, from its row in the handwritten table; public routes and those that read their own bearer have none. */
 const columnOf = ({ cells, method, path }: AuthorizationRow): string | undefined => {
   const lets = (caller: CallerKind) => cells.get(caller) === "ok"
   const way = method === "GET" ? "r" : "w"
@@ -142,7 +139,7 @@ const nowhere = Layer.succeed(HttpSettings, {
   auth: { oidc: false, password: true }
 })
 
-tests.live("a route without an access rule does not start, and neither does one without the check", () =>
+tests.live("a route without an access rule does not start, nor does one without the check", () =>
   Effect.gen(function* () {
     const silent = HttpApiEndpoint.get("route", "/api/v1/route")
     const told = HttpApiEndpoint.get("route", "/api/v1/capabilities")

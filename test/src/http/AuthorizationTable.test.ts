@@ -31,7 +31,7 @@ type Declared =
   | Omit<Extract<AccessRule, { kind: "workspace" }>, "locate" | "limited">
   | Exclude<AccessRule, { kind: "workspace" }>
 
-/** What a route has to declare for its answers to match the row. */
+/** What a route has to declare for its responses to match the row. */
 const declarationOf = ({ cells, method, path }: AuthorizationRow): Declared => {
   const lets = (caller: CallerKind) => cells.get(caller) === "ok"
   if (lets("anon")) return { kind: "public" }
@@ -64,7 +64,7 @@ tests.live("every route declares what its row says", () =>
   })
 )
 
-/** Runs the effect while Workspace A is archived, if the caller is the one that expects it. */
+/** Runs the effect while Workspace A is archived, if this caller expects it to be. */
 const asFoundBy = <A, E, R>(caller: CallerKind, effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -88,7 +88,7 @@ tests.live("an owner whose confirmation is too old is refused where one is requi
         if (code === "reauthentication_required") asked.push(nameOf(route))
       }
     }
-    // With a faulty body as well: nothing is read before.
+    // Also with an invalid body: nothing is read before the check.
     expect(asked.toSorted()).toEqual([...confirmedRoutes, ...confirmedRoutes].toSorted())
   })
 )
@@ -103,7 +103,7 @@ for (const [caller, principal] of callers) {
         const wrong: Array<string> = []
         for (const route of routes) {
           const expected = rowOf(route.method, route.path).cells.get(caller)
-          // A public route, or one that reads its own bearer, answers before it reads anything else of the request.
+          // A public route, or one that reads its own bearer, responds before it reads anything else from the request.
           const open = route.rule.kind === "public" || route.rule.kind === "token"
           for (const kind of open ? (["sound"] as const) : (["sound", "broken"] as const)) {
             const { code, status, verdict } = yield* verdictOf(route, kind, credential)

@@ -189,7 +189,7 @@ POST   /api/v1/output-shares/:shareId/approve                                   
 POST   /api/v1/output-shares/:shareId/revoke                                                 401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 `
 
-/** The callers of the table and their names in `Principals`; `arch` is the owner again, over an archived Workspace. */
+/** The table's callers and their names in `Principals`; `arch` is the owner again, with an archived Workspace. */
 export const callers = [
   ["anon", "nobody"],
   ["view", "viewer"],
@@ -215,7 +215,7 @@ export type Verdict = (typeof verdicts)[number]
 
 export interface AuthorizationRow {
   readonly method: string
-  /** As spelled by the API. */
+  /** As the API spells it. */
   readonly path: string
   readonly cells: ReadonlyMap<CallerKind, Verdict>
 }
@@ -250,8 +250,8 @@ const parse = (text: string): ReadonlyArray<AuthorizationRow> => {
 export const authorizationTable = parse(table)
 
 /**
- * Routes that also need the person: a session answers 403 `reauthentication_required` when the last confirmation of identity
- * is more than five minutes old. Written by hand like the table.
+ * Routes that also need the person to have confirmed their identity recently: a session gets 403 `reauthentication_required` when
+ * the last confirmation is more than five minutes old. Written by hand, like the table.
  */
 export const confirmedRoutes: ReadonlySet<string> = new Set([
   "POST /api/v1/workspaces/:workspaceId/members/:subject/tokens",
@@ -262,7 +262,7 @@ export const confirmedRoutes: ReadonlySet<string> = new Set([
   "POST /api/v1/capsules/:capsuleId/import-confirmation"
 ])
 
-/** The row of a route; a route without one fails the test. */
+/** A route's row; a route without one fails the test. */
 export const rowOf = (method: string, path: string): AuthorizationRow => {
   const row = authorizationTable.find((known) => known.method === method && known.path === path)
   if (row === undefined) throw new Error(`${method} ${path} has no row in AuthorizationTable.ts: say who may call it`)

@@ -38,7 +38,7 @@ const readable = {
 const wants = { "access-control-request-method": "POST", "access-control-request-headers": "authorization" }
 
 describe("pages of other origins", () => {
-  tests.live("of a named one may read the API and its discovery, including refusals", () =>
+  tests.live("from a named one may read the API and its discovery, including refusals", () =>
     Effect.gen(function* () {
       for (const path of [capsules, "/.well-known/svc", "/openapi.json", "/api/v1/nothing", "/api/v1/runs/run_x"]) {
         const answer = yield* ask(path, { ...bearer, origin: app })
@@ -62,7 +62,7 @@ describe("pages of other origins", () => {
     })
   )
 
-  tests.live("act with a bearer token only: an additional cookie or session is ignored", () =>
+  tests.live("can act only with a bearer token: a cookie or session sent along is ignored", () =>
     Effect.gen(function* () {
       const cookie = "svc_session=ada-session"
       expect((yield* ask(capsules, { cookie, "sec-fetch-site": "same-origin" })).status).toBe(admitted)
@@ -72,7 +72,7 @@ describe("pages of other origins", () => {
     })
   )
 
-  tests.live("of any other origin, and outside the API, may read nothing", () =>
+  tests.live("from any other origin, and outside the API, may read nothing", () =>
     Effect.gen(function* () {
       for (const stranger of [
         other,
@@ -95,7 +95,7 @@ describe("pages of other origins", () => {
     })
   )
 
-  tests.live("are unknown to a server whose operator named none", () =>
+  tests.live("are unknown to a server whose operator has named none", () =>
     Effect.gen(function* () {
       const read = yield* send(capsules, { headers: { ...bearer, origin: app } })
       expect([read.status, corsOf(read)]).toEqual([admitted, {}])

@@ -47,7 +47,7 @@ const declared = () => {
 
 /** The pages and files of the dashboard, under every path that no route claims. */
 const pages = ["GET /*"]
-/** The pages before a sign-in are among them. */
+/** They include the pages before sign-in. */
 const pageRoutes = ["GET /sign-in", "GET /setup"]
 
 it.live("the description has every route of the server, and no other", () =>
@@ -128,7 +128,7 @@ describe("the description", () => {
     expect(components.responses).toMatchObject({ RateLimited: { headers: wait }, Unavailable: { headers: wait } })
   })
 
-  test("leaves out no type: an object without fields has one, and such a body may be omitted", () => {
+  test("omits no type: an object without fields has one, and a body of that kind may be omitted", () => {
     expect(JSON.stringify(json)).not.toContain('"not":{"type":"null"}')
     const empty = { schema: { type: "object", additionalProperties: false } }
     expect(paths["/api/v1/runs/{runId}/apply"]?.["post"]?.requestBody).toEqual({
@@ -138,7 +138,7 @@ describe("the description", () => {
     expect(paths["/api/v1/runs/{runId}/approve"]?.["post"]?.requestBody).toMatchObject({ required: true })
   })
 
-  test("has examples from real servers, each valid by its schema", () => {
+  test("has examples from real servers, each valid against its schema", () => {
     const unused = new Set(Object.keys(answerExamples))
     for (const { name, operation } of operations) {
       for (const status of Object.keys(operation.responses)) {
@@ -150,12 +150,12 @@ describe("the description", () => {
         expect([name, status, fault]).toEqual([name, status, undefined])
       }
     }
-    // An operation was renamed: `npm run docs:examples`.
+    // An operation was renamed: run `npm run docs:examples`.
     expect([...unused]).toEqual([])
     expect(Object.keys(answerExamples).length).toBeGreaterThan(80)
   })
 
-  test("has the frames of the streams, over WebSocket and as server-sent events", () => {
+  test("has the stream frames, over WebSocket and as server-sent events", () => {
     for (const [sequence, frame] of [
       ["events", "RunEvent"],
       ["logs", "RunLog"]

@@ -6,8 +6,8 @@ import { keeping } from "../../../src/http/KnownMembers.ts"
 import { it } from "../../support/Effect.ts"
 
 /**
- * Their answers pass the encoder: an address is written differently from its stored form, and the data of an event may
- * come from an earlier release, which no literal identifies. A download consists of bytes.
+ * Their responses pass through the encoder: an address is written differently from its stored form, and an event's data may come
+ * from an earlier release, which no literal identifies. A download consists of bytes.
  */
 const encoded = ["capsules.providerBindings", "exports.download", "runs.events"]
 
@@ -28,7 +28,7 @@ const answers = (() => {
 const isObject = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The same with an unknown member added to every object that has named ones. */
+/** The same with an unknown member added to every object that has named members. */
 const withMore = (schema: Schema.Top, value: unknown): unknown => {
   const add = (ast: Schema.Top["ast"], part: unknown): unknown => {
     if (ast._tag === "Union") {
@@ -50,7 +50,7 @@ const withMore = (schema: Schema.Top, value: unknown): unknown => {
   return add(schema.ast, value)
 }
 
-it.live("an answer without a codec equals the one written by the API's encoder, on every route", () =>
+it.live("a response without a codec equals the one written by the API's encoder, on every route", () =>
   Effect.gen(function* () {
     const left: Array<string> = []
     for (const { name, schema } of answers) {
@@ -71,7 +71,7 @@ it.live("an answer without a codec equals the one written by the API's encoder, 
   })
 )
 
-it.live("kinds of an object are distinguished by their literal, and an object of no known kind is omitted", () =>
+it.live("object kinds are told apart by their literal, and an object of no known kind is omitted", () =>
   Effect.sync(() => {
     const kinds = Schema.Union([
       Schema.Struct({ mode: Schema.Literal("off") }),

@@ -16,11 +16,11 @@ afterAll(tests.dispose)
 
 const otherProject = ProjectId.make(`prj_${"b".repeat(24)}`)
 
-/** Records in one Project and one environment: those of the world's Capsule, `production` in its Project. */
+/** Records in one Project and one environment: those of the test world's Capsule, which is `production` in its Project. */
 const inPlace =
   /^\/api\/v1\/(capsules|runs|run-groups|state-versions|revision-plans|install-plans|dependencies|capsule-configs|backups)\/:/
 
-/** Routes of the Workspace that admit a limited token, each with the reason. */
+/** Routes of the Workspace that admit a limited token, with the reason for each. */
 const open = new Set([
   // Names and settings of the Workspace.
   "GET /api/v1/workspaces/:workspaceId",
@@ -28,7 +28,7 @@ const open = new Set([
   "GET /api/v1/workspaces/:workspaceId/capsules"
 ])
 
-/** Routes inside a Capsule that are closed nevertheless. */
+/** Routes inside a Capsule that are closed all the same. */
 const closed = new Set([
   // The body names the producer, which may be elsewhere.
   "POST /api/v1/capsules/:capsuleId/dependencies"
@@ -37,7 +37,7 @@ const closed = new Set([
 const nameOf = ({ method, path }: Route) => `${method} ${path}`
 const workspaceRoutes = routes.filter(({ rule }) => rule.kind === "workspace")
 
-/** The world has one Capsule; its records that name none, or several, get it. */
+/** The test world has one Capsule; records that name none, or several, are placed in it. */
 const placed = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const times = { created_at: "2026-01-01T00:00:00.000Z", updated_at: "2026-01-01T00:00:00.000Z" }
@@ -61,7 +61,7 @@ const credentialWith = Effect.fnUntraced(function* (...limits: ReadonlyArray<str
 
 const boundToken: CallerKind = "p-A"
 
-/** Where the answers differ from what the function expects of each route. */
+/** Where the responses differ from what `admits` expects of each route. */
 const walk = Effect.fnUntraced(function* (
   credential: { readonly authorization: string },
   admits: (route: Route) => boolean
@@ -93,7 +93,7 @@ for (const [what, limits] of [
   ["another environment of the Project", [`project:${world.projectId}`, "environment:staging"]],
   ["the environment of another Project", [`project:${otherProject}`, "environment:production"]]
 ] as const) {
-  tests.live(`a token limited to ${what} is refused by every route for a record beyond it`, () =>
+  tests.live(`a token limited to ${what} is refused by every route for a record outside it`, () =>
     Effect.gen(function* () {
       const credential = yield* credentialWith(...limits)
       expect(yield* walk(credential, isOpen)).toEqual([])
@@ -101,7 +101,7 @@ for (const [what, limits] of [
   )
 }
 
-tests.live("several limits of a kind admit each of them; a Project alone includes all its environments", () =>
+tests.live("several limits of one kind admit each of them; a Project alone includes all its environments", () =>
   Effect.gen(function* () {
     const several = yield* credentialWith("environment:staging", "environment:production")
     expect(yield* walk(several, reaches)).toEqual([])
@@ -111,7 +111,7 @@ tests.live("several limits of a kind admit each of them; a Project alone include
   })
 )
 
-tests.live("a record that concerns Capsules within and beyond the limits is beyond them", () =>
+tests.live("a record that concerns Capsules both inside and outside the limits counts as outside", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const credential = yield* credentialWith(`project:${world.projectId}`)

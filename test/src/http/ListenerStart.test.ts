@@ -25,7 +25,7 @@ it.live("before the service is up, the process is live but not ready, and says w
   )
 )
 
-it.live("every response says the time once, whatever was asked, so that a client can compare its clock", () =>
+it.live("every response carries the time once, whatever was requested, so that a client can compare its clock", () =>
   Effect.gen(function* () {
     const listener = yield* HttpListener
     yield* Effect.scoped(
@@ -51,7 +51,7 @@ it.live("every response says the time once, whatever was asked, so that a client
   )
 )
 
-it.live("a page of a named origin can read that the server is starting or stopping, and when to retry", () =>
+it.live("a page from a named origin can read that the server is starting or stopping, and when to retry", () =>
   Effect.gen(function* () {
     const page = "https://app.example.com"
     const stopping = yield* Deferred.make<void>()
@@ -138,7 +138,7 @@ it.live("a hanging request does not keep the listener open once the drain grace 
   })
 )
 
-it.live("an address already in use is refused, and remains with its owner", () =>
+it.live("an address already in use is refused, and remains with the process that owns it", () =>
   Effect.gen(function* () {
     const listening = (at: typeof address) =>
       Layer.build(

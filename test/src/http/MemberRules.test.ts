@@ -6,9 +6,9 @@ import { it } from "../../support/Effect.ts"
 import { AccountServer, call, fromPage, openSession } from "../accounts/support/AccountServer.ts"
 
 /**
- * Rules beyond the route's role: "the last owner cannot be removed or lowered; only owners change roles; owners and
- * admins add". Each line names the change and the answers to an owner and an admin, in this order, in a Workspace that
- * has one of each and a member.
+ * Rules beyond the route's role: "the last owner cannot be removed or lowered; only owners change roles; owners and admins add".
+ * Each line names the change and the responses to an owner and to an admin, in that order, in a Workspace that has one of each
+ * and a member.
  */
 const table = `
 change                          owner admin

@@ -13,7 +13,7 @@ beforeEach(() => tests.runPromise(soundServer))
 
 const world = OAuthWorld
 
-/** What an attacker or an accident does to the response, and what the person sees. */
+/** What an attacker or an accident changes in the response, and what the person sees. */
 const attacks: ReadonlyArray<
   readonly [name: string, status: number, code: string, change: (answer: URLSearchParams, issuer: string) => void]
 > = [
@@ -49,7 +49,7 @@ describe("an answer", () => {
     )
   }
 
-  tests.live("whose code was issued to another start is refused by PKCE", () =>
+  tests.live("whose code was issued to another authorization attempt is refused by PKCE", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       const victim = pliant.agreed((yield* begun("pliant")).authorizationUrl)
@@ -73,7 +73,7 @@ describe("an answer", () => {
     })
   )
 
-  tests.live("is too late after ten minutes", () =>
+  tests.live("arrives too late after ten minutes", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       const answer = pliant.agreed((yield* begun("pliant")).authorizationUrl)
@@ -112,7 +112,7 @@ describe("an answer", () => {
     })
   )
 
-  tests.live("by a person who has lost the role, the Workspace or the session in the meantime creates nothing", () =>
+  tests.live("from a person who has since lost the role, the Workspace or the session creates nothing", () =>
     Effect.gen(function* () {
       const { owner, pliant, served, workspaceId } = yield* world
       const sql = yield* database
@@ -162,7 +162,7 @@ describe("an answer", () => {
       expect([refused.status, refused.headers.get("content-type")]).toEqual([403, "text/html; charset=utf-8"])
       expect(refused.text).toContain("access_denied (The person said &lt;b&gt;no&lt;/b&gt; )")
       expect(refused.headers.get("content-security-policy")).toContain("default-src 'none'")
-      // Without a state of this session none of it is repeated: another site could insert its own text.
+      // Without a state from this session, none of it is repeated: another site could insert its own text.
       denied.delete("state")
       const forged = yield* returned(owner, "pliant", denied, "text/html")
       expect([forged.status, forged.text.includes("access_denied")]).toEqual([409, false])
@@ -188,7 +188,7 @@ describe("an answer", () => {
     })
   )
 
-  tests.live("leads only to the Connections of the Workspace", () =>
+  tests.live("leads only to the Workspace's Connections", () =>
     Effect.gen(function* () {
       const { handle, owner, pliant } = yield* world
       const { authorizationUrl, connectionId } = yield* begun("pliant")

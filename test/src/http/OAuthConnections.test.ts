@@ -20,7 +20,7 @@ describe("a Connection created by a helper", () => {
     })
   )
 
-  tests.live("keeps its refresh token where the server does not rotate", () =>
+  tests.live("keeps its refresh token when the server does not rotate it", () =>
     Effect.gen(function* () {
       const { pliant } = yield* world
       pliant.state.rotates = false
@@ -31,7 +31,7 @@ describe("a Connection created by a helper", () => {
     })
   )
 
-  tests.live("whose renewal is refused needs attention, and is repaired by connecting it again", () =>
+  tests.live("whose renewal is refused needs attention, and is repaired by reconnecting it", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       const sql = yield* database
@@ -47,7 +47,7 @@ describe("a Connection created by a helper", () => {
         kind: "connection_unrenewed",
         reason: expect.stringContaining("invalid_grant")
       })
-      // It is not retried endlessly, and no test repairs it.
+      // It is not retried forever, and testing the Connection does not repair it.
       const asked = pliant.state.forms.length
       expect((yield* owner.post(`/api/v1/connections/${id}/test`, {})).status).toBe(409)
       expect(pliant.state.forms.length).toBe(asked)

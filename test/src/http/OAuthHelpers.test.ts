@@ -107,7 +107,7 @@ describe("helpers declared by the operator", () => {
     Effect.gen(function* () {
       const { other, owner } = yield* world
       const { authorizationUrl, connectionId } = yield* begun("other")
-      // A server without RFC 9207 does not name itself.
+      // A server without RFC 9207 does not identify itself.
       const answer = other.agreed(authorizationUrl)
       answer.delete("iss")
       expect((yield* returned(owner, "other", answer)).status).toBe(200)

@@ -43,8 +43,8 @@ const tests = suite(matrixApplicationWith(Layer.mergeAll(sources, Audit.layer)))
 afterAll(tests.dispose)
 
 /**
- * Who may call the operator's routes, written by hand. `get` and `post` are the verdicts on reads and on everything else; every caller
- * that the authorisation table knows is here.
+ * Who may call the operator's routes, written by hand. `get` and `post` are the verdicts on reads and on everything else; every
+ * caller in the authorisation table is listed here.
  */
 const table = [
   ["nobody", 401, 401],
@@ -100,7 +100,7 @@ const tokenOf = Effect.fnUntraced(function* (scopes: ReadonlyArray<string>, boun
   const subject = yield* operator
   const tokens = yield* AccessTokens
   const membership = { id: `mbr_${"o".repeat(24)}`, workspace_id: world.workspaceA, subject, role: "owner" }
-  // Only a member may bind a token; being one changes nothing about the operator's routes.
+  // Only a member may bind a token; membership changes nothing about the operator's routes.
   if (bound) {
     yield* sql`INSERT INTO memberships ${sql.insert({ ...membership, status: "active", created_at: at, updated_at: at })}`
   }
@@ -156,7 +156,7 @@ describe("the operator's routes", () => {
     })
   )
 
-  tests.live("record who read a file, in the activity of its Workspace", () =>
+  tests.live("record who read a file in its Workspace's activity", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const [, file] = requests
@@ -178,7 +178,7 @@ describe("the operator's routes", () => {
     })
   )
 
-  tests.live("validate only after admission, and return nothing cacheable", () =>
+  tests.live("validate only after admission, and return nothing that may be cached", () =>
     Effect.gen(function* () {
       const credential = yield* tokenOf(["read", "write"])
       const code = (path: string, init: RequestInit = {}) =>

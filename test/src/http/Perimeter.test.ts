@@ -57,7 +57,7 @@ describe("the perimeter", () => {
     })
   )
 
-  tests.live("makes no answer about account tokens cacheable, refusals included", () =>
+  tests.live("makes no response about account tokens cacheable, refusals included", () =>
     Effect.gen(function* () {
       for (const [path, init, status] of [
         ["/api/v1/account/tokens", {}, 401],
@@ -220,7 +220,7 @@ describe("the perimeter", () => {
       expect(accepted.status).toBe(202)
       expect(yield* Effect.promise(() => accepted.json())).toEqual({ accepted: true, runIds: ['{ "a" : 1 }'] })
       expect((yield* hook({})).status).toBe(401)
-      // A forge's ping of the address is answered, and still has to prove the secret.
+      // A forge's ping of the address gets a response, but still has to prove the secret.
       const ping = yield* hook({ authorization: "Bearer hook-secret", "x-github-event": "ping" })
       expect([ping.status, yield* Effect.promise(() => ping.json())]).toEqual([200, { accepted: true, runIds: [] }])
       expect((yield* hook({ "x-gitea-event": "ping" })).status).toBe(401)
@@ -246,7 +246,7 @@ describe("the perimeter", () => {
         [session, 501, "capability_not_available"]
       ] as const) {
         expect(yield* refusal(path, { headers })).toMatchObject({ status, code })
-        // All members that a real server may return, once or twice.
+        // All parameters that a real server may return, once or twice.
         const query = "?code=a&code=b&state=svco_x&iss=https%3A%2F%2Fid.example&session_state=1&authuser=0&x="
         expect(yield* refusal(`${path}${query}`, { headers })).toMatchObject({ status, code })
       }

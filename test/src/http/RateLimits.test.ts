@@ -7,7 +7,7 @@ import { world } from "./support/World.ts"
 
 const path = `/api/v1/capsules/${world.capsuleId}/plan`
 
-/** Sends a request that is answered under the test's clock. */
+/** Sends a request that is handled under the test's clock. */
 const send = Effect.fnUntraced(function* (address: string, init: RequestInit) {
   const { handler } = yield* TestApplication
   const { clock } = yield* TestTime
@@ -36,7 +36,7 @@ it.live("600 changes per minute are shared by all credentials of a subject; read
         Effect.forEach(Array.from({ length: count }), () => change),
         (responses) => [...new Set(responses.map(({ status }) => status))]
       )
-    // The bucket fills with time, so time stands still: however slow the machine is, exactly 600 succeed.
+    // The bucket refills over time, so time is stopped: however slow the machine is, exactly 600 succeed.
     yield* time.stop
     expect(yield* statuses(600)).toEqual([409])
     const limited = yield* change
@@ -44,10 +44,10 @@ it.live("600 changes per minute are shared by all credentials of a subject; read
     expect(yield* Effect.promise(async () => await limited.json())).toMatchObject({ error: { code: "rate_limited" } })
     const read = yield* send("/api/v1/credential-recipes", { headers: { authorization: "Bearer ada-token" } })
     expect(read.status).toBe(200)
-    // A caller without permission gets that answer, and consumes no one's share.
+    // A caller without permission gets that response, and uses up nobody's share.
     const refused = yield* send(path, { method: "POST", headers: { "x-svc-account-session": "viewer-session" } })
     expect(refused.status).toBe(403)
-    // A second later there are ten more.
+    // One second later there are ten more.
     yield* time.advance("1 second")
     expect(yield* statuses(10)).toEqual([409])
     expect(yield* statuses(1)).toEqual([429])

@@ -18,7 +18,7 @@ tests.live(
         recorded,
         Effect.fnUntraced(function* ({ name, request }) {
           const text = yield* exchange(port, request)
-          // Whatever host a request names, links lead to the configured origin.
+          // Whatever host a request names, links point to the configured origin.
           expect(text).not.toContain("evil.example")
           expect(text).not.toContain("<html")
           if (text.includes('"product"')) expect(text).toContain(`"apiBaseUrl":"${origin}/api/v1"`)
@@ -27,7 +27,7 @@ tests.live(
         { concurrency: 8 }
       )
       expect(found).toEqual(recorded.map(({ answers, name }) => ({ name, answers: [...answers] })))
-      // No request in the corpus gets two answers: nothing was smuggled behind a body.
+      // No request in the corpus gets two responses: nothing was smuggled in behind a body.
       expect(recorded.filter(({ answers }) => answers.length > 1)).toEqual([])
     }),
   30_000

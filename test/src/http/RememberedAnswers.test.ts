@@ -32,7 +32,7 @@ interface Asked {
   readonly caller?: Partial<CallerShape>
 }
 
-/** A read that counts how often it really runs, and the way to ask it. */
+/** A read that counts how often it actually runs, and a function to request it. */
 const reading = Effect.fnUntraced(function* (
   value: Effect.Effect<HttpServerResponse.HttpServerResponse, never, never>,
   endpoint: Parameters<Effect.Success<typeof rememberedAnswers>>[0] = capsules.endpoints.read
@@ -67,7 +67,7 @@ const stored = Effect.fnUntraced(function* (name: string) {
   return { sql, value: Effect.orDie(Effect.map(rows, ([row]) => json(row?.v))) }
 })
 
-tests.live("an answer is reused until anything is committed", () =>
+tests.live("a response is reused until anything is committed", () =>
   Effect.gen(function* () {
     const { sql, value } = yield* stored("told")
     const { ask, runs } = yield* reading(value)
@@ -91,7 +91,7 @@ const others: ReadonlyArray<readonly [string, Asked]> = [
 ]
 
 for (const [name, asked] of others) {
-  tests.live(`an answer is not reused for ${name}`, () =>
+  tests.live(`a response is not reused for ${name}`, () =>
     Effect.gen(function* () {
       const { ask, runs } = yield* reading(Effect.succeed(json("mine")))
       yield* ask()
@@ -104,7 +104,7 @@ for (const [name, asked] of others) {
   )
 }
 
-tests.live("an answer that was compared with a time is valid until then", () =>
+tests.live("a response that was compared with a time is valid until that time", () =>
   Effect.gen(function* () {
     const moments = ["1970-01-01T00:00:20.000Z", null, "1970-01-01T00:00:10.000Z", "1969-01-01T00:00:00.000Z"]
     const { ask, runs } = yield* reading(Effect.map(presentUntil(moments), json))
@@ -117,7 +117,7 @@ tests.live("an answer that was compared with a time is valid until then", () =>
   }).pipe(Effect.provide(TestClock.layer()))
 )
 
-tests.live("an answer that shows its date keeps it for a second, or until something is committed", () =>
+tests.live("a response that shows its date keeps it for a second, or until something is committed", () =>
   Effect.gen(function* () {
     const { sql } = yield* stored("dated")
     const { ask, runs } = yield* reading(Effect.map(dateOfAnswer, json))
@@ -132,7 +132,7 @@ tests.live("an answer that shows its date keeps it for a second, or until someth
   }).pipe(Effect.provide(TestClock.layer()))
 )
 
-tests.live("an answer that depends on the time otherwise is not cached", () =>
+tests.live("a response that depends on the time in any other way is not cached", () =>
   Effect.gen(function* () {
     for (const time of [Clock.currentTimeMillis, Effect.map(Clock.currentTimeNanos, Number)]) {
       const { ask, runs } = yield* reading(Effect.map(time, json))
@@ -166,7 +166,7 @@ tests.live("a route that needs no credential, or reads it itself, is not cached"
   })
 )
 
-tests.live("an answer larger than the whole cache is not cached, and a change elsewhere clears the rest", () =>
+tests.live("a response larger than the whole cache is not cached, and a change made elsewhere clears the rest", () =>
   Effect.gen(function* () {
     const large = yield* reading(Effect.succeed(json("x".repeat(33 * 1024 * 1024))))
     yield* large.ask()

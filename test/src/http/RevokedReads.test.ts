@@ -53,7 +53,7 @@ const wantsSession = ({ rule }: Route) =>
 
 const isForOwners = ({ rule }: Route) => rule.kind === "workspace" && rule.role === "owner"
 
-/** Routes with the rule `token` are only for personal tokens. */
+/** Routes with the rule `token` accept only personal tokens. */
 const takesOAuth = (route: Route) => !wantsSession(route) && route.rule.kind !== "token"
 
 /** The credential that the route requires: a person's session, or a token where one is accepted. */
@@ -68,7 +68,7 @@ const credentialOf = Effect.fnUntraced(function* (route: Route) {
   return headers
 })
 
-/** An access token of the issuer, for routes that accept tokens. */
+/** An access token from the issuer, for routes that accept tokens. */
 const oauthCredential = Effect.map(granted(world.ada, ["read"]), ({ accessToken }) => {
   const headers: Headers = {
     authorization: `Bearer ${typeof accessToken === "string" ? accessToken : Redacted.value(accessToken)}`
@@ -76,7 +76,7 @@ const oauthCredential = Effect.map(granted(world.ada, ["read"]), ({ accessToken 
   return headers
 })
 
-/** One credential of each kind for all routes of a test, created when a route asks for it. */
+/** One credential of each kind for all routes in a test, created when a route needs it. */
 const sharedCredentials = (isOAuth: boolean) => {
   const kinds = new Map<boolean, Headers>()
   return Effect.fnUntraced(function* (route: Route) {
@@ -93,7 +93,7 @@ const isLetIn = (route: Route, headers: Headers) =>
 const isRefused = (route: Route, headers: Headers) =>
   Effect.map(verdictOf(route, "sound", headers), ({ status }) => status === 401 || status === 403 || status === 404)
 
-/** A commit as another process would make it. */
+/** A commit as made by another process. */
 const elsewhere = Effect.acquireRelease(
   Effect.map(DataFolder, (folder) => new DatabaseSync(folder.databaseFile, { timeout: 5000 })),
   (database) => Effect.sync(() => database.close())
@@ -105,7 +105,7 @@ interface Ending {
   readonly name: string
   readonly end: string
   readonly undo: string
-  /** Of a token of the issuer instead of the credentials of the service. */
+  /** Whether it ends a token from the issuer instead of the service's own credentials. */
   readonly isOAuth?: boolean
   readonly of: (route: Route) => boolean
 }
@@ -201,7 +201,7 @@ tests.live("the walk covers reads of every kind", () =>
   Effect.sync(() => {
     expect(reads.length).toBeGreaterThan(45)
     expect(new Set(reads.map(({ rule }) => rule.kind))).toEqual(new Set(["workspace", "account", "token"]))
-    // A lowered member keeps every read but those of owners. A route where this is different needs an entry in `endings`.
+    // A demoted member keeps every read except those for owners. A route that differs needs an entry in `endings`.
     const roles = reads.flatMap(({ rule }) => (rule.kind === "workspace" ? [rule.role] : []))
     expect(new Set(roles)).toEqual(new Set(["viewer", "owner"]))
   })
@@ -264,8 +264,7 @@ tests.live("authority that expires is refused on every route, without a commit i
       expect([route.name, yield* isLetIn(route, headers)]).toEqual([route.name, true])
       const life = wantsSession(route) ? Duration.toMillis(sessionLifetime) : Duration.toMillis("90 days")
       by(life - 60_000)
-      // Using a session extends it, which is a commit: so only credentials that are not extended are used close to
-      // their end.
+      // Using a session extends it, which is a commit, so only credentials that are not extended are used close to their expiry.
       if (!wantsSession(route)) expect([route.name, yield* isLetIn(route, headers)]).toEqual([route.name, true])
       by(120_000)
       expect([route.name, yield* isRefused(route, headers)]).toEqual([route.name, true])
@@ -287,7 +286,7 @@ tests.live("OAuth tokens that expire are refused on every route, without a commi
   })
 )
 
-tests.live("an archived Workspace is read as before on every route", () =>
+tests.live("an archived Workspace can still be read on every route", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const credentialFor = sharedCredentials(false)

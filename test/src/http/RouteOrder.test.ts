@@ -109,7 +109,7 @@ describe("every route of the API", () => {
     )
   )
 
-  tests.live("mistakes no credential for another: 401 for unknown, doubled or malformed ones", () =>
+  tests.live("mistakes no credential for another: 401 for unknown, duplicate or malformed ones", () =>
     each(guardedRoutes, (route) =>
       Effect.gen(function* () {
         for (const credential of [
@@ -177,7 +177,7 @@ describe("every route of the API", () => {
     )
   )
 
-  tests.live("confines a credential to its scopes whatever the body is: 403 before it is read", () =>
+  tests.live("confines a credential to its scopes whatever the body: 403 before it is read", () =>
     Effect.gen(function* () {
       for (const body of ["{", "{}", `{"workspaceId":1,"workspaceId":2}`]) {
         const response = yield* send("/api/v1/sources", {

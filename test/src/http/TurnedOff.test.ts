@@ -5,7 +5,7 @@ import { suite } from "../../support/Effect.ts"
 import { origin, send, TestApplication } from "./support/TestApplication.ts"
 import { world } from "./support/World.ts"
 
-/** A server on which the families are off. */
+/** A server with the optional families turned off. */
 const tests = suite(TestApplication.layerWith({ familiesOff: optionalFamilies }))
 afterAll(tests.dispose)
 
@@ -16,7 +16,7 @@ const routes = extensions
   .filter(({ name }) => optionalFamilies.some((one) => one === name))
   .flatMap(({ endpoints }) => endpoints)
 
-describe("a family that the operator has turned off", () => {
+describe("a family turned off by the operator", () => {
   tests.live("answers capability_not_available to admitted callers, before it reads the body", () =>
     Effect.gen(function* () {
       expect(routes.length).toBeGreaterThan(3)

@@ -11,13 +11,13 @@ import { LicenseReportJson, reportText, thirdPartyFile } from "../../../src/lice
 import { licenseList } from "../../../src/licenses/Licenses.ts"
 import { suite } from "../../support/Effect.ts"
 
-// The sources are bundled to see what they contain.
+// The sources are bundled to see what they include.
 setDefaultTimeout(120_000)
 const root = fileURLToPath(new URL("../../..", import.meta.url))
 const tests = suite(NodeServices.layer)
 afterAll(tests.dispose)
 
-/** Builds the library as for `npm pack`, once for the tests that look at it. */
+/** Builds the library as for `npm pack`, once for all tests that examine it. */
 const builtLibrary = Effect.runSync(
   Effect.cached(
     Effect.gen(function* () {
@@ -52,12 +52,12 @@ tests.live("every bundled package has its text, and an allowed licence", () =>
       expect([name, licenses.get(name)]).toEqual([name, license])
     }
     for (const name of ["openpgp", "oxlint", "playwright-core", "typescript"]) expect(licenses.has(name)).toBe(false)
-    // Every package under the LGPL is covered by NOTICE.
+    // NOTICE covers every package under the LGPL.
     expect([...licenses].filter(([, license]) => /GPL/.test(license)).map(([name]) => name)).toEqual([
       "JavaScriptCore and WebKit, in Bun",
       "TinyCC, in Bun"
     ])
-    // What the runtime's LICENSE.md names; each with its own text, not a reference to it.
+    // The packages named in the runtime's LICENSE.md, each with its own text rather than a reference to it.
     for (const [library, words] of [
       ["BoringSSL", "The OpenSSL Project"],
       ["brotli", "the Brotli Authors"],
@@ -153,19 +153,21 @@ describe("a bundled package", () => {
   }
 })
 
-tests.live("a licence is allowed by each part of an AND and by one of an OR, and an exception for one name only", () =>
-  Effect.sync(() => {
-    const isAllowed = (license: string, name = "one") => licenseProblem({ name, version: "1", license }) === undefined
-    for (const license of ["MIT", "(MIT AND Zlib)", "GPL-2.0-only OR MIT", "MIT OR Apache-2.0"]) {
-      expect([license, isAllowed(license)]).toEqual([license, true])
-    }
-    for (const license of ["GPL-2.0-only", "MIT AND GPL-2.0-only", "MPL-2.0", "UNLICENSED", "SEE LICENSE IN X", ""]) {
-      expect([license, isAllowed(license)]).toEqual([license, false])
-    }
-    expect(isAllowed("(MIT OR GPL-2.0-only) AND GPL-2.0-only")).toBe(false)
-    expect(isAllowed("MPL-2.0", "@cdktn/hcl2json")).toBe(true)
-    expect(isAllowed("LGPL-3.0-or-later", "@cdktn/hcl2json")).toBe(false)
-  })
+tests.live(
+  "a licence is allowed if each part of an AND or one part of an OR is, and an exception applies to one name only",
+  () =>
+    Effect.sync(() => {
+      const isAllowed = (license: string, name = "one") => licenseProblem({ name, version: "1", license }) === undefined
+      for (const license of ["MIT", "(MIT AND Zlib)", "GPL-2.0-only OR MIT", "MIT OR Apache-2.0"]) {
+        expect([license, isAllowed(license)]).toEqual([license, true])
+      }
+      for (const license of ["GPL-2.0-only", "MIT AND GPL-2.0-only", "MPL-2.0", "UNLICENSED", "SEE LICENSE IN X", ""]) {
+        expect([license, isAllowed(license)]).toEqual([license, false])
+      }
+      expect(isAllowed("(MIT OR GPL-2.0-only) AND GPL-2.0-only")).toBe(false)
+      expect(isAllowed("MPL-2.0", "@cdktn/hcl2json")).toBe(true)
+      expect(isAllowed("LGPL-3.0-or-later", "@cdktn/hcl2json")).toBe(false)
+    })
 )
 
 tests.live("packages are identified by their innermost folder, and Go modules by their file paths", () =>

@@ -33,7 +33,7 @@ const login = { user: "svc", password: "the-smtp-password" }
 const credentials = { user: login.user, password: Redacted.make(login.password) }
 
 describe("a mail server", () => {
-  it.live("on this machine accepts a mail as written, in clear text", () =>
+  it.live("on this machine accepts mail as written, in clear text", () =>
     Effect.gen(function* () {
       const server = yield* mailServer()
       yield* through({ url: `smtp://127.0.0.1:${server.port}` }, sending)
@@ -50,7 +50,7 @@ describe("a mail server", () => {
 
   for (const mode of ["implicit", "starttls"] as const) {
     const scheme = mode === "implicit" ? "smtps" : "smtp"
-    it.live(`with TLS (${mode}) is verified, and signed in to`, () =>
+    it.live(`with TLS (${mode}) is verified, and svc signs in to it`, () =>
       Effect.gen(function* () {
         const { caFile, ...tls } = yield* certificate
         const server = yield* mailServer({ tls: { mode, ...tls }, login })
@@ -89,7 +89,7 @@ describe("a mail server", () => {
     )
   }
 
-  it.live("without STARTTLS gets neither password nor mail where TLS is required", () =>
+  it.live("without STARTTLS gets neither password nor mail if TLS is required", () =>
     Effect.gen(function* () {
       const { caFile } = yield* certificate
       const server = yield* mailServer({ login })

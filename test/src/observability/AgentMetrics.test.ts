@@ -14,7 +14,7 @@ afterAll(plane.dispose)
 
 const text = PrometheusMetrics.format()
 
-/** The sum of all series of a name that have these labels. */
+/** The sum of all series with this name that have these labels. */
 const sumOf = (series: readonly [name: string, ...labels: ReadonlyArray<string>]) =>
   Effect.map(text, (lines) => {
     const [name, ...labels] = series
@@ -25,7 +25,7 @@ const sumOf = (series: readonly [name: string, ...labels: ReadonlyArray<string>]
   })
 
 plane.live(
-  "pools, their agents and the Runs waiting for them are gauges, and Runs of agents are counted when they end",
+  "pools, their agents and the Runs waiting for them are gauges, and agents' Runs are counted when they end",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world

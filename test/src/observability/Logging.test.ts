@@ -6,7 +6,7 @@ import { it } from "../../support/Effect.ts"
 
 const hostile = 'name\r\u001b[2J\u001b]0;title\u0007 {"level":"INFO","message":"forged"}\nsecond line\u009b31m'
 
-it.effect("a log line cannot control a terminal", () =>
+it.effect("a log line cannot control the terminal", () =>
   Effect.gen(function* () {
     yield* Effect.logInfo(hostile).pipe(Effect.provide(logging({ level: "info", format: "pretty" })))
     const lines = yield* TestConsole.errorLines

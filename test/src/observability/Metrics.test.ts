@@ -34,7 +34,7 @@ const declared = [
 
 const named = (text: string) => [...new Set([...text.matchAll(/\b(?:svc|process)_[a-z_]+\b/g)].map(([name]) => name))]
 
-test("the operator's document explains every metric, and no other", () => {
+test("the operator's documentation explains every metric, and nothing else", () => {
   const document = readFileSync(`${root}/docs/operations.md`, "utf8")
   const [, section = ""] = /## Metrics and traces\n([\s\S]*?)\n## /.exec(document) ?? []
   const rows = section.split("\n").filter((line) => line.startsWith("| `"))
@@ -59,7 +59,7 @@ test("every alert says what to do, and has a case", () => {
   for (const name of names) expect(cases).toContain(`alertname: ${name}`)
 })
 
-live("a scrape has a help text for every metric, and nothing of a library", () =>
+live("a scrape has help text for every metric, and exposes no library metrics", () =>
   Effect.gen(function* () {
     const { services, url } = yield* serve(`${yield* folder}/data`, new Map([["operatorListen", "127.0.0.1:0"]]))
     yield* Effect.promise(() => fetch(`${url}/.well-known/svc`))
@@ -75,7 +75,7 @@ live("a scrape has a help text for every metric, and nothing of a library", () =
   })
 )
 
-test("promtool is installed where every suite has to run", () => {
+test("promtool is installed wherever every suite has to run", () => {
   if (process.env["SVC_TEST_REQUIRE_ALL"] === "1") expect(hasPromtool).toBe(true)
 })
 

@@ -13,7 +13,7 @@ import { migratedFolder } from "../../support/MigratedDatabase.ts"
 const tool = Bun.which("tofu") ?? Bun.which("terraform")
 
 describe.skipIf(tool === null)("telemetry of the main job", () => {
-  it.live("leads from the request through the actor to the tool, measures Runs, and contains no secret", () =>
+  it.live("runs from the request through the actor to the tool, measures Runs, and contains no secret", () =>
     Effect.gen(function* () {
       const { bodies, everything, origin, ...collected } = yield* collector
       const environment = { SVC_OTLP_URL: origin, PATH: process.env["PATH"] ?? "" }
@@ -31,7 +31,8 @@ describe.skipIf(tool === null)("telemetry of the main job", () => {
       const names = trace.map(({ name }) => name)
       expect(names).toContain("Runs.apply")
       expect(names).toContain("ToolRun.run")
-      // Not only part of one trace, which client and server of a demo share anyway: the request is its ancestor.
+      // Being part of one trace is not enough, since client and server of a demo share it anyway: the request must be an
+      // ancestor.
       const leadingTo = (span: (typeof spans)[number] | undefined): ReadonlyArray<(typeof spans)[number]> =>
         span === undefined ? [] : [...leadingTo(spans.find(({ spanId }) => spanId === span.parentSpanId)), span]
       const routes = leadingTo(applies[0]).flatMap(({ attributes }) =>
@@ -57,7 +58,7 @@ describe.skipIf(tool === null)("telemetry of the main job", () => {
   )
 })
 
-it.live("a trace shows neither code nor state of an authorization response", () =>
+it.live("a trace shows neither the code nor the state from an authorization response", () =>
   Effect.gen(function* () {
     const { everything, origin, ...collected } = yield* collector
     const dataDir = yield* migratedFolder

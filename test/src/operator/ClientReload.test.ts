@@ -30,7 +30,7 @@ const client = (id: string, redirects: ReadonlyArray<string>) => ({
 })
 const before = [client("app", [kept, gone]), client("bystander", [gone]), client("retired", [gone])]
 
-/** A server with a policy file and a file of clients, and the commands for it. */
+/** A server with a policy file and a client file, and the commands for it. */
 const server = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const at = yield* folder
@@ -51,7 +51,7 @@ const server = Effect.gen(function* () {
   return { decide, files, clientsFile, register, reload, here: Layer.merge(Layer.succeedContext(services), browsing) }
 })
 
-live("svc admin reload removes clients with their codes and refresh families, and keeps the others", () =>
+live("svc admin reload removes clients together with their codes and refresh families, and keeps the others", () =>
   Effect.gen(function* () {
     const { here, register, reload } = yield* server
     yield* Effect.gen(function* () {
@@ -88,7 +88,7 @@ live("svc admin reload removes clients with their codes and refresh families, an
       expect((yield* authorize(request("app", gone), cookie)).response.status).toBe(400)
       yield* signIn("newcomer", kept)
 
-      // Ended grants stay ended, whatever is registered later.
+      // Ended grants remain ended, whatever is registered later.
       yield* register(before)
       expect((yield* reload).code).toBe(0)
       expect(yield* errorOf(yield* renew("app", ending))).toBe("invalid_grant")
@@ -103,7 +103,7 @@ live("svc admin reload removes clients with their codes and refresh families, an
   })
 )
 
-live("a file that breaks a rule changes nothing, in neither file, and the refusal says what to do", () =>
+live("a file that breaks a rule changes nothing in either file, and the refusal says what to do", () =>
   Effect.gen(function* () {
     const { clientsFile, decide, files, here, register, reload } = yield* server
     yield* Effect.gen(function* () {

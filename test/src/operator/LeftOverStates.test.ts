@@ -12,7 +12,7 @@ import { serve } from "./support/Server.ts"
 const needed = ["users", "workspaces", "projects", "sources", "install_configs", "capsules", "runs"]
 const of = (prefix: string, letter: string) => `${prefix}_${letter.repeat(24)}`
 const secret = "canary-left-over-password"
-// Longer than a client normally accepts in one answer.
+// Longer than a client normally accepts in one response.
 const bytes = new TextEncoder().encode(`{"torn": "${secret}"`.padEnd(17 * 1024 * 1024))
 
 /** A server with its own data folder, in which an apply has left an incomplete state file. */
@@ -56,7 +56,7 @@ const furnished = Effect.gen(function* () {
   return { admin, dataDir, root, world }
 })
 
-describe("the operator's commands about left-over states", () => {
+describe("the operator's commands for left-over states", () => {
   live("list and download alongside the running server, to a new file, whatever its size", () =>
     Effect.gen(function* () {
       const { admin, root, world } = yield* furnished
@@ -92,7 +92,7 @@ describe("the operator's commands about left-over states", () => {
     })
   )
 
-  live("do the same over a folder without a server", () =>
+  live("work the same way on a folder without a server", () =>
     Effect.gen(function* () {
       const { admin, root, world } = yield* furnished
       const { id } = yield* Effect.scoped(world)

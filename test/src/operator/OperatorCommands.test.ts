@@ -27,7 +27,7 @@ const running = Effect.gen(function* () {
 const user = ["--email", "ada@example.com", "--password-stdin"]
 
 describe("the operator's commands alongside a running server", () => {
-  live("are executed by the server at once, each with an event that names it", () =>
+  live("are executed by the server immediately, each with an event that names it", () =>
     Effect.gen(function* () {
       const { admin, audit, logged, services, url } = yield* running
       const first = yield* admin(["setup-link"])
@@ -126,7 +126,7 @@ describe("the operator's commands alongside a running server", () => {
     })
   )
 
-  live("grant, revoke and list operators, effective at their next request", () =>
+  live("grant, revoke and list operators, effective from their next request", () =>
     Effect.gen(function* () {
       const { admin, audit, url } = yield* running
       const created = yield* admin(["create-user", ...user], `${password}\n`)
@@ -140,7 +140,7 @@ describe("the operator's commands alongside a running server", () => {
       })
       const listed = (text: string) =>
         JSON.parse(text).operators.map((operator: { subject: string }) => operator.subject)
-      // The first account came with the setup of the installation.
+      // The first account was created when the installation was set up.
       expect(listed((yield* admin(["operators", "list"])).out)).toEqual([subject])
       expect(yield* asked).toBe(403)
       expect(listed((yield* admin(["operators", "grant", "eve@example.com"])).out)).toEqual([subject, second])

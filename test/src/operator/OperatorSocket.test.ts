@@ -8,14 +8,14 @@ import { serve } from "./support/Server.ts"
 
 const setupLink = (dataDir: string) => svc(["admin", "setup-link", "--data-dir", dataDir, "--json"])
 
-/** A socket whose process was killed, like that of a killed server. */
+/** A socket whose process has been killed, like that of a killed server. */
 const deadSocket = (path: string) =>
   Effect.promise(async () => {
     const script = `Bun.listen({ unix: ${JSON.stringify(path)}, socket: { data() {} } }); process.kill(process.pid, "SIGKILL")`
     await Bun.spawn([process.execPath, "-e", script], { stdio: ["ignore", "ignore", "ignore"] }).exited
   })
 
-/** A process that holds the folder and listens in it like a server, and calls `onData` with the first input. */
+/** A process that holds the folder, listens in it like a server, and calls `onData` on the first input. */
 const standIn = Effect.fn("standIn")(function* (dataDir: string, onData: string) {
   const script = `
     import { DatabaseSync } from "node:sqlite"
@@ -53,7 +53,7 @@ describe("the operator's socket", () => {
       })
     )
 
-  live("of a killed server is replaced by the next one, and blocks nobody in the meantime", () =>
+  live("of a killed server is replaced by the next server, and blocks nobody in the meantime", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const dataDir = `${yield* folder}/data`
@@ -72,7 +72,7 @@ describe("the operator's socket", () => {
     })
   )
 
-  live("is missing where its path would be too long: the server and the command both say so", () =>
+  live("is missing if its path would be too long: the server and the command both say so", () =>
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/${"long/".repeat(20)}data`
       const { logged } = yield* serve(dataDir)
@@ -85,9 +85,9 @@ describe("the operator's socket", () => {
     })
   )
 
-  // Only root can give a folder away.
+  // Only root can give away a folder.
   if (process.getuid?.() === 0)
-    live("is required for root: without a server it would leave files that the server's user cannot open", () =>
+    live("is required for root: without a server, root would leave files that the server's user cannot open", () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem
         const dataDir = `${yield* folder}/data`
@@ -115,7 +115,7 @@ describe("the operator's socket", () => {
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/data`
       const { url } = yield* serve(dataDir)
-      // A silent client does not keep the server from ending with this test.
+      // A silent client must not keep the server running after this test.
       yield* Effect.promise(() => Bun.connect({ unix: `${dataDir}/operator.sock`, socket: { data() {} } }))
       for (const nonsense of [
         "GET / HTTP/1.1\r\n\r\n",
@@ -141,7 +141,7 @@ describe("the operator's socket", () => {
     })
   )
 
-  live("accepts no command without its server's secret, which only the owner of the folder can read", () =>
+  live("accepts no command without its server's secret, which only the folder's owner can read", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const dataDir = `${yield* folder}/data`
@@ -197,7 +197,7 @@ describe("the operator's socket", () => {
         yield* child.end
         return { level: sandbox.status.level, text }
       }).pipe(Effect.provide(services))
-      // The other levels do not claim to hide files: there the mode of the socket must suffice.
+      // The other levels do not claim to hide files; there the socket's mode has to be enough.
       if (seen.level === "bubblewrap") expect(seen.text).toBe("looked\n")
       else expect(process.env["SVC_TEST_REQUIRE_ALL"]).not.toBe("1")
     })

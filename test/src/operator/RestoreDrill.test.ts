@@ -18,7 +18,7 @@ const verifies = (jwt: string) => Effect.flatMap(SigningKeys, (keys) => keys.ver
 
 describe("the restore drill of docs/operations.md", () => {
   live(
-    "backs up alongside a running server under writes, loses the folder, and continues with the copy and the key",
+    "backs up alongside a running server under write load, loses the folder, and continues from the copy and the key",
     () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem
@@ -32,7 +32,7 @@ describe("the restore drill of docs/operations.md", () => {
         const before = yield* Effect.scoped(
           Effect.gen(function* () {
             const { services } = yield* serve(lost)
-            // Those of a new installation are created while it already answers; the copy must contain them.
+            // A new installation creates its keys after it has started answering; the copy must contain them.
             yield* Effect.provide(keysStored, services)
             const admin = (args: ReadonlyArray<string>) =>
               svc(["admin", ...args, "--data-dir", lost, "--json"], password)
@@ -65,7 +65,7 @@ describe("the restore drill of docs/operations.md", () => {
         ])
         yield* files.copyFile(`${copies}/master.key`, `${found}/master.key`)
         yield* files.chmod(`${found}/master.key`, 0o600)
-        // A folder with only the key does not count as a new installation.
+        // A folder containing only the key is not treated as a new installation.
         const early = yield* Effect.flip(Effect.scoped(serve(found)))
         expect(String(early)).toContain("holds master.key, but no database")
         const restored = yield* svc(["restore", file, "--data-dir", found, "--json"])
@@ -78,7 +78,7 @@ describe("the restore drill of docs/operations.md", () => {
         yield* Effect.gen(function* () {
           const signIn = yield* PasswordSignIn
           yield* signIn.signIn({ email: "ada@example.com", password: Redacted.make(password) })
-          // Sealed values can be decrypted, and are unchanged.
+          // Sealed values can still be decrypted, and are unchanged.
           expect(yield* verifies(before.jwt)).toMatchObject({ claims })
           expect(yield* verifies(yield* signs)).toMatchObject({ claims })
         }).pipe(Effect.provide(services))
@@ -89,7 +89,7 @@ describe("the restore drill of docs/operations.md", () => {
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const root = yield* folder
-      // Its user has to be able to traverse it.
+      // The other user has to be able to traverse it.
       yield* files.chmod(root, 0o755)
       const first = { root: `${root}/first`, programs: `${root}/bin`, isForeign: false }
       const second = { root: `${root}/second`, programs: `${root}/bin`, isForeign: true }

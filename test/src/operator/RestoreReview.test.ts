@@ -10,7 +10,7 @@ import { serve } from "./support/Server.ts"
 import { later, ruleIn, restored, asked, signedIn, type Item } from "./support/RestoredInstallation.ts"
 
 describe("an installation restored from a backup", () => {
-  live("ends everything that gave access", () =>
+  live("ends everything that granted access", () =>
     Effect.gen(function* () {
       const { ada, dataDir, session, told, token } = yield* restored
       expect(told.ended).toMatchObject({ sessions: 1, tokens: 1, grants: 1, links: 1 })
@@ -39,13 +39,13 @@ describe("an installation restored from a backup", () => {
         }>`SELECT data FROM audit_events WHERE action = 'installation.restore'`
         expect(JSON.parse(event?.data ?? "{}")).toMatchObject({ authenticated: true, sessions: 1, tokens: 1 })
       }).pipe(Effect.provide(services))
-      // A new password can be set meanwhile.
+      // In the meantime a new password can be set.
       const link = yield* svc(["admin", "reset-password", "--email", ada.email, "--data-dir", dataDir, "--json"])
       expect([link.code, JSON.parse(link.out).setupLink]).toEqual([0, expect.stringContaining("/setup#")])
     })
   )
 
-  live("restores no access that may have been ended since, until an operator confirms it", () =>
+  live("restores no access that may have been revoked since, until an operator confirms it", () =>
     Effect.gen(function* () {
       const { ada, bob, connectionId, dataDir, review, told, workspaceId } = yield* restored
       const { services, url } = yield* serve(dataDir)
@@ -66,7 +66,7 @@ describe("an installation restored from a backup", () => {
         const looked = JSON.parse((yield* svc(["doctor", "--data-dir", dataDir, "--json"])).out)
         expect(looked.findings).toContainEqual(expect.objectContaining({ check: "restore", status: "warning" }))
 
-        // The list printed by the restore.
+        // The list that the restore prints.
         const listed: ReadonlyArray<Item> = (yield* review()).json.review
         expect(listed).toEqual(told.review)
         expect(listed.map(({ kind }) => kind).toSorted()).toEqual([
@@ -123,29 +123,31 @@ describe("an installation restored from a backup", () => {
     })
   )
 
-  live("names the Workspaces whose approval rules and teams came back, until their memberships are decided", () =>
-    Effect.gen(function* () {
-      const { dataDir, review, workspaceId } = yield* restored
-      const { services } = yield* serve(dataDir)
-      // Written after the restore, so not a restored one.
-      yield* Effect.flatMap(
-        SqlClient.SqlClient,
-        (sql) => sql`INSERT INTO approval_rules ${sql.insert(ruleIn(workspaceId, "apr_c", later))}`
-      ).pipe(Effect.provide(services))
-      const { review: listed, rules } = (yield* review()).json
-      expect(rules).toEqual([{ workspaceId, workspace: "acme", approvalRules: 2, teams: 1 }])
-      const memberships = listed.flatMap(({ description, id, kind, workspace }: Item) =>
-        kind === "membership" && workspace === "acme" ? [{ id, description }] : []
-      )
-      expect(memberships).toHaveLength(2)
-      expect((yield* review(["confirm", memberships[0].id])).code).toBe(0)
-      expect((yield* review()).json.rules).toEqual(rules)
-      expect((yield* review(["remove", memberships[1].id])).code).toBe(0)
-      expect((yield* review()).json.rules).toEqual([])
-    })
+  live(
+    "names the Workspaces whose approval rules and teams were restored, until their memberships have been decided",
+    () =>
+      Effect.gen(function* () {
+        const { dataDir, review, workspaceId } = yield* restored
+        const { services } = yield* serve(dataDir)
+        // Written after the restore, so it is not a restored rule.
+        yield* Effect.flatMap(
+          SqlClient.SqlClient,
+          (sql) => sql`INSERT INTO approval_rules ${sql.insert(ruleIn(workspaceId, "apr_c", later))}`
+        ).pipe(Effect.provide(services))
+        const { review: listed, rules } = (yield* review()).json
+        expect(rules).toEqual([{ workspaceId, workspace: "acme", approvalRules: 2, teams: 1 }])
+        const memberships = listed.flatMap(({ description, id, kind, workspace }: Item) =>
+          kind === "membership" && workspace === "acme" ? [{ id, description }] : []
+        )
+        expect(memberships).toHaveLength(2)
+        expect((yield* review(["confirm", memberships[0].id])).code).toBe(0)
+        expect((yield* review()).json.rules).toEqual(rules)
+        expect((yield* review(["remove", memberships[1].id])).code).toBe(0)
+        expect((yield* review()).json.rules).toEqual([])
+      })
   )
 
-  live("can also be reviewed on the folder, while no server runs", () =>
+  live("can also be reviewed directly on the folder while no server is running", () =>
     Effect.gen(function* () {
       const { dataDir, review, told } = yield* restored
       expect((yield* review()).json.review).toEqual(told.review)

@@ -11,7 +11,7 @@ import { restoredWith, asked, type Item } from "./support/RestoredInstallation.t
 
 const machineFacts = { ...anyFacts, version }
 
-/** A pool, what it provides to the Workspace, an agent of it, and a token for more of them. */
+/** A pool, what it provides to the Workspace, one of its agents, and a token for enrolling more. */
 const agentsAt = Effect.fnUntraced(function* (url: string) {
   const pools = yield* Pools
   yield* pools.create("far", {})
@@ -29,8 +29,8 @@ const agentsAt = Effect.fnUntraced(function* (url: string) {
   return { agentId, installationId, keys, secret }
 })
 
-describe("agents of an installation restored from a backup", () => {
-  live("are not admitted, and no Workspace uses a pool or its credentials, until an operator confirms it", () =>
+describe("agents in an installation restored from a backup", () => {
+  live("are not admitted, and no Workspace uses a pool or its credentials, until an operator confirms them", () =>
     Effect.gen(function* () {
       const { added, dataDir, review, told, workspaceId } = yield* restoredWith(agentsAt)
       expect(told.ended).toMatchObject({ enrolmentTokens: 1 })
@@ -47,7 +47,7 @@ describe("agents of an installation restored from a backup", () => {
       const another = yield* newKeys
       const enrolment = { token: secret, name: "two", keys: another.public, facts: machineFacts }
       expect(yield* Effect.flip(client.Enrol(enrolment))).toMatchObject({ _tag: "Unauthorised" })
-      // It is asked to wait, since the keys are its own.
+      // It is told to retry later, since the keys are its own.
       expect(yield* Effect.flip(hello)).toMatchObject({
         retry: true,
         message: expect.stringContaining("restore-review")
@@ -86,7 +86,7 @@ describe("agents of an installation restored from a backup", () => {
     })
   )
 
-  live("stay away permanently if an operator removes them, and so do the use of a pool and its credentials", () =>
+  live("are gone for good if an operator removes them, and so is the use of a pool and its credentials", () =>
     Effect.gen(function* () {
       const { added, dataDir, review, workspaceId } = yield* restoredWith(agentsAt)
       const { services } = yield* serve(dataDir)

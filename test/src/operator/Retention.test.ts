@@ -29,7 +29,7 @@ describe("svc prune", () => {
       const expected = [{ kind: "logs", workspaceId: of("ws", "a"), workspace: "alpha", runs: 1, bytes: 70 }]
       yield* Effect.gen(function* () {
         const { logged, services } = yield* serve(dataDir, new Map([["keepLogs", "30"]]))
-        // After the first turn of the background job, which finds nothing.
+        // After the background job's first turn, which finds nothing.
         yield* Effect.provide(furnished(20), services)
         const young = yield* prune("--dry-run")
         expect([young.code, JSON.parse(young.out)]).toEqual([0, { dryRun: true, removed: [], kept: [] }])
@@ -43,7 +43,7 @@ describe("svc prune", () => {
         expect(yield* logged).toContain("svc prune")
         yield* Effect.flatMap(sql, (sql) => sql`UPDATE runs SET log_removed_at = NULL WHERE id = ${apply}`)
       }).pipe(Effect.scoped)
-      // The flag of this command applies, since no running server has other settings.
+      // This command's flag applies, since no running server has other settings.
       const kept = yield* prune("--dry-run", "--keep-logs", "60")
       expect([kept.code, JSON.parse(kept.out).removed]).toEqual([0, []])
       const without = yield* prune("--keep-logs", "30")

@@ -96,7 +96,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("accept sizes with their unit, and ranges that the kernel understands", () =>
+  it.effect("accept sizes with their unit, and address ranges that the kernel understands", () =>
     Effect.gen(function* () {
       const all = yield* load({
         runMemory: "512MiB",
@@ -112,7 +112,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("name a mail server as a whole, without a password in its address", () =>
+  it.effect("describe a mail server completely, without a password in its address", () =>
     Effect.gen(function* () {
       const mail = { SVC_SMTP_URL: "smtps://mail.example.com:465", SVC_SMTP_FROM: "svc@example.com" }
       expect(mailServer(yield* load({}))).toBeUndefined()
@@ -134,7 +134,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("leave a sign-in method, and accept an upstream provider only as a whole", () =>
+  it.effect("leave at least one sign-in method, and accept an upstream provider only if it is complete", () =>
     Effect.gen(function* () {
       const upstream = {
         SVC_UPSTREAM_OIDC_ISSUER: "https://login.example.com",
@@ -187,7 +187,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("refuse invalid values, by name and variable, all at once", () =>
+  it.effect("refuse invalid values, naming setting and variable, all at once", () =>
     Effect.gen(function* () {
       const message = yield* refusal(
         {},
@@ -207,7 +207,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("refuse plain http beyond loopback unless the operator asks for it", () =>
+  it.effect("refuse plain http beyond loopback unless the operator requests it", () =>
     Effect.gen(function* () {
       for (const listen of ["0.0.0.0:80", "[::]:0", "192.0.2.1:8787", "svc.internal:80", "127.0.0.1.example:80"]) {
         for (const base of [{}, { baseUrl: "http://127.0.0.1:8787" }]) {
@@ -253,7 +253,7 @@ describe("the table of settings", () => {
     })
   )
 
-  it.effect("of the operations page lists every setting the program reads, once, and no other", () =>
+  it.effect("on the operations page lists every setting the program reads, once, and nothing else", () =>
     Effect.gen(function* () {
       const known = [...Object.values(settingDefinitions).map(({ env }) => env), settingsFileEnv]
       const names = (yield* documented).flatMap((row) => row.names)

@@ -136,7 +136,7 @@ describe("live streams over WebSocket", () => {
       journal.finish()
       yield* socket.closed
       expect((yield* logSequence(socket.received)).length).toBe(lines)
-      // Both read pages of 256; what the stalled one received fits into the socket buffers, a fraction of the 40 MB.
+      // Both read pages of 256 lines; what the stalled one has received fits into the socket buffers, a fraction of the 40 MB.
       expect(journal.reads()).toBeLessThan((lines / 256) * 1.5)
     })
   )
@@ -191,7 +191,7 @@ describe("live streams over WebSocket", () => {
     })
   )
 
-  live("accept nothing large from a subscriber, and ignore the rest", () =>
+  live("accept nothing large from a subscriber, and ignore everything else", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       journal.append(1)

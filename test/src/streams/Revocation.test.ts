@@ -37,7 +37,7 @@ const inA = { workspaceId: WorkspaceId.make(world.workspaceA), acting: { subject
 const sessionOf = (subject: string) =>
   Effect.flatMap(Sessions, (sessions) => sessions.open({ subject, method: "password" }))
 
-/** A live stream of the session's owner that has received everything so far. */
+/** A live stream for the session's owner that has received everything so far. */
 const following = Effect.fnUntraced(function* (headers: Record<string, string>) {
   const socket = yield* openSocket(events, headers)
   yield* socket.messages(1)
@@ -87,7 +87,7 @@ describe("a live stream ends at the commit that ends its authority", () => {
         const bystander = yield* following(bySession(other.secret))
         yield* revoke(session.id)
         expect((yield* socket.closed).code).toBe(code)
-        // The authority of others was checked, and continues.
+        // The others' authority has been checked, and their streams continue.
         ;(yield* Journal).append(1)
         expect((yield* bystander.messages(2)).length).toBe(2)
       })
@@ -105,7 +105,7 @@ describe("a live stream ends at the commit that ends its authority", () => {
     })
   )
 
-  live("over server-sent events too, without the frame that says that nothing follows", () =>
+  live("over server-sent events too, without the frame that announces that nothing follows", () =>
     Effect.gen(function* () {
       ;(yield* Journal).append(1)
       const { url } = yield* TestServer
@@ -143,7 +143,7 @@ live("a commit of anything else wakes no follower", () =>
     yield* changedSince(first)
     const second = seen()
     yield* sql`UPDATE workspaces SET display_name = 'another' WHERE id = ${world.workspaceA}`
-    // In order: had the first commit woken a follower, the second would have been the second change.
+    // Order matters: had the first commit woken a follower, the second would have been the second change.
     yield* revoked
     yield* changedSince(second)
     expect(seen()).toBe(second + 1)

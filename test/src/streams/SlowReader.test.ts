@@ -23,7 +23,7 @@ const Frame = Schema.fromJsonString(
   ])
 )
 
-/** Upgrades and then reads nothing. */
+/** Upgrades the connection and then reads nothing. */
 const stall = (port: number) =>
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -45,7 +45,7 @@ const stall = (port: number) =>
     (socket) => Effect.sync(() => socket.destroy())
   )
 
-// Time passes only while the stalled reader is connected, so the machine's speed does not affect the other one.
+// Time advances only while the stalled reader is connected, so the machine's speed does not affect the other one.
 it.effect(
   "cuts off a stalled reader, which then resumes where it stopped",
   () =>
@@ -54,7 +54,7 @@ it.effect(
       const { port } = yield* TestServer
       journal.append(lines, "x".repeat(1000))
       yield* stall(port)
-      // A paused client does not notice that it was cut off; the server's side does.
+      // A paused client does not notice that it has been cut off; the server's side does.
       while (journal.listeners() === 0) yield* turn
       while (journal.listeners() > 0) {
         yield* TestClock.adjust(yield* StalledAfter)

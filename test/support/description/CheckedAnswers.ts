@@ -1,9 +1,9 @@
-/** What was found since the last test, for the current test. */
+/** Problems found since the last test, for the current test. */
 const faults: Array<string> = []
-/** Responses that were checked where they were sent and need no second check where they arrive. */
+/** Responses that were already checked where they were sent and need no second check where they arrive. */
 const seen = new Set<string>()
 
-/** Messages that are still being compared. */
+/** Messages still being compared. */
 let comparing: Array<Promise<void>> = []
 
 export const takeFaults = async (): Promise<ReadonlyArray<string>> => {
@@ -16,24 +16,24 @@ export const takeFaults = async (): Promise<ReadonlyArray<string>> => {
 const isText = (type: string) =>
   /^(?:application|text)\/(?:[\w.-]+\+)?json\b|^application\/x-ndjson\b|^text\/html\b/.test(type)
 
-/** The request of a response. */
+/** The request for a response. */
 export interface SentRequest {
   readonly method: string
   readonly url: string
   readonly headers: Headers
 }
 
-/** Compares a response with the server's description, and leaves what the test reads untouched. */
+/** Compares a response with the server's description without consuming what the test reads. */
 const checkAnswer = async ({ headers, method, url }: SentRequest, response: Response): Promise<void> => {
   const id = response.headers.get("x-request-id")
-  // Other servers of a test are not described.
+  // A test's other servers have no description.
   if (id === null || seen.has(id) || method === "OPTIONS") return
-  // The listener has answered an upgrade itself.
+  // The listener itself has responded to an upgrade.
   if (headers.has("upgrade") && response.status === 204) return
   seen.add(id)
   const isRead = response.body === null || isText(response.headers.get("content-type") ?? "")
   const body = isRead ? await response.clone().text() : undefined
-  // The description is built when the first response needs it: most tests get none.
+  // The description is built when the first response needs it, because most tests get no responses.
   const { answerFault } = await import("./AnswerFaults.ts")
   const fault = answerFault({
     method,
@@ -46,20 +46,20 @@ const checkAnswer = async ({ headers, method, url }: SentRequest, response: Resp
   if (fault !== undefined) faults.push(fault)
 }
 
-/** Compares a frame of a live stream with the description of its route. */
+/** Compares a frame in a live stream with its route's description. */
 const checkFrame = async (url: string, text: string, by: "event" | "message"): Promise<void> => {
   const { frameFault } = await import("./AnswerFaults.ts")
   const fault = frameFault(url, text, by)
   if (fault !== undefined) faults.push(fault)
 }
 
-/** Compares a message of a live stream; those of other servers are not described. */
+/** Compares a message in a live stream; messages from other servers have no description. */
 export const seeMessage = (url: string, message: unknown): void => {
   if (/\/api\/v1\/runs\/[^/]+\/(?:events|logs)(?:\?|$)/.test(url))
     comparing.push(checkFrame(url, String(message), "message"))
 }
 
-/** The same response, each of whose server-sent events is compared as it passes. */
+/** The same response, with each server-sent event compared as it passes through. */
 const withCheckedFrames = (url: string, response: Response): Response => {
   const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") === true
   if (!isStream || response.body === null || !response.headers.has("x-request-id")) return response
@@ -82,7 +82,7 @@ const withCheckedFrames = (url: string, response: Response): Response => {
   return new Response(response.body.pipeThrough(frames), { headers, status })
 }
 
-/** A response as its test gets it, compared with the description. */
+/** A response as its test receives it, compared with the description. */
 export const checked = async (request: SentRequest, response: Response): Promise<Response> => {
   await checkAnswer(request, response)
   return withCheckedFrames(request.url, response)

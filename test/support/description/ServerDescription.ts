@@ -26,25 +26,25 @@ const Document = Schema.Struct({
   })
 })
 
-/** One possible response: its headers and media types, with references followed. */
+/** One possible response: its headers and media types, with references resolved. */
 export interface DescribedResponse {
   readonly headers: ReadonlyArray<{ readonly name: string; readonly required: boolean; readonly schema: Schema.Json }>
-  /** By media type; none for a response without a body. */
+  /** Keyed by media type; empty for a response without a body. */
   readonly content: ReadonlyMap<string, Schema.Json>
-  /** The frames of the WebSocket that the connection becomes. */
+  /** The frames of the WebSocket that the connection is upgraded to. */
   readonly message?: Schema.Json | undefined
 }
 
 export interface DescribedOperation {
   readonly name: string
-  /** Lower-case names of the headers that every request needs. */
+  /** Lower-case names of the headers required in every request. */
   readonly requiredHeaders: ReadonlyArray<string>
   readonly responses: ReadonlyMap<number, DescribedResponse>
 }
 
 const nameOf = (reference: string) => reference.split("/").at(-1) ?? ""
 
-/** The description of the server as tests look it up. */
+/** The server's description, in the form in which tests look it up. */
 export interface ServerDescription {
   readonly schemas: Readonly<Record<string, Schema.Json>>
   readonly operation: (method: string, path: string) => DescribedOperation | undefined
@@ -97,5 +97,5 @@ const asMethod = (method: string) => {
 
 let made: ServerDescription | undefined
 
-/** Built for the first response that a process checks. */
+/** Built when a process checks its first response. */
 export const serverDescription = (): ServerDescription => (made ??= read())

@@ -18,9 +18,9 @@ export interface ServedRepository {
 
 export interface ServeOptions {
   readonly gitdir: string
-  /** Where `gitdir` is; the disk by default. */
+  /** Where `gitdir` is; on disk by default. */
   readonly fs?: FsClient
-  /** Loopback port; 0 by default: any free one. */
+  /** Loopback port; defaults to 0, any free port. */
   readonly port?: number
   /** Requires exactly this `Authorization` header. */
   readonly authorization?: Redacted.Redacted<string>

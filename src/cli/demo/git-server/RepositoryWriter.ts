@@ -16,7 +16,7 @@ export type CommitEntry =
   | { readonly kind: "symlink"; readonly target: string }
   | { readonly kind: "submodule"; readonly commit: string }
 
-/** Everything in a commit, by path from the root with `/` between segments. */
+/** Everything in a commit, by path from the root, with `/` between segments. */
 export type CommitFiles = Readonly<Record<string, CommitEntry>>
 
 export interface CommitRequest extends RepositoryLocation {
@@ -87,7 +87,7 @@ export const createRepository = Effect.fn("createRepository")((location: Reposit
   Effect.promise(() => git.init({ fs: fsOf(location), gitdir: location.gitdir, bare: true, defaultBranch: "main" }))
 )
 
-/** Commits exactly `files` on a branch, on top of the branch, and returns the commit's id. */
+/** Commits exactly `files` on top of a branch, and returns the commit's id. */
 export const commitFiles = Effect.fn("commitFiles")((request: CommitRequest) =>
   Effect.promise(async () => {
     const at = { fs: fsOf(request), gitdir: request.gitdir }
@@ -118,7 +118,7 @@ export interface TagRequest extends RepositoryLocation {
   readonly targetType?: "commit" | "tree" | "blob" | "tag"
 }
 
-/** Creates or moves a tag, and returns what `refs/tags/<name>` then points to. */
+/** Creates or moves a tag, and returns what `refs/tags/<name>` points to afterwards. */
 export const tagCommit = Effect.fn("tagCommit")((request: TagRequest) =>
   Effect.promise(async () => {
     const at = { fs: fsOf(request), gitdir: request.gitdir }

@@ -54,7 +54,7 @@ const listRefs = async (repository: ServedObjects): Promise<ReadonlyArray<Advert
 
 const service = [encodePacket("# service=git-upload-pack\n"), flushPacket]
 
-/** The answer to `GET info/refs` of protocol v0/v1: every ref, annotated tags also peeled. */
+/** The response to `GET info/refs` in protocol v0/v1: every ref, annotated tags also peeled. */
 export const advertiseV1 = async (repository: ServedObjects): Promise<Uint8Array> => {
   const refs = await listRefs(repository)
   const symrefs = refs.flatMap((ref) =>
@@ -71,7 +71,7 @@ export const advertiseV1 = async (repository: ServedObjects): Promise<Uint8Array
   return Buffer.concat([...service, ...packets, flushPacket])
 }
 
-/** The answer to `GET info/refs` of protocol v2: the server's capabilities. */
+/** The response to `GET info/refs` in protocol v2: the server's capabilities. */
 export const advertiseV2 = (): Uint8Array =>
   Buffer.concat([
     ...service,
@@ -100,7 +100,7 @@ interface Closure {
 const addTree = async (repository: ServedObjects, oid: string, oids: Set<string>): Promise<void> => {
   if (oids.has(oid)) return
   oids.add(oid)
-  // Avoids the library's reader, which refuses the malformed trees that clients are tested with.
+  // Avoids the library's reader, which refuses the malformed trees used to test clients.
   const { object } = await git.readObject({ ...repository, oid, format: "content" })
   if (!(object instanceof Uint8Array)) return
   for (const entry of Result.getOrElse(parseTree(object), () => [])) {
@@ -163,7 +163,7 @@ const pack = async (repository: ServedObjects, oids: ReadonlySet<string>): Promi
 
 const shallowLines = (closure: Closure) => closure.shallow.map((oid) => encodePacket(`shallow ${oid}\n`))
 
-/** The server's answer to a request for an object that it does not have or does not serve. */
+/** The server's response to a request for an object that it does not have or does not serve. */
 const refusal = async (repository: ServedObjects, wants: ReadonlyArray<string>): Promise<Uint8Array | undefined> => {
   const refs = repository.onlyListed ? await listRefs(repository) : []
   for (const want of wants) {
@@ -178,7 +178,7 @@ const refusal = async (repository: ServedObjects, wants: ReadonlyArray<string>):
   return undefined
 }
 
-/** Answers `POST git-upload-pack` of protocol v0/v1 with a complete pack, whatever the client has. */
+/** Answers a protocol v0/v1 `POST git-upload-pack` with a complete pack, whatever the client has. */
 export const uploadPackV1 = async (repository: ServedObjects, packets: ReadonlyArray<Packet>): Promise<Uint8Array> => {
   const request = parseFetch(packets.flatMap((packet) => packetText(packet) ?? []))
   const refused = await refusal(repository, request.wants)
@@ -205,7 +205,7 @@ const fetchV2 = async (repository: ServedObjects, args: ReadonlyArray<string>): 
   return Buffer.concat([...shallow, encodePacket("packfile\n"), ...encodeSideBand(1, bytes), flushPacket])
 }
 
-/** Answers one command of protocol v2. */
+/** Answers one protocol v2 command. */
 export const uploadPackV2 = (repository: ServedObjects, packets: ReadonlyArray<Packet>): Promise<Uint8Array> => {
   const lines = packets.flatMap((packet) => packetText(packet) ?? [])
   const command = lines.find((line) => line.startsWith("command="))

@@ -47,7 +47,7 @@ const Change = ({ secret, from, to, expiresAt }: ChangeProps) => {
       await queryClient.invalidateQueries({ queryKey: bootstrapQuery.queryKey })
       await navigate({ to: "/account" })
     },
-    // The link has ended since the page said what it changes.
+    // The link has become invalid since the page said what it changes.
     onError: (error) => (isUnknown(error) ? queryClient.invalidateQueries({ queryKey: key }) : undefined)
   })
   return (
@@ -86,7 +86,7 @@ const Link = ({ secret }: { readonly secret: string }) => {
   )
 }
 
-/** The page of a link that changes the account's address. */
+/** The page for a link that changes the account's address. */
 export const AddressScreen = () => {
   const words = useWords(profileWords)
   const secret = addressSecret()

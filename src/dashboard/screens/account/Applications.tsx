@@ -53,7 +53,7 @@ const Row = ({ grant }: { readonly grant: ApplicationGrant }) => {
 export const Applications = () => {
   const words = useWords(signInWords)
   const query = useQuery(grantsQuery)
-  // A server without an issuer has no such route, and the page then omits this part.
+  // A server without an issuer has no such route; the page then omits this part.
   if (query.error instanceof Fault && query.error.status === 404) return null
   return (
     <Panel flush title={words.applications} about={words.applicationsAbout}>

@@ -48,7 +48,7 @@ const Row = ({ identity }: { readonly identity: LinkedIdentity }) => {
 
 const linkStart = "/auth/upstream/start?link=true&return=%2Faccount"
 
-/** A navigation cannot be asked to wait, so the question comes before it. */
+/** A navigation cannot be made to wait, so the prompt comes before it. */
 const startLinking = (event: MouseEvent): void => {
   event.preventDefault()
   const goOn = () => window.location.assign(linkStart)
@@ -58,7 +58,7 @@ const startLinking = (event: MouseEvent): void => {
     .then((confirmed) => (confirmed ? goOn() : undefined), goOn)
 }
 
-/** Identities at the server's sign-in provider; linking goes there and back, so it is a link. */
+/** Identities at the server's sign-in provider; linking goes to the provider and back, so it is a link. */
 export const Identities = () => {
   const words = useWords(signInWords)
   const query = useQuery(identitiesQuery)

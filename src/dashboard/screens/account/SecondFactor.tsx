@@ -56,7 +56,7 @@ const SetUp = ({ begun, onClose }: { readonly begun: Begun; readonly onClose: ()
   })
   const finish = () => {
     onClose()
-    // Not before: an active factor has no such dialog.
+    // Not refreshed earlier: once the factor is active, this dialog no longer exists.
     void refresh()
   }
   if (activate.data !== undefined) return <CodesOnce codes={activate.data} onClose={finish} />
@@ -164,7 +164,7 @@ const Remove = () => {
   )
 }
 
-/** The code that is asked for after the password. */
+/** The code requested after the password. */
 export const SecondFactor = () => {
   const words = useWords(factorWords)
   const query = useQuery(secondFactorQuery)

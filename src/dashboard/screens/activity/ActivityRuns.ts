@@ -8,8 +8,8 @@ import { beginOfDay, dayOf } from "../../words/Days.ts"
 const none: ReadonlyArray<Run> = []
 
 /**
- * The Runs since the day of the oldest shown event, at most a hundred: they show what a plan does and which syncs found
- * nothing new. Events of older Runs lack this.
+ * The Runs since the day of the oldest event shown, at most a hundred: they show what a plan does and which syncs found nothing
+ * new. Events of older Runs lack this.
  */
 export const useActivityRuns = (events: ReadonlyArray<AuditEvent>): ReadonlyArray<Run> => {
   const workspace = useWorkspace()

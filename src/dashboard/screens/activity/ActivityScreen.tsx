@@ -51,7 +51,7 @@ const words = {
   }
 }
 
-/** The choices of a filter, including an unknown one from the address. */
+/** The choices in a filter, including an unknown one from the address. */
 const withChosen = (
   options: ReadonlyArray<readonly [string, string]>,
   chosen: string | undefined

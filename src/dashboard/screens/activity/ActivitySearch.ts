@@ -1,6 +1,6 @@
 import { addressInstant, boundedText, setOnly } from "../../words/AddressText.ts"
 
-/** The filters of the activity, as its address carries them. */
+/** The filters of the activity, as they appear in its address. */
 export interface ActivitySearch {
   readonly capsule?: string | undefined
   readonly person?: string | undefined
@@ -19,7 +19,7 @@ export const activitySearch = (search: Record<string, unknown>): ActivitySearch 
   until: addressInstant(search["until"])
 })
 
-/** The filters in the names of the API. */
+/** The filters under their API names. */
 export const activityFilter = (search: ActivitySearch): Readonly<Record<string, string>> =>
   setOnly({
     capsuleId: search.capsule,

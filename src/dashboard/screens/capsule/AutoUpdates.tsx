@@ -15,7 +15,7 @@ import { useWords } from "../../words/Words.ts"
 import { autoUpdateWords } from "./AutoUpdateWords.ts"
 import { CommitLine } from "../../ui/Commit.tsx"
 
-/** After a rollback: who pinned the Capsule, why, and how to end the pin. */
+/** Shown after a rollback: who pinned the Capsule, why, and how to end the pin. */
 export const Pin = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(autoUpdateWords)
   const workspace = useWorkspace()
@@ -57,11 +57,11 @@ const tones: Readonly<Record<AutoUpdateDecision["decision"], StatusTone>> = {
   deferred: "neutral"
 }
 
-/** The sentence for a reason; for one that this dashboard does not know, the server's. */
+/** The sentence for a reason, or the server's own if this dashboard does not know the reason. */
 const reasonOf = (sentences: Readonly<Record<string, string>>, { message, reason }: AutoUpdateDecision): string =>
   sentences[reason] ?? message
 
-/** What auto-update did about the newest snapshots; nothing if it never decided anything. */
+/** What auto-update did about the newest snapshots; nothing if it has never decided anything. */
 export const Decisions = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(autoUpdateWords)
   const workspace = useWorkspace()

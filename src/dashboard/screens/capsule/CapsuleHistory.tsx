@@ -23,7 +23,7 @@ import { useWords } from "../../words/Words.ts"
 import { type HistoryLine, historyLines, isDecided, tellingCheck } from "./HistoryLines.ts"
 import { historyWords } from "./HistoryWords.ts"
 
-/** A step on the way from the commit to the drift. */
+/** A step on the path from the commit to the drift. */
 const Step = ({ children, name }: { readonly name: string; readonly children: ReactNode }) => (
   <span className="history-step" data-step={name}>
     {children}
@@ -42,7 +42,7 @@ const RunLink = ({ id, children }: { readonly id: string; readonly children: Rea
 interface CommitFacts {
   /** The Git address of the Source. */
   readonly url: string | undefined
-  /** `false` where there is no room for it. */
+  /** `false` if there is no room for it. */
   readonly withAuthor: boolean
 }
 

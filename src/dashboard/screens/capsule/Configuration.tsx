@@ -81,7 +81,7 @@ const Form = ({ capsule, config, bindings }: FormProps) => {
   const [key] = useState(newIdempotencyKey)
   const isSet = new Set(config.variables.filter((variable) => variable.set).map(({ name }) => name))
   const model = formModel(config.variables, config.variables, config.presentation)
-  // A stored value answers a required question.
+  // A stored value satisfies a required question.
   const fields = fieldsOf(model).map((field) => ({ ...field, required: field.required && !isSet.has(field.name) }))
   const answers = answersOf(fields, draft)
   const changed =

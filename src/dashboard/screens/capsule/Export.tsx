@@ -81,7 +81,7 @@ const ExportDialog = ({ capsule, onClose }: Shown) => {
   )
 }
 
-/** The export: the contents of the Capsule, for use with only the tool. */
+/** The export: a Capsule's contents, for use with the tool alone. */
 export const Export = ({ capsule }: { readonly capsule: Capsule }) => {
   const text = useWords(exportWords)
   const may = useMay()

@@ -1,11 +1,11 @@
 import { isPlan } from "../../../../schema/records/RunLifecycle.ts"
 import type { FoldedRun, Run } from "../../api/Types.ts"
 
-/** A change of a Capsule: what was planned, what applied it, and the checks of the state that it left. */
+/** A change to a Capsule: what was planned, what applied it, and the checks of the resulting state. */
 export interface HistoryLine {
   readonly run: Run
   readonly apply?: FoldedRun
-  /** Newest first; only after an apply that succeeded, until the next one. */
+  /** Newest first; only those between a successful apply and the next one. */
   readonly checks: ReadonlyArray<Run>
 }
 
@@ -13,7 +13,7 @@ const isApply = ({ type }: FoldedRun): boolean => type === "apply" || type === "
 const isCheck = ({ status, type }: Run): boolean => type === "drift_check" && status === "succeeded"
 
 /**
- * Lines of the list of changes, newest first: a drift check belongs to the state that it checked, so to the change below it.
+ * Lines of the list of changes, newest first: a drift check belongs to the state that it checked, and so to the change below it.
  */
 export const historyLines = (
   runs: ReadonlyArray<Run>,
@@ -32,7 +32,7 @@ export const historyLines = (
     lines.push({ run, ...(apply === undefined ? {} : { apply }), checks: left ? checks : [] })
     if (left) checks = []
   }
-  // The change that they belong to is on a later page.
+  // The change that these checks belong to is on a later page.
   return [...lines, ...checks.map((run) => ({ run, checks: [] }))]
 }
 
@@ -40,6 +40,6 @@ export const historyLines = (
 export const tellingCheck = (checks: ReadonlyArray<Run>): Run | undefined =>
   checks.find(({ drifted }) => drifted === true) ?? checks[0]
 
-/** Whether it was decided on, so that the approver, or the lack of one, is shown. */
+/** Whether a decision was made on it, so that the approver, or the lack of one, is shown. */
 export const isDecided = ({ run, apply }: HistoryLine): boolean =>
   isPlan(run.type) && (run.approvedAt !== undefined || apply !== undefined)

@@ -1,6 +1,6 @@
 import type { Connection, DeclaredVariable, Dependency } from "../../api/Types.ts"
 
-/** Where the value of an input comes from; never the value. */
+/** Where an input's value comes from; never the value itself. */
 export type InputSource =
   | { readonly kind: "injected"; readonly output: string; readonly producerCapsuleId: string }
   | { readonly kind: "connection"; readonly connectionId: string; readonly displayName: string }
@@ -15,17 +15,20 @@ export type InputSource =
         | "missing"
     }
 
-/** The same order as a Run's: the operator first, other Capsules before what people have set, Connections before the module's default. */
+/**
+ * The same order as in a Run: the operator first, other Capsules before what people have set, Connections before the module's
+ * default.
+ */
 export const inputSourceOf = (
   variable: Pick<DeclaredVariable, "name" | "origin" | "required" | "set">,
   capsuleId: string,
   dependencies: ReadonlyArray<Dependency>,
-  /** Those that are bound to the module's providers. */
+  /** The Connections bound to the module's providers. */
   connections: ReadonlyArray<Pick<Connection, "id" | "displayName" | "moduleInputDefaults">>
 ): InputSource => {
   const { name, origin, required, set } = variable
   if (origin === "operator" || origin === "host") return { kind: origin }
-  // If two fill the same input, the later one gives the value.
+  // If two fill the same input, the later one wins.
   for (const { consumerCapsuleId, mode, outputs, producerCapsuleId } of dependencies.toReversed()) {
     const given = outputs.find(({ to }) => to === name)
     if (consumerCapsuleId === capsuleId && mode !== "remote_state" && given !== undefined) {

@@ -80,7 +80,7 @@ const Declared = ({ variable }: { readonly variable: DeclaredVariable }) => {
   )
 }
 
-/** The inputs of a Capsule's module as it declares them, and where each value comes from. */
+/** The inputs declared by a Capsule's module, and where each value comes from. */
 export const Inputs = ({ capsule, config }: { readonly capsule: Capsule; readonly config: InstallConfig }) => {
   const words = useWords(inputWords)
   const workspace = useWorkspace()

@@ -13,7 +13,7 @@ import { capsuleWords } from "./Words.ts"
 
 const shownValue = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value, null, 2))
 
-/** An address to open, only when it is `https:`; anything else stays text. */
+/** An address to open, only if it is `https:`; anything else stays text. */
 export const OutputValue = ({ value }: { readonly value: unknown }) => {
   const terms = useWords(vocabulary)
   const link = httpsLink(value)
@@ -36,7 +36,7 @@ export const OutputValue = ({ value }: { readonly value: unknown }) => {
 interface OutputsProps {
   readonly capsule: Capsule
   readonly outputs: ReadonlyArray<Output>
-  /** Words beside names. */
+  /** Words to show next to names. */
   readonly marks?: ReadonlyMap<string, string>
 }
 

@@ -63,7 +63,7 @@ const Form = ({ capsule, config, onClose }: FormProps) => {
       toast(text.done)
       onClose()
     },
-    // A stale guard is read again, so that the form can be sent after another review.
+    // If the guard is stale, it is read again, so that the form can be sent after another review.
     onError: () => void refresh()
   })
   if (snapshotId === undefined) return <Notice tone="info">{text.noSnapshot}</Notice>
@@ -129,7 +129,7 @@ const Form = ({ capsule, config, onClose }: FormProps) => {
   )
 }
 
-/** Opens the form of a re-adoption, for people who may send it. */
+/** Opens the re-adoption form, for people who may send it. */
 export const ReAdoptButton = ({ capsule, small = false }: { readonly capsule: Capsule; readonly small?: boolean }) => {
   const text = useWords(reAdoptionWords)
   const terms = useWords(vocabulary)

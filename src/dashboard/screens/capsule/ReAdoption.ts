@@ -7,7 +7,7 @@ const ended: ReadonlySet<Run["status"]> = new Set(["succeeded", "failed", "cance
 
 const endOf = (run: Run): string => run.finishedAt ?? run.createdAt
 
-/** The Run that decided what is known about the Capsule. */
+/** The Run that determines what is known about the Capsule. */
 export const lastDecisive = (runs: ReadonlyArray<Run>): Run | undefined =>
   runs
     .filter(({ status, type }) => decisive.has(type) && ended.has(status))
@@ -17,7 +17,7 @@ export const lastDecisive = (runs: ReadonlyArray<Run>): Run | undefined =>
     )
 
 /**
- * Whether the last decisive Run is an apply of which only a check afterwards failed: the one case in which a Capsule in `error`
+ * Whether the last decisive Run is an apply in which only a check afterwards failed: the one case in which a Capsule in `error`
  * is re-adopted. The server decides again, with more evidence than a list of Runs.
  */
 export const onlyCheckFailed = (runs: ReadonlyArray<Run>): boolean => {
@@ -30,7 +30,7 @@ export interface SnapshotChoice {
   readonly of: "configuration" | "adopted"
 }
 
-/** The two snapshots of a re-adoption; only one where they are the same. */
+/** The two snapshots of a re-adoption; only one if they are the same. */
 export const snapshotChoices = (
   capsule: Pick<Capsule, "adoptedSourceRevision">,
   config: Pick<InstallConfig, "sourceSnapshotId">

@@ -54,7 +54,7 @@ const OfCommit = ({ capsule, revision }: { readonly capsule: Capsule; readonly r
   )
 }
 
-/** The README of the module at the adopted commit: untrusted text, drawn without its HTML and its images. */
+/** The module's README at the adopted commit: untrusted text, drawn without its HTML and images. */
 export const Readme = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(readmeWords)
   const revision = capsule.adoptedSourceRevision

@@ -52,7 +52,7 @@ const Picture = ({
 
 interface PartProps {
   readonly part: ReadmeInline
-  /** The base of addresses; none within a link, since a badge is an image inside one and links do not nest. */
+  /** The base for addresses; none within a link, since a badge is an image inside a link and links do not nest. */
   readonly place: ReadmePlace | undefined
 }
 
@@ -130,7 +130,7 @@ const Table = ({
 const Block = ({ block, place }: { readonly block: ReadmeBlock; readonly place: ReadmePlace }): ReactNode => {
   switch (block.kind) {
     case "heading":
-      // The page has the first two.
+      // The page itself uses the first two levels.
       return createElement(`h${Math.min(block.depth + 2, 6)}`, undefined, <Parts parts={block.parts} place={place} />)
     case "paragraph":
       return (

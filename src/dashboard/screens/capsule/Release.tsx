@@ -92,7 +92,7 @@ const ReleaseDialog = ({ capsule, onClose }: { readonly capsule: Capsule; readon
   )
 }
 
-/** The release of a Capsule whose infrastructure this service must no longer touch. */
+/** Releases a Capsule whose infrastructure this service must no longer touch. */
 export const Release = ({ capsule }: { readonly capsule: Capsule }) => {
   const text = useWords(releaseWords)
   const may = useMay()

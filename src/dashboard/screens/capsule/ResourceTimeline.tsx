@@ -30,7 +30,7 @@ const RunLink = ({ id, children }: { readonly id: string; readonly children: Rea
   )
 }
 
-/** From the commit over its plan and approver to the apply. */
+/** The path from the commit through its plan and approver to the apply. */
 const Way = ({ event: { at, run } }: { readonly event: ResourceEvent }) => {
   const words = useWords(resourceWords)
   const terms = useWords(vocabulary)
@@ -82,7 +82,7 @@ interface TimelineProps {
   readonly resource: StateResource
 }
 
-/** The history of one resource, newest first, below changes made outside since. */
+/** The history of one resource, newest first, below any changes since made outside. */
 export const ResourceTimeline = ({ capsule, resource }: TimelineProps) => {
   const words = useWords(resourceWords)
   const query = useInfiniteQuery(resourceHistoryQuery(capsule.id, capsule.currentStateVersionId, resource))

@@ -15,7 +15,7 @@ import { ResourceTimeline } from "./ResourceTimeline.tsx"
 import { resourceWords } from "./ResourceWords.ts"
 
 const rowHeight = 53
-/** So many rows before the end of what is loaded, the next page is requested. */
+/** The next page is requested this many rows before the end of what is loaded. */
 const ahead = 40
 
 const nameOf = ({ address, deposed = "" }: StateResource): string => `${address} ${deposed}`
@@ -85,7 +85,7 @@ interface ListProps {
   readonly onEnd: () => void
 }
 
-/** Only the rows in sight are in the page, and only the pages scrolled to are loaded. */
+/** The page contains only the visible rows, and only the pages scrolled to are loaded. */
 const List = ({ capsule, resources, hasMore, onEnd }: ListProps) => {
   const words = useWords(resourceWords)
   const scroller = useRef<HTMLDivElement>(null)

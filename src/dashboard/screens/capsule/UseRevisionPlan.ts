@@ -7,7 +7,7 @@ import { revisionPlansCreate, revisionPlansReconcile } from "../../api/Endpoints
 import { useWorkspace } from "../../app/Workspace.ts"
 import { advance } from "../install/Coordinator.ts"
 
-/** Plans a Capsule at a ref and opens the plan. Pressing again after a lost answer plans once. */
+/** Plans a Capsule at a ref and opens the plan. Pressing again after a lost response plans only once. */
 export const useRevisionPlan = (capsuleId: string, onPlanned?: () => void) => {
   const workspace = useWorkspace()
   const navigate = useNavigate()

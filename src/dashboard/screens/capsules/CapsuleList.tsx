@@ -17,7 +17,7 @@ const rowHeight = 57
 interface RowProps {
   readonly capsule: Capsule
   readonly source: Source | undefined
-  /** `null`: it never ran; `undefined`: not known yet. */
+  /** `null`: has never run; `undefined`: not known yet. */
   readonly last: LatestRun | null | undefined
 }
 
@@ -66,13 +66,13 @@ const Row = memo(({ capsule, source, last }: RowProps) => {
 })
 
 interface CapsuleListProps {
-  /** Every Capsule of the Workspace, in the order of the server. */
+  /** Every Capsule of the Workspace, in the server's order. */
   readonly all: ReadonlyArray<Capsule>
   readonly capsules: ReadonlyArray<Capsule>
   readonly sources: ReadonlyMap<string, Source>
 }
 
-/** Only the rows in sight are in the page, so a thousand Capsules search as fast as ten. */
+/** The page contains only the visible rows, so a thousand Capsules can be searched as fast as ten. */
 export const CapsuleList = ({ all, capsules, sources }: CapsuleListProps) => {
   const text = useWords(capsuleListWords)
   const workspace = useWorkspace()

@@ -7,12 +7,12 @@ const blockSize = 100
 
 type Answers = ReadonlyArray<{ readonly data: ReadonlyArray<LatestRun> | undefined }>
 
-// A stable function: its result is kept while no answer changes.
+// A stable function, so that its result is kept as long as no answer changes.
 const answersOf = (answers: Answers) => answers.map(({ data }) => data)
 
 /**
- * The newest Run of each visible Capsule: `null` for one that never ran, absent while unknown. They are requested in blocks of
- * the whole list, so that neither a search nor a scroll requests them again.
+ * The newest Run of each visible Capsule: `null` for one that has never run, absent while unknown. They are requested in blocks
+ * of the whole list, so that neither searching nor scrolling requests them again.
  */
 export const useLatestRuns = (
   workspaceId: string,
@@ -32,7 +32,7 @@ export const useLatestRuns = (
     queries: wanted.map((block) => latestRunsQuery(workspaceId, blocks[block] ?? [])),
     combine: answersOf
   })
-  // The answers identify their blocks, except for Capsules that never ran.
+  // The answers identify their blocks, except for Capsules that have never run.
   const key = wanted.join(",")
   return useMemo(() => {
     const known = new Map<string, LatestRun | null>()

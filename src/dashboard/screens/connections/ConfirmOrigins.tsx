@@ -14,7 +14,7 @@ import { connectionWords } from "./Words.ts"
 
 /**
  * Asks where an older Git Connection may be sent. Nothing is preselected: what its Sources did may be an attack, so each origin
- * is shown with who chose the Connection for it.
+ * is shown along with who chose the Connection for it.
  */
 export const ConfirmOrigins = ({
   connection,

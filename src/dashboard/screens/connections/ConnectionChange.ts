@@ -16,7 +16,7 @@ export const usedFrom = ({ roles }: Use): UsedFrom => {
   return roles.includes("admin") ? "admin" : "owner"
 }
 
-/** What the form holds; lists have one entry per line, secrets empty unless they are to be replaced. */
+/** The contents of the form; lists have one entry per line, secrets are empty unless they are to be replaced. */
 export interface ConnectionChangeDraft {
   readonly displayName: string
   readonly expiresOn: string
@@ -67,7 +67,7 @@ const useOf = (draft: ConnectionChangeDraft) => {
   }
 }
 
-/** The changes of a Connection: only what differs. */
+/** The changes to a Connection: only what differs. */
 export const changeBody = (connection: Connection, draft: ConnectionChangeDraft) => {
   const before = changeDraft(connection)
   const isSameUse = (["from", "refs", "modules", "projectIds"] as const).every(

@@ -6,7 +6,7 @@ import { providerName } from "../../words/Format.ts"
 
 export type AuthMode = CredentialRecipe["authModes"][number]
 
-/** A recipe with this id or provider accepts any names; see the server's recipe list. */
+/** A recipe with this id or provider accepts any names; see the server's list of recipes. */
 const anyProvider = "*"
 const gitProvider = "git"
 
@@ -29,7 +29,7 @@ export interface FreeVariable {
   readonly value: string
 }
 
-/** A set of credentials that a pool has under this name. */
+/** A set of credentials stored by a pool under this name. */
 export type ProvidedBy = NonNullable<Connection["providedBy"]>
 
 export interface ConnectionDraft {
@@ -49,20 +49,20 @@ export interface ConnectionDraft {
 
 export const isGit = (recipe: CredentialRecipe): boolean => recipe.provider === gitProvider
 
-/** The server of a repository whose URL is being typed; empty while unreadable. */
+/** The server in a repository URL that is being typed; empty as long as it cannot be parsed. */
 export const serverOf = (url: string): string => {
   const address = readServerAddress(url.trim())
   return isAddress(address) && address.scheme !== "ssh" ? address.origin : ""
 }
 
-/** What a provider's Connection may leave to the pools of the Workspace; no recipe covers this. */
+/** What a provider's Connection may leave to the Workspace's pools; no recipe covers this. */
 export const offeredBy = (
   recipe: CredentialRecipe,
   pools: ReadonlyArray<Pick<WorkspacePool, "name" | "provided">>
 ): ReadonlyArray<ProvidedBy> =>
   isGeneric(recipe) ? pools.flatMap(({ name: pool, provided = [] }) => provided.map((name) => ({ pool, name }))) : []
 
-/** What a new Connection is made of. Empty answers are left out: the server refuses empty values. */
+/** The contents of a new Connection. Empty answers are left out: the server refuses empty values. */
 export const connectionBody = (workspaceId: string, draft: ConnectionDraft): Body<typeof connectionsCreate> => {
   const values = Object.fromEntries(
     [

@@ -108,7 +108,7 @@ const NewValues = ({ connection, draft, set }: SectionProps) => {
   )
 }
 
-/** Renames, grants, prolongs or rotates a Connection. Mount it to open it. */
+/** Renames, grants, extends or rotates a Connection. Mount it to open it. */
 export const EditConnection = ({
   connection,
   onClose

@@ -9,13 +9,13 @@ import { useWords } from "../../words/Words.ts"
 import { NewConnection } from "./NewConnection.tsx"
 import { connectionWords } from "./Words.ts"
 
-/** The Connection that a repository is read with; each is named with the only places it is sent to. */
+/** The Connection with which a repository is read; each is listed with the only places it is sent to. */
 export const GitConnectionField = ({
   url,
   value,
   onChange
 }: {
-  /** What it is for, as far as typed. */
+  /** The URL that it is for, as far as it has been typed. */
   readonly url: string
   /** Empty for none. */
   readonly value: string

@@ -27,7 +27,7 @@ import { connectionWords } from "./Words.ts"
 interface NewConnectionProps {
   /** Set when a module requires exactly this provider. */
   readonly provider?: string
-  /** Set when it is to read the repository with this URL. */
+  /** Set when the Connection is for reading the repository with this URL. */
   readonly repository?: string
   readonly onClose: () => void
   readonly onCreated?: (connection: Connection) => void
@@ -143,7 +143,7 @@ const Form = ({
       autoComplete="off"
       onSubmit={(event) => {
         event.preventDefault()
-        // The form that it was opened from is not submitted.
+        // Do not submit the form that it was opened from.
         event.stopPropagation()
         create.mutate()
       }}

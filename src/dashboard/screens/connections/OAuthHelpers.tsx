@@ -11,7 +11,7 @@ import { providerName } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { connectionWords } from "./Words.ts"
 
-/** Leaves for the authorization server; the answer returns to the API, which redirects here. */
+/** Leaves for the authorization server; the response goes to the API, which redirects back here. */
 const useStart = (helperId: string, connectionId?: string) => {
   const workspace = useWorkspace()
   return useMutation({
@@ -45,7 +45,7 @@ const Helper = ({ helper }: { readonly helper: OAuthHelper }) => {
   )
 }
 
-/** The operator's ways to create a Connection without typing a credential, if there are any. */
+/** The operator's ways of creating a Connection without typing a credential, if there are any. */
 export const OAuthHelpers = () => {
   const words = useWords(connectionWords)
   const { data: helpers = [] } = useQuery(helpersQuery)
@@ -61,7 +61,7 @@ export const OAuthHelpers = () => {
   )
 }
 
-/** Requests authorization for the same Connection again: when it has ended, or for other permissions. */
+/** Requests authorization for the same Connection again, because it has ended or for other permissions. */
 export const Reconnect = ({ connection, helperId }: { readonly connection: Connection; readonly helperId: string }) => {
   const words = useWords(connectionWords)
   const start = useStart(helperId, connection.id)

@@ -15,7 +15,7 @@ export interface LinkedCapsule {
 }
 
 export interface LinkedGraph {
-  /** In the order of the layers, by name within one. */
+  /** In layer order, and by name within a layer. */
   readonly capsules: ReadonlyMap<string, LinkedCapsule>
   readonly layers: ReadonlyArray<ReadonlyArray<LinkedCapsule>>
   readonly links: number
@@ -50,7 +50,7 @@ const layersOf = (
   return layers
 }
 
-/** The Capsules that depend on each other. Coming from a Source is not a dependency on another Capsule. */
+/** The Capsules that depend on each other. Sharing a Source is not a dependency on another Capsule. */
 export const linkedGraph = (graph: Graph): LinkedGraph => {
   const known = new Map(graph.nodes.filter(({ kind }) => kind === "capsule").map((node) => [node.id, node]))
   const links = graph.edges.filter(({ from, to }) => known.has(from) && known.has(to) && from !== to)
@@ -86,7 +86,7 @@ export const linkedGraph = (graph: Graph): LinkedGraph => {
   }
 }
 
-/** Everything that is reached from a Capsule, except itself: what it depends on, or what depends on it. */
+/** Everything reachable from a Capsule, except itself: what it depends on, or what depends on it. */
 export const reachedFrom = (graph: LinkedGraph, id: string, way: "takesFrom" | "givesTo"): ReadonlySet<string> => {
   const reached = new Set<string>()
   const waiting = [id]

@@ -10,10 +10,10 @@ import { useWords } from "../../words/Words.ts"
 import { type LinkedCapsule, type LinkedGraph, reachedFrom } from "./Layers.ts"
 import { graphWords } from "./Words.ts"
 
-/** As laid out by `Graph.css`: the height of a neighbour, and the distance to the next. */
+/** Dimensions from `Graph.css`: the height of a neighbour, and the distance to the next. */
 const height = 64
 const pitch = 76
-/** Further neighbours are shown on request, so that the Capsule in the middle stays in view. */
+/** More neighbours are shown on request, so that the Capsule in the middle stays in view. */
 const shownAtOnce = 8
 
 const Standing = ({ status }: { readonly status: string }) => {
@@ -46,7 +46,7 @@ const Neighbour = ({
   )
 }
 
-/** Lines from the middle of one side to each neighbour of the other. */
+/** Lines from the middle of one side to each neighbour on the other. */
 const Links = ({ count, rows, way }: { readonly count: number; readonly rows: number; readonly way: "in" | "out" }) => {
   const whole = Math.max(rows, 1) * pitch - (pitch - height)
   const first = (whole - (count * pitch - (pitch - height))) / 2 + height / 2

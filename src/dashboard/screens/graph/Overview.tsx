@@ -5,12 +5,12 @@ import { useWords } from "../../words/Words.ts"
 import { type LinkedCapsule, type LinkedGraph, reachedFrom } from "./Layers.ts"
 import { graphWords } from "./Words.ts"
 
-/** The number of dots in a column of a layer; `Graph.css` lays out the same number. */
+/** The number of dots per column in a layer; `Graph.css` uses the same number. */
 const rowsOfLayer = 8
 
 const needsSomeone = ({ status }: LinkedCapsule): boolean => status === "error" || status === "stale"
 
-/** Where an arrow key leads from a dot: along its layer, or to the same height in the next one. */
+/** Where an arrow key leads from a dot: along its layer, or to the same height in the next layer. */
 const nextDot = (graph: LinkedGraph, from: LinkedCapsule, key: string): LinkedCapsule | undefined => {
   const layer = graph.layers[from.layer] ?? []
   const at = layer.indexOf(from)
@@ -20,7 +20,7 @@ const nextDot = (graph: LinkedGraph, from: LinkedCapsule, key: string): LinkedCa
   return other?.[Math.min(at % rowsOfLayer, other.length - 1)]
 }
 
-/** Every linked Capsule as a dot in its layer: for orientation, and a way to any of them. One stop of the Tab key. */
+/** Every linked Capsule as a dot in its layer: for orientation, and as a way to any of them. A single Tab stop. */
 export const Overview = ({ graph, centre }: { readonly graph: LinkedGraph; readonly centre: LinkedCapsule }) => {
   const words = useWords(graphWords)
   const navigate = useNavigate()

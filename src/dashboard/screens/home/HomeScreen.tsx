@@ -44,10 +44,10 @@ const FirstSteps = () => {
   )
 }
 
-/** All is well only where that is known: every Capsule is applied, was compared, and nothing differed. */
+/** All is well only if that is known: every Capsule has been applied and compared, and nothing differed. */
 const allIsWell = ({ capsules, complete, healthy }: CapsuleHealth): boolean => complete && healthy === capsules
 
-/** Nothing is open; names what has not been checked. */
+/** Shown when nothing is open; names what has not been checked. */
 const NothingOpen = ({ health }: { readonly health: CapsuleHealth }) => {
   const words = useWords(homeWords)
   const language = useLanguage()

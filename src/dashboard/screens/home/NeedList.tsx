@@ -5,9 +5,9 @@ import { NeedEntry } from "./NeedEntry.tsx"
 import { needWords } from "./NeedWords.ts"
 
 interface NeedListProps {
-  /** Worst first, as far as they were read. */
+  /** Worst first, as far as they have been read. */
   readonly needs: ReadonlyArray<Need>
-  /** Over all pages. */
+  /** Counted across all pages. */
   readonly counts: Readonly<Record<Need["group"], number>>
 }
 

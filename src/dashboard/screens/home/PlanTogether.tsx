@@ -12,11 +12,11 @@ import { needWords } from "./NeedWords.ts"
 
 interface PlanTogetherProps {
   readonly capsuleIds: ReadonlyArray<string>
-  /** An update is open, which would end. */
+  /** Whether an update is open, which this one would end. */
   readonly replaces: boolean
 }
 
-/** Plans Capsules that wait for one commit as one update. Nothing is applied without approval. */
+/** Plans the Capsules that are waiting for one commit as one update. Nothing is applied without approval. */
 export const PlanTogether = ({ capsuleIds, replaces }: PlanTogetherProps) => {
   const words = useWords(needWords)
   const workspace = useWorkspace()

@@ -1,4 +1,4 @@
-/** A Capsule that a backup names in its readable part. */
+/** A Capsule named in the readable part of a backup. */
 export interface NamedCapsule {
   readonly capsuleId: string
   readonly name: string
@@ -12,7 +12,7 @@ const isNamed = (value: unknown): value is NamedCapsule =>
   "name" in value &&
   typeof value.name === "string"
 
-/** The Capsules of a backup file, to choose from; none for any other file, which the server refuses by name. */
+/** The Capsules in a backup file, to choose from; none for any other file, which the server refuses by name. */
 export const capsulesOfFile = (text: string): ReadonlyArray<NamedCapsule> => {
   try {
     const file: unknown = JSON.parse(text)

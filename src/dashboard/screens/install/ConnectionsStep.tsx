@@ -10,7 +10,7 @@ import { useWords } from "../../words/Words.ts"
 import { NewConnection } from "../connections/NewConnection.tsx"
 import { installWords } from "./Words.ts"
 
-/** The key that joins a requirement and its binding; the same tuple that the server compares. */
+/** The key that joins a requirement and its binding; the server compares the same tuple. */
 export const requirementKey = (requirement: ProviderRequirement): string =>
   JSON.stringify([requirement.provider, requirement.moduleLocalName, requirement.childAlias ?? null])
 

@@ -3,7 +3,7 @@ import { newIdempotencyKey } from "../../api/Client.ts"
 import type { Draft } from "../../forms/FormModel.ts"
 import type { InstallLink } from "./InstallLink.ts"
 
-/** Everything typed or reached in one install, stored in this browser tab until it is done, without secret answers. */
+/** Everything typed or reached in one install, stored in this browser tab until it is done, except secret answers. */
 export interface InstallDraft {
   readonly id: string
   readonly url: string
@@ -42,7 +42,7 @@ const texts = (value: unknown): Record<string, string> =>
       )
     : {}
 
-/** Reads back a kept draft; anything unexpected in it (an older version of this page wrote it) is dropped. */
+/** Reads back a stored draft; anything unexpected in it, such as from an older version of this page, is dropped. */
 export const restoreDraft = (kept: string | null, link: InstallLink): InstallDraft => {
   const start = fresh(link)
   if (kept === null) return start
@@ -92,7 +92,7 @@ const keep = (key: string, draft: InstallDraft | undefined): void => {
     if (draft === undefined) sessionStorage.removeItem(key)
     else sessionStorage.setItem(key, JSON.stringify(draft))
   } catch {
-    // Without storage the draft lives as long as the page.
+    // Without storage, the draft lasts as long as the page.
   }
 }
 

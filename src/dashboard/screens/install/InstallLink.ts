@@ -50,7 +50,7 @@ const refused = (problem: LinkProblem): LinkReading => ({ kind: "refused", probl
 /** `.` or a canonical relative folder. */
 const isFolder = (path: string): boolean => path === "." || isCanonicalRelativePath(path)
 
-/** Plain http passes too: an operator may exempt a Git host, and the server judges the link again. */
+/** Plain http is accepted too: an operator may exempt a Git host, and the server checks the link again. */
 const readGit = (text: string): string | undefined => normalAddress(text, anyScheme)
 
 const optionsFields: ReadonlySet<string> = new Set(["kind", "git", "path", "ref"])

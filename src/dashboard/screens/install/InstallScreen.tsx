@@ -27,7 +27,7 @@ import { Step } from "./Step.tsx"
 import { TakeOver, type TakenState } from "./TakeOver.tsx"
 import { installWords } from "./Words.ts"
 
-// Separate, since it contains the document's rules.
+// Loaded separately, since it contains the rules for the document.
 const SourceOptionsChooser = lazy(
   whenReachable(async () => ({
     default: (await import("../source-options/SourceOptionsChooser.tsx")).SourceOptionsChooser
@@ -59,7 +59,7 @@ const Configured = ({
   const [takenState, setTakenState] = useState<TakenState | undefined>(undefined)
   const may = useMay()
   const whole = useMemo(() => formModel(report.variables, config?.variables, config?.presentation), [report, config])
-  // Inputs that another Capsule fills are not asked for.
+  // Inputs filled by another Capsule are not asked for.
   const model = useMemo(() => {
     const given = new Set(taken.map(({ input }) => input))
     const asked = report.variables.filter(({ name }) => !given.has(name))

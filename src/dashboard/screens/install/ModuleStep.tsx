@@ -64,7 +64,7 @@ export const Findings = ({ findings }: { readonly findings: ReadonlyArray<Findin
   )
 }
 
-/** Why a module goes without what its repository offers. An invalid document is reported with the snapshot. */
+/** Why a module does without what its repository offers. An invalid document is reported with the snapshot. */
 const DroppedManifest = ({ manifest }: { readonly manifest: CompatibilityReport["manifest"] }) => {
   const words = useWords(installWords)
   if (manifest.status !== "rejected") return null
@@ -117,7 +117,7 @@ const Choice = ({
   )
 }
 
-/** A first name for the Capsule: the module's folder, or the repository when the module is all of it. */
+/** An initial name for the Capsule: the module's folder, or the repository if the module is all of it. */
 const suggestedName = (url: string, path: string): string =>
   (path === "." ? repositoryName(url) : path).split("/").at(-1)?.slice(0, 80) ?? ""
 

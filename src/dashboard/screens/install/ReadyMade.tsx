@@ -29,7 +29,7 @@ const Entry = ({ config, onChoose }: { readonly config: InstallConfig; readonly 
   )
 }
 
-/** The operator's ready-made configurations for modules of this server, if any. */
+/** The operator's ready-made configurations for modules on this server, if any. */
 export const ReadyMade = ({ onChoose }: { readonly onChoose: (url: string) => void }) => {
   const words = useWords(installWords)
   const workspace = useWorkspace()

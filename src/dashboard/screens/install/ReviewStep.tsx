@@ -103,7 +103,7 @@ export const ReviewStep = ({
     onSuccess: async (last) => {
       void queryClient.invalidateQueries({ queryKey: ["workspace"] })
       if (last.planRunId === undefined) {
-        // An imported Capsule waits for its confirmation, and has no plan.
+        // An imported Capsule is waiting for confirmation, and has no plan.
         if (last.phase === "failed" || last.capsuleId === undefined) return
         onDone(last)
         void navigate({

@@ -42,14 +42,14 @@ export const SourceStep = ({
     change({ ...reset, url })
   }
   return (
-    // The browser's own validation would refuse addresses that are offered in another form below.
+    // The browser's own validation would refuse addresses for which another spelling is offered below.
     <form
       className="form"
       noValidate={https !== undefined || refused}
       onSubmit={(event) => {
         event.preventDefault()
         if (reading) return
-        // The server would refuse it too, once a Source of it exists.
+        // The server would refuse it too, once a Source has been created for it.
         if (isReadable(draft.url)) read.mutate()
         else setRefused(true)
       }}

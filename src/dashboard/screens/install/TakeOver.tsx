@@ -22,7 +22,7 @@ export interface TakenState {
   readonly undeclared: string
 }
 
-/** In the form of the request. */
+/** As the request expects it. */
 export const adoptOf = (taken: TakenState | undefined): Pick<NewInstallPlan, "adopt"> => {
   if (taken === undefined) return {}
   const undeclared = taken.undeclared
@@ -82,7 +82,7 @@ const Upload = ({ onChange }: Pick<TakeOverProps, "onChange">) => {
   )
 }
 
-/** The state of infrastructure that exists already, as the beginning of the Capsule. */
+/** Starts the Capsule from the state of infrastructure that already exists. */
 export const TakeOver = ({ taken, onChange }: TakeOverProps) => {
   const words = useWords(takeOverWords)
   const imports = useWords(importWords)

@@ -30,7 +30,7 @@ interface ConfirmProps extends DecisionProps {
 const Confirm = ({ action, capsule, children, decide, done, onClose, title }: ConfirmProps) => {
   const queryClient = useQueryClient()
   const name = useTypedName(capsule.name)
-  // Also what is kept under the Capsule: its states, Outputs and left-over states.
+  // Also refreshes what is stored under the Capsule: its states, Outputs and left-over states.
   const refresh = () => queryClient.invalidateQueries({ queryKey: capsuleQuery(capsule.id).queryKey })
   const decision = useMutation({
     mutationFn: decide,
@@ -40,7 +40,7 @@ const Confirm = ({ action, capsule, children, decide, done, onClose, title }: Co
       toast(done)
       onClose()
     },
-    // Obstacles and a changed guard are read again.
+    // Fetch obstacles and a changed guard again.
     onError: () => void refresh()
   })
   return (

@@ -51,7 +51,7 @@ const Unreachable = ({ run, agent, capsule, since }: Props & { readonly since: s
   )
 }
 
-/** Up to when the state is with the server, and what only the agent's disk has. */
+/** How current the state on the server is, and what exists only on the agent's disk. */
 const Saved = ({ state, silent }: { readonly state: NonNullable<OnAgent["state"]>; readonly silent: boolean }) => {
   const words = useWords(agentRunWords)
   const { newestSerial, savedAt, savedSerial } = state
@@ -85,7 +85,7 @@ const Saved = ({ state, silent }: { readonly state: NonNullable<OnAgent["state"]
   )
 }
 
-/** What is known about the agent that executes a Run. */
+/** What is known about the agent that is executing a Run. */
 export const AgentStanding = ({ run, capsule }: Pick<Props, "run" | "capsule">) => {
   const { agent, agentUnreachableSince: since } = run
   if (agent === undefined || run.status !== "running") return null

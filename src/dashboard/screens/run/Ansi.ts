@@ -1,6 +1,6 @@
-// Select Graphic Rendition codes of a tool's log, as pieces with class names. Every other escape sequence (cursor moves,
-// titles, hyperlinks) is dropped: a log line cannot move, hide or link anything. No HTML is ever made from a log, and no
-// style attribute, which the page's policy would refuse; this is why no HTML-making library stands here.
+// Select Graphic Rendition codes in a tool's log, as pieces with class names. Every other escape sequence (cursor moves, titles,
+// hyperlinks) is dropped: a log line cannot move, hide or link anything. No HTML is ever generated from a log, and no style
+// attribute, which the page's policy would refuse; this is why no HTML-generating library is used here.
 
 export interface Piece {
   readonly text: string
@@ -110,7 +110,7 @@ const control = new RegExp("[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]", "g
 // oxlint-disable-next-line eslint/no-control-regex -- these characters are meant
 const anyControl = new RegExp("[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]")
 
-/** The line without any escape sequence or control character: what search and download see. */
+/** The line without any escape sequences or control characters, as used by search and download. */
 export const stripAnsi = (line: string): string =>
   anyControl.test(line) ? line.replaceAll(sequence, "").replaceAll(control, "") : line
 

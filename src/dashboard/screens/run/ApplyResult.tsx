@@ -13,7 +13,7 @@ import { Outputs } from "../capsule/Outputs.tsx"
 import { countsOf } from "./PlanCounts.ts"
 import { resultWords } from "./ResultWords.ts"
 
-/** The generation of the state that the Run left, as far as the newest page of versions has it. */
+/** The generation of the Run's resulting state, if the loaded pages of versions contain it. */
 export const useGeneration = (capsuleId: string, stateVersionId: string | undefined): number | undefined => {
   const versions = useInfiniteQuery({ ...stateVersionsQuery(capsuleId), enabled: stateVersionId !== undefined })
   return versions.data?.pages.flatMap((page) => page.stateVersions).find(({ id }) => id === stateVersionId)?.generation
@@ -73,7 +73,7 @@ const Story = ({
   )
 }
 
-/** The public Outputs that this apply left, with those that it changed marked, and the names of the private ones. */
+/** The public Outputs after this apply, with those that it changed marked, and the names of the private ones. */
 const ResultOutputs = ({
   capsule,
   changes,
@@ -176,7 +176,7 @@ interface ApplyResultProps {
   readonly capsule: Capsule
 }
 
-/** What an apply that succeeded has done, and where to go from here. */
+/** What a successful apply has done, and where to go from here. */
 export const ApplyResult = ({ capsule, plan, run }: ApplyResultProps) => {
   const words = useWords(resultWords)
   const isDestroy = run.type === "destroy_apply"

@@ -30,7 +30,7 @@ interface ApproveDialogProps {
   readonly run: Run
   readonly capsule: Capsule | undefined
   readonly standing: RunApprovals | undefined
-  /** Whether all approvals exist, so that it is only applied. */
+  /** Whether all approvals have been given, so that the plan only has to be applied. */
   readonly approved: boolean
   /** Why the plan ended while the dialog was open. */
   readonly end: PlanEnd | undefined
@@ -38,7 +38,7 @@ interface ApproveDialogProps {
   readonly onClose: () => void
 }
 
-/** Whether the plan removes something, by its changes or, when those are truncated, by its counts. */
+/** Whether the plan removes something, according to its changes or, if those are truncated, its counts. */
 export const losesOf = (run: Run): number =>
   Math.max(losses(run.resourceChanges ?? []), (run.planSummary?.destroy ?? 0) + (run.planSummary?.replace ?? 0))
 
@@ -60,7 +60,7 @@ const Lost = ({ changes, count }: { readonly changes: ReadonlyArray<ResourceChan
   )
 }
 
-/** What the decision does, as its button says. */
+/** The wording for what the decision does, as on its button. */
 export const decideWords = (
   run: Run,
   approved: boolean,
@@ -80,7 +80,7 @@ export const ApproveDialog = ({ run, capsule, standing, approved, end, endReason
   const navigate = useNavigate()
   const queryClient = useQueryClient()
   const [comment, setComment] = useState("")
-  // One key for the life of the dialog: pressing again after a lost answer cannot apply twice.
+  // One key for the lifetime of the dialog: pressing again after a lost response cannot apply twice.
   const [key] = useState(newIdempotencyKey)
   const [wasApproved] = useState(approved)
   // What must be typed when something will be destroyed or replaced.
@@ -124,7 +124,7 @@ export const ApproveDialog = ({ run, capsule, standing, approved, end, endReason
         queryClient.invalidateQueries({ queryKey: ["workspace"] })
       ])
   })
-  // Changes by this reader's own decision are not reported.
+  // Changes caused by this reader's own decision are not reported.
   const isDeciding = approve.isPending || approve.isSuccess
   const stop = isDeciding ? undefined : (end ?? (wasApproved && !approved ? "lapsed" : undefined))
   const isReady = confirmed && stop === undefined

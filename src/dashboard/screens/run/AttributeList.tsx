@@ -32,12 +32,12 @@ const InlineSide = ({ of, side }: { readonly of: "before" | "after"; readonly si
 const isInline = (side: Side) => side.kind !== "value" || inlineText(side.value) !== undefined
 const valueOf = (side: Side) => (side.kind === "value" ? side.value : undefined)
 
-/** What an attribute was and will be: in one line where both are short, laid out with its difference where one is long. */
+/** An attribute before and after: in one line if both are short, laid out with its difference if one is long. */
 export const ValueChange = ({
   attribute,
   of
 }: {
-  /** The address or name of what has the attribute: a page may show several of one name. */
+  /** The address or name of what has the attribute: a page may show several attributes with the same name. */
   readonly of: string
   readonly attribute: Pick<ChangedAttribute, "name" | "before" | "after" | "sensitive" | "unknown">
 }) => {
@@ -74,7 +74,7 @@ export const ValueChange = ({
   )
 }
 
-/** The attributes of a change: what forces a replacement first, what is only known later last. */
+/** The attributes of a change: those that force a replacement first, those known only later last. */
 export const AttributeList = ({ change }: { readonly change: ResourceChange }) => {
   const words = useWords(planWords)
   const { later, shown } = attributesOf(change)

@@ -15,7 +15,7 @@ export const ChangeSign = ({ kind }: { readonly kind: ChangeKind }) => (
   </span>
 )
 
-/** Why the resource changes, what an import adopts, or where a moved one was. */
+/** Why the resource changes, what an import adopts, or where a moved resource was. */
 const reasonOf = (change: ResourceChange, words: (typeof planWords)["en"]): string | undefined => {
   if (change.importing !== undefined) return words.imports(change.importing.id)
   if (change.previousAddress !== undefined) return words.movedFrom(visibleText(change.previousAddress))
@@ -29,7 +29,7 @@ interface ChangeRowProps {
   readonly startsOpen: boolean
 }
 
-/** One resource: its address, why it changes, and behind the fold each attribute before and after. */
+/** One resource: its address, why it changes and, behind the fold, each attribute before and after. */
 export const ChangeRow = ({ change, startsOpen }: ChangeRowProps) => {
   const words = useWords(planWords)
   const [open, setOpen] = useState(startsOpen)

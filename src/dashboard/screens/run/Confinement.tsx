@@ -3,7 +3,7 @@ import { Notice } from "../../ui/Feedback.tsx"
 import { useWords } from "../../words/Words.ts"
 import { decisionWords } from "./DecisionWords.ts"
 
-/** Levels at which a module has a file system and processes of its own. */
+/** Levels at which a module has its own file system and processes. */
 const separate: ReadonlySet<string> = new Set(["bubblewrap", "namespaces"])
 
 /** A plan is somebody else's code that has already run: its approver must know what it could reach. */

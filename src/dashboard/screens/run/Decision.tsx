@@ -55,7 +55,7 @@ const waitsFor = (words: typeof decisionWords.en, place: NonNullable<Run["queue"
     case "place_kept":
       return words.queuePlaceKept
     case "no_agent":
-      // Without a pool it waits for the agents of others, as listed below.
+      // Without a pool, the Run is waiting for other people's agents, as listed below.
       return place.pool === "agents" ? words.queueNoAgent : ""
     case "turn":
       return words.queueTurn
@@ -121,7 +121,7 @@ interface DecisionProps {
   readonly endReason: string | undefined
 }
 
-/** What the Run's status requires of its reader. */
+/** What the Run's status requires of the reader. */
 const Content = ({
   run,
   capsule,
@@ -177,8 +177,8 @@ const Content = ({
 }
 
 /**
- * What a reader of this Run can or must do now, if anything. A dialog outlives the review behind it: it says what happened
- * instead of vanishing under the reader's hands.
+ * What a reader of this Run can or must do now, if anything. A dialog outlives the review behind it: it says what has happened
+ * instead of vanishing while in use.
  */
 export const Decision = (props: DecisionProps) => {
   const { run, capsule, endReason } = props
@@ -186,7 +186,7 @@ export const Decision = (props: DecisionProps) => {
   const apply = useApplyOf(run)
   const now = useNow(1000)
   const standing = useQuery({ ...runApprovalsQuery(run.id), enabled: isPlan(run.type) }).data
-  // An approved plan may have lost an approval, or a rule may have been added since.
+  // An approved plan may have lost an approval, or a rule may have been added since then.
   const approved = run.approvedAt !== undefined && (standing === undefined || standing.state === "approved")
   const end = isPlan(run.type)
     ? planEndOf(run, { capsule, isApplied: apply !== undefined && apply !== null, now })

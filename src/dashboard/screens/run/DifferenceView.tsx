@@ -115,12 +115,12 @@ interface DifferenceViewProps {
   /** The address of what has the value. */
   readonly of: string
   readonly name: string
-  /** `undefined` where the value does not exist. */
+  /** `undefined` if the value does not exist. */
   readonly before: unknown
   readonly after: unknown
 }
 
-/** The changes inside a value, laid out by its structure, its lines or its words. */
+/** The changes within a value, laid out by its structure, its lines or its words. */
 export const DifferenceView = ({ after, before, name, of }: DifferenceViewProps) => {
   const words = useWords(differenceWords)
   const open = useDifference(name, before, after)

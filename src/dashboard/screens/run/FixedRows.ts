@@ -1,7 +1,7 @@
 import { type RefObject, useCallback, useEffect, useState } from "react"
 import { flushSync } from "react-dom"
 
-/** Rows beyond each edge of the view; scrolling past half of them redraws. */
+/** Rows drawn beyond each edge of the view; scrolling past half of them redraws. */
 const margin = 16
 const step = margin / 2
 
@@ -9,17 +9,17 @@ const step = margin / 2
 const firstView = { from: 0, rows: 40 }
 
 export interface FixedRows {
-  /** Index of the first row to draw, and of the first one after the last. */
+  /** Indexes of the first row to draw and of the first row after the last one. */
   readonly from: number
   readonly to: number
-  /** Pixels of all rows. */
+  /** Total height of all rows, in pixels. */
   readonly height: number
   /** Brings a row to the middle of the view. */
   readonly show: (index: number) => void
 }
 
 /**
- * Which of `count` rows of equal height are visible in `scroller`. The cost of a row, or of one more, does not depend on their
+ * Which of `count` rows of equal height are visible in `scroller`. The cost of drawing or adding a row does not depend on their
  * number: a list of measured rows lays all of them out again for each.
  */
 export const useFixedRows = (scroller: RefObject<HTMLElement | null>, count: number, rowHeight: number): FixedRows => {
@@ -32,7 +32,7 @@ export const useFixedRows = (scroller: RefObject<HTMLElement | null>, count: num
       const rows = Math.ceil(element.clientHeight / rowHeight) + step
       setView((known) => (known.from === from && known.rows === rows ? known : { from, rows }))
     }
-    // At once: an empty frame would be visible as a flash.
+    // Runs synchronously: an empty frame would be visible as a flash.
     const onScroll = () => flushSync(look)
     const sizes = new ResizeObserver(look)
     sizes.observe(element)

@@ -3,7 +3,7 @@ import { stripAnsi } from "./Ansi.ts"
 import { levelOf, type LogLevel, startsDiagnostic } from "./LogLevel.ts"
 
 export interface LogLine {
-  /** Position in the whole log, from 1, as readers quote it. */
+  /** Position in the whole log, from 1, as quoted by readers. */
   readonly number: number
   readonly at: string
   readonly phase: string
@@ -41,7 +41,7 @@ export class LogBuffer {
     }
   }
 
-  /** Indexes of the lines with which an error begins. */
+  /** Indexes of the lines on which an error begins. */
   get errors(): ReadonlyArray<number> {
     return this.errorLines
   }
@@ -54,7 +54,7 @@ export class LogBuffer {
     return this.lines[index]
   }
 
-  /** The whole log for saving: one line per line, without colours. */
+  /** The whole log, for saving: one line per line, without colours. */
   plainText(): string {
     return this.lines.map((line) => `${line.at} ${stripAnsi(line.text)}\n`).join("")
   }

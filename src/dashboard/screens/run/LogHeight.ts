@@ -1,2 +1,2 @@
-/** Pixels of a row of the log; the style sheet has the same. */
+/** Height of a log row in pixels, as in the style sheet. */
 export const lineHeight = 20

@@ -2,15 +2,15 @@ import { stripAnsi } from "./Ansi.ts"
 
 export type LogLevel = "plain" | "warning" | "error"
 
-// A tool that draws boxes puts a bar before its text.
+// Tools that draw boxes put a bar before the text.
 const error = /^(?:[│╷|] ?)*(?:Error: |panic: |fatal error: )/
 const warning = /^(?:[│╷|] ?)*Warning: /
 const continued = /^(?:[│╵|]| {2}|\t)/
 
-/** Whether a diagnostic begins with this line. */
+/** Whether this line starts a diagnostic. */
 export const startsDiagnostic = (text: string): boolean => error.test(stripAnsi(text))
 
-/** The severity of a line. The indented lines below the first one of a diagnostic belong to it. */
+/** The severity of a line. The indented lines after the first line of a diagnostic belong to it. */
 export const levelOf = (text: string, before: LogLevel): LogLevel => {
   const plain = stripAnsi(text)
   if (error.test(plain)) return "error"

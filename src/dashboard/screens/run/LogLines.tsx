@@ -10,7 +10,7 @@ import { lineHeight } from "./LogHeight.ts"
 interface RowProps {
   readonly line: LogLine
   readonly part: number
-  /** As many letters as fit; without it the line is one row. */
+  /** The number of characters that fit in a row; if undefined, the line is one row. */
   readonly columns: number | undefined
   readonly wanted: boolean
   readonly linked: boolean
@@ -25,7 +25,7 @@ const piecesOf = ({ columns, line, part }: Pick<RowProps, "columns" | "line" | "
   return piecesBetween(pieces, starts[part] ?? 0, starts[part + 1] ?? Number.POSITIVE_INFINITY)
 }
 
-/** The time of a line, with its date and zone for the pointer. */
+/** The time of a line; hovering shows its date and time zone. */
 const LineTime = ({ at }: { readonly at: string }) => (
   <time className="log-time" dateTime={at} title={exactTime(useLanguage(), at)}>
     {clockTime(at)}
@@ -37,7 +37,7 @@ const Row = memo(({ columns, line, linkName, linked, onLink, part, wanted }: Row
     className={`log-line log-${line.stream} log-${line.level}${wanted ? " log-wanted" : ""}${linked ? " log-linked" : ""}`}
   >
     {part === 0 ? (
-      // Reached by a pointer: by keyboard hundreds of them would be in the way.
+      // For pointers only: hundreds of these would get in the way of keyboard users.
       <a
         className="log-number"
         href={hashOf({ from: line.number, to: line.number })}
@@ -73,7 +73,7 @@ interface LogLinesProps {
   readonly to: number
   readonly height: number
   readonly columns: number | undefined
-  /** Index of the line that the reader looks for. */
+  /** Index of the line the reader is looking for. */
   readonly wanted: number | undefined
   readonly range: LineRange | undefined
   readonly onLink: (event: MouseEvent) => void

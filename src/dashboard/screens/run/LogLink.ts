@@ -1,4 +1,4 @@
-/** Lines of a log that an address names, by their numbers. */
+/** The log lines that a URL names by number. */
 export interface LineRange {
   readonly from: number
   readonly to: number
@@ -6,7 +6,7 @@ export interface LineRange {
 
 const form = /^#?L([1-9]\d{0,8})(?:-L?([1-9]\d{0,8}))?$/
 
-/** The lines of `#L120` or `#L120-L128`; `undefined` when the address names none. */
+/** The lines named by `#L120` or `#L120-L128`; `undefined` if the URL names none. */
 export const rangeOf = (hash: string): LineRange | undefined => {
   const match = form.exec(hash)
   if (match === null) return undefined
@@ -17,7 +17,7 @@ export const rangeOf = (hash: string): LineRange | undefined => {
 
 export const hashOf = ({ from, to }: LineRange): string => (from === to ? `#L${from}` : `#L${from}-L${to}`)
 
-/** The range from where one begins to another line, in either direction. */
+/** The range from the line where the selection starts to another line, in either direction. */
 export const extended = (range: LineRange | undefined, line: number): LineRange =>
   range === undefined
     ? { from: line, to: line }
@@ -25,10 +25,10 @@ export const extended = (range: LineRange | undefined, line: number): LineRange 
       ? { from: line, to: range.to }
       : { from: range.from, to: line }
 
-/** The address of the log's Nth error, from 1. */
+/** The URL fragment for the log's Nth error, counting from 1. */
 export const errorHash = (place: number): string => `#error-${place}`
 
-/** The place of the error that `#error-2` names, from 1. */
+/** The position of the error named by `#error-2`, counting from 1. */
 export const errorPlaceOf = (hash: string): number | undefined => {
   const match = /^#error-([1-9]\d{0,5})$/.exec(hash)
   return match === null ? undefined : Number(match[1])

@@ -6,7 +6,7 @@ interface Lines {
   readonly line: (index: number) => LogLine | undefined
 }
 
-/** A row of the view: a line, or a part of one that continues below. */
+/** A row on the screen: a line, or part of one that continues below. */
 export interface LogRow {
   /** Index of the line. */
   readonly index: number
@@ -16,13 +16,13 @@ export interface LogRow {
 const unusual = /[^ -~]/
 const tabWidth = 4
 
-// East Asian letters and emoji take two columns.
+// East Asian characters and emoji take two columns.
 const widthOf = (character: string): number => {
   if (character === "\t") return tabWidth
   return (character.codePointAt(0) ?? 0) >= 0x1100 ? 2 : 1
 }
 
-/** Where each row of a text begins, given this many columns. */
+/** Where each row of a text begins, for this number of columns. */
 export const rowStarts = (text: string, columns: number): ReadonlyArray<number> => {
   if (!unusual.test(text)) {
     return Array.from({ length: Math.max(1, Math.ceil(text.length / columns)) }, (_, row) => row * columns)
@@ -42,7 +42,7 @@ export const rowStarts = (text: string, columns: number): ReadonlyArray<number> 
   return starts
 }
 
-/** The part of coloured text between two positions of its plain text. */
+/** The part of a coloured text between two positions in its plain text. */
 export const piecesBetween = (pieces: ReadonlyArray<Piece>, from: number, to: number): ReadonlyArray<Piece> => {
   const found: Array<Piece> = []
   let at = 0
@@ -55,15 +55,15 @@ export const piecesBetween = (pieces: ReadonlyArray<Piece>, from: number, to: nu
 }
 
 /**
- * The rows of a growing log: all of equal height, so that a long log is drawn as quickly as a short one. With `columns` a longer
- * line takes several rows; `only` leaves lines out. Reading new lines is linear in them.
+ * The rows of a growing log, all of equal height so that a long log is drawn as quickly as a short one. With `columns`, a longer
+ * line takes several rows; `only` filters lines. Reading new lines takes time linear in their number.
  */
 export class LogRows {
   readonly #lines: Lines
   readonly #columns: number | undefined
   readonly #only: ((line: LogLine) => boolean) | undefined
   readonly #shown: Array<number> = []
-  /** The first row of each shown line. */
+  /** The index of each shown line's first row. */
   readonly #first: Array<number> = []
   #read = 0
   #count = 0
@@ -92,12 +92,12 @@ export class LogRows {
     return index === undefined ? undefined : { index, part: row - (this.#first[place] ?? 0) }
   }
 
-  /** The first row of a line, or of the last shown one before it. */
+  /** The first row of a line or, if it is hidden, of the last shown line before it. */
   rowOf(index: number): number {
     return this.#first[Math.max(0, this.#before(this.#shown, index))] ?? 0
   }
 
-  /** The last place whose number is not above the wanted one. */
+  /** The last position whose number is not above the wanted one. */
   #before(numbers: ReadonlyArray<number>, wanted: number): number {
     let low = 0
     let high = numbers.length

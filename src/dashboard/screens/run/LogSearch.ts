@@ -6,14 +6,14 @@ interface Lines {
 }
 
 /**
- * A search of a growing log in slices, so that a long log never blocks the page. It is incremental: new lines are searched
- * once, and a longer text only where the shorter one was found.
+ * Searches a growing log in slices, so that a long log never blocks the page. The search is incremental: new lines are searched
+ * once, and a longer text is searched for only where the shorter one was found.
  */
 export class LogSearch {
   private readonly lines: Lines
   private readonly wanted: string
   private readonly found: Array<number> = []
-  /** Where the shorter text was found, to be searched first. */
+  /** Lines that contain the shorter text, searched first. */
   private readonly likely: ReadonlyArray<number>
   private likelyNext = 0
   private next: number
@@ -26,7 +26,7 @@ export class LogSearch {
     this.next = narrows ? shorter.next : 0
   }
 
-  /** Indexes of the lines that contain the text, ignoring case, in order; it grows with every step. */
+  /** Indexes of the lines that contain the text, ignoring case, in order; the list grows with every step. */
   get matches(): ReadonlyArray<number> {
     return this.found
   }

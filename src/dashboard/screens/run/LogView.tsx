@@ -32,7 +32,7 @@ const save = (buffer: LogBuffer, name: string): void => {
   URL.revokeObjectURL(url)
 }
 
-/** Reports when the reader, and nothing else, leaves the newest line or returns to it. */
+/** Reports when the reader leaves the newest line or returns to it, ignoring scrolling from any other cause. */
 const useReader = (scroller: RefObject<HTMLElement | null>, setFollow: (follow: boolean) => void): void => {
   useEffect(() => {
     const element = scroller.current
@@ -42,7 +42,7 @@ const useReader = (scroller: RefObject<HTMLElement | null>, setFollow: (follow: 
     const leave = () => setFollow(false)
     element.addEventListener("wheel", (event) => (event.deltaY < 0 ? leave() : undefined), options)
     element.addEventListener("touchmove", leave, options)
-    // A press on the scroll bar lands outside the content box.
+    // Clicks on the scroll bar land outside the content box.
     element.addEventListener(
       "pointerdown",
       (event) => (event.offsetX >= element.clientWidth ? leave() : undefined),
@@ -68,7 +68,7 @@ interface LogViewProps {
   readonly removedAt: string | undefined
 }
 
-/** The live log: only what is visible is in the page. Following stops only when the reader scrolls up. */
+/** The live log: only the visible lines are in the page. Following stops only when the reader scrolls up. */
 export const LogView = ({ runId, running, queued, removedAt }: LogViewProps) => {
   const words = useWords(logWords)
   const language = useLanguage()
@@ -107,7 +107,7 @@ export const LogView = ({ runId, running, queued, removedAt }: LogViewProps) => 
   useEffect(() => {
     if (linked === undefined) return
     show(rows.rowOf(linked))
-    // Once: a press on a number must not move the page under the pointer.
+    // Only once: clicking a line number must not move the page under the pointer.
     if (arrives.current) scroller.current?.scrollIntoView({ block: "center" })
     arrives.current = false
   }, [linked, show, rows])

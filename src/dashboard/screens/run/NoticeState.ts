@@ -2,7 +2,7 @@ import type { Run, RunEvent } from "../../api/Types.ts"
 import { isPlan } from "../../../../schema/records/RunLifecycle.ts"
 import { progressOf } from "./Phases.ts"
 
-/** What a person in another tab has to know about a Run. */
+/** What somebody in another tab needs to know about a Run. */
 export type NoticeState = "running" | "waiting" | "done" | "failed"
 
 const states: Readonly<Record<Run["status"], NoticeState | undefined>> = {
@@ -17,10 +17,10 @@ const states: Readonly<Record<Run["status"], NoticeState | undefined>> = {
 }
 
 export const noticeStateOf = ({ drifted, status, type }: Pick<Run, "drifted" | "status" | "type">) =>
-  // The check succeeded, and a person has to look.
+  // The check succeeded, but somebody has to look at it.
   type === "drift_check" && drifted === true ? "waiting" : states[status]
 
-/** How many resources of an apply are done, of how many; `undefined` before the first. */
+/** How many of an apply's resources are done, and the total; `undefined` before the first one. */
 export const doneOf = (run: Pick<Run, "type">, events: ReadonlyArray<RunEvent>, expected: number) => {
   const items = isPlan(run.type) ? [] : progressOf(events)
   if (items.length === 0) return undefined

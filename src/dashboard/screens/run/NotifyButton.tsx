@@ -5,7 +5,7 @@ import { Button } from "../../ui/Button.tsx"
 import { useWords } from "../../words/Words.ts"
 import { noticeWords } from "./NoticeWords.ts"
 
-/** Asks the browser only after the person has asked for it here. */
+/** Requests the browser's permission only after the person has asked for notifications here. */
 export const NotifyButton = () => {
   const words = useWords(noticeWords)
   const { runNotices } = usePreferences()

@@ -10,7 +10,7 @@ export interface Step {
   readonly finishedAt?: string
 }
 
-/** Phases that readers care about, in order; several of the runner's own form one. */
+/** The phases readers care about, in order; some combine several of the runner's phases. */
 const merged: Readonly<Record<string, string>> = {
   prepare: "prepare",
   fetch: "prepare",
@@ -74,10 +74,10 @@ const startsOf = (events: ReadonlyArray<RunEvent>): ReadonlyArray<Start> => {
   return starts
 }
 
-/** Saving follows a failed apply too, so the last step that began is not always the one that failed. */
+/** A failed apply is also followed by a save, so the last step to begin is not always the one that failed. */
 const afterwards: ReadonlySet<string> = new Set(["state", "check"])
 
-/** The step at which the Run ended; one that never began for a Run that was refused before any did. */
+/** The step at which the Run ended; for a Run that was refused before any step began, one that never began. */
 const endedAt = (run: Run, starts: ReadonlyArray<Start>): string | undefined => {
   if (run.startedAt === undefined) return "queue"
   const ids = starts.map(({ id }) => id)
@@ -87,7 +87,7 @@ const endedAt = (run: Run, starts: ReadonlyArray<Start>): string | undefined => 
   return ids.findLast((id) => !afterwards.has(id)) ?? last ?? "prepare"
 }
 
-/** The state of a step that began, `isLast` or not. */
+/** The state of a step that has begun, `isLast` or not. */
 const begunState = (run: Run, id: string, ended: string | undefined, isLast: boolean): StepState => {
   const isOver = run.status === "failed" || run.status === "cancelled"
   if (!isOver) return isLast ? endState[run.status] : "done"
@@ -166,16 +166,16 @@ export interface ResourceProgress {
   readonly finishedAt?: string
 }
 
-/** How many reports of completion an apply of this plan makes: a replacement is a deletion and a creation. */
+/** How many completions an apply of this plan reports: a replacement counts as a deletion and a creation. */
 export const expectedOf = (plan: Pick<Run, "planSummary"> | undefined): number =>
   plan?.planSummary === undefined
     ? 0
     : plan.planSummary.add + plan.planSummary.change + plan.planSummary.destroy + 2 * plan.planSummary.replace
 
-/** The actions of the plan that the tool reports while it applies; the others change only the state. */
+/** The planned actions that the tool reports during an apply; the others change only the state. */
 const reportedActions: ReadonlySet<string> = new Set(["create", "update", "delete"])
 
-/** What the apply has not begun of the plan, by address. */
+/** Addresses of the planned changes that the apply has not begun. */
 export const notBegun = (
   changes: ReadonlyArray<ResourceChange>,
   items: ReadonlyArray<ResourceProgress>

@@ -42,7 +42,7 @@ interface PlanAgainProps {
   readonly capsule: Capsule
   readonly destroy: boolean
   readonly tone?: ButtonTone
-  /** For a plan of another revision: that revision is planned again. */
+  /** For a plan of a different revision: plans that revision again. */
   readonly revisionPlanId?: string | undefined
 }
 
@@ -74,7 +74,7 @@ const TrackedAgain = ({ capsule, destroy, tone }: PlanAgainProps) => {
   )
 }
 
-/** The next step after a plan that is void. */
+/** The next step after a plan has become void. */
 export const PlanAgain = ({ revisionPlanId, ...asked }: PlanAgainProps) => {
   const may = useMay()
   if (!may("member") || !isInService(asked.capsule.status)) return null

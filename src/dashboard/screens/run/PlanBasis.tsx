@@ -7,7 +7,7 @@ import { standingWords } from "./ApprovalStandingWords.ts"
 import { planBasisWords } from "./PlanBasisWords.ts"
 import { runWords } from "./Words.ts"
 
-/** What a plan is, in a sentence, unless it is for the newest commit of its lane. A restore says it in its own words. */
+/** Describes the plan in a sentence, unless it is for the newest commit of its lane. A restore has its own wording. */
 const useWhat = (run: Run): string | undefined => {
   const { what } = useWords(planBasisWords)
   if (run.type === "destroy_plan") return what.destroy
@@ -49,13 +49,13 @@ const Rules = ({ standing }: { readonly standing: RunApprovals }) => {
   )
 }
 
-/** Names of the Outputs that become visible to the Capsule's readers with the apply. */
+/** Names of the Outputs that the apply makes visible to the Capsule's readers. */
 export const newlyPublic = (run: Pick<Run, "outputChanges">): ReadonlyArray<string> =>
   (run.outputChanges ?? [])
     .filter(({ actions, reason, sensitive }) => actions.includes("create") && !sensitive && reason === undefined)
     .map(({ name }) => name)
 
-/** What an approval binds to, as the plan recorded it: the last thing read before deciding. */
+/** What an approval binds to, as recorded in the plan: the last thing read before deciding. */
 export const PlanBasis = ({
   run,
   capsule,

@@ -18,7 +18,7 @@ export const riskOrder: ReadonlyArray<ChangeKind> = [
   "none"
 ]
 
-/** The verb of a change, the riskiest where there are several: an import may be followed by a change of what it adopts. */
+/** The verb for a change, the riskiest if there are several: an import may be followed by a change to what it adopts. */
 export const changeKind = (change: Pick<ResourceChange, "actions" | "importing" | "previousAddress">): ChangeKind => {
   const { actions, importing, previousAddress } = change
   const has = (action: string) => actions.includes(action)
@@ -32,7 +32,7 @@ export const changeKind = (change: Pick<ResourceChange, "actions" | "importing" 
   return previousAddress === undefined ? "none" : "move"
 }
 
-/** How many resources only move to another address: the tool's summary does not count them. */
+/** How many resources only move to another address, which the tool's summary does not count. */
 export const movesOf = (changes: ReadonlyArray<ResourceChange>): number =>
   changes.filter((change) => changeKind(change) === "move").length
 
@@ -45,8 +45,9 @@ const isLabel = ({ name }: ChangedAttribute): boolean => labelAttributes.test(na
 const isQuiet = (attribute: ChangedAttribute): boolean => attribute.unknown === true || isLabel(attribute)
 
 /**
- * A change that is folded under its own words: nothing at all, or an in-place update of labels with what is recomputed for it.
- * Never one that creates, imports, moves, replaces or destroys, never one with a hidden value or an unknown cause.
+ * Whether a change is folded under a label of its own: it changes nothing at all, or is an in-place update of labels and the
+ * values recomputed for them. Changes that create, import, move, replace or destroy are never folded, nor are changes with a
+ * hidden value or an unknown cause.
  */
 export const isNoise = (change: ResourceChange): boolean => {
   const kind = changeKind(change)
@@ -96,11 +97,11 @@ export const diffOf = (changes: ReadonlyArray<ResourceChange>, search = ""): Dif
   }
 }
 
-/** How many objects cease to exist, for the approver: destroyed and replaced ones. */
+/** How many objects cease to exist, for the approver: those destroyed or replaced. */
 export const losses = (changes: ReadonlyArray<ResourceChange>): number =>
   changes.filter((change) => changeKind(change) === "destroy" || changeKind(change) === "replace").length
 
-/** One side of an attribute: not there, null, hidden, not known yet, or a value. */
+/** One side of an attribute: absent, null, hidden, not known yet, or a value. */
 export type Side =
   | { readonly kind: "absent" | "null" | "hidden" | "later" }
   | { readonly kind: "value"; readonly value: unknown }
@@ -110,7 +111,7 @@ const sideOf = (value: unknown): Side => {
   return value === null ? { kind: "null" } : { kind: "value", value }
 }
 
-/** The two sides of an attribute: a hidden value is never shown, a later one is not known yet. */
+/** The two sides of an attribute: a hidden value is never shown, and a value computed later is not known yet. */
 export const sidesOf = (
   attribute: Pick<ChangedAttribute, "before" | "after" | "sensitive" | "unknown">
 ): { readonly before: Side; readonly after: Side } => {
@@ -127,25 +128,25 @@ export const sidesOf = (
   }
 }
 
-/** The longest value that is shown in the line of its attribute. */
+/** Length of the longest value that is shown on the same line as its attribute. */
 const longestInline = 60
 
-/** A value as one short line; none for a longer one, which is laid out below its attribute. */
+/** A value as one short line; `undefined` for a longer one, which is laid out below its attribute. */
 export const inlineText = (value: unknown): string | undefined => {
   const text = typeof value === "string" ? value : JSON.stringify(value)
   if (text.length > longestInline || text.includes("\n")) return undefined
-  // Even a short document inside a text reads better over several lines.
+  // Even a short document inside a string reads better over several lines.
   return typeof value === "string" && structureOf(value) !== undefined ? undefined : visibleText(JSON.stringify(value))
 }
 
 export interface AttributeGroups {
-  /** What makes the tool replace the resource comes first. */
+  /** Attributes that force a replacement come first. */
   readonly shown: ReadonlyArray<ChangedAttribute>
   /** Attributes that are known only after the apply. */
   readonly later: ReadonlyArray<string>
 }
 
-/** The attributes of a change by importance. */
+/** A change's attributes, most important first. */
 export const attributesOf = ({ changedAttributes }: Pick<ResourceChange, "changedAttributes">): AttributeGroups => {
   const isLater = ({ after, before, forcesReplacement, unknown }: ChangedAttribute) =>
     unknown === true && before === undefined && after === undefined && forcesReplacement !== true
@@ -159,13 +160,13 @@ export const attributesOf = ({ changedAttributes }: Pick<ResourceChange, "change
   }
 }
 
-/** `module.network.aws_subnet.private["a"]` split into the part that locates and the part that names. */
+/** `module.network.aws_subnet.private["a"]` split into the part that locates the resource and the part that names it. */
 export const splitAddress = (change: Pick<ResourceChange, "address" | "type">): readonly [string, string] => {
   const address = visibleText(change.address)
   const at = address.indexOf(`${change.type}.`)
   return at <= 0 ? ["", address] : [address.slice(0, at), address.slice(at)]
 }
 
-/** What a reviewer must see of the Outputs: changes, and those that stay private for the secrets in them. */
+/** What a reviewer must see about the Outputs: changes, and those that stay private because they contain secrets. */
 export const isShownOutput = ({ actions, reason }: Pick<OutputChange, "actions" | "reason">): boolean =>
   reason !== undefined || !actions.every((action) => action === "no-op")

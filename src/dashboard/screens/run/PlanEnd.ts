@@ -26,9 +26,9 @@ const endedBy: Readonly<Partial<Record<Run["status"], PlanEnd>>> = {
 }
 
 /**
- * Why a plan that is on the screen can no longer be decided on, from what was read last; `undefined` while it can. The
- * server decides; this only avoids a decision that it would refuse. The browser's clock ends an expired plan before the
- * server reports it.
+ * Why a plan on the screen can no longer be decided on, based on the latest data; `undefined` while it still can. The server has
+ * the final say; this only avoids a decision that it would refuse. The browser's clock ends an expired plan before the server
+ * reports it.
  */
 export const planEndOf = (
   run: Standing,
@@ -45,7 +45,7 @@ export const planEndOf = (
   if (run.status === "waiting_approval" && run.expiresAt !== undefined && Date.parse(run.expiresAt) <= now)
     return "expired"
   if (capsule !== undefined && isEnded(capsule.status)) return "capsule_ended"
-  // Both only grow: a Capsule that was read before its plan is outdated and ignored.
+  // Both only increase: a Capsule read before its plan is outdated and is ignored.
   return isPast(capsule?.executionAuthorityEpoch, run.executionAuthorityEpoch) ||
     isPast(capsule?.currentStateGeneration, run.baseStateGeneration)
     ? "moved"

@@ -41,7 +41,7 @@ export const PlanEndNotice = ({
 }: {
   readonly run: Run
   readonly end: PlanEnd
-  /** What the server recorded about it. */
+  /** The reason the server recorded. */
   readonly reason: string | undefined
 }) => {
   const words = useWords(planEndWords)

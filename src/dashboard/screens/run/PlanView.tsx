@@ -54,10 +54,10 @@ const Outputs = ({ changes }: { readonly changes: ReadonlyArray<OutputChange> })
   )
 }
 
-/** How many resources are open by default; others are folded. Removals are opened first. */
+/** How many resources are expanded by default; the rest are folded. Removals are expanded first. */
 const opensUpTo = 24
 const lossesOpenUpTo = 12
-/** More rows are added when a reader comes near the end. */
+/** More rows are added as the reader nears the end. */
 const drawnAtOnce = 30
 
 /** Loads more rows on a click, or automatically when it comes into view. */

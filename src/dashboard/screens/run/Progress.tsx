@@ -55,10 +55,10 @@ const Waiting = ({ address }: { readonly address: string }) => {
 
 const urgency: Readonly<Record<ResourceProgress["state"], number>> = { failed: 0, active: 1, done: 2 }
 
-/** As many as are read at a glance; what needs somebody comes first and is always among them. */
+/** As many as can be read at a glance; those that need attention come first and are always shown. */
 const shownAtFirst = 40
 
-/** An apply, resource by resource, as it happens: what failed and what goes on first, then what was not begun, then the newest. */
+/** An apply, resource by resource, as it happens: failed and active resources first, then those not begun, then the newest. */
 export const Progress = ({
   events,
   plan,
@@ -68,7 +68,7 @@ export const Progress = ({
   readonly events: ReadonlyArray<RunEvent>
   readonly plan: Run | undefined
   readonly running: boolean
-  /** What it did last is unknown: its agent was lost. */
+  /** Its last action is unknown because its agent was lost. */
   readonly lost?: boolean
 }) => {
   const words = useWords(runWords)
@@ -78,7 +78,7 @@ export const Progress = ({
   const done = items.filter(({ state }) => state === "done").length
   const failed = items.filter(({ state }) => state === "failed").length
   const total = Math.max(expectedOf(plan), items.length)
-  // While it runs, the rest follows from the count.
+  // While it runs, the count already shows what remains.
   const waiting = running || lost ? [] : notBegun(plan?.resourceChanges ?? [], items)
   const ordered = items.toReversed().toSorted((one, other) => urgency[one.state] - urgency[other.state])
   const open = ordered.filter(({ state }) => state !== "done")

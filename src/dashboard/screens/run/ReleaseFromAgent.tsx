@@ -15,7 +15,7 @@ import { agentRunWords } from "./AgentWords.ts"
 interface ReleaseProps {
   readonly run: Run
   readonly capsule: Capsule
-  /** The fence of the claim that the person saw: another agent's claim is not released by it. */
+  /** The fence of the claim that the person saw, so that another agent's claim is not released. */
   readonly fence: number
   readonly onClose: () => void
 }
@@ -26,7 +26,7 @@ export const ReleaseFromAgent = ({ run, capsule, fence, onClose }: ReleaseProps)
   const queryClient = useQueryClient()
   const [isDead, setDead] = useState(false)
   const [reason, setReason] = useState("")
-  // The fence at the moment of opening: a dialog that stays open must not follow another claim.
+  // The fence when the dialog opened: a dialog left open must not follow another claim.
   const [seen] = useState(fence)
   const name = useTypedName(capsule.name)
   const release = useMutation({

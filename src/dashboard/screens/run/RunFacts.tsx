@@ -29,7 +29,7 @@ const Source = ({ id }: { readonly id: string }) => {
   )
 }
 
-/** Which Connection, by which rule, and what a reviewer must know about it. */
+/** Which Connection is used, by which rule, and what a reviewer must know about it. */
 const Use = ({ use }: { readonly use: GrantedUse }) => {
   const words = useWords(runWords)
   const { refs } = use.rule
@@ -88,7 +88,7 @@ const Operator = ({ config }: { readonly config: NonNullable<Run["operatorConfig
   )
 }
 
-/** Where people may return to after signing in to the Capsule's application. */
+/** Where people may be redirected after signing in to the Capsule's application. */
 const SignIn = ({ signIn }: { readonly signIn: NonNullable<Run["signIn"]> }) => {
   const words = useWords(runWords)
   return (
@@ -184,7 +184,7 @@ export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule
           [words.planRun, runLink(run.planRunId, terms.runType.plan)],
           [
             words.update,
-            // A check of the whole Workspace is a group too, without dependencies.
+            // A check of the whole Workspace is also a group, but without dependencies.
             run.runGroupId === undefined || run.type === "drift_check" ? undefined : (
               <Link
                 key="update"

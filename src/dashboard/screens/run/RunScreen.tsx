@@ -38,7 +38,7 @@ const ApplyResult = lazy(whenReachable(async () => ({ default: (await import("./
 const RestoreView = lazy(whenReachable(async () => ({ default: (await import("./RestoreView.tsx")).RestoreView })))
 const LogView = lazy(whenReachable(async () => ({ default: (await import("./LogView.tsx")).LogView })))
 
-// A drift check shows differences, and no actions.
+// A drift check shows differences but no actions.
 const showsPlan = (run: Run): boolean =>
   run.type === "drift_check"
     ? run.resourceDrift !== undefined || run.drifted !== undefined
@@ -51,7 +51,7 @@ const endReasonOf = (events: ReadonlyArray<RunEvent>): string | undefined => {
   return typeof reason === "string" ? reason : undefined
 }
 
-/** As large as the log that will replace it. */
+/** The same size as the log that will replace it. */
 const LogPlace = () => {
   const words = useWords(logWords)
   return (
@@ -186,7 +186,7 @@ const RunContent = ({ run, capsule }: { readonly run: Run; readonly capsule: Cap
 
 const WithCapsule = ({ run, capsuleId }: { readonly run: Run; readonly capsuleId: string }) => {
   const { data: capsule, isPending } = useQuery(capsuleQuery(capsuleId))
-  // Waiting for the name is better than a title that changes while being read.
+  // Waiting for the name is better than a title that changes while somebody is reading it.
   return isPending ? <RunSkeleton /> : <RunContent run={run} capsule={capsule} />
 }
 
@@ -202,7 +202,7 @@ export const RunScreen = () => {
   const { runId } = useParams({ from: "/w/$workspace/runs/$runId" })
   const query = useQuery({
     ...runQuery(runId),
-    // Events push updates; this only covers a stream that cannot be opened at all.
+    // Events push updates; this only covers the case where a stream cannot be opened at all.
     refetchInterval: ({ state }) =>
       state.data?.status === "queued" || state.data?.status === "running" ? 10_000 : false
   })

@@ -41,13 +41,13 @@ const openSocket = (url: string, listener: SocketListener): StreamSocket => {
   socket.addEventListener("message", ({ data }: MessageEvent<unknown>) => turns.add(() => listener.onMessage(data)), {
     signal
   })
-  // The end waits for its turn too: what came before it matters.
+  // The close event waits its turn too, because what came before it matters.
   socket.addEventListener("close", ({ code }) => turns.add(() => listener.onClose(code)), { signal })
   return {
     close: () => {
       quiet.abort()
       turns.clear()
-      // A socket closed before it opens makes the browser complain in its console.
+      // Closing a socket before it opens makes the browser log an error to the console.
       if (socket.readyState === WebSocket.CONNECTING) socket.addEventListener("open", () => socket.close())
       else socket.close()
     }
@@ -66,7 +66,7 @@ export interface LiveStream {
   readonly retryNow: () => void
 }
 
-/** Runs a stream for the life of a component, and wakes it when the browser is online again. */
+/** Runs a stream for the lifetime of a component, and wakes it when the browser is back online. */
 const useStream = (stream: { start(): void; stop(): void; retryNow(): void }): void => {
   useEffect(() => {
     const onOnline = () => stream.retryNow()
@@ -79,7 +79,10 @@ const useStream = (stream: { start(): void; stop(): void; retryNow(): void }): v
   }, [stream])
 }
 
-/** A Run's events, live; each batch also renews the Run itself and the lists that show it. One component, one Run: give it a key. */
+/**
+ * A Run's events, live; each batch also refreshes the Run itself and the lists that show it. One Run per component: give it a
+ * key.
+ */
 export const useRunEvents = (runId: string): LiveStream & { readonly events: ReadonlyArray<RunEvent> } => {
   const queryClient = useQueryClient()
   const [events, setEvents] = useState<ReadonlyArray<RunEvent>>([])
@@ -93,7 +96,7 @@ export const useRunEvents = (runId: string): LiveStream & { readonly events: Rea
           setEvents((known) => [...known, ...items])
           if (items.some(({ kind }) => !kind.startsWith("resource."))) {
             const { queryKey } = runQuery(runId)
-            // A plan may be megabytes long: it is not read again when events that it already contains are replayed.
+            // A plan may be megabytes long, so it is not read again when events that it already contains are replayed.
             const isKnown = saysAlready(queryClient.getQueryData(queryKey), items)
             void queryClient.invalidateQueries({
               queryKey,
@@ -142,7 +145,7 @@ const makeLog = (runId: string, onGrown: () => void, onState: (state: StreamStat
   return { buffer, stream }
 }
 
-/** A Run's log, live. The buffer is one object that grows; `version` changes with it. One component, one Run. */
+/** A Run's log, live. The buffer is a single object that grows; `version` changes with it. One Run per component. */
 export const useRunLog = (runId: string): LiveStream & { readonly buffer: LogBuffer; readonly version: number } => {
   const [version, grown] = useReducer((count: number) => count + 1, 0)
   const [state, setState] = useState<StreamState>("connecting")

@@ -1,13 +1,16 @@
 import { type RefObject, useEffect, useState } from "react"
 
-/** As many letters as fit beside the numbers, by the letters of the page; `undefined` until it is known, or where lines do not wrap. */
+/**
+ * The number of characters that fit beside the line numbers, in the page's font; `undefined` until it is known, or if lines do
+ * not wrap.
+ */
 export const useColumns = (scroller: RefObject<HTMLElement | null>, wraps: boolean): number | undefined => {
   const [columns, setColumns] = useState<number | undefined>(undefined)
   useEffect(() => {
     const element = scroller.current
     if (element === null || !wraps) return
     const look = () => {
-      // Twenty letters, since the width of one is rounded.
+      // Measures twenty characters, since the width of one is rounded.
       const ruler = document.createElement("div")
       ruler.className = "log-line"
       ruler.innerHTML = `<span class="log-number"></span><span class="log-time"></span><span class="log-text">${"0".repeat(20)}</span>`

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "react"
 import { errorPlaceOf, hashOf } from "./LogLink.ts"
 
-/** Goes to the error of the log that the address names, once it has arrived. */
+/** Scrolls to the log error that the URL names, once it has arrived. */
 export const useErrorLink = (errors: ReadonlyArray<number>, go: (index: number) => void): void => {
   const latest = useRef({ errors, go })
   const wanted = useRef(errorPlaceOf(window.location.hash))
@@ -9,7 +9,7 @@ export const useErrorLink = (errors: ReadonlyArray<number>, go: (index: number) 
     const index = wanted.current === undefined ? undefined : latest.current.errors[wanted.current - 1]
     if (index === undefined) return
     wanted.current = undefined
-    // The line's own address, so that the next press on the same link is a change again.
+    // Replaced by the line's own URL, so that clicking the same link again counts as a change.
     window.history.replaceState(window.history.state, "", hashOf({ from: index + 1, to: index + 1 }))
     latest.current.go(index)
   })

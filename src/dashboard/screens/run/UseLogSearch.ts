@@ -3,13 +3,13 @@ import type { LogBuffer } from "./LogBuffer.ts"
 import { LogSearch } from "./LogSearch.ts"
 
 const linesAtOnce = 1000
-/** Half of a frame's time; the rest is for drawing. */
+/** Half a frame; the rest is for drawing. */
 const sliceMs = 8
 
 interface Found {
   readonly text: string
   readonly matches: ReadonlyArray<number>
-  /** The count at drawing time: the list itself grows. */
+  /** The count when drawn: the list itself keeps growing. */
   readonly total: number
   readonly done: boolean
 }
@@ -17,7 +17,7 @@ interface Found {
 const none: ReadonlyArray<number> = []
 const notYet = (text: string): Found => ({ text, matches: none, total: 0, done: text === "" })
 
-/** The lines that contain `text`, searched in slices between frames; `version` changes when the buffer grew. */
+/** The lines that contain `text`, searched in slices between frames; `version` changes when the buffer has grown. */
 export const useLogSearch = (buffer: LogBuffer, version: number, text: string): Found => {
   const [found, setFound] = useState(() => notYet(""))
   const last = useRef<{ readonly text: string; readonly search: LogSearch } | undefined>(undefined)

@@ -2,7 +2,7 @@ import { useEffect, useRef } from "react"
 import { isTyping } from "../../app/Shortcuts.ts"
 import { preferences } from "../../preferences/Preferences.ts"
 
-/** The letter E goes to the next error of the log. */
+/** The E key jumps to the next error in the log. */
 export const useNextError = (next: () => void): void => {
   const latest = useRef(next)
   useEffect(() => {

@@ -17,7 +17,7 @@ const marks: Readonly<Record<NoticeState, string>> = {
     '<path d="m14.4 14.4 7.8 7.8m0-7.8-7.8 7.8" fill="none" stroke="#121110" stroke-width="5"/><path d="m14.4 14.4 7.8 7.8m0-7.8-7.8 7.8" fill="none" stroke="#ff6a5c" stroke-width="2.8"/>'
 }
 
-/** The icon of the page with a mark in its corner, until the component is gone. */
+/** Draws a mark in the corner of the page's icon until the component is unmounted. */
 const useIconMark = (state: NoticeState | undefined): void => {
   useEffect(() => {
     const link = document.querySelector<HTMLLinkElement>("link[rel=icon]")
@@ -29,7 +29,7 @@ const useIconMark = (state: NoticeState | undefined): void => {
       if (!isGone)
         link.href = `data:image/svg+xml,${encodeURIComponent(icon.replace("</svg>", `${marks[state]}</svg>`))}`
     }
-    // Without it the page keeps its icon; the title says the same.
+    // Without it the page keeps its icon; the title still shows the state.
     draw().catch(() => {})
     return () => {
       isGone = true
@@ -42,11 +42,11 @@ const show = (text: string, tag: string): void => {
   try {
     new Notification(text, { tag }).addEventListener("click", () => window.focus())
   } catch {
-    // Browsers of phones have the interface and refuse its use by a page; the title says the same.
+    // Mobile browsers have the interface but do not let a page use it; the title still shows the state.
   }
 }
 
-/** A desktop notification when the Run changes while the page is hidden. It contains no values. */
+/** Shows a desktop notification when the Run changes while the page is hidden. It contains no values. */
 const useDesktopNotice = (run: Run, state: NoticeState | undefined, name: string): void => {
   const words = useWords(noticeWords)
   const before = useRef(state)
@@ -65,7 +65,7 @@ const useDesktopNotice = (run: Run, state: NoticeState | undefined, name: string
   }, [run, state, name, words])
 }
 
-/** Title, icon and notifications of the open Run. Returns the document's title. */
+/** Title, icon and notifications for the open Run. Returns the document's title. */
 export const useRunNotice = (run: Run, events: ReadonlyArray<RunEvent>, expected: number, name: string): string => {
   const words = useWords(noticeWords)
   const state = noticeStateOf(run)

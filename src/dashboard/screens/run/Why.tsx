@@ -10,11 +10,11 @@ import { planWords } from "./PlanWords.ts"
 /** The plan whose changes are explained, if any. */
 export const ExplainedPlan = createContext<string | undefined>(undefined)
 
-// The plan first; the causes follow with the response.
+// The plan loads first; the causes follow with the response.
 const ResourceWhy = lazy(whenReachable(async () => ({ default: (await import("./WhyChanged.tsx")).ResourceWhy })))
 const PlanWhy = lazy(whenReachable(async () => ({ default: (await import("./WhyChanged.tsx")).PlanWhy })))
 
-/** What differs since the last apply. */
+/** What has changed since the last apply. */
 export const Why = ({ runId }: { readonly runId: string }) => {
   const words = useWords(planWords)
   const { data, error } = useQuery(changeCausesQuery(runId))

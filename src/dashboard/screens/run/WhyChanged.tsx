@@ -13,7 +13,7 @@ const listed = ({ addresses, count }: { readonly addresses: ReadonlyArray<string
 
 type Resource = ChangeCauses["resources"][number]
 
-/** The names of the Capsules that fill inputs; a Capsule of another Workspace has none here. */
+/** The names of the Capsules that fill inputs; a Capsule in another Workspace has no name here. */
 const useCapsuleNames = (causes: ReadonlyArray<ChangeCause>) => {
   const ids = [
     ...new Set(
@@ -26,7 +26,7 @@ const useCapsuleNames = (causes: ReadonlyArray<ChangeCause>) => {
   return new Map(ids.map((id, index) => [id, names[index]?.data?.name]))
 }
 
-/** A cause as the second half of a sentence; `here` for the resource that the sentence is about. */
+/** A cause as the second half of a sentence; `here` if it concerns the resource that the sentence is about. */
 const useCauseText = (causes: ReadonlyArray<ChangeCause>, here: boolean) => {
   const words = useWords(whyWords)
   const names = useCapsuleNames(causes)
@@ -54,7 +54,7 @@ const useCauseText = (causes: ReadonlyArray<ChangeCause>, here: boolean) => {
   }
 }
 
-/** Why one resource changes: the cause where the evidence leaves one, otherwise the possible ones. */
+/** Why one resource changes: the cause if the evidence leaves only one, otherwise the possible causes. */
 export const ResourceWhy = ({ resource }: { readonly resource: Resource }) => {
   const words = useWords(whyWords)
   const textOf = useCauseText(resource.causes, true)

@@ -2,7 +2,7 @@ import { isPlan } from "../../../../schema/records/RunLifecycle.ts"
 import type { FoldedRun, Run } from "../../api/Types.ts"
 import { dayOf } from "../../words/Days.ts"
 
-/** A line of the list: a Run with what belongs to it, or drift checks in a row that found nothing. */
+/** A line in the list: a Run with everything that belongs to it, or consecutive drift checks that found nothing. */
 export type Line =
   | { readonly kind: "change"; readonly run: Run; readonly apply?: FoldedRun; readonly fed: ReadonlyArray<FoldedRun> }
   | { readonly kind: "checks"; readonly runs: ReadonlyArray<Run> }
@@ -18,7 +18,7 @@ const foundNothing = (run: Run): boolean =>
 
 const isApply = ({ type }: FoldedRun): boolean => type === "apply" || type === "destroy_apply"
 
-/** The lines of a list, newest first, by day. Drift checks without a finding are one line between others, if `checks` says so. */
+/** The lines of a list by day, newest first. Consecutive drift checks without a finding share one line, if `checks` says so. */
 export const linesByDay = (
   runs: ReadonlyArray<Run>,
   folded: ReadonlyArray<FoldedRun>,
@@ -55,7 +55,7 @@ export const linesByDay = (
 
 type Bar = "done" | "waiting" | "failed" | "active" | "open"
 
-/** The progress of a change: its plan, its approval and its apply. */
+/** The stages of a change: its plan, its approval and its apply. */
 export const barsOf = (run: Run, apply: FoldedRun | undefined): readonly [Bar, Bar, Bar] | undefined => {
   if (!isPlan(run.type)) return undefined
   const active = (status: Run["status"]): Bar =>
@@ -67,7 +67,7 @@ export const barsOf = (run: Run, apply: FoldedRun | undefined): readonly [Bar, B
   return [planned ? "done" : active(run.status), approval, "open"]
 }
 
-/** Milliseconds that a Run executed; of a change its plan and its apply together. */
+/** How long a Run executed, in milliseconds; for a change, its plan and apply together. */
 export const tookOf = (
   ...runs: ReadonlyArray<Pick<Run, "startedAt" | "finishedAt"> | undefined>
 ): number | undefined => {

@@ -63,7 +63,7 @@ const Bars = ({ run, apply }: { readonly run: Run; readonly apply: FoldedRun | u
   )
 }
 
-/** Runs below a line, each by its kind, its state and its time. */
+/** The Runs below a line, each with its kind, state and time. */
 export const FoldedRows = ({
   runs
 }: {
@@ -95,7 +95,7 @@ interface ChangeRowProps {
   readonly apply: FoldedRun | undefined
   readonly fed: ReadonlyArray<FoldedRun>
   readonly capsule: Capsule | undefined
-  /** Only where there is more than one. */
+  /** Only if there is more than one. */
   readonly project: string | undefined
 }
 

@@ -26,7 +26,7 @@ const sumOf = (counts: Counts | undefined, values: string): number | undefined =
   return counts?.filter(({ value }) => chosen.includes(value)).reduce((sum, { count }) => sum + count, 0)
 }
 
-/** How a number of Runs is written: with a plus where older ones were not counted. */
+/** How a number of Runs is written: with a plus if older ones were not counted. */
 const useCounts = (facets: RunFacets | undefined) => {
   const language = useLanguage()
   return (count: number | undefined): string | undefined =>
@@ -36,7 +36,7 @@ const useCounts = (facets: RunFacets | undefined) => {
 const active = "queued,running"
 const applies = "apply,destroy_apply"
 
-/** What the list can be narrowed to, with how many Runs each choice would leave. */
+/** The filters for the list, with how many Runs each choice would leave. */
 export const Facets = ({ search, capsules, onChange }: FacetsProps) => {
   const text = useWords(runListWords)
   const terms = useWords(vocabulary)

@@ -1,6 +1,6 @@
 import type { Run, RunStatus as Status, RunType as Type } from "../../api/Types.ts"
 
-// What can be chosen, in the order in which it is offered.
+// The available choices, in the order in which they are offered.
 
 const ordered = <A extends string>(choices: Readonly<Record<A, true>>): ReadonlyArray<A> =>
   Object.keys(choices).filter((choice): choice is A => choice in choices)

@@ -1,7 +1,7 @@
 import { addressInstant, addressText, boundedText, setOnly } from "../../words/AddressText.ts"
 import { runStatuses, runTriggers, runTypes } from "./RunChoices.ts"
 
-/** The filters of the list, as its address carries them: a link shows the same list to everybody. */
+/** The list's filters, as carried in its URL: a link shows everybody the same list. */
 export interface RunSearch {
   readonly q?: string | undefined
   readonly capsule?: string | undefined
@@ -9,7 +9,7 @@ export interface RunSearch {
   readonly type?: string | undefined
   readonly status?: string | undefined
   readonly trigger?: string | undefined
-  /** An instant, since days begin at different times elsewhere. */
+  /** An instant, since days begin at different times in other time zones. */
   readonly from?: string | undefined
   readonly until?: string | undefined
 }
@@ -33,11 +33,11 @@ export const runSearch = (search: Record<string, unknown>): RunSearch => ({
 
 export const isFiltered = (search: RunSearch): boolean => Object.values(search).some((value) => value !== undefined)
 
-/** Whether whole changes are shown: other filters may match one Run of a change and not another. */
+/** Whether whole changes are shown: other filters may match one of a change's Runs and not another. */
 export const showsChanges = ({ person, q, status, trigger, type }: RunSearch): boolean =>
   [person, q, status, trigger, type].every((value) => value === undefined)
 
-/** The filters in the names of the API. */
+/** The filters under the API's names. */
 export const filterOf = (search: RunSearch): Readonly<Record<string, string>> =>
   setOnly({
     search: search.q,

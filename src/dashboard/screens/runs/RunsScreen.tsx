@@ -19,12 +19,12 @@ import { runListWords } from "./RunListWords.ts"
 import { filterOf, isFiltered, type RunSearch, showsChanges } from "./RunSearch.ts"
 import { useRowKeys } from "./UseRowKeys.ts"
 
-/** Typing is not a request per key. */
+/** Not every keystroke sends a request. */
 const typingPauseMs = 250
 
 /**
- * The search field keeps its own text: if it waited for the address, a Japanese input method would break mid-word. It follows
- * the address where that changes otherwise: a step back, or cleared filters.
+ * The search field keeps its own text: if it waited for the URL, a Japanese input method would break mid-word. It follows the URL
+ * when that changes for another reason, such as going back or clearing the filters.
  */
 const useSearchText = (inAddress: string | undefined, change: (q: string | undefined) => void) => {
   const [typed, setTyped] = useState(inAddress ?? "")

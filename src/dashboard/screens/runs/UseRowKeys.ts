@@ -2,7 +2,7 @@ import { useEffect } from "react"
 import { isTyping } from "../../app/Shortcuts.ts"
 import { preferences } from "../../preferences/Preferences.ts"
 
-/** J and K move the focus along the rows of the list; Enter opens one, because each is a link. */
+/** J and K move the focus through the rows of the list; Enter opens a row, because each is a link. */
 export const useRowKeys = (selector: string): void => {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {

@@ -2,9 +2,9 @@ import { useState } from "react"
 import type { SourceReading } from "../install/ReadSource.ts"
 import type { OptionsLink } from "../install/InstallLink.ts"
 
-/** The state of reading a link's document, stored in this browser tab so that a reload continues it. */
+/** The progress of reading a link's document, stored in this browser tab so that a reload continues it. */
 export interface DocumentReading extends SourceReading {
-  /** Only when the link names no revision. */
+  /** Set only when the link names no revision. */
   readonly tag?: string
 }
 
@@ -46,7 +46,7 @@ export const useDocumentReading = (link: OptionsLink, workspaceId: string) => {
       try {
         sessionStorage.setItem(key, JSON.stringify(next))
       } catch {
-        // Without storage it lives as long as the page.
+        // Without storage, it lasts as long as the page.
       }
     }
   }

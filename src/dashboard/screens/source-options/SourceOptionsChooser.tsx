@@ -125,7 +125,7 @@ const Choices = ({ file }: { readonly file: SnapshotFile }) => {
   const proceed = useMutation({
     mutationFn: async ({ source }: SourceOption) => ({
       git: source.url,
-      // Pinned before any of it is read.
+      // The commit is pinned before any of it is read.
       ref: source.ref ?? (await newestStable(workspace.id, source.url)).commit,
       sourcePath: source.path
     }),

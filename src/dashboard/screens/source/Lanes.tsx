@@ -64,7 +64,7 @@ const LaneRow = ({
   )
 }
 
-/** The position of each ref in use, and when it was last looked at; the default one comes first. */
+/** The position of each ref in use, and when it was last checked; the default ref comes first. */
 export const Lanes = ({
   lanes,
   gitAddress

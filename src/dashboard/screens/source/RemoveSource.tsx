@@ -12,7 +12,7 @@ import { Panel } from "../../ui/Layout.tsx"
 import { useWords } from "../../words/Words.ts"
 import { sourceWords } from "../sources/Words.ts"
 
-/** The removal of a Source without existing Capsules. */
+/** Removes a Source that has no existing Capsules. */
 export const RemoveSource = ({
   source,
   capsules

@@ -18,7 +18,7 @@ import { TeamDialog } from "./TeamDialog.tsx"
 
 type Asking = "edit" | "remove" | undefined
 
-/** What an owner may do to an entry. */
+/** An owner's actions on an entry. */
 const Actions = ({ ask }: { readonly ask: (asking: Asking) => void }) => {
   const words = useWords(approvalWords)
   const terms = useWords(vocabulary)

@@ -14,7 +14,7 @@ import { workspaceWords } from "./Words.ts"
 /** An automation never owns a Workspace. */
 const roles: ReadonlyArray<Role> = ["viewer", "member", "admin"]
 
-/** Makes a member that never signs in. */
+/** Creates a member that never signs in. */
 export const AutomationDialog = ({ onClose }: { readonly onClose: () => void }) => {
   const words = useWords(automationWords)
   const roleWords = useWords(workspaceWords)

@@ -14,7 +14,7 @@ import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { workspaceWords } from "./Words.ts"
 
-/** The one switch for everything that starts in the Workspace without a person. */
+/** The single switch for everything that starts in the Workspace without a person. */
 export const AutomationSwitch = () => {
   const words = useWords(workspaceWords)
   const terms = useWords(vocabulary)

@@ -59,7 +59,7 @@ const Row = ({ token }: { readonly token: TokenRecord }) => {
   )
 }
 
-/** The tokens of an automation, and a button for a new one. */
+/** An automation's tokens, and a button for a new one. */
 export const AutomationTokens = ({
   member,
   name,

@@ -86,7 +86,7 @@ const RestoreDialog = ({ backup, onClose }: { readonly backup: Backup; readonly 
   )
 }
 
-/** What an owner does with a backup. */
+/** An owner's actions on a backup. */
 export const BackupActions = ({ backup }: { readonly backup: Backup }) => {
   const words = useWords(backupWords)
   const [restoring, setRestoring] = useState(false)

@@ -46,7 +46,7 @@ const Row = ({ backup }: { readonly backup: Backup }) => {
   )
 }
 
-/** Backups of the whole installation, for those responsible. */
+/** Backups of the whole installation, shown to the people responsible for it. */
 const ServerBackups = () => {
   const words = useWords(backupWords)
   const { serverBackups } = useBootstrap()

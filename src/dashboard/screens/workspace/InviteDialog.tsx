@@ -12,18 +12,18 @@ import { memberWords } from "./MemberWords.ts"
 import { useMembersChange } from "./MembersChange.ts"
 import { workspaceWords } from "./Words.ts"
 
-/** Roles that a link for anybody may grant. */
+/** Roles that can be granted by a link for anybody. */
 const open: ReadonlyArray<Role> = ["viewer", "member"]
 const addressed: ReadonlyArray<Role> = [...open, "admin", "owner"]
 const days = [1, 7, 30] as const
 
 const dayMillis = 86_400_000
-/** The longest period ends on the server's clock, which may be a little behind. */
+/** The longest period is measured by the server's clock, which may be a little behind. */
 const slackMillis = 60_000
 
 const daysFromNow = (count: number): string => new Date(Date.now() + count * dayMillis - slackMillis).toISOString()
 
-/** Makes an invitation, and shows its link once. */
+/** Creates an invitation, and shows its link once. */
 export const InviteDialog = ({ onClose }: { readonly onClose: () => void }) => {
   const words = useWords(memberWords)
   const roleWords = useWords(workspaceWords)

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { membersQuery } from "../../api/Queries.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 
-/** A change of members or invitations: both lists are read again after it, whatever its outcome. */
+/** A change to members or invitations: both lists are fetched again afterwards, whatever the outcome. */
 export const useMembersChange = <A, B>(change: (input: A) => Promise<B>) => {
   const workspace = useWorkspace()
   const queryClient = useQueryClient()

@@ -14,7 +14,7 @@ import { automationWords } from "./AutomationWords.ts"
 const days = [30, 90, 365] as const
 const dayMillis = 86_400_000
 
-/** Makes a token of an automation, with its limits, and shows it once. */
+/** Creates an automation token with its limits, and shows it once. */
 export const NewAutomationToken = ({
   subject,
   onClose

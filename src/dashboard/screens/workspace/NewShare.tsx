@@ -10,7 +10,7 @@ import { FormDialog } from "../../ui/FormDialog.tsx"
 import { useWords } from "../../words/Words.ts"
 import { workspaceWords } from "./Words.ts"
 
-/** Offers outputs of a Capsule; only those that are not sensitive can be shared, and only they are listed. */
+/** Offers Outputs of a Capsule; only those that are not sensitive can be shared, and only those are listed. */
 export const NewShare = ({ onClose }: { readonly onClose: () => void }) => {
   const words = useWords(workspaceWords)
   const workspace = useWorkspace()

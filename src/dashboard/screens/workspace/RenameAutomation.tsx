@@ -10,7 +10,7 @@ import { useWords } from "../../words/Words.ts"
 import { automationWords } from "./AutomationWords.ts"
 import { useMembersChange } from "./MembersChange.ts"
 
-/** Renames an automation. People name themselves. */
+/** Renames an automation. People set their own names. */
 export const RenameAutomation = ({
   member,
   name: present,

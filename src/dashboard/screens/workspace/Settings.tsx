@@ -25,7 +25,7 @@ interface FleetProps {
   readonly line: typeof workspacesPlanUpdate | typeof workspacesDriftCheck
 }
 
-/** One click that starts a Run for many Capsules. */
+/** A button that starts a Run for many Capsules with one click. */
 const Fleet = ({ title, text, label, line }: FleetProps) => {
   const words = useWords(workspaceWords)
   const workspace = useWorkspace()

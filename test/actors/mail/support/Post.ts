@@ -4,7 +4,7 @@ import { MailSettings } from "../../../../actors/mail/MailSettings.ts"
 import { type MailNotSent, MailTransport, type OutgoingMail } from "../../../../actors/mail/MailTransport.ts"
 import { testAccounts } from "../../../support/Accounts.ts"
 
-/** What was sent, and whether sending succeeds. */
+/** The mails sent, and whether sending succeeds. */
 export const post: { sent: Array<OutgoingMail>; refusal: MailNotSent | undefined; attempts: number } = {
   sent: [],
   refusal: undefined,

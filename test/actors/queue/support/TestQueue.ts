@@ -8,7 +8,7 @@ import { RunLifecycle } from "../../../../actors/run/RunLifecycle.ts"
 import { defaultRunSettings, RunSettings } from "../../../../actors/run/RunSettings.ts"
 import { noAgents } from "../../support/NoAgents.ts"
 
-/** The queue under these limits, over the test's database; no agent is connected and nothing executes. */
+/** A queue with these limits, over the test's database; no agent is connected and nothing executes. */
 export const testQueue = (limits: Partial<typeof defaultRunSettings>) =>
   RunQueue.layer.pipe(
     Layer.provideMerge(Layer.mergeAll(RunLedger.layer, RunCancels.layer, noAgents)),

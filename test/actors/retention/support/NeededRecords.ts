@@ -4,10 +4,10 @@ import { add, ended, living, longAgo, named, of, receipt, run, snapshot, state, 
 import { young, pending } from "./Removal.ts"
 
 export const started = { type: "apply", status: "failed", start_acknowledged_at: longAgo() }
-/** An agent that accepted an apply and was not heard from again. */
+/** An agent that accepted an apply and has not been heard from since. */
 export const givenUp = { kind: "apply", accepted_at: longAgo(), ended_at: longAgo(), result: null }
 
-/** A Run for each record that may refer to one; every other reason has one too. */
+/** One Run for each record that may refer to one; every other reason has a Run too. */
 export const runs = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* run("newest", { finished_at: longAgo(9) })

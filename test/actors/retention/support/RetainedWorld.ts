@@ -7,7 +7,7 @@ type Values = Readonly<Record<string, string | number | null>>
 export const of = (prefix: string, letter: string) => `${prefix}_${letter.repeat(24)}`
 /** A well-formed id that contains a name. */
 export const named = (prefix: string, name: string) => `${prefix}_${name.padStart(20, "0")}`
-/** A time so long ago that every period is over; a greater number gives a later one. */
+/** A time so long ago that every retention period has passed; a greater number gives a later time. */
 export const longAgo = (day = 1) => `2020-01-${String(day).padStart(2, "0")}T00:00:00.000Z`
 
 export const workspaceId = of("ws", "a")
@@ -27,7 +27,7 @@ const base = [
   "agents"
 ]
 
-/** Inserts a row like the representative one of the table. */
+/** Inserts a row like the table's representative one. */
 export const add = Effect.fnUntraced(function* (table: string, values: Values) {
   const sql = yield* SqlClient.SqlClient
   const [, like] = representativeRows.find(([name]) => name === table) ?? [table, {}]
@@ -72,7 +72,7 @@ const emptied = [
   "source_snapshots"
 ]
 
-/** An existing and an ended Capsule of one Source, and nothing else that retention removes. */
+/** An existing Capsule and an ended one from the same Source, and nothing else that retention removes. */
 export const emptyWorld = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (const [table, values] of representativeRows) {
@@ -84,7 +84,7 @@ export const emptyWorld = Effect.gen(function* () {
   yield* add("capsules", { id: ended, name: "gone", slug: "gone", status: "destroyed" })
 }).pipe(Effect.orDie)
 
-/** An ended drift check of the existing Capsule, older than the retention of Runs. */
+/** An ended drift check of the existing Capsule, past the retention period for Runs. */
 export const run = Effect.fnUntraced(function* (name: string, values: Values = {}) {
   const id = named("run", name)
   const times = { created_at: longAgo(), queued_at: longAgo(), started_at: longAgo(), finished_at: longAgo() }

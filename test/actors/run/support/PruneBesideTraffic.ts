@@ -12,10 +12,10 @@ import { newPerson, newWorkspace, testAccounts } from "../../../support/Accounts
 
 const linesOfChunk = 50
 const eventsOfRun = 5
-/** Events of the operation history for each ten Runs. */
+/** Operation history events for every ten Runs. */
 const runsOfHistory = 10
 const line = `{"seq":1,"at":"2020-01-01T00:00:00.000Z","phase":"apply","stream":"stdout","text":"${"x".repeat(80)}"}`
-/** Rows of one insert: a transaction of millions would need as much memory. */
+/** Rows per insert: a transaction of millions would need as much memory. */
 const rowsAtOnce = 20_000
 const long = "2020-01-01T00:00:00.000Z"
 const nanosOfMilli = 1e6
@@ -28,7 +28,10 @@ export interface PruneSize {
   readonly lines: number
 }
 
-/** An installation after years: ended Runs of two Workspaces with long logs, every hundredth Run a plan that still waits. */
+/**
+ * An installation after years of use: ended Runs in two Workspaces with long logs, every hundredth Run a plan that is still
+ * waiting.
+ */
 export const fillYears = Effect.fnUntraced(function* ({ lines, runs }: PruneSize) {
   const sql = yield* SqlClient.SqlClient
   const owner = yield* newPerson("years")
@@ -63,7 +66,7 @@ export const fillYears = Effect.fnUntraced(function* ({ lines, runs }: PruneSize
   return one.id
 })
 
-/** How long another writer's commit waited, in milliseconds, while one kind of record was removed. */
+/** How long another writer's commit had to wait, in milliseconds, while one kind of record was being removed. */
 export interface PrunePhase {
   readonly of: "alone" | "logs" | "records" | "history"
   readonly waits: ReadonlyArray<number>

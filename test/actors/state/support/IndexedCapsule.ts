@@ -12,13 +12,13 @@ import { namedRun } from "../../../support/NamedIds.ts"
 
 const of = (prefix: string, letter: string) => `${prefix}_${letter.repeat(24)}`
 export const workspaceId = WorkspaceId.make(of("ws", "a"))
-/** Two Capsules of the Workspace. */
+/** Two Capsules in the Workspace. */
 export const first = CapsuleId.make(of("cap", "a"))
 export const second = CapsuleId.make(of("cap", "b"))
 
 const rows = ["users", "workspaces", "projects", "connections", "sources", "install_configs", "capsules"]
 
-/** Two Capsules that were never applied. */
+/** Two Capsules that have never been applied. */
 export const emptyCapsules = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   for (const table of ["state_indexes", "resource_versions", "output_versions", "outputs", "state_versions"]) {
@@ -30,7 +30,7 @@ export const emptyCapsules = Effect.gen(function* () {
   yield* sql`UPDATE capsules SET current_state_version_id = NULL`
 }).pipe(Effect.orDie)
 
-/** An instance of a resource in the tool's state. */
+/** A resource instance in the tool's state. */
 export const resource = (
   address: string,
   attributes: Readonly<Record<string, unknown>>,
@@ -70,7 +70,7 @@ interface Committed {
   readonly secrets?: ReadonlyArray<string>
 }
 
-/** Commits a state as the next one of the Capsule, as an apply does; the Run is named after the generation. */
+/** Commits a state as the Capsule's next one, as an apply does; the Run is named after the generation. */
 export const committed = Effect.fnUntraced(function* (generation: number, text: string, options: Committed = {}) {
   const sql = yield* SqlClient.SqlClient
   const states = yield* StateVersions

@@ -16,7 +16,7 @@ const step = Effect.sync(() => {
   if (steps === Number(fuse)) process.kill(process.pid, "SIGKILL")
 })
 
-/** Every replacement of the keyring file is two steps: just before and just after. */
+/** Every replacement of the keyring file counts as two steps: just before and just after. */
 const files = Layer.effect(
   FileSystem.FileSystem,
   Effect.map(FileSystem.FileSystem, (real) => ({

@@ -4,7 +4,7 @@ import { profileWords } from "../../../../src/dashboard/screens/account/ProfileW
 import { signInWords } from "../../../../src/dashboard/screens/account/SignInWords.ts"
 import { button, inPanel, account, remove, type OpenedDialog } from "./DialogActions.ts"
 
-/** Dialogs of the account. */
+/** Account dialogs. */
 export const accountDialogs: ReadonlyArray<OpenedDialog> = [
   {
     source: "screens/account/Passkeys.tsx",

@@ -16,7 +16,7 @@ const unconfirmed = (route: Route) =>
     json: { confirmed: false, password: true, code: true, passkeys: true, provider: { name: "Acme ID" } }
   })
 
-/** An update of the Workspace is open. */
+/** A Workspace update is open. */
 const updating = async (route: Route) => {
   const answer: { readonly needs: ReadonlyArray<unknown> } = await (await route.fetch()).json()
   const open = {
@@ -31,7 +31,7 @@ const updating = async (route: Route) => {
   await route.fulfill({ json: { ...answer, needs: [open, ...answer.needs] } })
 }
 
-/** Dialogs of the application around the screens, and of its first one. */
+/** Dialogs of the application frame and of its first screen. */
 export const appDialogs: ReadonlyArray<OpenedDialog> = [
   { source: "app/Palette.tsx", ...home, open: (page) => page.keyboard.press("Control+k") },
   { source: "app/ShortcutHelp.tsx", ...home, open: (page) => page.keyboard.press("?") },

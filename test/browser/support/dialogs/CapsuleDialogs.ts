@@ -9,7 +9,7 @@ import { storefrontId, unconfirmedImport } from "../records/Capsules.ts"
 import { failedRun } from "../records/Runs.ts"
 import { button, remove, type OpenedDialog } from "./DialogActions.ts"
 
-/** The Capsule came from another installation, and nobody has confirmed it yet. */
+/** The Capsule comes from another installation and has not been confirmed yet. */
 const imported = async (route: Route) => {
   const answer: { readonly capsule: object } = await (await route.fetch()).json()
   await route.fulfill({ json: { capsule: { ...answer.capsule, ...unconfirmedImport } } })
@@ -18,7 +18,7 @@ const imported = async (route: Route) => {
 const capsule = `/w/acme/capsules/${storefrontId}`
 const dependencies = { path: `${capsule}/dependencies`, ready: ".row-static" }
 
-/** Dialogs of a Capsule. */
+/** Capsule dialogs. */
 export const capsuleDialogs: ReadonlyArray<OpenedDialog> = [
   { source: "screens/capsule/NewDependency.tsx", ...dependencies, open: button((to) => capsuleWords[to].depAdd) },
   { source: "screens/capsule/Dependencies.tsx", ...dependencies, open: button(remove) },

@@ -2,7 +2,7 @@ import { connectionWords } from "../../../../src/dashboard/screens/connections/W
 import { sourceWords } from "../../../../src/dashboard/screens/sources/Words.ts"
 import { button, type OpenedDialog } from "./DialogActions.ts"
 
-/** Dialogs of Connections and Sources. */
+/** Connection and Source dialogs. */
 export const connectionDialogs: ReadonlyArray<OpenedDialog> = [
   {
     source: "screens/connections/NewConnection.tsx",

@@ -7,7 +7,7 @@ import { waitingUpdate } from "../records/RunGroups.ts"
 import { applyRun, reviewRun } from "../records/Runs.ts"
 import { button, type OpenedDialog } from "./DialogActions.ts"
 
-/** The running apply as one whose agent is silent. */
+/** Makes the agent of the running apply silent. */
 const lostAgent = async (page: Page): Promise<void> => {
   await page.route(`**/api/v1/runs/${applyRun}`, async (route: Route) => {
     const answer = await route.fetch()
@@ -22,7 +22,7 @@ const lostAgent = async (page: Page): Promise<void> => {
 
 const review = { path: `/w/acme/runs/${reviewRun}`, ready: ".decision" }
 
-/** Dialogs of a Run or an update. */
+/** Run and update dialogs. */
 export const runDialogs: ReadonlyArray<OpenedDialog> = [
   { source: "screens/run/ApproveDialog.tsx", ...review, open: (page) => page.locator(".button-danger").click() },
   { source: "screens/run/CancelDialog.tsx", ...review, open: button((to) => decisionWords[to].discard) },

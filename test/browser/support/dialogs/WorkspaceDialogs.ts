@@ -6,7 +6,7 @@ import { memberWords } from "../../../../src/dashboard/screens/workspace/MemberW
 import { workspaceWords } from "../../../../src/dashboard/screens/workspace/Words.ts"
 import { button, inPanel, remove, type Language, type OpenedDialog } from "./DialogActions.ts"
 
-/** In the dialog of an automation's tokens. */
+/** Opens the form inside the dialog for an automation's tokens. */
 const newAutomationToken = async (page: Page, to: Language): Promise<void> => {
   await page.getByRole("button", { name: automationWords[to].tokens, exact: true }).first().click()
   await page.getByRole("button", { name: automationWords[to].newToken, exact: true }).click()
@@ -19,7 +19,7 @@ const madeAutomationToken = async (page: Page, to: Language): Promise<void> => {
   await page.locator(".secret-once").waitFor()
 }
 
-/** In the dialog that follows the form of an invitation. */
+/** Opens the dialog that follows the invitation form. */
 const madeLink = async (page: Page, to: Language): Promise<void> => {
   await page.getByRole("button", { name: memberWords[to].invite, exact: true }).click()
   await page.getByRole("button", { name: memberWords[to].makeLink, exact: true }).click()
@@ -31,7 +31,7 @@ const settings = { path: "/w/acme/settings", ready: ".row-static" }
 const approvals = { path: "/w/acme/settings/approvals", ready: ".row-static" }
 const shares = { path: "/w/acme/settings/shares", ready: ".row-static" }
 
-/** Dialogs of the Workspace's settings. */
+/** Dialogs in the Workspace settings. */
 export const workspaceDialogs: ReadonlyArray<OpenedDialog> = [
   {
     source: "screens/workspace/BackupActions.tsx",

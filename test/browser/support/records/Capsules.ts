@@ -87,7 +87,7 @@ export const capsules: ReadonlyArray<Capsule> = [
   )
 ]
 
-/** What is different about a Capsule that was imported and is not confirmed. */
+/** Fields in which an imported but unconfirmed Capsule differs. */
 export const unconfirmedImport = {
   status: "disabled",
   import: {

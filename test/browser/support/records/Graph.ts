@@ -14,7 +14,7 @@ const links = [
   ["6", "2"]
 ]
 
-/** As the server returns them: Capsules and their Source, what flows between them, and the Source of each. */
+/** As the server returns them: the Capsules, what flows between them, and each one's Source. */
 export const graph: Graph = {
   nodes: [
     ...(source === undefined

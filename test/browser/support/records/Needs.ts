@@ -106,7 +106,7 @@ export const health: CapsuleHealth = {
   complete: true
 }
 
-/** Every Capsule applied and compared, or no Capsule at all. */
+/** Every Capsule has been applied and compared, or there are no Capsules at all. */
 export const healthOf = (capsules: number, change: Partial<CapsuleHealth> = {}): CapsuleHealth => ({
   capsules,
   healthy: capsules,

@@ -34,7 +34,7 @@ module "service" {
 <script>document.title = "taken over"</script>
 `
 
-/** Only the usual name exists. */
+/** Only the usual file name exists. */
 export const readmeFile = (path: string): Answer =>
   path.endsWith("README.md")
     ? ok({

@@ -4,7 +4,7 @@ import { stateVersions } from "../records/Capsules.ts"
 import { type Answer, type Asked, field, missing, ok, refuse, textField } from "./Answer.ts"
 import type { World } from "./World.ts"
 
-/** A state left by an apply that its settlement did not adopt. */
+/** A state that an apply left behind and its settlement did not adopt. */
 export const keptState = (of: Pick<LeftOverState, "capsuleId" | "runId" | "workspaceId">): LeftOverState => ({
   ...of,
   id: "lo_0000000000000001",

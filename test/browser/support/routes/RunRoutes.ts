@@ -3,7 +3,7 @@ import { me } from "../records/People.ts"
 import { type Answer, type Asked, missing, numberField, ok, refuse, textField } from "./Answer.ts"
 import { type World, addRun, replaceRun } from "./World.ts"
 
-/** The newest Run of each requested Capsule, over all that exist: `runList` may know them only by pages. */
+/** The newest Run of each requested Capsule, looked up among all Runs: `runList` may have only some pages of them. */
 export const latestRuns = (world: World, query: URLSearchParams): Answer => {
   const newest = world.runs.toSorted((one, other) => other.createdAt.localeCompare(one.createdAt))
   return ok({

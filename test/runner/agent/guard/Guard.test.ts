@@ -18,7 +18,7 @@ const levels: ReadonlyArray<SandboxLevel> = ["bubblewrap", "namespaces", "user_l
 const isRoot = process.getuid?.() === 0
 const anyone = 61_003
 
-/** The `landlock` level is for users without privileges. */
+/** The `landlock` level is for unprivileged users. */
 const asAnyone = (level: SandboxLevel) => isRoot && level === "landlock"
 
 const temporaryFolder = (level: SandboxLevel) =>
@@ -33,7 +33,7 @@ const temporaryFolder = (level: SandboxLevel) =>
       }
       return folder
     }),
-    // A tool that a guard failed to kill does not outlive its test.
+    // Ensures that a tool that a guard failed to kill does not outlive its test.
     (folder) =>
       Effect.andThen(
         killProcessesOfRun(join(folder, "run")),
@@ -79,7 +79,7 @@ const agentWith = Effect.fnUntraced(function* (level: SandboxLevel, folder: stri
   return { child, isUp: !said.includes("unavailable"), killAt: Number(/killAt (\S+)/.exec(said)?.[1]) }
 })
 
-/** Far longer than a guard takes: only a tool that nobody kills works this long. */
+/** Far longer than a guard takes: only a tool that nobody kills runs this long. */
 const longestWait = "40 seconds"
 
 /**
@@ -103,10 +103,10 @@ const lifelineOf = Effect.fnUntraced(function* (folder: string) {
   }
 })
 
-describe("the guard of an agent", () => {
+describe("an agent's guard", () => {
   for (const level of levels) {
     it.live(
-      `${level}: a tool and what it started are dead at the deadline though the agent is stopped`,
+      `${level}: a tool and everything it started are dead at the deadline even though the agent is stopped`,
       () =>
         Effect.gen(function* () {
           const folder = yield* temporaryFolder(level)
@@ -150,7 +150,7 @@ describe("the guard of an agent", () => {
         const before = guardsBelow(process.pid)
         expect(before).toHaveLength(1)
         process.kill(before[0] ?? 0, "SIGKILL")
-        // Only a new guard answers.
+        // Only a new guard responds.
         yield* guard.hold(folder, bootSeconds() + 3600)
         expect(guardsBelow(process.pid)).not.toEqual(before)
       }).pipe(Effect.provide(Guard.layer.pipe(Layer.provide([bundledGuard, NodeServices.layer])))),

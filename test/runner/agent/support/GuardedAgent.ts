@@ -1,5 +1,5 @@
-// An agent in a separate process, with a tool at the requested level and a guard: the tool starts a process that leaves its group and
-// session and keeps `lifeline` open. Prints when the guard will kill, and `up` when that process runs.
+// An agent in a separate process, with a tool at the requested level and a guard: the tool starts a process that leaves its group
+// and session and keeps `lifeline` open. Prints when the guard will kill the tool, and `up` once that process is running.
 import { join } from "node:path"
 import { NodeServices } from "@effect/platform-node"
 import { Effect, Layer, Stream } from "effect"

@@ -27,7 +27,7 @@ export const applyClaim = { runId: RunId.make("run_01000000000000000000000001"),
 const leaseSeconds = 3600
 const unused = Effect.die(new Error("not a part of an apply"))
 
-/** An agent's side of what it seals; the keys are the server's. */
+/** The agent's side of the sealing; the keys are the server's. */
 export const sealingParty = Effect.gen(function* () {
   const keys = yield* newKeys
   const installationId = "test"
@@ -51,7 +51,7 @@ export const sealingParty = Effect.gen(function* () {
   })
 })
 
-/** A line to a server that takes whatever it is sent. `say` learns what that is. */
+/** A line to a server that accepts whatever it is sent. `say` receives each message. */
 export const takingLine = (say: (what: string) => Effect.Effect<void>) =>
   ServerLine.of({
     accept: () => say("accept"),
@@ -83,7 +83,7 @@ export const offer: JobOffer = {
   signature: ""
 }
 
-/** How an apply ended that could only print this state. */
+/** The outcome of an apply that could only print this state. */
 export const printedState = (state: Uint8Array): ApplyOutcome => ({
   tool: job.tool,
   sandboxLevel: "process",
@@ -98,10 +98,10 @@ export const printedState = (state: Uint8Array): ApplyOutcome => ({
 })
 
 /**
- * An apply that is offered to an agent. `tool` is what it runs.
+ * An apply offered to an agent. `tool` is what it runs.
  *
- * - `sent`: what the server was sent, by its kind
- * - `recovered`: what the run folder was found to hold
+ * - `sent`: what was sent to the server, by kind
+ * - `recovered`: what was found in the run folder
  */
 export const offeredApply = Effect.fnUntraced(function* (tool: ModuleRunner["Service"]["apply"]) {
   const runs = yield* temporaryFolder

@@ -42,7 +42,7 @@ const credentials = [
   }
 ]
 
-/** Ends a hanging tool soon. */
+/** Ends a hanging tool quickly. */
 export const shortTiming = {
   init: "10 seconds",
   plan: "200 millis",
@@ -54,7 +54,7 @@ export const shortTiming = {
 export const brokenPlan = (folder: string, script: Script, more: Partial<Placed<PlanJob>> = {}) =>
   planJob(folder, { "main.tf": "" }, { tool: brokenTool(folder, script), credentials, ...more })
 
-/** An apply by a fake tool, on top of a state with serial 1. */
+/** An apply by a fake tool, based on a state with serial 1. */
 export const brokenApply = (folder: string, script: Script, more: Partial<Placed<ApplyJob>> = {}): Placed<ApplyJob> => {
   const planFile = new TextEncoder().encode("plan")
   return {

@@ -16,7 +16,7 @@ export const terraform = {
   path: Bun.which("terraform") ?? "/usr/local/bin/terraform"
 } as const
 
-/** A folder that exists as long as the test. */
+/** A folder that exists for the duration of the test. */
 export const temporaryFolder = Effect.acquireRelease(
   Effect.sync(() => {
     const folder = mkdtempSync(join(tmpdir(), "runner-"))
@@ -28,7 +28,7 @@ export const temporaryFolder = Effect.acquireRelease(
 
 export type Tree = Readonly<Record<string, string>>
 
-/** The surroundings of a job, which its data does not contain. */
+/** The environment of a job, which is not part of its data. */
 export interface Around {
   readonly runFolder: string
   readonly cancel: Effect.Effect<void>
@@ -36,7 +36,7 @@ export interface Around {
   readonly mirror: ProviderMirror | undefined
 }
 
-/** A job with its surroundings; `tool.path` is the program that the place returns. */
+/** A job with its environment; `tool.path` is the program that `RunPlace` returns. */
 export type Placed<Job extends RunJob> = Omit<Job, "tool" | "timing"> &
   Around & {
     readonly tool: ToolIdentity & { readonly path: string }
@@ -54,7 +54,7 @@ const decodeFact = Schema.decodeUnknownSync(ReportedFact, closed)
 export const recorder = () => {
   const recorded: Recorded = { events: [], logs: [], checkpoints: [] }
   const sink: RunSink = {
-    // Checks that everything a runner reports in a test is allowed for its kind.
+    // Checks that the data of every event a runner reports in a test is allowed for the event's kind.
     event: (kind, data) => Effect.sync(() => void recorded.events.push(decodeFact({ kind, data }))),
     log: (phase, stream, text) => Effect.sync(() => void recorded.logs.push({ phase, stream, text })),
     checkpoint: (checkpoint) =>
@@ -98,7 +98,7 @@ export const planJob = (folder: string, tree: Tree, more: Partial<Placed<PlanJob
   ...more
 })
 
-/** The apply of a plan: same job, another run folder. */
+/** Applies a plan: same job, different run folder. */
 export const applyJob = (
   folder: string,
   plan: Placed<PlanJob>,

@@ -17,7 +17,7 @@ import {
 } from "../../../../runner/sandbox/SandboxSettings.ts"
 import type { Around, Placed, Tree } from "./RunnerHarness.ts"
 
-/** The surroundings of the executing job. */
+/** The environment of the job being executed. */
 const Surroundings = Context.Reference<Omit<Around, "cancel" | "runFolder"> & { readonly program: string }>(
   "svc/test/runner/Surroundings",
   { defaultValue: () => ({ tree: {}, mirror: undefined, program: "/nowhere/tool" }) }
@@ -31,7 +31,7 @@ const extract = (tree: Tree, target: string) =>
     }
   })
 
-/** A place with the surroundings of each job. A build remains where it was made. */
+/** A `RunPlace` with each job's environment. A build stays where it was made. */
 const place = Layer.sync(RunPlace, () => {
   const builds = new Map<string, BuildArchive>()
   return RunPlace.of({
@@ -136,7 +136,7 @@ export class TestRunner extends Context.Service<
   )
 }
 
-/** To create a network takes as long as a plan, so Runs use the host's unless a test is about it. */
+/** Creating a network takes as long as a plan, so Runs use the host's unless a test is about networks. */
 const sandboxDefaults: SandboxSettingsShape = {
   ...defaultSandboxSettings,
   network: { ...defaultSandboxSettings.network, reach: "host" }

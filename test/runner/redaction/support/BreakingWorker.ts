@@ -1,13 +1,13 @@
-// The redaction thread, except for texts at which it fails.
+// The redaction thread, except that it fails on certain text.
 import { parentPort } from "node:worker_threads"
 import * as Redacted from "effect/Redacted"
 
-/** Ends the thread when a text contains this. */
+/** Ends the thread when a request contains this. */
 const endsAt = "the-thread-ends-here"
 /** Refuses a secret that contains this. */
 const refuses = "a-secret-that-fails"
 
-// Listens before the real one, so that it never answers.
+// Registered before the real listener, so the thread never replies.
 parentPort?.on("message", (request: unknown) => {
   if (JSON.stringify(request).includes(endsAt)) process.exit(1)
 })

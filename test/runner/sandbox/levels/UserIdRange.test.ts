@@ -19,7 +19,7 @@ const temporaryFolder = Effect.acquireRelease(
 )
 
 describe("user ids of a service", () => {
-  it.live("belong to no other service while it runs, and neither does the id of its group", () =>
+  it.live("belong to no other service while it is running, and neither does the id of its group", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const first = yield* Scope.make()
@@ -31,7 +31,7 @@ describe("user ids of a service", () => {
     })
   )
 
-  it.live("are free again after the service was killed", () =>
+  it.live("are free again after the service has been killed", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const other = yield* Effect.acquireRelease(
@@ -47,7 +47,7 @@ describe("user ids of a service", () => {
     })
   )
 
-  it.live("are refused where all are taken, or their owners cannot be determined", () =>
+  it.live("are refused if all are taken or their owners cannot be determined", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const ranges = rangesFrom(wanted)

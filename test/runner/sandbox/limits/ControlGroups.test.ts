@@ -10,26 +10,26 @@ const first = [
 ].join("\n")
 
 describe("the control group of the service", () => {
-  test("is found in the single hierarchy of version 2", () => {
+  test("is found in the single version 2 hierarchy", () => {
     expect(ownGroupFolder("", "0::/system.slice/svc.service\n", unified)).toBe(
       "/sys/fs/cgroup/system.slice/svc.service"
     )
   })
 
-  test("is found in the hierarchy of a controller of version 1, even below what a container sees", () => {
+  test("is found in a version 1 controller's hierarchy, even below what a container sees", () => {
     const groups = "4:memory:/svc\n8:pids:/docker/abc/svc\n0::/\n"
     expect(ownGroupFolder("memory", groups, first)).toBe("/sys/fs/cgroup/memory/svc")
     expect(ownGroupFolder("pids", groups, first)).toBe("/sys/fs/cgroup/pids/svc")
   })
 
-  test("is missing where the controller or its mount is, or where it lies outside the mount", () => {
+  test("is missing if the controller or its mount is, or if it lies outside the mount", () => {
     expect(ownGroupFolder("memory", "0::/svc\n", unified)).toBeUndefined()
     expect(ownGroupFolder("", "0::/svc\n", first)).toBeUndefined()
     expect(ownGroupFolder("", "0::/../other\n", unified)).toBeUndefined()
   })
 })
 
-test("a Run is limited in memory without swap, killed as a whole, and has its hits counted", () => {
+test("a Run is limited in memory without swap, killed as a whole, and has its limit hits counted", () => {
   const { counters, killFile, optional, required } = unifiedPlace("/group", defaultSandboxSettings.limits)
   expect(Object.fromEntries([...required, ...optional])).toEqual({
     "memory.max": String(4 * 1024 ** 3),

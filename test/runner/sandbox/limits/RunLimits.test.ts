@@ -52,7 +52,7 @@ const shell = (script: string): SandboxedCommand => ({
   network: false
 })
 
-/** Opens a separate sandbox for a script, and returns how it ended. */
+/** Opens a separate sandbox for a script, and returns how the script ended. */
 const ended = Effect.fnUntraced(function* (
   script: string,
   place: typeof runFolder = runFolder,
@@ -70,7 +70,7 @@ const ended = Effect.fnUntraced(function* (
   return { end, stdout, exceeded: yield* child.exceeded }
 }, Effect.scoped)
 
-/** Fills more memory than it may once, holds it, and never ends. */
+/** Fills more memory than allowed once, holds it, and never ends. */
 const hungry = "dd if=/dev/zero bs=160M count=1 | sleep 1000"
 const breeding = "(for n in $(seq 100); do sleep 1000 & done); exec sleep 1000"
 const waiting = "; trap 'exit 0' INT; while :; do sleep 0.1; done"
@@ -123,7 +123,7 @@ for (const [level, settings] of rungs) {
         )
       }
 
-      it.live("is ended at the lower limit of its profile", () =>
+      it.live("is ended at its profile's lower limit", () =>
         Effect.gen(function* () {
           const own = { profile: "small", limits: { processes: 40, memoryBytes: 96 * mebibyte } }
           const bred = yield* ended("(for n in $(seq 50); do sleep 1000 & done); exec sleep 1000", runFolder, own)
@@ -138,20 +138,20 @@ for (const [level, settings] of rungs) {
 }
 
 for (const [level, settings] of rungs) {
-  it.live(`a program at the level ${level} cannot start unlimited processes, whatever its user`, () =>
+  it.live(`a program at the level ${level} cannot start unlimited processes, whichever user it runs as`, () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       if (sandbox.status.level !== level) return
       const { stdout } = yield* ended("grep 'Max processes' /proc/self/limits")
       const [, limit] = /Max processes +(\d+)/.exec(stdout) ?? []
       expect(Number(limit)).toBeGreaterThanOrEqual(small.processes)
-      // The kernel counts a user's processes: where the user is the service's own, existing ones are added to the limit.
+      // The kernel counts a user's processes: if the user is the service's own, existing ones are added to the limit.
       expect(Number(limit)).toBeLessThan(small.processes + 2 * (yield* ownUserThreads) + 100)
     }).pipe(Effect.provide(sandboxWith(settings)))
   )
 }
 
-/** A disk of 64 MiB, which only root can create. */
+/** A 64 MiB disk, which only root can create. */
 const smallDisk = Effect.tap(
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -169,7 +169,7 @@ const smallDisk = Effect.tap(
 )
 
 describe.skipIf(process.getuid?.() !== 0)("a Run that fills the disk", () => {
-  it.live("is ended when it uses the most of it, although its own folder may be larger", () =>
+  it.live("is ended once it has used most of the disk, although its own folder may be larger", () =>
     Effect.gen(function* () {
       const { exceeded } = yield* ended(`dd if=/dev/zero of=big bs=1M count=62${waiting}`, smallDisk)
       expect<string | undefined>(exceeded?.code).toBe("disk_low")

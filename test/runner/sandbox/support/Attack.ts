@@ -1,5 +1,5 @@
-// Runs inside a sandbox, as module code would, and tries what it must not be able to do. Prints one JSON line: what it could
-// do.
+// Runs inside a sandbox, as module code would, and tries things it must not be able to do. Prints one JSON line listing what it
+// managed to do.
 import { dlopen, ptr } from "bun:ffi"
 import {
   appendFileSync,
@@ -58,7 +58,7 @@ const address = () => {
   return bytes
 }
 
-/** Data and connection in one: not every filter of connections sees it. */
+/** Data and connection in a single call, which not every connection filter sees. */
 const fastOpen = () => {
   const socket = call(number(41, 198), 2, 1, 0)
   works(socket)
@@ -148,7 +148,7 @@ const attempts = {
 } as const
 
 const could = Object.entries(attempts).flatMap(([name, attempt]) => (succeeds(attempt) ? [name] : []))
-// Actions without a Landlock right; separate, since one level cannot prevent them.
+// Actions not covered by any Landlock right; kept separate, since one level cannot prevent them.
 const modes = succeeds(() => chmodSync(masterKey, 0o644)) ? ["change the mode of the master key"] : []
 const times = succeeds(() => utimesSync(masterKey, 1, 1)) ? ["change the times of the master key"] : []
 const network = (await connects()) ? ["connect to the host's loopback"] : []

@@ -34,7 +34,7 @@ for (const [path, text] of [
 }
 copyFileSync(join(import.meta.dir, "Attack.ts"), join(root, "Attack.ts"))
 
-// Answers every command with the right secret, like the operator's socket.
+// Responds to every command with the right secret, like the operator's socket.
 const operatorSocket = join(data, "operator.sock")
 const operator = createServer((socket) =>
   socket.on("data", (bytes) => void socket.end(bytes.includes("the secret") ? "Success" : "Unauthorised"))

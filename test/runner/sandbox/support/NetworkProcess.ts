@@ -1,5 +1,5 @@
-// A fake service in a separate process that creates a network with the given `pasta`. Prints `up` when a program runs in the
-// network. On a line of input, a waiting Run is cancelled; it then prints `cancelled` and continues.
+// A fake service in a separate process that creates a network with the given `pasta`. Prints `up` once a program is running in
+// the network. When it reads a line, it cancels a waiting Run, prints `cancelled` and continues.
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { NodeServices } from "@effect/platform-node"

@@ -25,11 +25,11 @@ const tests = suite(
 )
 afterAll(tests.dispose)
 
-test("Apache is installed where every suite has to run", () => {
+test("Apache is installed wherever every suite has to run", () => {
   if (process.env["SVC_TEST_REQUIRE_ALL"] === "1") expect(hasApache).toBe(true)
 })
 
-/** A browser for the pages of Apache, with cookies, that follows no redirect automatically. */
+/** A browser for Apache's pages, with cookies, that does not follow redirects automatically. */
 const browsing = () => {
   const jar = new Map<string, string>()
   return (path: string) =>
@@ -73,7 +73,7 @@ describe.skipIf(!hasApache)("Apache with mod_auth_openidc", () => {
         expect((yield* open("/owners")).status).toBe(200)
         expect((yield* open("/strangers")).status).toBe(401)
 
-        // The code was consumed, and the response belongs to one browser.
+        // The code has been consumed, and the response belongs to one browser.
         expect((yield* browsing()(location)).status).not.toBe(302)
 
         const leaving = new URL(locationOf(yield* open(`/signed-in?logout=${encodeURIComponent(`${origin}/bye`)}`)))

@@ -86,7 +86,7 @@ describe("oidcc-config-certification-test-plan", () => {
 })
 
 describe("signing keys", () => {
-  tests.live("are published before they sign, and until their last signature has expired", () =>
+  tests.live("are published before they sign, and remain so until their last signature has expired", () =>
     Effect.gen(function* () {
       const keys = yield* SigningKeys
       const time = yield* TestTime
@@ -94,7 +94,7 @@ describe("signing keys", () => {
       const before = yield* keySet
       const old = yield* signInTo({}, cookie)
 
-      // A next key that clients may not know yet does not sign.
+      // A next key that clients may not know yet is not used for signing.
       yield* time.advance("11 minutes")
       const first = yield* keys.rotate(serviceContext)
       expect(before.map(({ kid }) => kid)).toEqual(expect.arrayContaining([...first.activeKeyIds]))
@@ -104,7 +104,7 @@ describe("signing keys", () => {
 
       const current = yield* signInTo({}, cookie)
       yield* idTokenClaims(current.id_token)
-      // Signed before the rotation, and still in a set fetched at that time.
+      // Signed before the rotation, with a key that is still in a set fetched at that time.
       const after = yield* keySet
       expect(after.map(({ kid }) => kid)).toEqual(expect.arrayContaining(before.map(({ kid }) => kid)))
       expect(old.id_token).not.toBe(current.id_token)
@@ -115,7 +115,7 @@ describe("signing keys", () => {
     })
   )
 
-  tests.live("that leaked are removed from the key set at once", () =>
+  tests.live("that have leaked are removed from the key set immediately", () =>
     Effect.gen(function* () {
       const keys = yield* SigningKeys
       const { cookie } = yield* someone

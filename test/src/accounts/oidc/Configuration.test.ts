@@ -80,7 +80,7 @@ describe("static clients", () => {
     )
   }
 
-  it.effect("at localhost are for development, with a warning where the issuer is elsewhere", () =>
+  it.effect("at localhost are for development, with a warning if the issuer is elsewhere", () =>
     Effect.gen(function* () {
       const warned = (issuer: string, uri: string) => {
         const logged: Array<string> = []
@@ -101,7 +101,7 @@ describe("static clients", () => {
     })
   )
 
-  it.live("come from a file; errors name its faults but not its values", () =>
+  it.live("are read from a file; errors name its faults but not its values", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const file = `${yield* temporaryFolder}/clients.json`
@@ -142,7 +142,7 @@ describe("OAuth tokens at the API", () => {
     })
   )
 
-  tests.live("end with everything a person granted", () =>
+  tests.live("end with everything a person has granted", () =>
     Effect.gen(function* () {
       const grants = yield* Grants
       const { cookie, subject } = yield* someone
@@ -189,7 +189,7 @@ describe("cleanup", () => {
 })
 
 describe("mounting", () => {
-  it.live("the issuer is one layer over accounts, and absent without it", () =>
+  it.live("the issuer is one layer on top of accounts, and absent unless it is added", () =>
     Effect.gen(function* () {
       const { handle } = yield* TestIssuer
       const response = yield* Effect.promise(() =>
@@ -226,11 +226,11 @@ describe("mounting", () => {
     })
   )
 
-  it.live("a flood of authorization requests is asked to retry later", () =>
+  it.live("a flood of authorization requests is told to retry later", () =>
     Effect.gen(function* () {
       const { cookie } = yield* someone
       const time = yield* TestTime
-      // Buckets refill with time, so time must stand still, however slow the machine is.
+      // Buckets refill over time, so time must stand still, however slow the machine is.
       yield* time.stop
       const statuses: Array<number> = []
       let last: Response | undefined

@@ -27,7 +27,7 @@ const shapeOf = Effect.fnUntraced(function* (response: Response, issuer: string)
   if (location !== null) {
     if (!location.startsWith(callback) && !location.startsWith("http://127.0.0.1:5123/cb?")) return "asks the person"
     const { hash, searchParams } = new URL(location)
-    // The reference refuses implicit requests in the fragment.
+    // The reference puts its refusal of an implicit request into the fragment.
     const parameters = hash === "" ? searchParams : new URLSearchParams(hash.slice(1))
     return `tells the client ${parameters.get("error")}, state ${parameters.has("state")}, iss ${parameters.get("iss") === issuer}`
   }
@@ -57,7 +57,7 @@ describe("against an independent implementation", () => {
       Effect.gen(function* () {
         const { ours, theirs } = yield* answers(request)
         if (request.wanted === undefined) expect(ours).toBe(theirs)
-        // A listed difference that no longer exists does not belong in the table.
+        // A listed difference that no longer exists must be removed from the table.
         else expect(ours).not.toBe(theirs)
       })
     )

@@ -30,7 +30,7 @@ const secretOf = (cookie: string) => Redacted.make(cookie.slice(cookie.indexOf("
 
 let people = 0
 
-/** A person in a browser, with an application with offline access, one without, and an unredeemed code. */
+/** A person in a browser, with one application that has offline access, one that does not, and an unredeemed code. */
 const connected = Effect.gen(function* () {
   const { subject } = yield* newPerson(`connected-${people++}`)
   const cookie = yield* signIn(subject)
@@ -108,7 +108,7 @@ tests.live("a new password, a reset by link and a locked account end every appli
   })
 )
 
-tests.live("signing in again in the same browser continues; another person's sign-in does not", () =>
+tests.live("signing in again in the same browser continues them; another person's sign-in does not", () =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
     const anew = ({ cookie, subject }: Effect.Success<typeof connected>) =>

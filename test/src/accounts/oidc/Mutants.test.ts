@@ -16,7 +16,7 @@ import { testTime } from "./support/TestTime.ts"
 import { tokenRuleModules } from "./support/TokenRules.ts"
 import { workspaceRuleModules } from "./support/WorkspaceRules.ts"
 
-// One database and one set of signing keys for all of them.
+// One database and one set of signing keys for all mutants.
 const tests = suite(
   issuerSettings(defaultIssuer, clientDocument()).pipe(
     Layer.provideMerge(testAccounts),
@@ -45,7 +45,7 @@ const modules = new Map(
     .map(({ check, name }) => [name, check])
 )
 
-/** The outcome of the check against a copy of the issuer. */
+/** The outcome of running the check against a copy of the issuer. */
 const outcome = Effect.fnUntraced(function* (
   { oidcRoutes, oidcServices }: Effect.Success<ReturnType<typeof loadIssuer>>,
   name: string
@@ -67,7 +67,7 @@ describe("a faulty issuer is detected", () => {
     )
   }
 
-  // The same copies: a check that failed because of the copying would prove nothing.
+  // The same copies without a fault: a check that failed because of the copying would prove nothing.
   tests.live("and the copies without a fault are not", () =>
     Effect.gen(function* () {
       for (const file of new Set(mutants.map((mutant) => mutant.file))) {

@@ -90,7 +90,7 @@ describe("openid-client", () => {
       const question = yield* press("/oauth/device", { ...code, token: form.token, decision: "look" }, cookie)
       const { token } = formFields(yield* bodyText(question))
       yield* press("/oauth/device", { ...code, token, decision: "allow" }, cookie)
-      // Nothing has polled before, so there is nothing to wait for.
+      // Nothing has polled yet, so there is nothing to wait for.
       const tokens = yield* promised(() => client.pollDeviceAuthorizationGrant(config, { ...started, interval: 0 }))
       expect(tokens.claims()?.sub).toBe(subject)
       expect(tokens.scope).toBe("openid offline_access read")
@@ -205,7 +205,7 @@ describe("@auth/core", () => {
             clientId: "spa",
             client: { token_endpoint_auth_method: "none", id_token_signed_response_alg: "ES256" },
             checks: ["pkce", "state", "nonce"],
-            // The profile comes from UserInfo, so that it is called too.
+            // The profile comes from UserInfo, to make sure that it is called too.
             idToken: false,
             authorization: { params: { scope: "openid profile email" } }
           }
@@ -240,7 +240,7 @@ describe("@auth/core", () => {
 })
 
 describe("oidc-client-ts", () => {
-  tests.live("signs a single-page application in, renews it and signs it out", () =>
+  tests.live("signs in a single-page application, renews its token and signs it out", () =>
     Effect.gen(function* () {
       const { issuer } = yield* TestIssuer
       const { cookie, subject } = yield* someone
@@ -256,7 +256,7 @@ describe("oidc-client-ts", () => {
       const request = yield* promised(() => page.createSigninRequest({}))
       const { location = "" } = yield* authorize(new URL(request.url).search.slice(1), cookie)
       const signedIn = yield* promised(() => page.processSigninResponse(location))
-      // It takes the claims of the ID token, and UserInfo must not contradict them.
+      // It takes the claims from the ID token, and UserInfo must not contradict them.
       expect(signedIn.profile).toMatchObject({
         sub: subject,
         name: expect.stringContaining("person-"),

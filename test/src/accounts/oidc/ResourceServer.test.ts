@@ -15,7 +15,7 @@ afterAll(tests.dispose)
 
 const secret = "b3".repeat(32)
 
-/** A Capsule whose resource server has a secret, and a token of its application. */
+/** A Capsule whose resource server has a secret, and a token for its application. */
 const guarded = Effect.gen(function* () {
   const capsule = yield* served
   const clients = yield* CapsuleClients
@@ -25,7 +25,7 @@ const guarded = Effect.gen(function* () {
   return { ...capsule, ...(yield* TestIssuer), tokens: yield* capsule.signIn }
 })
 
-tests.live("openid-client, as the resource server of a Capsule, introspects a token, and can do nothing else", () =>
+tests.live("openid-client, as a Capsule's resource server, introspects a token, and can do nothing else", () =>
   Effect.gen(function* () {
     const { clientId, issuer, subject, tokens } = yield* guarded
     const execute = [client.allowInsecureRequests]

@@ -17,7 +17,7 @@ import { callback, clientDocument, defaultIssuer, issuerSettings, mounted, signI
 import { testTime, TestTime } from "./support/TestTime.ts"
 import { namedRun } from "../../../support/NamedIds.ts"
 
-// `passing` ends with the session in which it was granted; the others ask for `offline_access`.
+// `passing` ends with the session in which it was granted; the others request `offline_access`.
 const kinds = ["passing", "unbound", "workspace", "capsule"] as const
 type Kind = (typeof kinds)[number]
 
@@ -60,7 +60,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 
 const isUnbound = (kind: Kind) => kind === "passing" || kind === "unbound"
 
-/** The model's knowledge of a grant. Times in milliseconds. */
+/** What the model knows about a grant. Times are in milliseconds. */
 interface ModelGrant {
   readonly kind: Kind
   readonly code: string
@@ -125,10 +125,10 @@ const walk = Effect.fnUntraced(function* (actions: ReadonlyArray<Action>) {
     kind === "capsule" ? [{ client_id: clientId, redirect_uri: capsuleCallback }, {}] : [{ redirect_uri: callback }]
 
   const isLive = (kind: Kind) => (isUnbound(kind) || model.member) && (kind !== "capsule" || model.current)
-  /** Final: such a refusal ends the grant, unlike one for a Capsule that waits for its apply. */
+  /** Final: a refusal of this kind ends the grant, unlike one for a Capsule that is waiting for its apply. */
   const isLost = (kind: Kind) => !isUnbound(kind) && !model.member && (kind !== "capsule" || model.current)
 
-  /** Records what was issued, and verifies it with the current keys. */
+  /** Records what has been issued, and verifies it with the current keys. */
   const took = Effect.fnUntraced(function* (grant: ModelGrant, response: Response) {
     const body = yield* json(response)
     const scopes = String(body["scope"]).split(" ")

@@ -18,8 +18,8 @@ describe("the token service", () => {
   for (const { check, name } of tokenRuleModules) tests.live(name, () => check)
 })
 
-describe("a grace for lost answers", () => {
-  graceful.live("returns the same successor again while it is unused, and for ten seconds only", () =>
+describe("a grace period for lost responses", () => {
+  graceful.live("returns the same successor again while that is unused, and only for ten seconds", () =>
     Effect.gen(function* () {
       const time = yield* TestTime
       const { cookie } = yield* someone
@@ -34,7 +34,7 @@ describe("a grace for lost answers", () => {
     })
   )
 
-  graceful.live("ends with the first use of the successor", () =>
+  graceful.live("ends when the successor is first used", () =>
     Effect.gen(function* () {
       const { cookie } = yield* someone
       const { refresh_token: first = "" } = yield* signInTo({ scope: "openid offline_access" }, cookie)

@@ -19,7 +19,7 @@ const groups = [
   UpstreamApi
 ]
 
-/** Every route of signing in and of the account, as method and path. */
+/** Every route for signing in and for the account, as method and path. */
 export const accountRoutes: ReadonlyArray<readonly [method: string, path: string]> = groups.flatMap(({ endpoints }) =>
   Object.values(endpoints).map(({ method, path }) => [method, path] as const)
 )

@@ -76,7 +76,7 @@ export class AccountServer extends Context.Service<
             routes,
             Layer.mergeAll(
               fakeActors,
-              // Returns its input where the next page would be named.
+              // Returns its input in place of the next page's name.
               Layer.mock(Interfaces)({
                 uiSurfaces: (workspaceId, subject, { capsuleId = "any" }, { cursor = "start", limit }) =>
                   Effect.succeed({ items: [], nextCursor: [workspaceId, subject, capsuleId, limit, cursor].join(" ") })
@@ -125,7 +125,7 @@ export interface Call {
   readonly address?: string
 }
 
-/** Sends a request, with a body as JSON, and parses the JSON answer. */
+/** Sends a request with a JSON body, and parses the JSON response. */
 export const call = Effect.fn("call")(function* (path: string, options: Call = {}) {
   const server = yield* AccountServer
   const { address = "192.0.2.1", body, headers = {}, method = body === undefined ? "GET" : "POST" } = options
@@ -140,7 +140,7 @@ export const call = Effect.fn("call")(function* (path: string, options: Call = {
   return { status: response.status, headers: response.headers, json, raw }
 })
 
-/** Headers of a page of our own origin with the session. */
+/** Headers sent by a page on our own origin, with the session. */
 export const fromPage = (secret: Redacted.Redacted) => ({
   cookie: `svc_session=${text(secret)}`,
   "sec-fetch-site": "same-origin"

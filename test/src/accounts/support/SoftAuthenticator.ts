@@ -11,7 +11,7 @@ const attested = 0x40
 export interface Situation {
   readonly origin: string
   readonly rpId: string
-  /** Whether the device verified the person; true by default. */
+  /** Whether the device has verified the person; true by default. */
   readonly userVerified?: boolean
 }
 
@@ -42,7 +42,7 @@ export const makeAuthenticator = () => {
 
   return {
     id: base64url(id),
-    /** The answer to registration options. */
+    /** The response to registration options. */
     create: (challenge: string, situation: Situation, counter = 1) => {
       const length = Buffer.alloc(2)
       length.writeUInt16BE(id.length)
@@ -72,7 +72,7 @@ export const makeAuthenticator = () => {
         }
       }
     },
-    /** The answer to sign-in options. */
+    /** The response to sign-in options. */
     get: (challenge: string, situation: Situation, counter: number, userHandle?: string) => {
       const authData = authenticatorData(situation, counter, 0)
       const client = clientData("webauthn.get", challenge, situation.origin)

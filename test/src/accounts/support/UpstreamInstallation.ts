@@ -17,7 +17,7 @@ import { upstreamSecret } from "./UpstreamIssuer.ts"
 export const origin = "https://svc.example.com"
 export const redirectUri = `${origin}/auth/upstream/callback`
 
-/** Attempts that were counted. */
+/** Attempts counted so far. */
 export const counted = { entered: 0 }
 const countedAttempts = Layer.succeed(AttemptLimits, {
   consume: () => Effect.void,
@@ -103,7 +103,7 @@ export const installation = Effect.fnUntraced(function* (issuer: string, setting
   return { visit, jar, whoAmI }
 })
 
-/** A person whose address the operator gave. */
+/** A person whose address was set by the operator. */
 export const verifiedPerson = Effect.fnUntraced(function* (name: string) {
   const person = yield* newPerson(name)
   yield* (yield* Users).proveAddress(person.subject, person.email, "operator")
@@ -113,7 +113,7 @@ export const verifiedPerson = Effect.fnUntraced(function* (name: string) {
 export type Installation = Effect.Success<ReturnType<typeof installation>>
 export type Pliant = Effect.Success<typeof pliantProvider>
 
-/** The provider's answer to the browser that was sent there, as the plan makes it. */
+/** The provider's response to the browser that was sent there, as specified by the plan. */
 export const answerOf = Effect.fnUntraced(function* (
   { visit }: Installation,
   { issuer, state }: Pliant,
@@ -129,7 +129,7 @@ export const answerOf = Effect.fnUntraced(function* (
   return yield* visit(`/auth/upstream/callback?${answer.toString()}`)
 })
 
-/** Starts a sign-in and returns the provider's answer at once. */
+/** Starts a sign-in and immediately returns the provider's response. */
 export const signIn = Effect.fnUntraced(function* (
   here: Installation,
   provider: Pliant,

@@ -72,13 +72,13 @@ export interface TokenPlan {
   /** Signs with an unpublished key. */
   readonly foreignKey?: boolean
   readonly unsigned?: boolean
-  /** Published at UserInfo, in addition to the subject; without it UserInfo answers 500. */
+  /** Published at UserInfo in addition to the subject; without it, UserInfo responds with 500. */
   readonly userInfo?: Readonly<Record<string, unknown>>
 }
 
 const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url")
 
-/** A provider that answers as the test chooses: rotated keys, forged tokens, silence. */
+/** A provider that responds as the test chooses: rotated keys, forged tokens, silence. */
 export const pliantProvider = Effect.gen(function* () {
   const state: {
     keys: ReadonlyArray<SigningKey>
@@ -86,7 +86,7 @@ export const pliantProvider = Effect.gen(function* () {
     down: boolean
     nonce: string
     forms: Array<string>
-    /** How often the keys were fetched. */
+    /** How many times the keys have been fetched. */
     keysFetched: number
     /** Whether the metadata names a UserInfo endpoint. */
     publishesUserInfo: boolean

@@ -23,7 +23,7 @@ export const tokenCanary = "enrolment-token-canary"
 const encodePlan = Schema.encodeEffect(Schema.fromJsonString(PlanJob))
 const encodeApply = Schema.encodeEffect(Schema.fromJsonString(ApplyJob))
 
-/** The archive of these files, as a snapshot is stored. */
+/** An archive of these files, in the form in which a snapshot is stored. */
 export const archiveOf = Effect.fnUntraced(function* (files: Readonly<Record<string, string>>) {
   const path = join(yield* temporaryFolder, "snapshot.tar.zst")
   const { archiveDigest } = yield* Effect.gen(function* () {
@@ -36,7 +36,7 @@ export const archiveOf = Effect.fnUntraced(function* (files: Readonly<Record<str
   return { path, archiveDigest }
 })
 
-/** A snapshot of these files at the server. */
+/** A snapshot of these files on the server. */
 export const snapshotOf = Effect.fnUntraced(function* (
   server: ScriptedServer,
   files: Readonly<Record<string, string>>
@@ -62,7 +62,10 @@ const common = (runId: RunId, snapshot: string) => ({
   network: false
 })
 
-/** A module whose inputs contain the canary, and whose apply is in the middle of its changes for as long as this command takes. */
+/**
+ * A module whose inputs contain the canary, and whose apply remains in the middle of its changes for as long as this command
+ * runs.
+ */
 const moduleWith = (command: string) => ({
   "main.tf": `
 variable "password" {
@@ -83,10 +86,10 @@ export const slowModule = (seconds: number) =>
 
 const release = "continue"
 
-/** Its apply ends only after `released`. */
+/** Its apply ends only after `released` has been called. */
 const heldModule = moduleWith(`until [ -e ${release} ]; do sleep 0.1; done`)
 
-/** Lets the apply of a held module go on. */
+/** Lets a held module's apply continue. */
 export const released = (folder: string, { fence, runId }: ScriptedRun) =>
   Effect.sync(() => {
     const { sandbox } = runFolderPaths(join(folder, "runs", `${runId}-${fence}`, "run"))
@@ -94,7 +97,7 @@ export const released = (folder: string, { fence, runId }: ScriptedRun) =>
   })
 
 interface PlanOptions {
-  /** A script that builds the module before it is planned. */
+  /** A script that builds the module before planning. */
   readonly builtBy?: string
   readonly isForged?: boolean
   readonly leaseSeconds?: number

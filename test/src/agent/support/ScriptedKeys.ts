@@ -1,10 +1,10 @@
-/** A pair of keys of the scripted server. */
+/** One of the scripted server's key pairs. */
 export const pair = (name: "X25519" | "Ed25519") =>
   crypto.subtle.generateKey({ name }, false, name === "X25519" ? ["deriveBits"] : ["sign", "verify"]).then((made) => {
     if (!("publicKey" in made)) throw new Error("a pair of keys")
     return made
   })
 
-/** A public key as it is announced. */
+/** A public key as announced to agents. */
 export const raw = (key: CryptoKey) =>
   crypto.subtle.exportKey("raw", key).then((bytes) => Buffer.from(bytes).toString("base64url"))

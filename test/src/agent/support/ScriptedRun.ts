@@ -3,7 +3,7 @@ import type { RunId } from "../../../../schema/records/Ids.ts"
 import type { JobResult } from "../../../../runner/agent/JobResult.ts"
 import type { LeftOver } from "../../../../runner/execution/RunOutcome.ts"
 
-/** What the script knows about a Run, and what it received. */
+/** What the script knows about a Run, and what it has received. */
 export interface ScriptedRun {
   readonly runId: RunId
   readonly fence: number
@@ -14,7 +14,7 @@ export interface ScriptedRun {
   readonly secrets: { readonly state?: Uint8Array; readonly plan_file?: Uint8Array }
   leaseSeconds: number
   offered: boolean
-  /** Signed by a key that is not the server's. */
+  /** Signed with a key that is not the server's. */
   isForged: boolean
   cancel: boolean
   gone: "hand_in" | "discard" | undefined
@@ -27,7 +27,7 @@ export interface ScriptedRun {
   readonly handedIn: Array<LeftOver>
 }
 
-/** A message whose request or answer is lost this many times. */
+/** A message whose request or response is lost this many times. */
 export interface Fault {
   readonly message: string
   readonly lost: "request" | "answer"

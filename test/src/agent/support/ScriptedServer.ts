@@ -305,7 +305,7 @@ export const scriptedServer = Effect.gen(function* () {
             ? (/"tag":"([A-Za-z]+)"/.exec(new TextDecoder().decode(body))?.[1] ?? "")
             : `${request.method} ${pathname.split("/")[6] ?? ""}`
           said.push(message)
-          // The response of a proxy whose server is down.
+          // The response from a proxy whose server is down.
           if (down || lost(message, "request")) return new Response(null, { status: 502 })
           const answer = await (isRpc ? web.handler(request) : blob(request, pathname, body))
           await answer.clone().arrayBuffer()
@@ -327,15 +327,15 @@ export const scriptedServer = Effect.gen(function* () {
     draining,
     left,
     marks,
-    /** Cuts the connection, or restores it. */
+    /** Cuts or restores the connection. */
     cut: (isCut: boolean) => {
       down = isCut
     },
-    /** Of this release, or of the one before: for sessions that begin from now on. */
+    /** Whether it behaves like this release or the previous one, for sessions that start from now on. */
     takeFiles: (isTaking: boolean) => {
       takesFiles = isTaking
     },
-    /** As after a restart: no session is known. */
+    /** As after a restart: no session is known any more. */
     forgetSessions: () => sessions.clear(),
     add: (run: NewRun) => {
       const scripted = newRun(run)

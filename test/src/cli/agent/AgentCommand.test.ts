@@ -38,7 +38,7 @@ const svc = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> 
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environmentOf(env))))
   )
 
-/** The same in a process of its own, as a person starts it. */
+/** The same in a process of its own, started as a person would. */
 const svcApart = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) =>
   Effect.promise(async () => {
     const child = Bun.spawn([process.execPath, main, "agent", ...args], {
@@ -50,7 +50,7 @@ const svcApart = (args: ReadonlyArray<string>, env: Readonly<Record<string, stri
   })
 
 describe("svc agent", () => {
-  live("enrols only over a connection on which nobody can listen or impersonate the server", () =>
+  live("enrols only over a connection on which nobody can eavesdrop or impersonate the server", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       const plain = yield* svc(["--server", "http://svc.example.com", "--pool", "eu", "--dir", folder])
@@ -75,7 +75,7 @@ describe("svc agent", () => {
   )
 
   live(
-    "reads its token without the line break behind it, and refuses a text that cannot be one without showing it",
+    "reads its token without the trailing line break, and refuses text that cannot be a token without showing it",
     () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
@@ -141,7 +141,7 @@ describe("svc agent", () => {
     })
   )
 
-  live("compares its clock in the doctor with a server that it reaches directly", () =>
+  live("compares its clock, in the doctor, with that of a server it reaches directly", () =>
     Effect.gen(function* () {
       const { url } = yield* HttpListener
       const folder = join(yield* temporaryFolder, "agent")
@@ -180,7 +180,7 @@ describe("svc agent", () => {
     })
   )
 
-  live("takes places and labels from the environment too, and refuses invalid ones", () =>
+  live("takes slots and labels from the environment too, and refuses invalid ones", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       const given = ["--server", "http://127.0.0.1:9", "--pool", "eu", "--dir", folder]
@@ -192,7 +192,7 @@ describe("svc agent", () => {
     })
   )
 
-  live("reads the token's file only until it is enrolled", () =>
+  live("reads the token file only until it is enrolled", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       const given = ["--server", "http://127.0.0.1:9", "--pool", "eu", "--dir", folder]

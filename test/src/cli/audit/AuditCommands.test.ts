@@ -23,7 +23,7 @@ const appended = (from: number, to: number) =>
     for (let n = from; n <= to; n++) yield* audit.append(entry(n))
   })
 
-/** Changes by an attacker with access only to the database, while no server runs. */
+/** Changes made while no server is running, by an attacker with access only to the database. */
 const tamper = (dataDir: string, statement: string) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql.unsafe(statement)).pipe(
     Effect.provide(layerWriter(`${dataDir}/svc.sqlite`), { local: true })
@@ -36,7 +36,7 @@ const lines = (text: string): ReadonlyArray<{ readonly position: number; readonl
     .map((line) => JSON.parse(line))
 
 describe("svc audit", () => {
-  live("proves with and without a running server that nothing was changed, or says where it was", () =>
+  live("proves, with and without a running server, that nothing has been changed, or says where something was", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const root = yield* folder
@@ -111,7 +111,7 @@ describe("svc audit", () => {
         yield* Effect.provide(appended(1201, 1202), services)
         const rest = yield* audit("export", "--workspace", workspaceId, "--after", "1200")
         expect(lines(rest.out).map(({ position }) => position)).toEqual([1201, 1202])
-        // What was exported does not change.
+        // What has been exported does not change.
         const again = yield* audit("export", "--workspace", workspaceId)
         expect(again.out).toBe(`${first.out}\n${rest.out}`)
         const [chain] = JSON.parse((yield* audit("head", "--workspace", workspaceId)).out).chains

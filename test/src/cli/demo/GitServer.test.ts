@@ -43,7 +43,7 @@ const sample = Effect.gen(function* () {
 
 describe("GitServer", () => {
   for (const version of ["0", "1", "2"])
-    it.live(`native git clones whole and shallow over protocol ${version}`, () =>
+    it.live(`native git makes full and shallow clones over protocol ${version}`, () =>
       Effect.gen(function* () {
         const { folder, gitdir, first, second, tag } = yield* sample
         const { url } = yield* serveRepository({ gitdir })

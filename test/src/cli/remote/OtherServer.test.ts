@@ -6,7 +6,7 @@ import { platform } from "../../../../src/composition/Platform.ts"
 import { it } from "../../../support/Effect.ts"
 import { loopback } from "../../../support/LoopbackServer.ts"
 
-/** What `svc` prints for a server that knows no route, and names these versions of the API. */
+/** What `svc` prints for a server that knows none of the routes and reports these API versions. */
 const saidAt = Effect.fnUntraced(function* (versions: ReadonlyArray<string>) {
   const files = yield* FileSystem.FileSystem
   const home = yield* files.makeTempDirectoryScoped({ prefix: "svc-other-" })
@@ -26,7 +26,7 @@ const saidAt = Effect.fnUntraced(function* (versions: ReadonlyArray<string>) {
   }).pipe(Effect.provide(Layer.mergeAll(environment, TestConsole.layer)))
 })
 
-describe("at another server", () => {
+describe("against another server", () => {
   it.live("a command says that the server speaks another version of the API", () =>
     Effect.gen(function* () {
       const [code, message] = yield* saidAt(["svc.dev/v2"])

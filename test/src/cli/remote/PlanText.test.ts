@@ -33,7 +33,7 @@ const thing = (more: Partial<ResourceChange>): ResourceChange => ({
 })
 
 describe("a plan in the terminal", () => {
-  test("has the riskiest changes first, and every verb by name", () => {
+  test("lists the riskiest changes first, and every verb by name", () => {
     const text = textOf({ resourceChanges: planChanges })
     const heads = text.split("\n").filter((line) => /^[-±⊘~+↓→?] \d/.test(line))
     expect(heads).toEqual([
@@ -84,7 +84,7 @@ describe("a plan in the terminal", () => {
     expect(text).not.toContain("same")
   })
 
-  test("lets no untrusted text move the cursor or hide a line", () => {
+  test("does not let untrusted text move the cursor or hide a line", () => {
     const evil = "a\u001b[2K\u001b[1A\r\nb\u202ec"
     const text = textOf({
       resourceChanges: [thing({ address: evil, changedAttributes: [{ name: evil, before: evil }] })]
@@ -93,7 +93,7 @@ describe("a plan in the terminal", () => {
     expect(textOf({ resourceChanges: [thing({ address: evil })] }, true)).not.toContain("\u001b[2K")
   })
 
-  test("is coloured only where the terminal supports colours", () => {
+  test("is coloured only if the terminal supports colours", () => {
     expect(textOf({ resourceChanges: planChanges }, true)).toContain("\u001b[31m- aws")
     expect(textOf({ resourceChanges: planChanges })).not.toContain("\u001b")
   })

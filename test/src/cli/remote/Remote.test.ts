@@ -9,7 +9,7 @@ const [flagged, fromEnvironment, ofContext, ofLogin] = ["flag", "environment", "
   (name) => `https://${name}.example.com`
 )
 
-/** The server and the Workspace of a command, from a home folder of its own. */
+/** The server and the Workspace that a command uses, with a home folder of its own. */
 const chosen = Effect.fnUntraced(function* (
   home: string,
   environment: Readonly<Record<string, string>>,
@@ -35,7 +35,7 @@ const home = Effect.gen(function* () {
 })
 
 describe("the server of a command", () => {
-  live("is that of the flag, else of the environment, else of the context, else the only login", () =>
+  live("comes from the flag, else the environment, else the context, else the only login", () =>
     Effect.gen(function* () {
       const { config, folder } = yield* home
       const stored = Layer.provide(Layer.merge(StoredLogins.layer, StoredContexts.layer), config)
@@ -63,7 +63,7 @@ describe("the server of a command", () => {
     })
   )
 
-  live("is never sent a token in the clear", () =>
+  live("is never sent a token in clear text", () =>
     Effect.gen(function* () {
       const { folder } = yield* home
       const refused = yield* Effect.flip(chosen(folder, {}, { server: "http://svc.example.com" }))
@@ -71,7 +71,7 @@ describe("the server of a command", () => {
     })
   )
 
-  live("gets the token of the environment without a line break, and no other text in its place", () =>
+  live("gets the token from the environment without its line break, and no other text in its place", () =>
     Effect.gen(function* () {
       const { folder } = yield* home
       const at = { server: flagged ?? "" }

@@ -8,10 +8,10 @@ import { folder } from "./CommandLine.ts"
 import { placeMigratedDatabase } from "../../../support/MigratedDatabase.ts"
 
 export const isRoot = process.getuid?.() === 0
-/** Root may open every file, unless it gives up that capability. The tree itself stays readable for its owner. */
+/** Root can open every file unless it gives up that capability. The tree itself remains readable for its owner. */
 const asOwner = isRoot ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--"] : []
 
-/** No Run executes here, and probing the sandboxes of this machine would take most of each process's time. */
+/** No Run is executed here, and probing this machine's sandboxes would take up most of each process's time. */
 const withoutRuns = { SVC_RUNNER_ISOLATION: "off", SVC_RUNNER_NETWORK: "host" }
 
 type Environment = Readonly<Record<string, string>>
@@ -58,7 +58,7 @@ interface Finding {
   readonly remedy?: string
 }
 
-/** The finding of one check in the JSON that `svc doctor` printed. */
+/** One check's finding in the JSON that `svc doctor` printed. */
 export const findingOf = (out: string, check: string) => {
   const { findings }: { readonly findings: ReadonlyArray<Finding> } = JSON.parse(out)
   const finding = findings.find((one) => one.check === check)
@@ -69,7 +69,7 @@ export const findingOf = (out: string, check: string) => {
 export const doctorLine = (dataDir: string) => ["doctor", "--data-dir", dataDir, "--json"]
 export const serveLine = (dataDir: string) => ["serve", "--data-dir", dataDir, "--listen", "127.0.0.1:0", "--json"]
 
-/** The first line of a server that is ready; one that refuses prints none. */
+/** The first line printed by a server that is ready; a server that refuses prints none. */
 export const saysReady = (line: string) => line.includes('"url"')
 
 export interface ServeOptions {
@@ -77,20 +77,20 @@ export interface ServeOptions {
   readonly line?: string
 }
 
-/** As in the log and in a refusal, whether that is JSON or not. */
+/** As it appears in the log and in a refusal, in JSON or not. */
 export const says = (log: string, line: string) => log.includes(line) || log.includes(JSON.stringify(line).slice(1, -1))
 
-/** The commands in processes of their own, as a person starts them. `inProcess` has the same two. */
+/** The commands in processes of their own, started as a person would. `inProcess` offers the same two. */
 export const apart = {
-  /** The exit code of `svc doctor`, and its finding of one check. */
+  /** The exit code of `svc doctor` and the finding of one check. */
   doctor: Effect.fn("doctor")(function* (dataDir: string, check: string, environment: Environment = {}) {
     const process = yield* spawned(doctorLine(dataDir), environment)
     const out = yield* Stream.mkString(Stream.decodeText(process.stdout))
     return { ...findingOf(out, check), code: Number(yield* process.exitCode) }
   }),
   /**
-   * Starts a server until it refuses, or until it is ready and its log says `line`, and stops it: what its log says, and the exit
-   * code of a refusal.
+   * Starts a server and stops it once it has refused, or is ready and its log says `line`; returns what its log says, and the
+   * exit code of a refusal.
    */
   serve: Effect.fn("serve")(function* (dataDir: string, { environment = {}, line = "" }: ServeOptions = {}) {
     const server = yield* spawned(serveLine(dataDir), environment)

@@ -15,14 +15,14 @@ export const folder = Effect.flatMap(FileSystem.FileSystem, (files) =>
   files.makeTempDirectoryScoped({ prefix: "svc-command-line-" })
 )
 
-/** Standard input, and no terminal: as in a script, wherever the tests are started. */
+/** Standard input without a terminal: as in a script, wherever the tests are started. */
 const scripted = (stdin: string) =>
   Layer.merge(
     Stdio.layerTest({ stdin: Stream.make(new TextEncoder().encode(stdin)) }),
     Layer.succeed(TerminalCapabilities.TerminalCapabilities, { canColor: false, canAnimate: false, canPrompt: false })
   )
 
-/** The exit code of the program whose command line, in this process, prints to the console of its fiber. */
+/** The exit code of a program whose command line, in this process, prints to its fiber's console. */
 export const codeOf = Effect.fn("codeOf")(
   (args: ReadonlyArray<string>, stdin = ""): Effect.Effect<number, never, Layer.Success<typeof platform>> =>
     Effect.flatMap(Effect.exit(run(args)), (exit) =>
@@ -30,7 +30,7 @@ export const codeOf = Effect.fn("codeOf")(
     ).pipe(Effect.provide(scripted(stdin)))
 )
 
-/** Runs one command line in this process: its output, and the exit code of the program. */
+/** Runs one command line in this process; returns its output and the program's exit code. */
 export const svc = Effect.fn("svc")(function* (args: ReadonlyArray<string>, stdin = "") {
   const ended: Ended = {
     code: yield* codeOf(args, stdin),

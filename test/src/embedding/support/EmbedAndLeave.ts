@@ -17,7 +17,7 @@ const use = Effect.gen(function* () {
 const program = Effect.gen(function* () {
   yield* use
   yield* Console.log("disposed")
-  // Lets interrupted fibers finish.
+  // Gives interrupted fibers time to finish.
   yield* Effect.yieldNow
   const active = (yield* Metric.snapshot).find(({ id }) => id === "child_fibers_active")
   yield* Console.log(`active fibers: ${String(active?.type === "Gauge" ? active.state.value : "not measured")}`)

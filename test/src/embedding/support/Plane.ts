@@ -15,7 +15,7 @@ import type { User } from "../../../../actors/account/Users.ts"
 import { demoRepository } from "../../../../src/cli/demo/DemoRepository.ts"
 import { migratedFolder } from "../../../support/MigratedDatabase.ts"
 
-/** The owner of a control plane, and what can be installed. */
+/** The owner of a control plane, and what can be installed there. */
 export class Surroundings extends Context.Service<
   Surroundings,
   { readonly user: User; readonly workspace: Workspace; readonly repository: string }
@@ -48,7 +48,7 @@ export const servedPlane: Layer.Layer<Embedded | Surroundings> = Layer.unwrap(
   })
 ).pipe(Layer.provide(platform), Layer.provide(quiet), Layer.orDie)
 
-/** The secret of a session of an account that has just chosen its password. */
+/** The session secret of an account that has just chosen its password. */
 export const openSession = Effect.fnUntraced(function* (subject: string) {
   const { baseUrl } = yield* ControlPlane
   const answer = yield* handler
@@ -66,7 +66,7 @@ export const openSession = Effect.fnUntraced(function* (subject: string) {
   return Redacted.make(/_session=([^;]+)/.exec(opened.headers.get("set-cookie") ?? "")?.[1] ?? "")
 })
 
-/** Another account that is a member of the Workspace by invitation. */
+/** Another account, which joined the Workspace by invitation. */
 export const newMember = Effect.fnUntraced(function* (email: string, role: Role) {
   const { user, workspace } = yield* Surroundings
   const { user: guest } = yield* (yield* Administration).createAccount({ email })

@@ -11,7 +11,7 @@ afterAll(plane.dispose)
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString()
 
 plane.live(
-  "after a restore no apply of a pool starts before the leases of that time are over, whoever is confirmed",
+  "after a restore, no apply in a pool starts before the leases of that time have expired, whoever is confirmed",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -28,7 +28,7 @@ plane.live(
         decided_at: ago(30)
       })}`
       const { apply } = yield* approvedApply(id)
-      // What changes nothing need not wait.
+      // A Run that changes nothing does not have to wait.
       yield* begun("restored-meanwhile", { "meanwhile.md": "plan" })
       const plan = (yield* offerTo(agent)).offer
       expect(plan.kind).toBe("plan")

@@ -38,7 +38,7 @@ afterAll(plane.dispose)
 const succeeded = appliedResult(1, [{ name: "value", type: "string", value: Redacted.make("one"), sensitive: false }])
 
 plane.live(
-  "an offer carries its small files to an agent that takes them so, sealed for it; another one fetches them",
+  "an offer carries its small files, sealed, to an agent that accepts them that way; other agents fetch them",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -49,7 +49,7 @@ plane.live(
       const planned = yield* planOn(agent, first.offer)
       yield* approvedApply(id)
       const { name, offer } = yield* offerTo(agent)
-      // Repeated, it carries them again: the answer before may have been lost.
+      // A repeated offer carries them again: the previous response may have been lost.
       for (const { files = [] } of [offer, (yield* agent.next(name)).offer ?? offer]) {
         expect(files.map(({ digest, kind }) => ({ digest, kind }))).toEqual([
           { kind: "plan_file", digest: offer.planFile ?? "" }
@@ -57,7 +57,7 @@ plane.live(
         for (const { bytes, kind } of files) expect(yield* agent.openedFile(offer, kind, bytes)).toEqual(planned)
       }
       yield* agent.as(agent.client.Accept(offer))
-      // It may as well be fetched.
+      // It can also be fetched.
       expect(yield* agent.fetched(offer, "plan_file", offer.planFile ?? "")).toEqual(planned)
     }),
   120_000
@@ -92,13 +92,13 @@ plane.live(
       expect((yield* settled(claim.runId)).status).toBe("succeeded")
       const logs = yield* sql<{ entries: string }>`SELECT entries FROM run_log_chunks WHERE run_id = ${claim.runId}`
       expect(logs.filter(({ entries }) => entries.includes("said last")).length).toBe(1)
-      // The answer was lost until after the settlement.
+      // The response was lost until after the settlement.
       yield* agent.as(agent.client.Result(result))
     }),
   120_000
 )
 
-/** A result of an apply with both its files, as its agent would send it, and as it is stored. */
+/** The result of an apply with both its files, as its agent would send it and as it is stored. */
 const resultOf = Effect.fnUntraced(function* (agent: TestAgent, branch: string, bytes = stateFile(1)) {
   const { capsuleId, claim } = yield* applyingOn(agent, branch)
   const outcome = yield* agent.carried(claim, "outcome", yield* agent.outcomeOf(succeeded))
@@ -122,18 +122,18 @@ const resultOf = Effect.fnUntraced(function* (agent: TestAgent, branch: string, 
 })
 
 plane.live(
-  "the files of a result are stored with it: another process settles its Run from them, and they go with it",
+  "the files of a result are stored with it: another process settles its Run from them, and they are removed with it",
   () =>
     Effect.gen(function* () {
       const agent = yield* (yield* world).enrolled()
       const { claim, files, named, state, stored, take } = yield* resultOf(agent, "stored")
-      // A result that is not taken leaves none of its files, neither for a repetition that carries none.
+      // A rejected result leaves none of its files behind, not even for a repetition that carries none.
       expect(yield* Effect.flip(take({ ...named, files, lastBatch: 1 }))).toMatchObject({ _tag: "Busy" })
       expect(yield* stored).toEqual([])
       expect(yield* Effect.flip(take(named))).toMatchObject({ _tag: "Rejected" })
       yield* take({ ...named, files })
       expect(yield* stored).toEqual(["outcome", "state"])
-      // Its agent missed the answer for so long that it sends each file on its own.
+      // Its agent has missed the response for so long that it sends each file separately.
       const { bytes, digest } = state
       expect(yield* agent.send(claim, "state", digest, bytes, 0, bytes.length)).toMatchObject({ status: 200 })
       const another = Context.get(yield* Layer.build(Layer.fresh(CarriedBlobs.layer)), CarriedBlobs)
@@ -148,11 +148,11 @@ plane.live(
 )
 
 plane.live(
-  "on a full disk a result is not taken, and is once there is space",
+  "on a full disk a result is not accepted, and is accepted once there is space",
   () =>
     Effect.gen(function* () {
       const agent = yield* (yield* world).enrolled()
-      // No pages that happen to be free hold it.
+      // It does not fit into pages that happen to be free.
       const long = {
         ...JSON.parse(new TextDecoder().decode(stateFile(1))),
         padding: randomBytes(200_000).toString("hex")
@@ -172,7 +172,7 @@ plane.live(
 )
 
 plane.live(
-  "a restored backup settles an apply from the result in it, and makes no plan of one reviewable",
+  "a restored backup settles an apply from the result it contains, and makes no plan from one reviewable",
   () =>
     Effect.gen(function* () {
       const agent = yield* (yield* world).enrolled()
@@ -204,7 +204,7 @@ plane.live(
   120_000
 )
 
-/** Settles an apply of whose result something is lost: what it did is uncertain, and the Capsule has the newest state. */
+/** Settles an apply after part of its result has been lost: what it did is uncertain, and the Capsule has the newest state. */
 const settledPartly = Effect.fnUntraced(function* (
   runId: Parameters<typeof settled>[0],
   capsuleId: Parameters<Capsules["Service"]["read"]>[0]
@@ -224,7 +224,7 @@ const settledPartly = Effect.fnUntraced(function* (
 })
 
 plane.live(
-  "an apply whose outcome was a file that no backup has is settled from the state in the database",
+  "an apply whose outcome was a file missing from every backup is settled from the state in the database",
   () =>
     Effect.gen(function* () {
       const agent = yield* (yield* world).enrolled()
@@ -239,7 +239,7 @@ plane.live(
 )
 
 plane.live(
-  "an apply whose state was a file that no backup has is settled from its last checkpoint, and from its outcome",
+  "an apply whose state was a file missing from every backup is settled from its last checkpoint, and from its outcome",
   () =>
     Effect.gen(function* () {
       const agent = yield* (yield* world).enrolled()
@@ -261,7 +261,7 @@ plane.live(
 )
 
 plane.live(
-  "a carried state that unpacks to much is opened where it is needed",
+  "a carried state that expands to a large size is opened where it is needed",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -281,7 +281,7 @@ plane.live(
 )
 
 plane.live(
-  "a file that began to arrive on its own is completed by the message that carries it",
+  "a file that started to arrive separately is completed by the message that carries it",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -300,7 +300,7 @@ plane.live(
 )
 
 plane.live(
-  "a carried file is refused unless it has its digest, also where another file is stored under that digest",
+  "a carried file is refused unless it matches its digest, even if another file is stored under that digest",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world

@@ -27,7 +27,7 @@ afterAll(plane.dispose)
 const often = Schedule.spaced("10 millis")
 const failed = { kind: "plan", status: "failed", failure: runnerFailure("killed", "plan", "It was stopped.") } as const
 
-/** By now everything sent before these has reached its handler. */
+/** By now, everything sent before these requests has reached its handler. */
 const laterAnswers = (agent: TestAgent) =>
   Effect.repeat(agent.as(agent.client.Renew({ held: [], disk: agent.facts.disk, draining: false })), { times: 9 })
 
@@ -39,7 +39,7 @@ plane.live("an agent revoked after its request was admitted is given nothing", (
     const offers = yield* AgentOffers
     const session = yield* sessions.of(yield* agent.token)
     yield* begun("revoked-meanwhile")
-    // A Run that could be given is waiting: another agent was offered it.
+    // A Run that could be given is waiting: it was offered to another agent, which declined it.
     const other = yield* enrolled()
     const { offer } = yield* offerTo(other)
     const back = { runId: offer.runId, fence: offer.fence, reason: "for somebody else" }
@@ -71,7 +71,7 @@ plane.live("an interrupted request is carried out completely", () =>
       AND accepted_at IS NOT NULL`
     const held = yield* Deferred.make<void>()
     const letGo = yield* Deferred.make<void>()
-    // The handler waits for its turn; its request has gone by then.
+    // The handler is waiting for its turn; its request is gone by then.
     const turn = yield* Effect.forkScoped(
       leases.decided(Effect.andThen(Deferred.succeed(held, undefined), Deferred.await(letGo)))
     )
@@ -131,7 +131,7 @@ plane.live("a claim without a lease gets one, and is given up like any other", (
     yield* begun("unleased")
     const { offer } = yield* offerTo(agent)
     const own = Effect.map(leases.all, (all) => all.find(({ runId }) => runId === offer.runId))
-    // The step that grants it was interrupted.
+    // The step that grants the lease was interrupted.
     yield* leases.end(offer)
     expect(yield* own).toBeUndefined()
     yield* monitor.look
@@ -147,7 +147,7 @@ plane.live("a claim without a lease gets one, and is given up like any other", (
 )
 
 plane.live(
-  "a result that cannot be read from the disk now is settled later",
+  "a result that currently cannot be read from disk is settled later",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -162,7 +162,7 @@ plane.live(
       const claim = { runId: offer.runId, fence: offer.fence }
       const leases = yield* AgentLeases
       const sql = yield* SqlClient.SqlClient
-      // Between the acknowledgement of the result and its settlement the file cannot be read.
+      // The file cannot be read between the acknowledgement of the result and its settlement.
       const stored = sql`SELECT result FROM agent_runs WHERE run_id = ${claim.runId} AND result IS NOT NULL`
       const outcome = yield* agent.put(claim, "outcome", text(JSON.stringify(yield* encodedFailure)))
       const file = join(folder(claim), `outcome-${outcome.slice("sha256:".length)}`)
@@ -172,19 +172,19 @@ plane.live(
       // A link to itself can be neither read nor reported as missing.
       symlinkSync(file, file)
       expect(yield* stored).toHaveLength(1)
-      // As a request does; it is answered without the end of the Run.
+      // As a request does; it gets its response before the Run has ended.
       yield* Effect.uninterruptible(settlement.begin(claim))
       const status = Effect.map(
         sql<{ status: string }>`SELECT status FROM runs WHERE id = ${claim.runId}`,
         (rows) => rows[0]?.status
       )
-      // Often enough that the first attempts are over.
+      // Enough times that the first attempts are over.
       for (let look = 0; look < 2000; look += 1) expect(yield* status).toBe("running")
-      // In one step: a file that is missing for a moment would count as a lost result.
+      // In a single step: a file that is missing even for a moment would be treated as a lost result.
       renameSync(`${file}.away`, file)
       const run = yield* settled(claim.runId)
       expect(run.status).toBe("failed")
-      // It is settled from the result, not by force.
+      // It is settled from the result, not forcibly.
       expect(run.error?.message).toContain("It was stopped.")
       yield* settlement.idle
     }),
@@ -204,7 +204,7 @@ const encodedFailure = Effect.succeed({
   }
 })
 
-plane.live("only as many files of each kind are kept as needed, and no more bytes are accepted than announced", () =>
+plane.live("only as many files of each kind as needed are kept, and no more bytes are accepted than announced", () =>
   Effect.gen(function* () {
     const blobs = yield* AgentBlobs
     const { runsFolder } = yield* RunSettings
@@ -233,13 +233,13 @@ plane.live("only as many files of each kind are kept as needed, and no more byte
       bytes: Stream.make(other)
     })
     expect(yield* Effect.flip(wrong)).toMatchObject({ reason: "wrong_digest" })
-    // Restarted, it is complete.
+    // Sent again from the start, it becomes complete.
     yield* put("state", "other bytes")
     yield* blobs.removeAll(claim)
   })
 )
 
-plane.live("an interrupted transfer continues on a server that was restarted meanwhile", () =>
+plane.live("an interrupted transfer continues after the server has been restarted", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -257,7 +257,7 @@ plane.live("an interrupted transfer continues on a server that was restarted mea
     const sql = yield* SqlClient.SqlClient
     const [row] = yield* sql<{ seal_key: string }>`SELECT seal_key FROM agents WHERE id = ${agent.agentId}`
     expect(row?.seal_key).toBe(agent.keys.seal)
-    // Another process of the server: it reads the keys again, and has nothing of the transfer in memory.
+    // Another server process: it reads the keys again, and has nothing of the transfer in memory.
     const restarted = yield* Effect.gen(function* () {
       const files = yield* AgentFiles
       const sessions = yield* AgentSessions
@@ -265,7 +265,7 @@ plane.live("an interrupted transfer continues on a server that was restarted mea
       const found = yield* files.find(session, { runId: given.runId, fence: given.fence }, "plan_file", digest)
       return Option.getOrThrow(found)
     }).pipe(Effect.provide(Layer.fresh(AgentFiles.layer).pipe(Layer.provide(Layer.fresh(ServerKeys.layer)))))
-    // After the header, which differs each time.
+    // Past the header, which differs each time.
     const half = first.indexOf(0x0a) + 5
     const rest = yield* Stream.runCollect(restarted.bytes(half))
     const continued = new Uint8Array(Buffer.concat([first.subarray(0, half), ...rest]))
@@ -277,7 +277,7 @@ plane.live("an interrupted transfer continues on a server that was restarted mea
   })
 )
 
-plane.live("a second apply that was not started fails, and one that starts at that moment does not", () =>
+plane.live("a second apply that was not started fails, and one that is starting at that moment does not", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -299,7 +299,7 @@ plane.live("a second apply that was not started fails, and one that starts at th
     )
     const [run] = yield* sql<{ status: string; started: string | null }>`SELECT status,
       start_acknowledged_at AS started FROM runs WHERE id = ${apply.id}`
-    // Either its tool may start and the Run is this agent's, or it has ended: never both.
+    // Either its tool may start and the Run belongs to this agent, or it has ended: never both.
     expect(run?.status === "running" && run.started !== null).toBe(started._tag === "Success")
     expect(run?.status === "failed" && run.started === null).toBe(started._tag === "Failure")
     yield* monitor.release(apply.id)
@@ -319,7 +319,7 @@ plane.live(
       const { claim } = yield* applyingOn(agent, "late")
       const run = yield* ledger.held({ ...claim, owner: agent.agentId })
       if (run === undefined) return yield* Effect.die(new Error("The Run is not held"))
-      // The lease as it was read before the start.
+      // The row as it was read before the start.
       const stale = { ...run, start_acknowledged_at: null }
       const late = yield* Effect.flip(controls.failed(stale, { code: "agent_lost", message: "nothing was changed" }))
       expect(late).toMatchObject({ _tag: "HoldLost" })
@@ -329,7 +329,7 @@ plane.live(
     })
 )
 
-// The last test, since it sweeps what the others may need.
+// This test comes last, since it sweeps away what the others may need.
 plane.live("only files that belong to no claim are swept", () =>
   Effect.gen(function* () {
     const { runsFolder } = yield* RunSettings

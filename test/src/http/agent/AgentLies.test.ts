@@ -13,10 +13,7 @@ import { digestOf } from "../support/TestAgent.ts"
 const plane = suite(farPlane)
 afterAll(plane.dispose)
 
-/**
- * Everything that an agent can send, each with its lies: a message added to the protocol does not compile without its
- * own.
- */
+/** Every message an agent can send, each with its lies: a message added to the protocol does not compile without them. */
 const messages: Readonly<Record<Tag, Told>> = { ...sessionLies, ...runLies }
 
 interface Route {
@@ -26,7 +23,7 @@ interface Route {
   readonly stored: number
 }
 
-/** Each kind of file, in both directions: an added kind does not compile without its responses. */
+/** Every kind of file, in both directions: a new kind does not compile without its responses. */
 const routes: Readonly<Record<Kind, Route>> = {
   snapshot: { fetched: 404, stored: 400 },
   build: { fetched: 404, stored: 422 },
@@ -36,7 +33,7 @@ const routes: Readonly<Record<Kind, Route>> = {
   left_over: { fetched: 404, stored: 410 }
 }
 
-/** What others see of a Run. */
+/** What others can see of a Run. */
 const standing = (claim: Claim) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -50,7 +47,7 @@ const standing = (claim: Claim) =>
   })
 
 plane.live(
-  "a lying agent reads and changes nothing of another's Run, by any message or file",
+  "a lying agent neither reads nor changes anything in another agent's Run, by any message or file",
   () =>
     Effect.gen(function* () {
       const told = yield* scene
@@ -88,7 +85,7 @@ plane.live(
         expect((yield* liar.get(own, kind, digests[kind])).status).toBe(fetched)
         expect((yield* liar.get(own, kind, digest)).status).toBe(fetched)
         expect((yield* liar.send(own, kind, digest, bytes, 0, bytes.length)).status).toBe(stored)
-        // Larger than any limit, and more than announced.
+        // Larger than any limit, and larger than announced.
         if (stored === 422) {
           expect((yield* liar.send(own, kind, digest, bytes, 0, 1e13)).status).toBe(413)
         }
@@ -97,7 +94,7 @@ plane.live(
           expect([401, 404]).toContain(status)
         }
       }
-      // Malformed names have no address.
+      // Malformed names do not form an address.
       expect((yield* liar.get(own, "keys", digest)).status).toBe(404)
       expect((yield* liar.get(own, "state", "sha256:..%2F..%2Fsvc.db")).status).toBe(404)
 

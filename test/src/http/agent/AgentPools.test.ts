@@ -19,7 +19,7 @@ import type { TestAgent } from "../support/TestAgent.ts"
 const plane = suite(farPlane)
 afterAll(plane.dispose)
 
-/** The plan of an install, once it waits for an agent. */
+/** The plan of an install, once it is waiting for an agent. */
 const waiting = Effect.fnUntraced(function* (branch: string) {
   const id = yield* begun(branch)
   const sql = yield* SqlClient.SqlClient
@@ -45,21 +45,23 @@ const revoked = Effect.fnUntraced(function* (...all: ReadonlyArray<TestAgent>) {
   yield* Effect.forEach(all, ({ agentId }) => agents.revoke(agentId), { discard: true })
 })
 
-plane.live("watching leases reads nothing before an agent connects, and then reads the open claims by an index", () =>
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const monitor = yield* AgentMonitor
-    yield* sql`ALTER TABLE agent_runs RENAME TO hidden_agent_runs`
-    yield* monitor.look
-    yield* sql`ALTER TABLE hidden_agent_runs RENAME TO agent_runs`
-    const plan = yield* sql<{ detail: string }>`EXPLAIN QUERY PLAN
+plane.live(
+  "watching leases reads nothing before an agent connects, and after that reads the open claims through an index",
+  () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const monitor = yield* AgentMonitor
+      yield* sql`ALTER TABLE agent_runs RENAME TO hidden_agent_runs`
+      yield* monitor.look
+      yield* sql`ALTER TABLE hidden_agent_runs RENAME TO agent_runs`
+      const plan = yield* sql<{ detail: string }>`EXPLAIN QUERY PLAN
       SELECT * FROM agent_runs WHERE ended_at IS NULL AND result IS NULL`
-    expect(plan.map(({ detail }) => detail)).toEqual(["SCAN agent_runs USING INDEX agent_runs_open"])
-  })
+      expect(plan.map(({ detail }) => detail)).toEqual(["SCAN agent_runs USING INDEX agent_runs_open"])
+    })
 )
 
 plane.live(
-  "a Run of a pool says which property keeps it from the agents, and when all of them are busy",
+  "a Run in a pool says which property rules out the agents, and when all of them are busy",
   () =>
     Effect.gen(function* () {
       const { enrolled, pools } = yield* world
@@ -93,7 +95,7 @@ plane.live(
   120_000
 )
 
-plane.live("a Workspace sees the pools and agents that are assigned to it, and another sees none", () =>
+plane.live("a Workspace sees the pools and agents assigned to it; another Workspace sees none", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const { workspaceId } = yield* TestPlane
@@ -142,7 +144,7 @@ const agentEvents = Effect.fnUntraced(function* (id: RunId) {
 })
 
 plane.live(
-  "a Run says how long its agent has been silent and what is saved; releasing it requires a silent agent and the fence that was read",
+  "a Run says how long its agent has been silent and what has been saved; releasing it requires a silent agent and the fence that was read",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world

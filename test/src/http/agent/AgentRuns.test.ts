@@ -74,7 +74,7 @@ plane.live(
 )
 
 plane.live(
-  "an apply whose agent stays silent is settled once its lease ends, and the agent's results become evidence",
+  "an apply whose agent remains silent is settled once its lease ends, and the agent's results become evidence",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -89,7 +89,7 @@ plane.live(
         status: "running",
         agentUnreachableSince: expect.any(String)
       })
-      // The agent reports again, and the mark is removed.
+      // The agent reports again, and the mark is cleared.
       yield* renewal(agent, claim)
       expect((yield* runs.read(claim.runId)).agentUnreachableSince).toBeUndefined()
       yield* after(2700, monitor.look)
@@ -99,7 +99,7 @@ plane.live(
       const lost = yield* settled(claim.runId)
       expect(lost).toMatchObject({ status: "failed", error: { code: "agent_lost" } })
       expect(yield* (yield* Capsules).read(capsuleId)).toMatchObject({ status: "error", runtimeSafety: "unknown" })
-      // A returning agent is refused, and hands in what it has; a repetition counts once.
+      // A returning agent is refused, and hands in what it has; sending it twice counts once.
       const gone = yield* Effect.flip(agent.as(agent.client.Start(claim)))
       expect(gone).toMatchObject({ _tag: "Gone" })
       expect((yield* renewal(agent, claim)).gone).toMatchObject([{ order: "hand_in" }])
@@ -141,7 +141,7 @@ plane.live("an agent whose tool was never started has nothing to deliver once it
   })
 )
 
-plane.live("an agent whose tool was seen to work cannot say that it was never started", () =>
+plane.live("an agent whose tool has been seen working cannot claim that it was never started", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -186,7 +186,7 @@ plane.live("an agent whose tool was seen to work cannot say that it was never st
 )
 
 plane.live(
-  "an offer belongs to one agent and one fence: repeated, it is the same; not accepted, it goes to another; an old fence writes nothing",
+  "an offer belongs to one agent and one fence: repeated, it is unchanged; not accepted, it goes to another agent; an old fence writes nothing",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -205,14 +205,14 @@ plane.live(
       yield* two.as(two.client.Accept(second))
       const claim = { runId: second.runId, fence: second.fence }
       const batch = { number: 1, entries: [] }
-      // Neither another agent nor an old fence.
+      // Neither another agent nor an old fence is accepted.
       for (const lie of [claim, { runId: offer.runId, fence: offer.fence }]) {
         expect(yield* Effect.flip(one.as(one.client.Report({ ...lie, batch })))).toMatchObject({ _tag: "Gone" })
         expect((yield* one.get(lie, "snapshot", second.snapshot)).status).toBe(410)
         const bytes = text("x")
         expect((yield* one.send(lie, "outcome", digestOf(bytes), bytes, 0, 1)).status).toBe(410)
       }
-      // A plan whose agent is silent for a minute starts over, once.
+      // A plan whose agent has been silent for a minute starts over, once.
       yield* after(61, monitor.look)
       const third = (yield* offerTo(two)).offer
       expect(third).toMatchObject({ runId: offer.runId })
@@ -223,7 +223,7 @@ plane.live(
   120_000
 )
 
-plane.live("an apply that its agent stopped without being asked is not told to be cancelled", () =>
+plane.live("an apply that its agent stopped on its own is not reported as cancelled", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -248,7 +248,7 @@ plane.live("an apply that its agent stopped without being asked is not told to b
 )
 
 plane.live(
-  "a plan whose tool was killed because its agent could not keep the lease begins again, once",
+  "a plan whose tool was killed because its agent could not keep the lease starts over, once",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -256,7 +256,7 @@ plane.live(
       yield* begun("left")
       const fences: Array<number> = []
       let runId: Parameters<typeof settled>[0] | undefined
-      // The second time it stopped before it was killed, and nobody had asked for that.
+      // The second time, it stopped before it was killed, and nobody had asked it to.
       const stopped = runnerFailure("cancelled", "plan", "The run was cancelled.")
       const results = [
         { kind: "plan", status: "left" },

@@ -21,11 +21,11 @@ import type { TestAgent } from "../support/TestAgent.ts"
 const plane = suite(farPlane)
 afterAll(plane.dispose)
 
-/** A state of another Capsule. */
+/** The state of another Capsule. */
 const foreign = (serial: number) =>
   text(new TextDecoder().decode(stateFile(serial)).replace('"lineage":"lineage"', '"lineage":"other"'))
 
-/** Another apply of the Capsule, started by an agent. */
+/** Another apply for the Capsule, started by an agent. */
 const applyingAgain = Effect.fnUntraced(function* (agent: TestAgent, capsuleId: CapsuleId) {
   const { context } = yield* TestPlane
   const runs = yield* Runs
@@ -48,7 +48,7 @@ const leftOf = (runId: string) =>
     (sql) => sql`SELECT reason, lineage, serial FROM left_over_states WHERE run_id = ${runId} ORDER BY serial`
   )
 
-plane.live("a state that is sent again while the server reads it is saved once", () =>
+plane.live("a state that is resent while the server is reading it is saved once", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -68,7 +68,7 @@ plane.live("a state that is sent again while the server reads it is saved once",
 )
 
 plane.live(
-  "a state that does not continue the Run's is neither saved nor taken, whatever the agent says about it",
+  "a state that does not continue the Run's state is neither saved nor accepted, whatever the agent says about it",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -101,13 +101,13 @@ plane.live(
       const after = yield* capsules.read(capsuleId)
       expect(after).toMatchObject({ status: "error", runtimeSafety: "unknown" })
       expect(after.currentStateVersionId).toBe(before.currentStateVersionId)
-      // The saved one is kept for a person, and so is the refused one.
+      // The saved state is kept for a person, and so is the refused one.
       expect(yield* leftOf(claim.runId)).toEqual([
         { reason: "lineage_changed", lineage: "lineage", serial: 6 },
         { reason: "lineage_changed", lineage: "other", serial: 7 }
       ])
 
-      // As an earlier release saved it, unchecked.
+      // As saved by an earlier release, unchecked.
       const silent = yield* applyingAgain(agent, capsuleId)
       const { workspaceId } = yield* TestPlane
       const checkpoints = yield* RunCheckpoints
@@ -135,7 +135,7 @@ plane.live(
 )
 
 plane.live(
-  "a result whose state does not open is not acknowledged, and the right one still is",
+  "a result whose state cannot be opened is not acknowledged, and the right one still is",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -143,9 +143,9 @@ plane.live(
       const { claim } = yield* applyingOn(agent, "unopened")
       const packed = yield* packContents(stateFile(5))
       const unopened = [
-        // Sealed for another purpose than the one for which it is sent.
+        // Sealed for a different purpose than the one it is sent for.
         yield* agent.sealed(claim, "plan_file", stateFile(5)),
-        // Cut short, and with something behind it.
+        // Truncated, and with trailing data.
         yield* agent.sealedPacked(claim, "state", packed.subarray(0, packed.length - 4)),
         yield* agent.sealedPacked(claim, "state", Buffer.concat([packed, packed]))
       ]
@@ -164,7 +164,7 @@ plane.live(
 )
 
 plane.live(
-  "a state that is too long to be parsed becomes the Capsule's like any other, and is stored in parts",
+  "a state that is too long to be parsed becomes the Capsule's state like any other, and is stored in parts",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -201,7 +201,7 @@ plane.live(
       const indexed =
         yield* sql`SELECT address, object_id FROM resource_versions WHERE capsule_id = ${capsuleId} ORDER BY 1`
       expect(indexed).toEqual([1, 2, 3].map((at) => ({ address: `t.n[${at}]`, object_id: `id-${at}` })))
-      // Those of the state that was saved before are gone with it.
+      // The parts of the previously saved state are gone with it.
       const parts = yield* sql`SELECT owner, COUNT(*) AS parts FROM sealed_parts GROUP BY owner`
       expect(parts).toEqual([{ owner: row.id, parts: Math.ceil(bytes.length / partBytes) }])
     }),

@@ -14,7 +14,7 @@ afterAll(plane.dispose)
 
 const incarnations = { one: "1".repeat(32), two: "2".repeat(32), thief: "3".repeat(32) }
 
-/** An agent of which a test says with which keys, and as which process, a session begins. */
+/** An agent for which a test chooses the keys and the process that a session starts with. */
 const enrolledAgent = Effect.gen(function* () {
   const { origin, pools } = yield* world
   const keys = yield* newKeys
@@ -44,37 +44,39 @@ const enrolledAgent = Effect.gen(function* () {
 
 const over = { _tag: "Unauthorised", retry: true }
 
-plane.live("with its new keys an agent ends every session that the former ones began, and what waits under one", () =>
-  Effect.gen(function* () {
-    const { begin, keys } = yield* enrolledAgent
-    const next = yield* newKeys
-    const draining = yield* begin(keys, { incarnation: incarnations.one, draining: true })
-    const former = yield* begin(keys, { incarnation: incarnations.two })
-    // Who has the former keys keeps a session of its own by calling it that of a process which drains.
-    const stolen = yield* begin(keys, { incarnation: incarnations.thief, draining: true })
-    yield* begin(keys, { incarnation: incarnations.two }, next)
-    for (const session of [draining, stolen]) yield* session.renewed
-    const announced = yield* begin(keys, { incarnation: incarnations.two }, next)
-    const polls = yield* Effect.forEach([announced], (session) =>
-      Effect.forkChild(session.next, { startImmediately: true })
-    )
-    const present = yield* begin(next, { incarnation: incarnations.two })
-    for (const session of [draining, former, stolen, announced]) {
-      expect(yield* Effect.flip(session.renewed)).toMatchObject(over)
-    }
-    yield* present.renewed
-    // A job is sealed for the keys of the session.
-    yield* begun("after-the-new-keys")
-    for (const poll of polls) expect((yield* Fiber.join(poll)).offer).toBeUndefined()
-    expect((yield* present.next).offer).toBeDefined()
-    // The process that drains goes on with the new keys, which are on its disk.
-    const again = yield* begin(next, { incarnation: incarnations.one, draining: true })
-    yield* again.renewed
-    yield* present.renewed
-  })
+plane.live(
+  "with its new keys an agent ends every session that was started with the former ones, and requests waiting in them",
+  () =>
+    Effect.gen(function* () {
+      const { begin, keys } = yield* enrolledAgent
+      const next = yield* newKeys
+      const draining = yield* begin(keys, { incarnation: incarnations.one, draining: true })
+      const former = yield* begin(keys, { incarnation: incarnations.two })
+      // Anyone who has the former keys can keep a session of their own by claiming to be a draining process.
+      const stolen = yield* begin(keys, { incarnation: incarnations.thief, draining: true })
+      yield* begin(keys, { incarnation: incarnations.two }, next)
+      for (const session of [draining, stolen]) yield* session.renewed
+      const announced = yield* begin(keys, { incarnation: incarnations.two }, next)
+      const polls = yield* Effect.forEach([announced], (session) =>
+        Effect.forkChild(session.next, { startImmediately: true })
+      )
+      const present = yield* begin(next, { incarnation: incarnations.two })
+      for (const session of [draining, former, stolen, announced]) {
+        expect(yield* Effect.flip(session.renewed)).toMatchObject(over)
+      }
+      yield* present.renewed
+      // A job is sealed for the session's keys.
+      yield* begun("after-the-new-keys")
+      for (const poll of polls) expect((yield* Fiber.join(poll)).offer).toBeUndefined()
+      expect((yield* present.next).offer).toBeDefined()
+      // The draining process continues with the new keys, which are on its disk.
+      const again = yield* begin(next, { incarnation: incarnations.one, draining: true })
+      yield* again.renewed
+      yield* present.renewed
+    })
 )
 
-plane.live("an agent is not connected any more once its last process says that it ends", () =>
+plane.live("an agent is no longer connected once its last process says that it is ending", () =>
   Effect.gen(function* () {
     const { agentId, begin, keys } = yield* enrolledAgent
     const status = Effect.map(

@@ -16,7 +16,7 @@ const plane = suite(farPlane)
 afterAll(plane.dispose)
 
 plane.live(
-  "new keys are announced by one session and taken by the next; then the former ones are no longer accepted",
+  "new keys are announced in one session and adopted in the next; after that the former ones are no longer accepted",
   () =>
     Effect.gen(function* () {
       const agent = yield* enrolledFolder
@@ -34,21 +34,21 @@ plane.live(
 
 plane.live("after a process ends between any two steps, both sides can continue", () =>
   Effect.gen(function* () {
-    // Made, not announced.
+    // Created but not announced.
     const made = yield* enrolledFolder
     const first = yield* made.folder.prepareKeys
     yield* made.process(1)
     yield* made.process(2)
     yield* settledOn(made, first)
 
-    // Announced; the answer was lost.
+    // Announced, but the response was lost.
     const announced = yield* enrolledFolder
     const second = yield* announced.folder.prepareKeys
     yield* announced.hello(announced.keys, second)
     yield* announced.process(2)
     yield* settledOn(announced, second)
 
-    // The server received it; the answer was lost.
+    // Received by the server, but the response was lost.
     const taken = yield* enrolledFolder
     const third = yield* taken.folder.prepareKeys
     yield* taken.hello(taken.keys, third)
@@ -56,7 +56,7 @@ plane.live("after a process ends between any two steps, both sides can continue"
     yield* taken.process(1)
     yield* settledOn(taken, third)
 
-    // Taken here too; the file still exists.
+    // Adopted here too, but the file still exists.
     const left = yield* enrolledFolder
     const fourth = yield* left.folder.prepareKeys
     yield* left.hello(left.keys, fourth)
@@ -68,7 +68,7 @@ plane.live("after a process ends between any two steps, both sides can continue"
     yield* left.process(1)
     yield* settledOn(left, fourth)
 
-    // A restored backup of the server knows nothing of what was announced.
+    // A restored backup of the server does not know what had been announced.
     const restored = yield* enrolledFolder
     const fifth = yield* restored.folder.prepareKeys
     const sql = yield* SqlClient.SqlClient
@@ -78,43 +78,45 @@ plane.live("after a process ends between any two steps, both sides can continue"
   })
 )
 
-plane.live("a server restored from before a key change gets the current keys in a session signed by former ones", () =>
-  Effect.gen(function* () {
-    const agent = yield* enrolledFolder
-    const sql = yield* SqlClient.SqlClient
-    yield* agent.process(1)
-    for (const _ of [1, 2]) {
-      yield* agent.folder.prepareKeys
-      yield* agent.process(2)
-    }
-    const present = yield* agent.folder.keys
-    yield* sql`UPDATE agents SET sign_key = ${agent.keys.public.sign}, seal_key = ${agent.keys.public.seal},
+plane.live(
+  "a server restored from before a key change gets the current keys in a session signed with former ones",
+  () =>
+    Effect.gen(function* () {
+      const agent = yield* enrolledFolder
+      const sql = yield* SqlClient.SqlClient
+      yield* agent.process(1)
+      for (const _ of [1, 2]) {
+        yield* agent.folder.prepareKeys
+        yield* agent.process(2)
+      }
+      const present = yield* agent.folder.keys
+      yield* sql`UPDATE agents SET sign_key = ${agent.keys.public.sign}, seal_key = ${agent.keys.public.seal},
       next_keys = NULL WHERE id = ${agent.agentId}`
-    yield* agent.process(1)
-    yield* settledOn(agent, present)
+      yield* agent.process(1)
+      yield* settledOn(agent, present)
 
-    // Also while it replaces its keys.
-    const next = yield* agent.folder.prepareKeys
-    yield* sql`UPDATE agents SET sign_key = ${agent.keys.public.sign}, seal_key = ${agent.keys.public.seal},
+      // Also while the agent is replacing its keys.
+      const next = yield* agent.folder.prepareKeys
+      yield* sql`UPDATE agents SET sign_key = ${agent.keys.public.sign}, seal_key = ${agent.keys.public.seal},
       next_keys = NULL WHERE id = ${agent.agentId}`
-    yield* agent.process(3)
-    yield* settledOn(agent, next)
+      yield* agent.process(3)
+      yield* settledOn(agent, next)
 
-    // The server took keys that another process of the agent gave up.
-    const dropped = yield* agent.folder.prepareKeys
-    yield* agent.hello(next, dropped)
-    yield* agent.hello(dropped)
-    yield* agent.folder.dropNextKeys(dropped)
-    yield* agent.process(1)
-    yield* settledOn(agent, next)
+      // The server adopted keys that another process of the agent has dropped.
+      const dropped = yield* agent.folder.prepareKeys
+      yield* agent.hello(next, dropped)
+      yield* agent.hello(dropped)
+      yield* agent.folder.dropNextKeys(dropped)
+      yield* agent.process(1)
+      yield* settledOn(agent, next)
 
-    // None of its keys is known: it is still refused.
-    yield* sql`UPDATE agents SET revoked_at = enrolled_at WHERE id = ${agent.agentId}`
-    expect(yield* Effect.flip(agent.process(1))).toMatchObject({ _tag: "Unauthorised", retry: false })
-  })
+      // None of its keys are known: it is still refused.
+      yield* sql`UPDATE agents SET revoked_at = enrolled_at WHERE id = ${agent.agentId}`
+      expect(yield* Effect.flip(agent.process(1))).toMatchObject({ _tag: "Unauthorised", retry: false })
+    })
 )
 
-plane.live("a refusal unrelated to keys leaves on disk the next keys that the server took", () =>
+plane.live("a refusal unrelated to keys leaves on disk the next keys that the server has adopted", () =>
   Effect.gen(function* () {
     const agent = yield* enrolledFolder
     const sql = yield* SqlClient.SqlClient
@@ -124,7 +126,7 @@ plane.live("a refusal unrelated to keys leaves on disk the next keys that the se
     const weak = { ...machineFacts, isolation: "landlock" } as const
     const refused = (sessions: number, between: Effect.Effect<unknown> = Effect.void) =>
       Effect.map(Effect.flip(agent.process(sessions, between, weak)), ({ _tag }) => expect(_tag).toBe("Rejected"))
-    // The server took them, and the answer was lost.
+    // The server adopted them, and the response was lost.
     const taken = Effect.orDie(Effect.andThen(agent.hello(next), isolation("bubblewrap")))
     yield* refused(2, taken)
     yield* refused(1)
@@ -132,7 +134,7 @@ plane.live("a refusal unrelated to keys leaves on disk the next keys that the se
     yield* agent.process(1)
     yield* settledOn(agent, next)
 
-    // Nor does one that arrives before they are announced.
+    // The same goes for a refusal that arrives before they are announced.
     const later = yield* agent.folder.prepareKeys
     yield* isolation("bubblewrap")
     yield* refused(1)
@@ -147,7 +149,7 @@ plane.live("a refusal unrelated to keys leaves on disk the next keys that the se
 )
 
 plane.live(
-  "what was sealed for the former keys can be opened while any process of the agent holds a Run, and not after",
+  "what was sealed for the former keys can be opened as long as any process of the agent holds a Run, and no longer",
   () =>
     Effect.gen(function* () {
       const agent = yield* enrolledFolder
@@ -176,27 +178,29 @@ plane.live(
     })
 )
 
-plane.live("what was sealed for keys that the server took can be opened before the agent knows that it took them", () =>
-  Effect.gen(function* () {
-    const agent = yield* enrolledFolder
-    const identity = yield* agent.folder.identity
-    if (identity._tag === "None") return yield* Effect.die(new Error("not enrolled"))
-    const { open, opening } = yield* agentParty(identity.value, agent.folder)
-    const purpose = { from: "server:it", to: agent.agentId, runId: "run", fence: 1, kind: "job" }
-    const words = new TextEncoder().encode("for the next keys")
-    const before = yield* sealFor(yield* sealingKey(agent.keys.public.seal), purpose, words)
-    expect((yield* open(purpose, before)).bytes).toEqual(words)
-    const next = yield* agent.folder.prepareKeys
-    const sealed = yield* sealFor(yield* sealingKey(next.public.seal), purpose, words)
-    expect(yield* openSealed(yield* opening, purpose, sealed)).toEqual(words)
-    // The keys that opened the last message are older.
-    expect((yield* open(purpose, sealed)).bytes).toEqual(words)
-    const own = yield* sealFor(yield* sealingKey(agent.keys.public.seal), purpose, words)
-    expect(yield* openSealed(yield* opening, purpose, own)).toEqual(words)
-  })
+plane.live(
+  "what was sealed for keys that the server has adopted can be opened before the agent knows that they were adopted",
+  () =>
+    Effect.gen(function* () {
+      const agent = yield* enrolledFolder
+      const identity = yield* agent.folder.identity
+      if (identity._tag === "None") return yield* Effect.die(new Error("not enrolled"))
+      const { open, opening } = yield* agentParty(identity.value, agent.folder)
+      const purpose = { from: "server:it", to: agent.agentId, runId: "run", fence: 1, kind: "job" }
+      const words = new TextEncoder().encode("for the next keys")
+      const before = yield* sealFor(yield* sealingKey(agent.keys.public.seal), purpose, words)
+      expect((yield* open(purpose, before)).bytes).toEqual(words)
+      const next = yield* agent.folder.prepareKeys
+      const sealed = yield* sealFor(yield* sealingKey(next.public.seal), purpose, words)
+      expect(yield* openSealed(yield* opening, purpose, sealed)).toEqual(words)
+      // The keys that opened the last message are older.
+      expect((yield* open(purpose, sealed)).bytes).toEqual(words)
+      const own = yield* sealFor(yield* sealingKey(agent.keys.public.seal), purpose, words)
+      expect(yield* openSealed(yield* opening, purpose, own)).toEqual(words)
+    })
 )
 
-plane.live("undated keys of an earlier release get a date, and are replaced when they are old by that date", () =>
+plane.live("undated keys from an earlier release get a date, and are replaced once they are old by that date", () =>
   Effect.gen(function* () {
     const agent = yield* enrolledFolder
     const file = join(agent.path, "keys.json")
@@ -217,7 +221,7 @@ plane.live("undated keys of an earlier release get a date, and are replaced when
 )
 
 plane.live(
-  "a session that begins during a key change neither undoes the announcement nor counts for the former keys",
+  "a session that starts during a key change neither undoes the announcement nor counts for the former keys",
   () =>
     Effect.gen(function* () {
       const agent = yield* enrolledFolder
@@ -239,12 +243,12 @@ plane.live(
     })
 )
 
-plane.live("nobody announces the keys of another agent, and an agent whose next keys are refused keeps its own", () =>
+plane.live("nobody can announce another agent's keys, and an agent whose next keys are refused keeps its own", () =>
   Effect.gen(function* () {
     const one = yield* enrolledFolder
     const other = yield* enrolledFolder
     expect(yield* Effect.flip(one.hello(one.keys, other.keys))).toMatchObject({ _tag: "Rejected" })
-    // Somebody put another agent's keys into its folder.
+    // Another agent's keys have been put into its folder.
     writeFileSync(
       join(one.path, "next-keys.json"),
       yield* Effect.promise(() => Bun.file(join(other.path, "keys.json")).text()),

@@ -35,7 +35,7 @@ const plane = suite(farPlane)
 afterAll(plane.dispose)
 
 plane.live(
-  "credentials of a pool are used by the Workspaces that the operator allows, and no value of them is stored here",
+  "a pool's credentials are used by the Workspaces that the operator allows, and none of their values are stored here",
   () =>
     Effect.gen(function* () {
       const { pools } = yield* world
@@ -48,7 +48,7 @@ plane.live(
         providedBy: { pool: PoolName.make(pool), name: "cloud" }
       })
       const created = connections.create(context, request("far"))
-      // The same for a pool that does not exist.
+      // A pool that does not exist is refused the same way.
       const unknown = yield* Effect.flip(connections.create(context, request("nowhere")))
       const early = yield* Effect.flip(created)
       for (const refused of [unknown, early]) {
@@ -91,7 +91,7 @@ plane.live(
       // Nothing is wrong with the Connection itself.
       expect((yield* (yield* ConnectionStore).find(connection.id))?.status).toBe("verified")
       expect((yield* Effect.flip(pools.withhold("far", "cloud", workspaceId))).code).toBe("not_found")
-      // A Workspace that lost the pool does not regain its credentials with it.
+      // A Workspace that has lost the pool does not regain its credentials along with it.
       yield* pools.provide("far", "cloud", workspaceId)
       yield* pools.unassign("far", workspaceId)
       expect((yield* Effect.flip(pools.provide("far", "cloud", workspaceId))).code).toBe("failed_precondition")
@@ -102,7 +102,7 @@ plane.live(
 )
 
 plane.live(
-  "Outputs of an apply whose agent was lost are private if only the pool knows which secrets they may repeat",
+  "Outputs of an apply whose agent was lost are private if only the pool knows which secrets they might repeat",
   () =>
     Effect.gen(function* () {
       const { enrolled, pools } = yield* world
@@ -136,7 +136,7 @@ plane.live(
 const credentials = (letter: string) => [{ name: "cloud", mark: letter.repeat(43) }]
 const provided = { provided: ["cloud"] }
 
-/** A plan that an agent made with these, and that waits. */
+/** A plan that an agent made with these credentials and that is waiting for approval. */
 const plannedWith = Effect.fnUntraced(function* (agent: TestAgent, branch: string, letter: string) {
   const id = yield* begun(branch)
   const { offer } = yield* offerTo(agent)
@@ -154,7 +154,7 @@ const standing = Effect.fnUntraced(function* (planId: RunId) {
   return run
 })
 
-plane.live("a plan is void once no agent has the credentials any more that it was made with", () =>
+plane.live("a plan is void once no agent has the credentials it was made with any more", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const sql = yield* SqlClient.SqlClient
@@ -164,12 +164,12 @@ plane.live("a plan is void once no agent has the credentials any more that it wa
     const { planId } = yield* plannedWith(one, "replaced", "a")
     const waiting = { status: "waiting_approval", reason: null }
     expect(yield* standing(planId)).toEqual(waiting)
-    // Having only the database does not help to try values.
+    // Access to the database alone does not help anyone to try values.
     const kept = yield* sql`SELECT mark FROM agent_provided_marks UNION ALL SELECT provided_marks FROM run_plans`
     expect(JSON.stringify(kept)).not.toContain("aaaa")
     yield* one.hello([], { marks: credentials("b") })
     expect(yield* standing(planId)).toEqual(waiting)
-    // An agent that says nothing of its credentials may have the same; an earlier release says nothing.
+    // An agent that does not report its credentials may have the same ones; an earlier release reports none.
     yield* two.hello()
     yield* (yield* ProvidedMarks).voidReplaced
     expect(yield* standing(planId)).toEqual(waiting)
@@ -186,21 +186,21 @@ plane.live("a plan is void once no agent has the credentials any more that it wa
 )
 
 plane.live(
-  "a plan is not voided by what its agent reported before it was made, and remains valid while its agent is away",
+  "a plan is not voided by what its agent reported beforehand, and remains valid while its agent is away",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
       const { voidReplaced } = yield* ProvidedMarks
       const agent = yield* enrolled(provided)
       yield* agent.hello([], { marks: credentials("a") })
-      // Replaced between its last session and the plan.
+      // Replaced between the agent's last session and the plan.
       const { planId } = yield* plannedWith(agent, "newer", "b")
       yield* voidReplaced
       expect((yield* standing(planId))?.status).toBe("waiting_approval")
       yield* agent.hello([], { marks: [] })
       yield* voidReplaced
       expect((yield* standing(planId))?.status).toBe("waiting_approval")
-      // Another one has others, and this one is gone for good.
+      // Another agent has different ones, and this one is gone for good.
       const other = yield* enrolled(provided)
       yield* other.hello([], { marks: credentials("c") })
       yield* agent.hello([], { marks: credentials("b") })
@@ -213,7 +213,7 @@ plane.live(
     })
 )
 
-plane.live("a plan that ends late does not bring back the credentials that its agent has no more", () =>
+plane.live("a plan that ends late does not bring back credentials that its agent no longer has", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const { voidReplaced } = yield* ProvidedMarks
@@ -234,7 +234,7 @@ plane.live("a plan that ends late does not bring back the credentials that its a
 )
 
 plane.live(
-  "a plan does not wait for an agent that has been silent for an hour where another one has new credentials",
+  "a plan does not wait for an agent that has been silent for an hour if another one has new credentials",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -250,7 +250,7 @@ plane.live(
         needs.of(apply.id),
         Option.match({ onNone: () => "none", onSome: (need) => need.holders })
       )
-      // It left without being revoked, as an instance of an autoscaling group does.
+      // It left without being revoked, as an instance in an autoscaling group does.
       yield* presence.left(old.agentId)
       yield* after(3500, presence.heard(other.agentId))
       expect(yield* after(3500, holders)).toEqual([old.agentId])
@@ -267,7 +267,7 @@ plane.live(
     })
 )
 
-plane.live("an apply goes to an agent with the credentials of its plan where another one has new ones", () =>
+plane.live("an apply goes to an agent with its plan's credentials if another agent has new ones", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const [one, two] = [yield* enrolled(provided), yield* enrolled(provided)]
@@ -280,7 +280,7 @@ plane.live("an apply goes to an agent with the credentials of its plan where ano
     const { offer } = yield* offerTo(one)
     expect(offer.runId).toBe(apply.id)
     yield* one.as(one.client.Decline({ runId: offer.runId, fence: offer.fence, reason: "for the next one" }))
-    // Nobody has them any more: whoever takes it says why it is not applied.
+    // No agent has these credentials any more: whichever takes the offer says why it is not applied.
     yield* one.hello([], { marks: credentials("c") })
     expect((yield* offerTo(two)).offer.runId).toBe(apply.id)
   })

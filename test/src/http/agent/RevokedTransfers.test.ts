@@ -14,7 +14,7 @@ import { digestOf, type TestAgent } from "../support/TestAgent.ts"
 const plane = suite(farPlane)
 afterAll(plane.dispose)
 
-/** More than the buffers of both ends of a connection hold. */
+/** More than fits into the buffers at both ends of a connection. */
 const largeBytes = 16 * 1024 * 1024
 const large = randomBytes(largeBytes).toString("base64")
 
@@ -32,7 +32,7 @@ const ends = [
   }
 ]
 
-/** An agent that holds a Run, and another one. */
+/** An agent that holds a Run, and a second agent. */
 const holding = Effect.fnUntraced(function* (branch: string, files: Readonly<Record<string, string>> = {}) {
   const { enrolled, origin } = yield* world
   const agent = yield* enrolled()
@@ -60,7 +60,7 @@ const holding = Effect.fnUntraced(function* (branch: string, files: Readonly<Rec
 })
 
 plane.live(
-  "a download ends in the middle when its agent is revoked",
+  "a download is cut off midway when its agent is revoked",
   () =>
     Effect.gen(function* () {
       const { agent, head, offer, other, socket } = yield* holding("download", { "large.txt": large })
@@ -115,7 +115,7 @@ for (const [index, { end, how }] of ends.entries()) {
         const blobs = yield* AgentBlobs
         yield* eventually(blobs.receivedAt(claim), (at) => at > 0)
         yield* revoked(other)
-        // Its first check is over by then: another agent's end does not concern it.
+        // By then its first check is over: the end of another agent does not affect it.
         expect((yield* agent.get(claim, "plan_file", digestOf(bytes))).status).toBe(404)
         expect(answer).toBe("")
         yield* end(agent)

@@ -3,7 +3,7 @@ import { OpenApi } from "effect/http-api"
 import { SvcApi } from "../../../../schema/api/SvcApi.ts"
 import { world } from "./World.ts"
 
-/** The part of JSON Schema used by the document. */
+/** The part of JSON Schema that the document uses. */
 export interface JsonSchema {
   readonly $ref?: string
   readonly type?: string | ReadonlyArray<string>
@@ -128,7 +128,7 @@ export const exampleOf = (given: JsonSchema, name = ""): Schema.Json => {
   }
 }
 
-/** Every operation of the document, with the route's path as spelled by the router. */
+/** Every operation in the document, with the route's path as the router spells it. */
 export const operations: ReadonlyArray<{
   readonly method: string
   readonly path: string
@@ -146,7 +146,7 @@ export const bodySchema = (operation: Operation): JsonSchema | undefined => {
   return content?.schema
 }
 
-/** A body that the route's schema admits; `undefined` when there is none. */
+/** A body that the route's schema admits; `undefined` if it takes none. */
 export const exampleBody = (method: string, path: string): Schema.Json | undefined => {
   const found = operations.find((known) => known.method === method && known.path === path)
   const schema = found === undefined ? undefined : bodySchema(found.operation)

@@ -17,13 +17,13 @@ const forms: ReadonlyArray<ReadonlyArray<object>> = [
   Array.from({ length: 4 }, () => file("state", ""))
 ]
 
-/** Files within messages that are not what the protocol says. */
+/** Files within messages that violate the protocol. */
 export const malformedFiles = (say: (scene: Scene, files: ReadonlyArray<object>) => object): ReadonlyArray<Malformed> =>
   forms.map((files) => (scene: Scene) => say(scene, files))
 
 const failure = { reason: "killed", phase: "plan", message: "x", diagnostics: [], sandboxKilled: false }
 
-/** How a plan failed, as an agent says it. */
+/** How a plan failed, as reported by an agent. */
 export const failedPlan = { kind: "plan", status: "failed", failure: { _tag: "RunnerFailure", ...failure } }
 
 const stateOf = Effect.fnUntraced(function* ({ held, honest }: Scene, serial: number) {
@@ -31,7 +31,7 @@ const stateOf = Effect.fnUntraced(function* ({ held, honest }: Scene, serial: nu
   return { kind: "state" as const, digest: digestOf(bytes), bytes }
 })
 
-/** What an agent may lie with the files that its checkpoints carry. */
+/** Ways in which an agent may lie with the files that its checkpoints carry. */
 export const carriedStates: ReadonlyArray<Lie> = [
   {
     name: "of another's Run, with the state in the message",
@@ -58,7 +58,7 @@ export const carriedStates: ReadonlyArray<Lie> = [
   }
 ]
 
-/** What an agent may lie with the files and the report that its result carries. */
+/** Ways in which an agent may lie with the files and the report that its result carries. */
 export const carriedResults: ReadonlyArray<Lie> = [
   {
     name: "of another's Run, with its files and its last report in the message",
@@ -88,13 +88,13 @@ export const carriedResults: ReadonlyArray<Lie> = [
       yield* refused(say([{ kind: "state", digest: outcome, bytes }], outcome), "Rejected")
       yield* refused(say([{ kind: "outcome", digest: outcome, bytes }], digest), "Rejected")
       yield* refused(say([{ kind: "outcome", digest, bytes }], digest), "Rejected")
-      // One more than it names; without that one, its reports would be missed.
+      // One file more than the result names; without that file, only its reports would be missing.
       const ended = yield* liar.carried(own, "outcome", text(JSON.stringify(failedPlan)))
       const more = { kind: "state" as const, digest: outcome, bytes }
       const late = { ...own, lastBatch: 99, outcome: ended.digest }
       yield* refused(liar.as(liar.client.Result({ ...late, files: [ended, more] })), "Rejected")
       yield* refused(liar.as(liar.client.Result({ ...late, files: [ended] })), "Busy")
-      // Of another kind than the Run is.
+      // Of a different kind than the Run.
       yield* refused(say([{ kind: "outcome", digest: outcome, bytes }], outcome), "Rejected")
       const elsewhere = yield* liar.sealed(held, "outcome", apply)
       const other = digestOf(elsewhere)

@@ -15,7 +15,7 @@ import { temporaryFolder } from "../../../support/TemporaryFolder.ts"
 import { world } from "./FarPlane.ts"
 import { agentClient, machineFacts } from "./TestAgent.ts"
 
-/** An enrolled agent as a folder on disk, and what its processes do with it, each as if just started. */
+/** An enrolled agent as a folder on disk, and the actions of its processes, each as if just started. */
 export const enrolledFolder = Effect.gen(function* () {
   const { origin, pools } = yield* world
   const path = join(yield* temporaryFolder, "agent")
@@ -36,7 +36,7 @@ export const enrolledFolder = Effect.gen(function* () {
   })
   const { agentId, installationId } = enrolled
 
-  /** Begins this many sessions in one process. */
+  /** Starts this many sessions in one process. */
   const process = (sessions: number, between: Effect.Effect<unknown> = Effect.void, facts: AgentFacts = machineFacts) =>
     inFolder(
       Effect.gen(function* () {
@@ -65,7 +65,7 @@ export const enrolledFolder = Effect.gen(function* () {
       })
     )
 
-  /** A first message that is signed by these keys. */
+  /** A first message signed with these keys. */
   const hello = Effect.fnUntraced(function* (signer: StoredKeys, next?: StoredKeys) {
     const { nonce } = yield* client.Challenge({ agentId })
     const nextKeys = next?.public
@@ -81,7 +81,7 @@ export const enrolledFolder = Effect.gen(function* () {
     })
   })
 
-  /** A first message that is signed by these keys, and what happens between its proof and its record. */
+  /** A first message signed with these keys, and an effect that runs between its proof and its record. */
   const slowHello = Effect.fnUntraced(function* (signer: StoredKeys, meanwhile: Effect.Effect<unknown>) {
     const slowKeys = Layer.effect(
       ServerKeys,
@@ -103,7 +103,7 @@ export const enrolledFolder = Effect.gen(function* () {
   return { agentId, atServer, folder, hello, keys, path, process, slowHello }
 })
 
-/** Both sides have exactly these keys, and the former ones open no session. */
+/** Both sides have exactly these keys, and the former ones cannot start a session. */
 export const settledOn = Effect.fnUntraced(function* (
   { atServer, folder, hello, keys }: Effect.Success<typeof enrolledFolder>,
   next: StoredKeys

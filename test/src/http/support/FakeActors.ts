@@ -57,10 +57,10 @@ import { Authenticator } from "../../../../src/http/authorization/Authenticator.
 import type { RunId } from "../../../../schema/records/Ids.ts"
 import { principals } from "./World.ts"
 
-/** The actors behind the HTTP face: every call is recorded and refused in a way that no validation would. */
+/** The actors behind the HTTP face: every call is recorded and refused in a way that validation never would. */
 export const reached = new ApiError({ code: "run_conflict", message: "An actor was reached." })
 
-/** The message of a defect; it belongs only in the log. */
+/** The message of a defect, which belongs only in the log. */
 export const defectText = "internal detail: password=hunter2"
 
 // The fake reports which delivery arrived, not a Run.
@@ -236,7 +236,7 @@ const authenticator = Layer.succeed(Authenticator, {
   host: () => Effect.fail(new ApiError({ code: "unauthenticated", message: "The account is unknown." }))
 })
 
-/** No pool: the paths of agents do not exist. */
+/** No pool, so the agents' paths do not exist. */
 const agents = Layer.mergeAll(
   Layer.mock(Pools)({ exist: Effect.succeed(false) }),
   Layer.succeed(WorkspacePools, { pools: refuse, agents: refuse }),

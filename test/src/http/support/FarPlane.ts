@@ -24,14 +24,14 @@ const policy: OperatorConfigsShape = {
 }
 const inForce: { -readonly [Field in keyof OperatorConfigsShape]: OperatorConfigsShape[Field] } = policy
 
-/** A control plane whose Runs go to the agents of a pool. */
+/** A control plane whose Runs go to the agents in a pool. */
 export const farPlane = AgentServer.layer.pipe(
   Layer.provide(AuthorityChanges.layer),
   Layer.provideMerge(testPlane({ runner: pureRunner(pureModules()) })),
   Layer.provide(Layer.succeed(OperatorConfigs, inForce))
 )
 
-/** The process's monotonic clock, this many seconds ahead. */
+/** Runs the effect with the process's monotonic clock this many seconds ahead. */
 export const after = <A, E, R>(seconds: number, effect: Effect.Effect<A, E, R>) =>
   Effect.clockWith((clock) => {
     const nanos = BigInt(seconds) * 1_000_000_000n
@@ -43,7 +43,7 @@ export const after = <A, E, R>(seconds: number, effect: Effect.Effect<A, E, R>) 
 
 export const text = (words: string) => new TextEncoder().encode(words)
 
-/** The state that the apply of a test makes, as the tool would write it. */
+/** The state that a test's apply creates, as the tool would write it. */
 export const stateFile = (serial: number) =>
   text(
     JSON.stringify({
@@ -65,7 +65,7 @@ export const evidence = {
   diagnostics: []
 }
 
-/** An agent's report about an apply, whatever it really left. */
+/** An agent's report about an apply, whatever it actually left behind. */
 export const appliedResult = (
   serial: number,
   outputs: Extract<JobResult, { readonly kind: "apply"; readonly status: "ended" }>["outcome"]["outputs"] = []
@@ -85,7 +85,7 @@ export const appliedResult = (
   }
 })
 
-/** What the plans of a test are bound to. */
+/** The credentials that a test's plans are bound to. */
 const planBinding: PlanSecrets["provided"] = [{ name: "cloud", digest: "digest-of-the-plan" }]
 
 export const world = Effect.gen(function* () {
@@ -106,7 +106,7 @@ export const world = Effect.gen(function* () {
   return { origin, pools, enrolled }
 })
 
-/** Begins an install; its plan waits for an agent. */
+/** Starts an install; its plan waits for an agent. */
 export const begun = Effect.fnUntraced(function* (branch: string, more: Readonly<Record<string, string>> = {}) {
   const { commit, context, workspaceId } = yield* TestPlane
   yield* commit(branch, { ...pureModule, ...more })
@@ -133,7 +133,7 @@ export const offerTo = Effect.fnUntraced(function* (agent: TestAgent) {
   }
 })
 
-/** Executes a plan as the agent of a test. */
+/** Executes a plan as the test's agent. */
 export const planOn = Effect.fnUntraced(function* (agent: TestAgent, offer: Offer, provided = planBinding) {
   const job = yield* agent.planJob(offer)
   yield* agent.as(agent.client.Accept(offer))
@@ -145,7 +145,7 @@ export const planOn = Effect.fnUntraced(function* (agent: TestAgent, offer: Offe
       { kind: "line" as const, at, phase: "plan" as const, stream: "stdout" as const, text: "planning\u001b[31m" }
     ]
   }
-  // Each message is sent twice, as if its answer had been lost.
+  // Each message is sent twice, as if its response had been lost.
   for (const _ of [1, 2]) {
     expect(yield* agent.as(agent.client.Report({ runId: offer.runId, fence: offer.fence, batch }))).toEqual({
       acknowledged: 1
@@ -154,7 +154,7 @@ export const planOn = Effect.fnUntraced(function* (agent: TestAgent, offer: Offe
   const planned = text(`plan of ${offer.runId}`)
   const planFile = yield* agent.put(offer, "plan_file", planned)
   yield* agent.finish(
-    // Except the offer: it names the state that the plan began with.
+    // Not the whole offer: that also names the state that the plan started from.
     { runId: offer.runId, fence: offer.fence },
     {
       kind: "plan",
@@ -191,7 +191,7 @@ export const approvedApply = Effect.fnUntraced(function* (id: InstallPlanId) {
   return { capsuleId: install.capsuleId, apply: (yield* runs.apply(context, plan.id, undefined)).value }
 })
 
-/** A Capsule whose apply an agent has started. */
+/** A Capsule whose apply has been started by an agent. */
 export const applyingOn = Effect.fnUntraced(function* (agent: TestAgent, branch: string) {
   const id = yield* begun(branch)
   const { offer } = yield* offerTo(agent)

@@ -23,15 +23,15 @@ export interface Claim {
   readonly fence: number
 }
 
-/** Two agents of one pool, each with a Run of its own, and one of another pool. */
+/** Two agents in one pool, each with a Run of its own, and one in another pool. */
 export interface Scene {
   readonly honest: TestAgent
-  /** For an apply that was started. */
+  /** For an apply that has been started. */
   readonly held: Claim
   /** What the honest agent has uploaded or may fetch, by kind. */
   readonly digests: Readonly<Record<Kind, string>>
   readonly liar: TestAgent
-  /** For a plan that the liar accepted. */
+  /** For a plan that the liar has accepted. */
   readonly own: Claim
   readonly stranger: TestAgent
 }
@@ -49,7 +49,7 @@ export const lineOf = (words: string) => ({
 export const refused = <A, E, R>(told: Effect.Effect<A, E, R>, tag: string) =>
   Effect.map(Effect.flip(told), (refusal) => expect(refusal).toMatchObject({ _tag: tag }))
 
-/** Addresses in the other agent's claim, under an old fence, and of nobody's Run. */
+/** Claims that the liar does not hold: the other agent's, one with an old fence, and some that no Run has. */
 export const notOwn = ({ held, own }: Scene): ReadonlyArray<Claim> => [
   held,
   { ...held, fence: held.fence - 1 },
@@ -80,7 +80,7 @@ export interface Lie {
 }
 
 export interface Told {
-  /** Payloads that do not fit the protocol, or are beyond its limits. */
+  /** Payloads that do not fit the protocol or exceed its limits. */
   readonly malformed: ReadonlyArray<(scene: Scene) => object>
   readonly lies: ReadonlyArray<Lie>
 }

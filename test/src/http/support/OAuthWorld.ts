@@ -93,7 +93,7 @@ export class OAuthWorld extends Context.Service<
     readonly pliant: PliantServer
     readonly other: PliantServer
     readonly reference: string
-    /** This service as another installation's authorization server. */
+    /** This service acting as another installation's authorization server. */
     readonly ours: Served
   }
 >()("test/http/OAuthWorld") {
@@ -175,7 +175,7 @@ export class OAuthWorld extends Context.Service<
   ).pipe(Layer.provideMerge(platform))
 }
 
-/** Starts at a helper; returns where the browser is redirected. */
+/** Starts an authorization at a helper; returns where the browser is redirected. */
 export const begun = Effect.fnUntraced(function* (helperId: string, more: Readonly<Record<string, unknown>> = {}) {
   const { owner, workspaceId } = yield* OAuthWorld
   const started = yield* owner.post(`/api/v1/connections/oauth/${helperId}/start`, { workspaceId, ...more })
@@ -184,6 +184,6 @@ export const begun = Effect.fnUntraced(function* (helperId: string, more: Readon
   return { authorizationUrl: String(authorizationUrl), connectionId: String(connectionId) }
 })
 
-/** The other server's answer, delivered by a person's browser. */
+/** The other server's response, delivered by a person's browser. */
 export const returned = (person: Person, helperId: string, answer: URLSearchParams, accept = "application/json") =>
   person.send(`${callbackOf(helperId)}?${answer.toString()}`, { headers: { accept, "sec-fetch-site": "cross-site" } })

@@ -16,7 +16,7 @@ import { seed, world } from "./World.ts"
 const at = "2026-01-01T00:00:00.000Z"
 const times = { created_at: at, updated_at: at }
 
-/** People in addition to those of the world: one per role in Workspace A, and an operator who belongs to none. */
+/** People in addition to those in the test world: one per role in Workspace A, and an operator who belongs to no Workspace. */
 const extras = {
   admin: `usr_${"d".repeat(24)}`,
   member: `usr_${"m".repeat(24)}`,
@@ -34,7 +34,7 @@ const seedExtras = Effect.gen(function* () {
   }
 })
 
-/** The issuer URL of the matrix. */
+/** The matrix's issuer URL. */
 const issuer = "http://svc.example.test"
 const resource = "https://api.example.com"
 const callback = "https://rp.example.com/cb"
@@ -54,7 +54,7 @@ const clients = StaticClients.layer({
   resource_servers: [{ resource, scopes: ["api.use"] }]
 })
 
-/** The issuer whose tokens the matrix presents, over the accounts of the matrix. */
+/** The issuer whose tokens the matrix presents, on top of the matrix's accounts. */
 export const matrixIssuer = oidcServices.pipe(
   Layer.provideMerge(clients),
   Layer.provideMerge(Layer.succeed(IssuerSettings, { issuer, refreshReuseGrace: Duration.zero })),
@@ -62,7 +62,7 @@ export const matrixIssuer = oidcServices.pipe(
   Layer.provide(Layer.succeed(References.MinimumLogLevel, "None"))
 )
 
-/** What the issuer grants a client for a consenting person. */
+/** What the issuer grants a client on behalf of a consenting person. */
 export const granted = Effect.fnUntraced(function* (
   subject: string,
   scopes: ReadonlyArray<string>,
@@ -98,7 +98,7 @@ const bearer = (secret: Redacted.Redacted | string): Credential => ({
   authorization: `Bearer ${typeof secret === "string" ? secret : Redacted.value(secret)}`
 })
 
-/** Headers of every kind of caller, by name, over real accounts. */
+/** Headers for every kind of caller, by name, on top of real accounts. */
 export class Principals extends Context.Service<Principals, ReadonlyMap<string, Credential>>()("test/http/Principals") {
   static readonly layer = Layer.effect(
     Principals,

@@ -6,7 +6,7 @@ import { reached } from "./FakeActors.ts"
 
 const refuse = () => Effect.fail(reached)
 
-/** The routes of Workspaces, without actors. */
+/** The Workspace routes, without actors. */
 export const fakeWorkspaces = HttpApiBuilder.group(SvcApi, "workspaces", (handlers) =>
   handlers.handleAll({
     inventory: refuse,
@@ -41,12 +41,12 @@ export const fakeWorkspaces = HttpApiBuilder.group(SvcApi, "workspaces", (handle
   })
 ).pipe(Layer.provide(apiMiddleware))
 
-/** The routes of single members, without actors. */
+/** The routes for single members, without actors. */
 export const fakeMembers = HttpApiBuilder.group(SvcApi, "members", (handlers) =>
   handlers.handleAll({ departure: refuse, tokens: refuse, createToken: refuse, revokeToken: refuse })
 ).pipe(Layer.provide(apiMiddleware))
 
-/** The routes of invitations, without actors. */
+/** The invitation routes, without actors. */
 export const fakeInvitations = HttpApiBuilder.group(SvcApi, "invitations", (handlers) =>
   handlers.handleAll({
     list: refuse,
@@ -58,7 +58,7 @@ export const fakeInvitations = HttpApiBuilder.group(SvcApi, "invitations", (hand
   })
 ).pipe(Layer.provide(apiMiddleware))
 
-/** The routes of teams and rules of approval, without actors. */
+/** The routes for teams and approval rules, without actors. */
 const fakeTeams = HttpApiBuilder.group(SvcApi, "teams", (handlers) =>
   handlers.handleAll({ list: refuse, create: refuse, update: refuse, remove: refuse })
 ).pipe(Layer.provide(apiMiddleware))

@@ -47,7 +47,7 @@ const landing = "connections.finishOAuth"
 
 export type RequestKind = "sound" | "broken"
 
-/** A request that the route would accept, or the same with a fault that only validation can see. */
+/** A request that the route would accept, or the same request with a fault that only validation can see. */
 const requestOf = (route: Route, kind: RequestKind) => {
   const path = route.path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? "helper")
   const query = [
@@ -97,12 +97,12 @@ const settle = (route: Route, kind: RequestKind, status: number, code: string): 
   // Another site controls the query, so no query is invalid.
   if (route.name === landing && status === 501) return "ok"
   if (kind === "broken") return status === 400 && code === "invalid_request" ? "ok" : `${status}`
-  // For personal records, an unknown id is not found.
+  // For personal records, an unknown id means not found.
   if (route.rule.kind === "account" && status === 404) return "ok"
   return admitted.has(status) && code !== "failed_precondition" ? "ok" : `${status}`
 }
 
-/** The application's answer to the caller: `ok` if admitted, otherwise the status and its code. */
+/** The application's response to the caller: `ok` if admitted, otherwise the status and its code. */
 export const verdictOf = Effect.fnUntraced(function* (
   route: Route,
   kind: RequestKind,

@@ -10,7 +10,7 @@ import { begun, offerTo, world } from "./FarPlane.ts"
 import { greeting, notOwn, refused, type Tag, type Told } from "./LieScene.ts"
 import { testAgent } from "./TestAgent.ts"
 
-/** What an agent may lie about before it holds a Run. */
+/** Ways in which an agent may lie before it holds a Run. */
 export const sessionLies = {
   Challenge: {
     malformed: [() => ({ agentId: "agt_../../x" }), () => ({})],
@@ -50,7 +50,7 @@ export const sessionLies = {
             "Unauthorised"
           )
           const sql = yield* SqlClient.SqlClient
-          // A secret is stored as its digest only.
+          // Only the digest of a secret is stored.
           const [row] = yield* sql<{ row: string }>`SELECT json_array(id, pool, secret_hash) AS row
             FROM agent_enrolment_tokens WHERE id = ${id}`
           expect(row?.row).not.toContain(Redacted.value(secret))
@@ -182,7 +182,7 @@ export const sessionLies = {
           for (const claim of taken) {
             yield* hoarder.finish(claim, { kind: "plan", status: "failed", failure: stopped }, { lastBatch: 0 })
           }
-          // Its results free the places.
+          // Delivering its results frees its slots.
           const { offer: last } = yield* offerTo(hoarder)
           expect(last.runId).toBe(offer.runId)
           const { offer: rest } = yield* offerTo(other)

@@ -30,7 +30,7 @@ type Claim = typeof RunClaim.Type
 type Offer = typeof JobOffer.Type
 type Kind = Exclude<typeof BlobKind.Type, "snapshot">
 
-/** The routes of agents over the plane under test, on a port of their own. */
+/** The agent routes over the plane under test, on a port of their own. */
 export class AgentServer extends Context.Service<AgentServer, { readonly origin: string }>()("test/AgentServer") {
   static readonly layer = Layer.effect(
     AgentServer,
@@ -85,7 +85,7 @@ export const machineFacts: AgentFacts = {
   draining: false
 }
 
-/** What an agent says, without saying who it is. */
+/** What an agent says, without saying which agent it is. */
 export const agentClient = Effect.fnUntraced(function* (origin: string) {
   const protocol = yield* Layer.build(
     RpcClient.layerProtocolHttp({
@@ -96,7 +96,7 @@ export const agentClient = Effect.fnUntraced(function* (origin: string) {
   return yield* RpcClient.make(AgentProtocol, { disableTracing: true }).pipe(Effect.provide(protocol))
 })
 
-/** An agent that sends what a test tells it to. */
+/** An agent that sends whatever a test tells it to. */
 export const testAgent = Effect.fnUntraced(function* (
   origin: string,
   token: Redacted.Redacted,
@@ -161,7 +161,7 @@ export const testAgent = Effect.fnUntraced(function* (
       return { status: response.status, text: await response.text() }
     })
 
-  /** Sends a message; the connection can be cut before the answer. */
+  /** Sends a message; the connection can be cut before the response. */
   const cuttable = (tag: string, payload: unknown) =>
     Effect.sync(() => {
       const line = new AbortController()
@@ -241,7 +241,7 @@ export const testAgent = Effect.fnUntraced(function* (
     const digest = digestOf(bytes)
     const half = Math.floor(bytes.length / 2)
     yield* send(claim, kind, digest, bytes.subarray(0, half), 0, bytes.length)
-    // The answer to the first part was lost: the whole blob is sent again.
+    // The response to the first part was lost, so the whole blob is sent again.
     const response = yield* send(claim, kind, digest, bytes, 0, bytes.length)
     const stored = yield* decodeStored(yield* Effect.promise(() => response.json()))
     if (!stored.complete) return yield* Effect.die(new Error(`${kind} is not complete`))
@@ -275,7 +275,7 @@ export const testAgent = Effect.fnUntraced(function* (
     const outcome = yield* put(held, "outcome", yield* outcomeOf(result))
     const message = { ...held, outcome, ...more }
     yield* as(client.Result(message))
-    // The answer was lost: the message is repeated.
+    // The response was lost, so the message is repeated.
     yield* as(client.Result(message))
   })
 

@@ -28,7 +28,7 @@ export interface Closed {
   readonly reason: string
 }
 
-/** A WebSocket client: what it received, in order, and how it was closed. */
+/** A WebSocket client: what it has received, in order, and how it was closed. */
 export interface TestSocket {
   readonly received: ReadonlyArray<string>
   /** Waits until `count` messages have arrived. */
@@ -72,7 +72,7 @@ export const openSocket = Effect.fn("openSocket")(function* (path: string, heade
   return opened
 })
 
-/** A subscriber that upgrades and then never reads. */
+/** A subscriber that upgrades the connection and then never reads. */
 export const openStalled = Effect.fn("openStalled")(function* (path: string, headers: Record<string, string>) {
   const { port } = yield* TestServer
   const lines = Object.entries({
@@ -96,7 +96,7 @@ export const openStalled = Effect.fn("openStalled")(function* (path: string, hea
   )
 })
 
-/** The status with which the server refused an upgrade, or 101. */
+/** The status with which the server refused an upgrade; 101 if it accepted. */
 export const upgradeStatus = Effect.fn("upgradeStatus")(function* (path: string, headers: Record<string, string>) {
   const { url } = yield* TestServer
   const response = yield* Effect.promise((signal) =>

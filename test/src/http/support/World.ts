@@ -62,7 +62,7 @@ const session = (subject: string): Principal => ({
   credentialId: `ses_${subject}`,
   subject,
   scopes: "all",
-  // Confirmed, whatever the clock of a test says.
+  // Confirmed, whatever a test's clock says.
   confirmedAt: Number.MAX_SAFE_INTEGER
 })
 

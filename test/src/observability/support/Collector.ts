@@ -25,7 +25,7 @@ const Traces = Schema.fromJsonString(
 
 const decodeTraces = Schema.decodeEffect(Traces)
 
-/** A collector on loopback, for the Scope. */
+/** A collector on loopback, open for the Scope. */
 export const collector = Effect.gen(function* () {
   const received: Array<{ readonly path: string; readonly body: string }> = []
   const origin = yield* fetchServer(async (request) => {
@@ -38,7 +38,7 @@ export const collector = Effect.gen(function* () {
   return {
     origin,
     bodies,
-    /** Everything ever sent, as text. */
+    /** Everything that has been sent, as text. */
     everything: () => received.map(({ body }) => body).join("\n"),
     spans: Effect.suspend(() => Effect.forEach(bodies("/v1/traces"), (body) => decodeTraces(body))).pipe(
       Effect.map((decoded) =>

@@ -9,10 +9,10 @@ const page = new URL("../../../../docs/operations.md", import.meta.url)
 const other = "65534"
 const isRoot = process.getuid?.() === 0
 
-/** The prefix that runs a command as another user, where this process may do that. */
+/** The prefix that runs a command as another user, if this process is allowed to. */
 const asOther = isRoot ? `setpriv --reuid ${other} --regid ${other} --clear-groups ` : ""
 
-/** The commands of a marked block of the operations page. */
+/** The commands from a marked block on the operations page. */
 export const documentedCommands = Effect.fnUntraced(function* (name: string) {
   const files = yield* FileSystem.FileSystem
   const text = yield* files.readFileString(page.pathname)
@@ -20,7 +20,7 @@ export const documentedCommands = Effect.fnUntraced(function* (name: string) {
   return block ?? (yield* Effect.die(new Error(`The operations page has no block "${name}"`)))
 })
 
-/** A folder of programs with the `svc` of this tree. */
+/** A folder of programs containing this tree's `svc`. */
 export const programs = Effect.fnUntraced(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   yield* files.makeDirectory(folder)
@@ -29,14 +29,14 @@ export const programs = Effect.fnUntraced(function* (folder: string) {
 })
 
 export interface Machine {
-  /** Takes the place of `/`. */
+  /** Stands in for `/`. */
   readonly root: string
   readonly programs: string
-  /** Whether its user `svc` differs from this process's. */
+  /** Whether the machine's `svc` user differs from the user of this process. */
   readonly isForeign: boolean
 }
 
-/** The same commands for a folder that takes the place of `/`, and a user that exists here. */
+/** The same commands for a folder that stands in for `/` and a user that exists here. */
 const translated = (commands: string, { isForeign, root }: Machine) => {
   const isOther = isForeign && isRoot
   return commands
@@ -46,7 +46,7 @@ const translated = (commands: string, { isForeign, root }: Machine) => {
     .replaceAll(/ \/(srv|var)\//g, ` ${root}/$1/`)
 }
 
-/** Runs commands of the page; their output and the exit code of the first that failed. */
+/** Runs commands from the page; returns their output and the exit code of the first that failed. */
 export const runDocumented = Effect.fnUntraced(function* (commands: string, machine: Machine) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const handle = yield* spawner.spawn(

@@ -71,10 +71,10 @@ const furnished = Effect.gen(function* () {
   return { ada, bob, workspaceId, connectionId: connection.id, token, session }
 })
 
-/** Alongside a server in this process, a command prints to the console that both share. */
+/** Alongside an in-process server, a command prints to the console that both share. */
 const lastLine = (text: string) => text.split("\n").at(-1) ?? ""
 
-/** A restored installation, with its server not yet started. */
+/** A restored installation whose server has not been started yet. */
 export const restoredWith = Effect.fnUntraced(function* <A, E, R>(more: (url: string) => Effect.Effect<A, E, R>) {
   const files = yield* FileSystem.FileSystem
   const root = yield* folder

@@ -10,10 +10,10 @@ import { secret } from "./IssuerFixture.ts"
 const modules = "/usr/lib/apache2/modules"
 const program = "/usr/sbin/apache2"
 
-/** As Debian packages them: apache2-bin and libapache2-mod-auth-openidc. */
+/** As packaged by Debian: apache2-bin and libapache2-mod-auth-openidc. */
 export const hasApache = existsSync(program) && existsSync(`${modules}/mod_auth_openidc.so`)
 
-/** A loopback address that was free a moment ago. Apache cannot be asked which port it got. */
+/** A loopback address that was free a moment ago. There is no way to ask Apache which port it got. */
 export const freeOrigin = Effect.scoped(fetchServer(() => new Response()))
 
 const claims = ["sub", "name", "preferred_username", "email", "email_verified", "groups"] as const
@@ -58,7 +58,7 @@ OIDCPassClaimsAs environment
 </Location>
 `
 
-/** Apache with mod_auth_openidc as a client of the issuer, until the Scope closes. */
+/** Apache with mod_auth_openidc as a client of the issuer, running until the Scope closes. */
 export const apacheAt = Effect.fnUntraced(function* (issuer: string, origin: string) {
   const files = yield* FileSystem.FileSystem
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

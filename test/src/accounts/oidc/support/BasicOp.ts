@@ -28,7 +28,7 @@ import { someone } from "./Someone.ts"
 import { maxAge1, notLoggedIn, promptLogin, silent, withHint } from "./SessionChecks.ts"
 import { bearerInBody, claimsWith, essential, postedUserInfo } from "./UserInfoChecks.ts"
 
-/** The request succeeds like the plain one: a code that yields an ID token. */
+/** The request succeeds like the plain one, with a code that yields an ID token. */
 const succeeds = (fields: Record<string, string>) =>
   Effect.gen(function* () {
     const { cookie } = yield* someone
@@ -109,7 +109,7 @@ const unregisteredRedirect = Effect.gen(function* () {
 const byPost = Effect.gen(function* () {
   const { cookie } = yield* someone
   yield* signInTo({}, cookie)
-  // From another site, so without a session.
+  // The request comes from another site, so it carries no session.
   const sent = yield* post("/oauth/authorize", authorization(), { origin: "https://rp.example.com" })
   yield* mustBe(sent.status, 303, "status")
   const location = new URL(sent.headers.get("location") ?? "")

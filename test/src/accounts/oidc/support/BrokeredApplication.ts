@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import type { StaticClientDocument } from "../../../../../actors/identity/StaticClientConfig.ts"
 import { fetchServer } from "../../../../support/FetchServer.ts"
 
-/** An application whose callback belongs to a broker, which redirects on to another origin, as many do. */
+/** An application whose callback belongs to a broker that redirects on to another origin, as many do. */
 export class BrokeredApplication extends Context.Service<
   BrokeredApplication,
   {
@@ -10,7 +10,7 @@ export class BrokeredApplication extends Context.Service<
     readonly signedOut: string
     /** Where the broker sends people. */
     readonly home: string
-    /** Every `Referer` with which a person arrived at either of them. */
+    /** Every `Referer` with which a person arrived at either origin. */
     readonly referrers: ReadonlyArray<string>
   }
 >()("test/oidc/BrokeredApplication") {
@@ -20,7 +20,7 @@ export class BrokeredApplication extends Context.Service<
       const referrers: Array<string> = []
       const noted = (answer: (url: URL) => Response) => (request: Request) => {
         const referrer = request.headers.get("referer")
-        // The page's own requests, such as the one for its icon, have the page as `Referer`.
+        // The page's own requests, such as the one for its icon, send the page as `Referer`.
         if (referrer !== null && request.headers.get("sec-fetch-dest") === "document") referrers.push(referrer)
         return answer(new URL(request.url))
       }

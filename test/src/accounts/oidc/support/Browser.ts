@@ -31,12 +31,12 @@ const decodeObject = Schema.decodeUnknownEffect(Schema.Record(Schema.String, Sch
 export const json = (response: Response) =>
   Effect.promise(() => response.json()).pipe(Effect.flatMap(decodeObject), Effect.orDie)
 
-/** The error named by a response. */
+/** The error that a response names. */
 export const errorOf = (response: Response) => Effect.map(json(response), (body) => body["error"])
 
 export const bodyText = (response: Response) => Effect.promise(() => response.text())
 
-/** A valid authorization request of the client `basic`. */
+/** A valid authorization request from the client `basic`. */
 export const authorization = (fields: Fields = {}): Record<string, string> => ({
   client_id: "basic",
   redirect_uri: callback,
@@ -57,7 +57,7 @@ const unescaped = (text: string): string =>
 const hidden = (page: string, name: string): string =>
   unescaped(new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? "")
 
-/** Where the browser goes next: by a redirect, or by a page that continues automatically. */
+/** Where the browser goes next, either by a redirect or through a page that continues automatically. */
 export const onwardOf = Effect.fnUntraced(function* (response: Response) {
   const location = response.headers.get("location")
   if (location !== null) return location
@@ -72,11 +72,11 @@ export const onwardOf = Effect.fnUntraced(function* (response: Response) {
 
 export const formFields = (page: string) => ({ request: hidden(page, "request"), token: hidden(page, "token") })
 
-/** Clicks a button of a page, as its own browser would. */
+/** Clicks a button on a page, as its own browser would. */
 export const press = (path: string, fields: Fields, cookie: string) =>
   post(path, fields, { cookie, "sec-fetch-site": "same-origin" })
 
-/** Where the browser ends up: the answer's parameters, or nothing when it remains on a page of the issuer. */
+/** Where the browser ends up: the response parameters, or nothing if it remains on one of the issuer's pages. */
 export interface Arrival {
   readonly response: Response
   readonly location: string | undefined
@@ -94,7 +94,7 @@ const arrival = Effect.fnUntraced(function* (response: Response) {
   return arrived
 })
 
-/** Opens an authorization request and consents when asked. */
+/** Opens an authorization request and consents if prompted. */
 export const authorize = Effect.fnUntraced(function* (fields: Fields | string, cookie?: string) {
   const opened = yield* visit(`/oauth/authorize?${typeof fields === "string" ? fields : query(fields)}`, cookie)
   if (opened.status !== 200 || cookie === undefined) return yield* arrival(opened)
@@ -102,7 +102,7 @@ export const authorize = Effect.fnUntraced(function* (fields: Fields | string, c
   return yield* arrival(yield* press("/oauth/consent", { ...formFields(page), decision: "allow" }, cookie))
 })
 
-/** The code of a successful authorization; dies without one. */
+/** The code from a successful authorization; dies if there is none. */
 export const codeOf = Effect.fnUntraced(function* (fields: Fields, cookie: string) {
   const { location, parameters } = yield* authorize(fields, cookie)
   const code = parameters.get("code")
@@ -113,7 +113,7 @@ export const basicAuth = (id = "basic", password = secret) => ({
   authorization: `Basic ${Buffer.from(`${id}:${password}`).toString("base64")}`
 })
 
-/** Exchanges a code of the client `basic`. */
+/** Exchanges a code issued to the client `basic`. */
 export const exchange = (code: string, fields: Fields = {}, headers: Record<string, string> = basicAuth()) =>
   post(
     "/oauth/token",
@@ -136,7 +136,7 @@ const Tokens = Schema.Struct({
 })
 const decodeTokens = Schema.decodeUnknownEffect(Tokens)
 
-/** The tokens of a successful answer; dies for any other. */
+/** The tokens in a successful response; dies on any other response. */
 export const tokensOf = Effect.fnUntraced(function* (response: Response) {
   const body = yield* json(response)
   return yield* decodeTokens(body).pipe(
@@ -154,7 +154,7 @@ export const signInTo = Effect.fnUntraced(function* (fields: Fields, cookie: str
   return yield* tokensOf(yield* exchange(code))
 })
 
-/** Checks; unlike `expect` usable outside a test, so that a faulty issuer can be shown to fail them. */
+/** Checks a condition; unlike `expect`, it can be used outside a test, so that a faulty issuer can be shown to fail. */
 export const must = (holds: boolean, what: string): Effect.Effect<void> =>
   holds ? Effect.void : Effect.die(new Error(what))
 

@@ -34,7 +34,7 @@ const appliedWith = Effect.fnUntraced(function* (
   yield* clients.register(plan, capsule.capsuleId, secret)
 })
 
-/** Signs out through the Capsule's application; where the browser arrives, or nothing when the address is refused. */
+/** Signs out through the Capsule's application; returns where the browser arrives, or nothing if the address is refused. */
 const leaving = Effect.fnUntraced(function* (clientId: string, post_logout_redirect_uri: string) {
   const { cookie } = yield* someone
   const response = yield* visit(
@@ -72,7 +72,7 @@ const returnAddresses = Effect.gen(function* () {
 const pinnedPaths = Effect.gen(function* () {
   const clients = yield* CapsuleClients
   const capsule = yield* served
-  // A plan that was reviewed with one path does not register what a later one was reviewed with.
+  // A plan reviewed with one path does not register the path that a later plan was reviewed with.
   const earlier = namedRun(`${capsule.name}earlier`)
   yield* clients.pin(earlier, capsule.capsuleId, capsuleOrigin, ["/goodbye"])
   yield* clients.pin(namedRun(`${capsule.name}later`), capsule.capsuleId, capsuleOrigin, ["/elsewhere"])
@@ -133,7 +133,7 @@ const introspectionOnly = Effect.gen(function* () {
     const refused = yield* post(path, fields, headers)
     yield* mustBe(yield* errorOf(refused), "invalid_client", `the secret at ${path}`)
   }
-  // The client is public as before: without a secret it refreshes.
+  // The client is public, as before: it refreshes without a secret.
   const refreshed = yield* post("/oauth/token", {
     grant_type: "refresh_token",
     refresh_token,

@@ -12,7 +12,7 @@ const at = "2026-01-01T00:00:00.000Z"
 const names = ["name", "preferred_username", "updated_at", "email", "email_verified", "groups"] as const
 const shape = (value: unknown) => JSON.stringify(value)
 
-/** What the ID token and UserInfo say about one person, which has to be equal. */
+/** What the ID token and UserInfo say about one person; both must agree. */
 const claimsOf = Effect.fnUntraced(function* (fields: Record<string, string>, cookie: string) {
   const tokens = yield* signInTo(fields, cookie)
   const token = yield* idTokenClaims(tokens.id_token)
@@ -97,7 +97,7 @@ const removedAddress = Effect.gen(function* () {
   const { cookie, subject } = yield* someone
   const sql = yield* SqlClient.SqlClient
   const { tokens } = yield* claimsOf({ scope: everything }, cookie)
-  // As after a start with another file of clients.
+  // As after a start with a different client file.
   yield* sql`UPDATE oidc_grants SET redirect_uri = 'https://rp.example.com/removed' WHERE subject = ${subject}`
   yield* mustBe((yield* userInfo(tokens.access_token)).status, 401, "UserInfo after the address went")
   const refreshed = yield* refresh(tokens.refresh_token ?? "")
@@ -107,7 +107,7 @@ const removedAddress = Effect.gen(function* () {
   yield* mustBe(yield* errorOf(again), "invalid_grant", "refresh after the address came back")
 })
 
-/** What applications learn about a person, and until when. */
+/** What applications learn about a person, and for how long. */
 export const claimRuleModules: ReadonlyArray<Module> = [
   { name: "the ID token and UserInfo say the same, of the scopes that were asked for", check: alike },
   { name: "an address is verified only while an upstream provider vouches for it", check: verified },

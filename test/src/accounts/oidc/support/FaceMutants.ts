@@ -2,7 +2,7 @@ import type { Mutant } from "./MutantIssuer.ts"
 
 const face = (file: string) => `src/accounts/oidc/${file}.ts`
 
-/** One-line faults in the HTTP face, each with the check that must go red. */
+/** One-line faults in the HTTP face, each with the check that must fail. */
 export const faceMutants: ReadonlyArray<Mutant> = [
   {
     name: "the response does not name the issuer",

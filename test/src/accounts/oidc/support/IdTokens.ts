@@ -15,7 +15,7 @@ const asJwks = (keys: ReadonlyArray<Readonly<Record<string, string>>>): JSONWebK
   keys: keys.map((key) => ({ kty: key["kty"] ?? "", ...key }))
 })
 
-/** Verifies a JWT of the issuer with its published keys; dies when anything is wrong with it. */
+/** Verifies a JWT from the issuer with its published keys; dies if anything is wrong with it. */
 export const verifyJwt = Effect.fnUntraced(function* (
   token: string,
   options: JWTVerifyOptions,
@@ -27,7 +27,7 @@ export const verifyJwt = Effect.fnUntraced(function* (
   return yield* Effect.promise(() => jwtVerify(token, set, { issuer, currentDate, ...options }))
 })
 
-/** The claims of an ID token of the client, verified. */
+/** The verified claims in the client's ID token. */
 export const idTokenClaims = Effect.fnUntraced(function* (idToken: string | undefined, clientId = "basic") {
   if (idToken === undefined) return yield* Effect.die(new Error("There is no ID token"))
   const { payload } = yield* verifyJwt(idToken, {

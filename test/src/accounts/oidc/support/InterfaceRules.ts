@@ -55,7 +55,7 @@ const bind = Effect.fnUntraced(function* (
   yield* sql`INSERT INTO interface_bindings ${sql.insert({ id: id("ifb", `${interfaceId}${consumer ?? ""}`), workspace_id: workspaceId, interface_id: interfaceId, subject, consumer_capsule_id: consumer, request_key: "use", permissions, delivery_type: delivery, status: "ready", created_at: at, updated_at: at })}`
 })
 
-/** Another Capsule of the same Workspace. */
+/** Another Capsule in the same Workspace. */
 const neighbour = Effect.fnUntraced(function* (capsuleId: string, name: string) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql`SELECT * FROM capsules WHERE id = ${capsuleId}`
@@ -63,7 +63,7 @@ const neighbour = Effect.fnUntraced(function* (capsuleId: string, name: string) 
   return id("cap", name)
 })
 
-/** A Capsule with an Interface, another one with an application, and a person who may use it from there. */
+/** A Capsule with an Interface, another one with an application, and a person who may use the Interface from that application. */
 const consuming = Effect.gen(function* () {
   const capsule = yield* served
   const { capsuleId, name, workspaceId } = capsule
@@ -102,7 +102,7 @@ const invoked = Effect.gen(function* () {
   yield* mustBe(JSON.stringify(payload["svc"]), JSON.stringify(svc), "svc")
   yield* mustBe((yield* userInfo(tokens.access_token)).status, 401, "UserInfo takes no token of an Interface")
   yield* mustBe(yield* introspect(tokens.access_token), true, "the guard of the Interface sees it")
-  // The same grant without the resource gives access to the issuer's own API, and nothing of the Interface.
+  // Without the resource, the same grant gives access to the issuer's own API and to nothing of the Interface.
   const opaque = yield* tokensOf(yield* refresh(tokens.refresh_token ?? "", { client_id: clientId }, {}))
   yield* mustBe(opaque.scope, "openid offline_access", "scope of a token of the issuer")
   yield* time.advance("301 seconds")
@@ -141,7 +141,7 @@ const withdrawn = Effect.gen(function* () {
     yield* mustBe(yield* refusal(asked, cookie), "invalid_target", `authorize after the ${what} went`)
     yield* restore
   }
-  // The refusals consumed nothing; a lost membership ends the grant permanently.
+  // The refusals have consumed nothing; a lost membership ends the grant permanently.
   const again = yield* tokensOf(yield* next)
   live = again.refresh_token ?? ""
   const dark = yield* withoutTable("interface_bindings", next)
@@ -173,7 +173,7 @@ const confined = Effect.gen(function* () {
   yield* mustBe(yield* refusal(elsewhere, cookie), "invalid_target", "error for another address")
   const nothing = { ...asked, scope: "openid" }
   yield* mustBe(yield* refusal(nothing, cookie), "invalid_target", "error without a permission")
-  // Two Interfaces that claim one address: a binding to one must not open the other.
+  // Two Interfaces claim the same address: a binding to one must not open the other.
   yield* provide(`${name}-double`, capsuleId, workspaceId)
   yield* mustBe(yield* refusal(asked, cookie), "invalid_target", "error for a doubled address")
 })
@@ -193,7 +193,7 @@ const configured = Effect.gen(function* () {
   yield* mustBe(JSON.stringify(payload["svc"]), JSON.stringify(svc), "svc")
 })
 
-/** A client without knowledge of Workspaces. */
+/** A client that knows nothing about Workspaces. */
 const plain = { client_id: "mcp", redirect_uri: callback, scope: "mcp.invoke" }
 
 const meant = Effect.gen(function* () {
@@ -216,14 +216,14 @@ const meant = Effect.gen(function* () {
   const svc = { workspace_id: workspaceId, role: "owner" }
   yield* mustBe(JSON.stringify(payload["svc"]), JSON.stringify(svc), "svc")
 
-  // The same address in a Workspace where this person is not a member, or has no permission, is not theirs.
+  // The same address in a Workspace where this person is not a member or lacks permission does not count as theirs.
   const other = yield* served
   const elsewhere = yield* provide(`${name}-elsewhere`, other.capsuleId, other.workspaceId, resource)
   yield* mustBe(yield* refusal(asked, cookie), "a code", "outcome beside a stranger's Interface")
   const membership = id("mbr", name)
   yield* sql`INSERT INTO memberships ${sql.insert({ ...(yield* sql`SELECT * FROM memberships WHERE workspace_id = ${other.workspaceId}`)[0], id: membership, subject })}`
   yield* mustBe(yield* refusal(asked, cookie), "a code", "outcome beside an Interface without a binding")
-  // With two of them there is no guessing, and either can still be named.
+  // When there are two, the issuer does not guess, and either can still be named.
   yield* bind(elsewhere, other.workspaceId, subject)
   yield* mustBe(yield* refusal(asked, cookie), "invalid_target", "error with two")
   const named = { ...asked, workspace_id: other.workspaceId }
@@ -231,12 +231,12 @@ const meant = Effect.gen(function* () {
   yield* setMembership(other.workspaceId, subject, { status: "suspended" })
   yield* mustBe(yield* refusal(asked, cookie), "a code", "outcome after the other membership ended")
   yield* mustBe(yield* refusal({ ...asked, client_id: "spa" }, cookie), "invalid_target", "a client that may not")
-  // Two at one address in one Workspace are ambiguous as well.
+  // Two at the same address in one Workspace are ambiguous too.
   yield* provide(`${name}-double`, provider, workspaceId, resource)
   yield* mustBe(yield* refusal(asked, cookie), "invalid_target", "error for a doubled address")
 })
 
-/** The same for a device: the consent page names the Workspace, and the answer is only for that one. */
+/** The same for a device: the consent page names the Workspace, and the response applies only to that one. */
 const meantByDevice = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const time = yield* TestTime
@@ -276,7 +276,7 @@ const meantByDevice = Effect.gen(function* () {
   const { payload } = yield* verifyJwt(tokens.access_token, { audience: resource, typ: "at+jwt" })
   yield* mustBe(JSON.stringify(payload["svc"]), JSON.stringify({ workspace_id: workspaceId, role: "owner" }), "svc")
 
-  // When the person has a second one at the same address nothing is guessed, and an earlier page is void.
+  // If the person has a second one at the same address, the issuer does not guess, and an earlier page is void.
   const elsewhere = yield* served
   const second = yield* provide(`${name}-elsewhere`, elsewhere.capsuleId, elsewhere.workspaceId, resource)
   yield* sql`INSERT INTO memberships ${sql.insert({ ...(yield* sql`SELECT * FROM memberships WHERE workspace_id = ${elsewhere.workspaceId}`)[0], id: id("mbr", name), subject })}`

@@ -19,11 +19,11 @@ import { newPerson, testAccounts, text } from "../../../../support/Accounts.ts"
 
 export const secret = "a-client-secret-of-at-least-32-characters"
 export const resource = "https://api.example.com/v1"
-/** The protected address of an Interface, which is not a resource server of the operator. */
+/** The protected address of an Interface that is not one of the operator's resource servers. */
 export const interfaceResource = "https://tools.example.com/mcp"
 export const callback = "https://rp.example.com/cb"
 
-/** The clients of the suites; `origin` is where a real client listens, for those that need one. */
+/** The suites' clients; `origin` is where a real client listens, for those that need one. */
 export const clientDocument = (origin = "http://127.0.0.1:1"): StaticClientDocument => ({
   clients: [
     {
@@ -146,7 +146,7 @@ export const issuerLayer = (
     Layer.provideMerge(issuerSettings(issuer, clientDocument(), options.graceSeconds, options.limits)),
     Layer.provideMerge(testAccounts),
     Layer.provideMerge(testTime),
-    // Unreadable authorities are logged in full, and these suites make many unreadable.
+    // Unreadable authorities are logged in full, and these suites make many of them unreadable.
     Layer.provideMerge(Logger.layer([]))
   )
 }
@@ -157,7 +157,7 @@ export const signedInPerson = Effect.fnUntraced(function* (name: string) {
   return { subject, cookie: yield* signIn(subject) }
 })
 
-/** Signs a person in again: a new session, from this moment. */
+/** Signs a person in again, with a new session from this moment on. */
 export const signIn = Effect.fnUntraced(function* (subject: string) {
   const sessions = yield* Sessions
   const { issuer } = yield* IssuerSettings

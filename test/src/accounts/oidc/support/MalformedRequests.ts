@@ -1,13 +1,13 @@
 import { authorization, challenge, query } from "./Browser.ts"
 import { callback, secret } from "./IssuerFixture.ts"
 
-/** A malformed request, and how our answer deliberately differs from the reference. */
+/** A malformed request, and how our response deliberately differs from the reference. */
 export interface MalformedRequest {
   readonly name: string
   readonly path: string
   readonly body?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Why our answer differs, if it does. */
+  /** Why our response differs, if it does. */
   readonly wanted?: string
 }
 

@@ -19,7 +19,7 @@ export type CheckServices =
   | Users
   | Workspaces
 
-/** A named check of an issuer, our own or a faulty one. It dies when the issuer fails it. */
+/** A named check of an issuer, either our own or a faulty one. It dies if the issuer fails the check. */
 export interface Module {
   readonly name: string
   readonly check: Effect.Effect<unknown, unknown, CheckServices>

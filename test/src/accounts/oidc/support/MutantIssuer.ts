@@ -7,7 +7,7 @@ import type { oidcServices } from "../../../../../src/accounts/oidc/OidcServices
 /** A one-line fault in our own issuer. */
 export interface Mutant {
   readonly name: string
-  /** Relative to the repository. */
+  /** Path relative to the repository. */
   readonly file: string
   /** Occurs exactly once in the file. */
   readonly find: string
@@ -23,7 +23,7 @@ const entries = ["src/accounts/oidc/OidcRoutes.ts", "src/accounts/oidc/OidcServi
 
 const importing = /from "(\.\.?\/[^"]+)"/g
 
-/** The text of every file of the issuer, by its path from the repository's root. */
+/** The text of every file in the issuer, by its path from the repository root. */
 const sources = Effect.runSync(
   Effect.cached(
     Effect.promise(async () => {
@@ -36,7 +36,7 @@ const sources = Effect.runSync(
   )
 )
 
-/** The files of the issuer that a change of one file reaches: itself, and whatever imports it directly or indirectly. */
+/** The issuer's files that a change to one file affects: the file itself, and whatever imports it directly or indirectly. */
 const reachedBy = (changed: string, texts: ReadonlyMap<string, string>): ReadonlySet<string> => {
   const importsOf = new Map(
     [...texts].map(([file, text]) => [
@@ -45,7 +45,7 @@ const reachedBy = (changed: string, texts: ReadonlyMap<string, string>): Readonl
     ])
   )
   const reached = new Set([changed])
-  // Files that are added here are visited by the same loop.
+  // Files added here are visited by the same loop.
   for (const target of reached) {
     for (const [file, imports] of importsOf) if (imports.has(target)) reached.add(file)
   }
@@ -60,8 +60,8 @@ const rewired = (text: string, file: string, copied: ReadonlySet<string>): strin
   })
 
 /**
- * The issuer with a fault in one file, loaded next to the real one; `undefined` is no fault. What the file reaches is a
- * copy, placed under node_modules, where packages resolve and no tool treats it as source; it is deleted with the Scope.
+ * The issuer with a fault in one file, loaded alongside the real one; `undefined` means no fault. The affected files are copied
+ * to a place under node_modules, where packages resolve and no tool treats them as source; the copy is deleted with the Scope.
  */
 export const loadIssuer = Effect.fnUntraced(function* (file: string, fault: Mutant | undefined) {
   const files = yield* FileSystem.FileSystem

@@ -35,7 +35,7 @@ const isSignedIn = (cookie: string, wanted: boolean) =>
 
 const leave = (fields: Record<string, string>, cookie: string) => visit(`/oauth/logout?${query(fields)}`, cookie)
 
-/** Confirms the page that prompts. */
+/** Confirms the sign-out on the page that prompts for it. */
 const confirm = (response: Response, cookie: string, decision = "leave") =>
   Effect.gen(function* () {
     yield* mustBe(response.status, 200, "status of the question")
@@ -53,7 +53,7 @@ const staysOnPage = (fields: (idToken: string) => Record<string, string>) =>
     yield* isSignedIn(cookie, true)
   })
 
-/** An unproven caller is prompted, and leaves without a redirect. */
+/** An unproven caller is prompted, and leaves without being redirected. */
 const asksFirst = (fields: Record<string, string>) =>
   Effect.gen(function* () {
     const { cookie } = yield* signedIn

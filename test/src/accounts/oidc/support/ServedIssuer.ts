@@ -28,5 +28,5 @@ export const servedIssuerOf = (document: (issuer: string) => StaticClientDocumen
     })
   )
 
-/** The same with the clients of the suites. */
+/** The same with the suites' clients. */
 export const servedIssuer = servedIssuerOf(clientDocument)

@@ -194,7 +194,7 @@ const issuerInErrors = Effect.gen(function* () {
   }
 })
 
-/** Rules of the token service that hold for every client. */
+/** Token service rules that apply to every client. */
 export const tokenRuleModules: ReadonlyArray<Module> = [
   { name: "a refresh token rotates, and its second use ends the family", check: rotation },
   { name: "a refresh narrows scopes and never widens them", check: narrowing },

@@ -123,7 +123,7 @@ const unverifiable = Effect.gen(function* () {
 
 const basic = `Basic ${Buffer.from("basic:a-client-secret-of-at-least-32-characters").toString("base64")}`
 
-/** A Capsule whose client was registered by an apply, with its owner signed in. */
+/** A Capsule whose client has been registered by an apply, with its owner signed in. */
 export const served = Effect.gen(function* () {
   const clients = yield* CapsuleClients
   const owner = yield* someone
@@ -189,7 +189,7 @@ const staleAuthority = Effect.gen(function* () {
     yield* mustBe(shape(yield* reach(capsule, before)), shape(staleReach), `what is left after ${move}`)
     const exchanged = yield* exchange(pending, capsule.asClient, {})
     yield* mustBe(yield* errorOf(exchanged), "invalid_grant", `a code issued before ${move}`)
-    // The previously reviewed plan cannot restore it; a new one can, and nothing was consumed meanwhile.
+    // The previously reviewed plan cannot restore it; a new one can, and nothing has been consumed in the meantime.
     const old = yield* Effect.flip(clients.register(capsule.plan, capsule.capsuleId))
     yield* must(old.reason === "drift" || old.reason === "capsule_gone", "the old plan registers nothing")
     yield* setCapsuleStatus(capsule.capsuleId, "active")

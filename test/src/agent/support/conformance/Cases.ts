@@ -5,12 +5,12 @@ import type { PlanOutcome } from "../../../../../runner/execution/RunOutcome.ts"
 import { terraform } from "../../../../runner/execution/support/RunnerHarness.ts"
 import type { Executed, Pool } from "./Pool.ts"
 
-/** What a Run reported, without what differs between executions. */
+/** What a Run reported, without the parts that differ between executions. */
 export type Told = ReadonlyArray<string>
 
 export interface Case {
   readonly name: string
-  /** Checks what happened in one pool, and returns what has to be the same in every other. */
+  /** Checks what happened in one pool, and returns what has to be identical in every other. */
   readonly run: (pool: Pool) => Effect.Effect<Told, unknown, Scope.Scope>
 }
 
@@ -63,7 +63,7 @@ output "hidden" {
 `
 })
 
-/** Ids and durations are new each time; only an agent has a phase in which files arrive. */
+/** Ids and durations differ every time; only an agent has a phase in which files arrive. */
 const toldBy = <Outcome>({ events, failure, lines }: Executed<Outcome>): Told =>
   [
     ...events
@@ -131,7 +131,7 @@ export const cases: ReadonlyArray<Case> = [
       expect(done).toMatchObject({ exit: "succeeded", changedAnything: true, possiblyCreated: [], resourceCount: 2 })
       expect(addresses(apply, "resource.completed")).toEqual(["terraform_data.first", "terraform_data.second"])
       expect(apply.lines.some(({ text }) => text.includes("a provisioner works"))).toBe(true)
-      // A state was saved while the tool worked, each newer than the one before.
+      // States were saved while the tool was working, each newer than the last.
       expect(apply.saved.length).toBeGreaterThan(0)
       expect(apply.saved).toEqual(apply.saved.toSorted((a, b) => a - b))
       expect(stateOf(done.state)).toContain(canary)

@@ -6,20 +6,17 @@ import type { LogStream, ReportedFact, RunPhase } from "../../../../../schema/ev
 
 type Unnamed<Job> = Omit<Job, "runId">
 
-/**
- * How a Run went, as the control plane sees it: exactly one of `outcome` and `failure`, and what was reported
- * meanwhile.
- */
+/** How a Run went, as the control plane sees it: exactly one of `outcome` and `failure`, plus what was reported meanwhile. */
 export interface Executed<Outcome> {
   readonly outcome: Outcome | undefined
   readonly failure: RunnerFailure | undefined
   readonly events: ReadonlyArray<ReportedFact>
   readonly lines: ReadonlyArray<{ readonly phase: RunPhase; readonly stream: LogStream; readonly text: string }>
-  /** Serials of the states that were saved while the tool worked. */
+  /** Serials of the states that were saved while the tool was working. */
   readonly saved: ReadonlyArray<number>
 }
 
-/** Somebody cancels the Run once this text is in its log. */
+/** The Run is cancelled once this text is in its log. */
 export interface Request {
   readonly cancelAt?: string
 }
@@ -29,7 +26,7 @@ type Executes<Job, Outcome> = (
   request?: Request
 ) => Effect.Effect<Executed<Outcome>, unknown, Scope.Scope>
 
-/** Where Runs are executed: in the process of the control plane, or by an agent. The cases know no other difference. */
+/** Where Runs are executed: in the control plane's process, or by an agent. The cases know no other difference. */
 export interface Pool {
   /** Keeps a snapshot of these files; returns its digest. */
   readonly keep: (files: Readonly<Record<string, string>>) => Effect.Effect<string, unknown, Scope.Scope>

@@ -1,6 +1,6 @@
 import { at, id, plan, subject, team_id, times, workspace_id, type Rows } from "./RowValues.ts"
 
-/** A team, and a rule that asks for it. */
+/** A team, and a rule that requires its approval. */
 export const approvalRows: Rows = [
   ["teams", { id: team_id, workspace_id, name: "sre", ...times }],
   ["team_members", { team_id, subject }],

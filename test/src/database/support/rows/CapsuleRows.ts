@@ -47,7 +47,7 @@ const state = {
   install_config_id
 }
 
-/** Two Capsules, one of which consumes an Output of the other, and their states. */
+/** Two Capsules, one of which consumes an Output of the other, with their states. */
 export const capsuleRows: Rows = [
   [
     "output_shares",

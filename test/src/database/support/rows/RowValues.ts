@@ -1,4 +1,4 @@
-/** Columns of a row; those that a version does not have yet are left out there. */
+/** The columns of a row; a version that does not have some of them yet leaves them out. */
 type Values = Readonly<Record<string, string | number | Uint8Array>>
 
 /** Rows of several tables, in the order of their references. */
