@@ -24,7 +24,7 @@ export const answered = <A, R>(reply: Effect.Effect<A, ApiError | Undelivered, R
     )
   })
 
-/** A hand-over inside the sender's transaction: the message takes effect when the transaction commits. */
+/** A hand-over within the sender's transaction: the message takes effect when the transaction commits. */
 export const handedOver = <A, R>(sent: Effect.Effect<A, Undelivered, R>): Effect.Effect<void, never, R> =>
   Effect.asVoid(Effect.orDie(sent))
 

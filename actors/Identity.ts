@@ -44,7 +44,7 @@ export const derivedId = <A>(kind: IdKind<A>, prefix: string, coordinatorId: str
     `${prefix}_${base32(createHash("sha256").update(`${coordinatorId}\u0000${step}`).digest().subarray(0, idBytes))}`
   )
 
-/** Text as an id of this kind. `null` if it cannot be one: a lookup then finds nothing. */
+/** A string as an id of this kind. `null` if it cannot be one: a lookup then finds nothing. */
 export const idOrNull = <A>(kind: Schema.Codec<A, string>, text: string): A | null =>
   Option.getOrNull(Schema.decodeOption(kind)(text))
 

@@ -7,11 +7,11 @@ import type { RunType } from "../schema/records/Run.ts"
  *
  * - `<type>.<event>`: that event of such a Run has been written (for a resource: noted); for moves of the Run, inside the
  *   transaction, just before its commit
- * - `<type>.claimed`, `.settled`: the execution begins, and is over with its run folder still there
+ * - `<type>.claimed`, `.settled`: the execution is beginning, or is over with its run folder still in place
  * - `<type>.prepared`, `.executed`: between the three steps of an execution, around the work outside the database
  * - `<type>.checkpoint`: a state of a running apply has been kept
  * - `<type>.committed`: the state of an apply has been committed, and the checks after it have not begun
- * - `install.created`, `approve.decided`, `apply.asked`, `cancel.decided`: committed and not yet answered
+ * - `install.created`, `approve.decided`, `apply.asked`, `cancel.decided`: committed, but the response has not been sent
  * - `install.stepping`, `.stepped`: around each step of the coordinator, inside its transaction
  * - `restoring.*`: the steps in which a backup becomes the database of a folder
  * - `left_over.adopting`, `.adopted`: inside the transaction of an adoption, just before its commit, and after it
@@ -61,7 +61,7 @@ export type KillPointName =
   | `restoring.${"copied" | "authenticated" | "prepared" | "cleared" | "placed"}`
 
 /**
- * Called at every kill point. Does nothing here; the crash suite starts a server of its own in which one of the points ends the
+ * Called at every kill point. Does nothing here; the crash suite starts its own server in which one of the points kills the
  * process with SIGKILL.
  */
 export const KillPoint = Context.Reference<(name: KillPointName) => Effect.Effect<void>>("svc/actors/run/KillPoint", {

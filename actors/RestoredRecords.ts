@@ -2,7 +2,7 @@ import { type Effect, Schema } from "effect"
 import { Timestamp } from "../schema/records/Primitives.ts"
 import { WorkspaceId } from "../schema/records/Ids.ts"
 
-/** Records that a restore may revive although they ended after the backup was written. */
+/** Records that a restore may revive although they were ended after the backup was written. */
 export const ReviewKind = Schema.Literals([
   "membership",
   "connection",
@@ -15,14 +15,14 @@ export type ReviewKind = typeof ReviewKind.Type
 
 /** A record that has no effect until an operator confirms it. */
 export const ReviewItem = Schema.Struct({
-  /** Id of the record itself. */
+  /** The record's own id. */
   id: Schema.String,
   kind: ReviewKind,
   /** The Workspace that it belongs to; `null` for the operator's records. */
   workspaceId: Schema.NullOr(WorkspaceId),
   /** Its handle. */
   workspace: Schema.NullOr(Schema.String),
-  /** Its name or subject, for people. */
+  /** Its name or subject, for display to people. */
   description: Schema.String,
   previousStatus: Schema.String,
   /** ISO 8601: when the record last changed, according to the backup. */
@@ -36,15 +36,15 @@ export type HeldRecord = typeof HeldRecord.Type
 
 /**
  * Records of one kind, kept by the actor that owns them. Every method works in the caller's transaction. `unconfirmed` is a
- * status of the record itself, so every read of authority refuses it without knowing about restores. Agents are revoked instead,
- * and a pool's permissions are removed until it is confirmed.
+ * status of the record itself, so every read of authority refuses it without having to know about restores. Agents are revoked
+ * instead, and a pool's permissions are removed until it is confirmed.
  */
 export interface RestoredRecords<R = never> {
   readonly kind: ReviewKind
-  /** Marks every effective record, and those that may become effective, as `unconfirmed`. */
+  /** Marks every record that is effective, or may become effective, as `unconfirmed`. */
   readonly hold: Effect.Effect<ReadonlyArray<HeldRecord>, never, R>
   readonly pending: Effect.Effect<ReadonlyArray<ReviewItem>>
   readonly confirm: (id: string, previousStatus: string) => Effect.Effect<void, never, R>
-  /** Ends the record as its own removal would. */
+  /** Ends the record exactly as its ordinary removal would. */
   readonly remove: (id: string) => Effect.Effect<void, never, R>
 }

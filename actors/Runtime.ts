@@ -162,7 +162,7 @@ const records = Layer.mergeAll(
   Receipts.layer
 ).pipe(Layer.provideMerge(RunLifecycle.layer), Layer.provideMerge(RunJournal.layer), Layer.provide(ProfilePools.layer))
 
-/** Where Runs are executed: on this machine. */
+/** The place where Runs are executed: this machine. */
 const place = Layer.unwrap(Effect.map(RunSettings, ({ runsFolder }) => RunFolders.layerAt(runsFolder)))
 
 const stores = StaleReasons.layer.pipe(Layer.provideMerge(PathFilters.layer), Layer.provideMerge(records))
@@ -187,7 +187,7 @@ const inspection = Layer.mergeAll(
   )
 ).pipe(Layer.provideMerge(CompatibilityCheck.layer), Layer.provideMerge(hosting))
 
-/** Services that end a Run, given its rows and the result of its job. */
+/** Services that finish a Run, given its rows and the result of its job. */
 const settlements = Layer.mergeAll(PlanSettlement.layer, ApplySettlement.layer, DriftSettlement.layer)
 
 const moduleSteps = Layer.effect(
@@ -257,7 +257,7 @@ const wakeCoordinators = Effect.gen(function* () {
   }
 }).pipe(Effect.orDie)
 
-/** First the Runs of a previous process are settled, then Runs are taken from the queue. */
+/** The Runs of a previous process are settled first; only afterwards are Runs taken from the queue. */
 const work = Layer.effectDiscard(
   Effect.gen(function* () {
     const recovery = yield* RunRecovery
@@ -273,7 +273,7 @@ const work = Layer.effectDiscard(
     yield* Effect.forkScoped(executor.work)
     yield* Effect.forkScoped(groups.follow)
     yield* Effect.forkScoped(readWholeBacklog)
-    // Archives are kept for a day after their last record is gone: a new record may not have been written yet.
+    // Archives are kept for a day after their last record has been removed: a new record may not have been written yet.
     yield* Effect.forkScoped(Effect.repeat(cleanUpSnapshots, Schedule.spaced("1 day")))
     yield* Effect.addFinalizer(() => executor.drain)
   })
@@ -340,8 +340,8 @@ export const layer = Layer.mergeAll(
   Layer.provideMerge(stores),
   Layer.provide(
     SingleRunner.layer({
-      // Actor ownership needs no leases in the database: only this process has the data folder, under a lock that ends with the
-      // process.
+      // Actor ownership needs no leases in the database: only this process holds the data folder, under a lock that is released
+      // when the process exits.
       runnerStorage: "memory",
       shardingConfig: { simulateRemoteSerialization: false, entityMessagePollInterval: "2 seconds" }
     })

@@ -6,7 +6,7 @@ const roomNeeded = 4 * 1024 ** 3
 
 /** Whether a mount table has a writable file system at this path that allows executing programs. */
 export const startsPrograms = (mounts: string, place: string): boolean => {
-  // A later mount covers an earlier one.
+  // A later mount hides an earlier one.
   const [, , , options = ""] =
     mounts
       .split("\n")
@@ -20,7 +20,7 @@ export const startsPrograms = (mounts: string, place: string): boolean => {
 export const availableMemory = (meminfo: string): number =>
   Number(/^MemAvailable:\s+(\d+) kB$/m.exec(meminfo)?.[1] ?? 0) * 1024
 
-/** A new folder in memory that is removed with the Scope; none if the machine has no such file system or too little memory. */
+/** A new folder in memory that is removed with the Scope; none if the machine has no such file system or not enough memory. */
 export const folderInMemory = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const mounts = yield* files.readFileString("/proc/mounts")
@@ -28,7 +28,7 @@ export const folderInMemory = Effect.gen(function* () {
   const { bavail, bsize } = yield* Effect.tryPromise(() => statfs(memoryDisk))
   if (!startsPrograms(mounts, memoryDisk) || Math.min(free, bavail * bsize) < roomNeeded) return Option.none<string>()
   const folder = yield* files.makeTempDirectoryScoped({ directory: memoryDisk, prefix: "svc-test-" })
-  // Same mode as /tmp: sandboxes that use other user ids have to traverse it.
+  // The same mode as /tmp: sandboxes that use other user ids have to traverse it.
   yield* files.chmod(folder, 0o1777)
   return Option.some(folder)
 }).pipe(Effect.orElseSucceed(() => Option.none<string>()))

@@ -11,7 +11,7 @@ export class RuntimeUnavailable extends Schema.TaggedError<RuntimeUnavailable>()
   override readonly [Runtime.errorExitCode] = 1
 }
 
-/** Every platform for which a binary is built, with Bun's names for it. */
+/** Every platform for which a binary is built, with the name Bun uses for it. */
 export const targets = {
   "linux-x64": { compile: "bun-linux-x64", package: "@oven/bun-linux-x64" },
   "linux-arm64": { compile: "bun-linux-arm64", package: "@oven/bun-linux-aarch64" },
@@ -50,7 +50,7 @@ const locked = Effect.fn("TargetRuntime.locked")(function* (root: string, name: 
   if (version === undefined || integrity?.startsWith("sha512-") !== true) {
     return yield* new RuntimeUnavailable({ message: `package-lock.json holds no version and sha512 of ${name}.` })
   }
-  // Byte code can be read only by the version that wrote it.
+  // Byte code can be read only by the version that produced it.
   if (version !== Bun.version) {
     return yield* new RuntimeUnavailable({
       message: `This is Bun ${Bun.version}, and package-lock.json holds ${version}. Build with \`npm run build\` after \`npm ci\`.`
@@ -76,8 +76,8 @@ const npmPack = Effect.fn("TargetRuntime.npmPack")(
 )
 
 /**
- * A platform's Bun executable, as a file in `folder`. An archive that is already there is used without network access. Fails with
- * `RuntimeUnavailable` if the package cannot be fetched or does not match the lock.
+ * A platform's Bun executable, as a file in `folder`. An archive that is already in the folder is used without network access.
+ * Fails with `RuntimeUnavailable` if the package cannot be fetched or does not match the lock.
  */
 export const targetRuntime = Effect.fn("targetRuntime")(function* (root: string, folder: string, target: TargetName) {
   const files = yield* FileSystem.FileSystem

@@ -1,6 +1,6 @@
 /**
  * Effect reads its settings from both `import.meta.env` and `process.env`. Bun makes the two identical, but byte code cannot
- * contain the first.
+ * contain the former.
  */
 export const withoutImportMeta: Bun.BunPlugin = {
   name: "without-import-meta",

@@ -17,8 +17,8 @@ class BuildFailed extends Schema.TaggedError<BuildFailed>()("BuildFailed", { mes
   override readonly [Runtime.errorExitCode] = 1
 }
 
-// How many times more often than by default code must run before it is compiled to machine code, until the program resets this:
-// code that runs once, at startup, costs more to compile than to run.
+// The factor by which code must run more often than by default before it is compiled to machine code, until the program resets
+// this. Code that runs once, at startup, costs more to compile than to run.
 const startReluctance = 100
 
 // Replaces the service's own entry point: it imports the files embedded in the binary.
@@ -28,7 +28,7 @@ const licenseJson = "dist/build/Licenses.json"
 const encodeReport = Schema.encodeEffect(LicenseReportJson)
 const sharedMap = /^chunk-[0-9a-z]+\.js\.map$/
 
-/** Collects the licences of what will be bundled, to embed in the binary and to ship with it. */
+/** Collects the licences of everything that will be bundled, to embed in the binary and to ship with it. */
 const writeLicenses = Effect.fn("build.writeLicenses")(function* (root: string, folder: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -137,7 +137,7 @@ const build = Effect.fn("build")(function* (names: ReadonlyArray<TargetName>, ou
   const assets = yield* buildDashboard("best")
   yield* writeLicenses(root, folder)
   yield* writeEntry(root, assets)
-  // Source maps of shared code are named after their content, so those from the previous build would otherwise remain forever.
+  // Source maps of shared code are named after their content, so those from the previous build would otherwise accumulate.
   yield* files.makeDirectory(folder, { recursive: true })
   for (const name of yield* files.readDirectory(folder)) {
     if (sharedMap.test(name)) yield* files.remove(path.join(folder, name))

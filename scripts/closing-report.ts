@@ -1,5 +1,4 @@
-// `closing-report.ts [name exitCode logFile]...`: the failures of the suites run by CI, for people who read only the
-// end.
+// `closing-report.ts [name exitCode logFile]...`: the failures in the suites run by CI, for people who read only the end.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, FileSystem } from "effect"
 import { closingReport } from "./ClosingReport.ts"

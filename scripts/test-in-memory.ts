@@ -1,4 +1,4 @@
-// Starts Bun for tests with the given arguments and, if the machine has room for it, with temporary folders in memory: a test
+// Starts Bun for tests with the given arguments and, if the machine has enough memory, with temporary folders in memory: a test
 // writes thousands of small files, and on a disk every database commit has to wait. If TMPDIR is set, it is kept.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Config, Effect, FileSystem, Option, Runtime, Schema } from "effect"
@@ -9,10 +9,10 @@ import { patientPath } from "./PatientTools.ts"
 // A test runs most code only a few times: the last compilation stage costs a sixth of the CPU time without any benefit.
 const withoutLastCompiler = { BUN_JSC_useFTLJIT: "0" }
 
-// Memory returned to the system is requested again by the next test: keeping it saves an eighth of the CPU time.
+// Memory returned to the system is requested again by the next test; keeping it saves an eighth of the CPU time.
 const keepMemory = { MIMALLOC_PURGE_DELAY: "-1" }
 
-/** The tests have reported what failed. */
+/** The tests have already reported what failed. */
 class TestsFailed extends Schema.TaggedError<TestsFailed>()("TestsFailed", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 1
 }
@@ -34,7 +34,7 @@ const program = Effect.gen(function* () {
         PATH: yield* patientPath(searchPath, tools),
         // For tests that inspect the collector's settings.
         SVC_TEST_PATH: searchPath,
-        // Where the test processes share what they build once, see `test/support/BuiltOnce.ts`.
+        // Where the test processes share what they build once; see `test/support/BuiltOnce.ts`.
         SVC_TEST_BUILDS: yield* files.makeTempDirectoryScoped({ prefix: "svc-builds-" }),
         ...Option.match(folder, { onNone: () => ({}), onSome: (path) => ({ ...keepMemory, TMPDIR: path }) })
       },

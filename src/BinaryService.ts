@@ -10,7 +10,7 @@ import { EmbeddedDashboard, type EmbeddedFile } from "./dashboard/EmbeddedFiles.
 import { lasting } from "./LastingProcess.ts"
 import { EmbeddedLicenses } from "./licenses/Licenses.ts"
 
-/** The command line of a compiled binary, which embeds dashboard and licences and also runs its syncs and sandboxes. */
+/** The command line of a compiled binary, which embeds the dashboard and licences and also runs its own syncs and sandboxes. */
 export const main = (dashboard: ReadonlyArray<EmbeddedFile>, licenses: string): void => {
   const args = process.argv.slice(2)
   const binary = Layer.mergeAll(

@@ -5,7 +5,7 @@ import { Effect } from "effect"
  */
 const compiling = Effect.sync(() => Bun.unsafe.setJITPolicy(1)).pipe(Effect.delay("250 millis"))
 
-/** Garbage from startup, mostly loaded code, is collected once: an idle process would have no reason to do so. */
+/** Garbage from startup, mostly loaded code, is collected once: an idle process would have no reason to collect it. */
 const settled = Effect.sync(() => Bun.gc(true)).pipe(Effect.delay("2 seconds"))
 
 /** For a compiled process that may run for years. Once it has started, it compiles hot code at the usual thresholds. */

@@ -19,7 +19,7 @@ describe("the folders in actors/", () => {
     expect(upwardImports(imports)).toEqual([])
   })
 
-  test("a wrong import does not go unnoticed", () => {
+  test("a wrong import is detected", () => {
     const upward = { from: "run", to: "capsule", file: "run/A.ts", target: "capsule/B.ts" }
     const unknown = { from: "run", to: "misplaced", file: "run/A.ts", target: "misplaced/B.ts" }
     expect(upwardImports([upward, unknown])).toHaveLength(2)

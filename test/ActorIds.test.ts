@@ -8,7 +8,7 @@ const filter = "a filter of a query: text that is no id matches nothing"
 const credential = "the credential of the actor, which may also be a token of the issuer"
 const ofNobody = "a data key may belong to no Workspace, which is the empty text"
 
-/** Ids that may be any text, with the reason. */
+/** Ids that may be any string, with the reason. */
 const asText: Readonly<Record<string, string>> = {
   "actors/account/TokenPage.ts: tokenId": "the end of the previous page, as the signed cursor has it",
   "actors/audit/Audit.ts: actor_token_id": credential,
@@ -34,6 +34,6 @@ const asText: Readonly<Record<string, string>> = {
 test("an id in actors/ and in its messages has the brand of its record, or is listed with a reason", async () => {
   const { files, ids } = await unbrandedIds(root, ["actors", "schema/protocol"])
   expect(files).toBeGreaterThan(300)
-  // A new one: take the brand from `schema/records/Ids.ts`, and decode the text where it comes in.
+  // If a new one fails here: take the brand from `schema/records/Ids.ts`, and decode the string where it enters.
   expect(ids).toEqual(Object.keys(asText).toSorted())
 })

@@ -14,8 +14,8 @@ const forbiddenNames = new Set(["utils", "util", "helpers", "helper", "common", 
 const isDictionary = (path: string) => path.startsWith("src/dashboard/words/") || path.endsWith("/Words.ts")
 
 /**
- * Where the library meets Bun, each file with its counterpart for Node; the sandbox's system calls are made in a Bun process that
- * is started for them. Everything else runs on both.
+ * Where the library meets Bun, each file with its counterpart for Node; the sandbox's system calls are made in a Bun process
+ * started for that purpose. Everything else runs on both.
  */
 const bunPorts = [
   "actors/account/PasswordHashing.ts",
@@ -72,7 +72,7 @@ describe("the house", () => {
     expect(imports.length).toBeGreaterThan(1000)
   })
 
-  test("imports point one way only: schema <- runner <- actors <- src", () => {
+  test("imports point in one direction only: schema <- runner <- actors <- src", () => {
     const wrong = imports.filter(({ file, target }) => {
       const reached = target === undefined ? undefined : roomOf(target)
       return reached !== undefined && rooms.indexOf(reached) > rooms.indexOf(file.room)
@@ -94,7 +94,7 @@ describe("the house", () => {
     return reached
   }
 
-  test("commands for people and scripts load the client and nothing from the service", () => {
+  test("user commands and scripts load the client and nothing from the service", () => {
     const reached = loadedBy("src/ClientMain.ts")
     expect(reached.size).toBeGreaterThan(100)
     const pureViews = /^src\/dashboard\/(?:value-difference\/|screens\/run\/PlanDiff\.ts|api\/Types\.ts)/
@@ -106,7 +106,7 @@ describe("the house", () => {
     expect(service).toEqual([])
   })
 
-  test("knows Bun only in the named ports, so that the library also runs on Node", () => {
+  test("uses Bun only in the named ports, so that the library also runs on Node", () => {
     const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "")
     const foreign = files.filter(
       ({ text }) =>
@@ -191,7 +191,7 @@ describe("the house", () => {
     expect(bare.map(({ file, specifier }) => `${file.path} -> ${specifier}`)).toEqual([])
   })
 
-  test("has no folder or file for miscellany", () => {
+  test("has no folder or file for miscellaneous code", () => {
     const drawers = files.filter(
       ({ path }) =>
         !isDictionary(path) &&

@@ -19,7 +19,7 @@ const isCorpus = (path: string) => path === "test/src/http/raw/Corpus.json"
 const code = files.filter((path) => isCode(path) && path !== "test/Citations.test.ts")
 const pages = files.filter(isPage)
 
-/** A text with its comment lines joined, so that a citation may span lines. */
+/** A file's text with its comment lines joined, so that a citation may span lines. */
 const joined = (text: string) => text.replaceAll(/\s*\n\s*(?:\*|\/\/) /g, " ")
 
 const withoutFences = (text: string) => text.replaceAll(/^```[\s\S]*?^```/gm, "")
@@ -68,7 +68,7 @@ const design = headingsOf("docs/design.md")
 const decisions = files.flatMap((path) => /^docs\/decisions\/(\d{4})-[a-z0-9-]+\.md$/.exec(path)?.[1] ?? [])
 const attacks = new Set([...read("docs/attack-walk.md").matchAll(/^\| ([A-Z]{1,2}\d{0,2}) \|/gm)].map(([, id]) => id))
 
-/** The rules in a section, from its numbered list or from its text: `(1) ... (2) ...`. */
+/** The rules in a section, from its numbered list or its prose: `(1) ... (2) ...`. */
 const hasRule = (body: string, rule: string) =>
   new RegExp(`^${rule}\\. `, "m").test(body) || body.includes(`(${rule}) `)
 
@@ -103,7 +103,7 @@ const citationsIn = (path: string): ReadonlyArray<Citation> => {
   ]
 }
 
-/** Older spellings and other documents: nothing in the tree resolves these. */
+/** Older spellings and other documents: nothing in the tree resolves these citations. */
 const unresolvable =
   /\(spec: (?!Sandbox)[A-Z]|\bgaps(?:\.md)?,? section|(?<!")\b[Dd]esign section \d|\bdesign card\b|\bspec\.md\b/
 
@@ -127,7 +127,7 @@ describe("every citation resolves", () => {
     expect(unresolved(citations)).toEqual([])
   })
 
-  test("and none cites a document missing from the tree", () => {
+  test("and none cites a document that is missing from the tree", () => {
     expect([...code, ...pages].filter((path) => unresolvable.test(joined(read(path))))).toEqual([])
   })
 

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path"
 
 const root = dirname(import.meta.dir)
 
-/** Files in `actors/` that produce JSON for something other than a column, and for what. */
+/** Files in `actors/` that produce JSON for a purpose other than a column, and that purpose. */
 const otherJson: Readonly<Record<string, string>> = {
   "actors/agent/JobSecrets.ts": "a job, sealed",
   "actors/audit/AuditLink.ts": "what a digest is made of",

@@ -16,7 +16,7 @@ test.each(["schema", "runner", "actors"])("the tests of %s stand where what they
   const placesOf = Map.groupBy(sources, (path) => basename(path).replace(/\.tsx?$/, ""))
   const tests = filesOf(join("test", room)).filter((path) => /\.test\.tsx?$/.test(path) && !isSupport(dirname(path)))
   expect(tests.length).toBeGreaterThan(20)
-  // Tests that span folders are at the top.
+  // Tests that span several folders are at the top level.
   expect(tests.filter((path) => dirname(path) !== "." && !folders.has(dirname(path)))).toEqual([])
   const elsewhere = tests.filter((path) => {
     const places = placesOf.get(basename(path).replace(/\.test\.tsx?$/, ""))

@@ -28,9 +28,9 @@ export interface NewAccessToken {
   readonly name: string
   readonly scopes: ReadonlyArray<string>
   readonly workspaceId?: WorkspaceId | undefined
-  /** ISO 8601; 90 days from now when absent, 366 at most. */
+  /** ISO 8601; 90 days from now if absent, at most 366 days. */
   readonly expiresAt?: string | undefined
-  /** The creator, for an automation's token; absent for a person's own. */
+  /** The creator of an automation's token; absent for a person's own. */
   readonly createdBy?: string | undefined
 }
 
@@ -46,8 +46,8 @@ export class AccessTokens extends Context.Service<
   {
     readonly catalog: ReadonlyArray<ScopeEntry>
     /**
-     * Fails with `invalid_request` for scopes or times, `permission_denied` for a Workspace the owner does not belong to,
-     * `not_found` for an account that does not exist or is locked.
+     * Fails with `invalid_request` for invalid scopes or times, `permission_denied` for a Workspace the owner does not belong to,
+     * and `not_found` for an account that does not exist or is locked.
      */
     readonly create: (
       context: CommandContext,
@@ -97,7 +97,7 @@ const make = Effect.gen(function* () {
       : yield* invalidRequest("expires_at: give a time in the future, at most 366 days from now.")
   })
 
-  /** A limit to a Project in another Workspace would admit nothing, for no visible reason. */
+  /** A token limited to a Project in another Workspace would admit nothing, for no visible reason. */
   const requireProjects = Effect.fnUntraced(function* ({ scopes, workspaceId }: NewAccessToken) {
     const named = limitsOf(scopes)?.projectIds ?? []
     if (named.length === 0) return

@@ -8,7 +8,10 @@ const first = Duration.minutes(1)
 const every = Duration.hours(6)
 const keepEnded = retention.endedSession.after
 
-/** Deletes sessions, links and challenges some time after they end. Tokens stay, since their inventory includes revoked ones. */
+/**
+ * Deletes sessions, links and challenges some time after they have ended. Tokens are kept, since their inventory includes revoked
+ * ones.
+ */
 export class AccountCleanup extends Context.Service<
   AccountCleanup,
   {

@@ -49,8 +49,8 @@ export class AccountNotices extends Context.Service<
   AccountNotices,
   {
     /**
-     * Written in the transaction of the change. If the server sends mails, a verified address gets one. A change of address is
-     * written before it takes effect: an attacker may be able to read mail at the new one.
+     * Written in the transaction of the change. If the server sends mails, a verified address is mailed too. A change of address
+     * is written before it takes effect: an attacker may be able to read mail at the new address.
      */
     readonly write: (subject: string, kind: NoticeKind, detail?: string) => Effect.Effect<void>
     /** What the person has not seen yet, newest first. */

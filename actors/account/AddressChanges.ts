@@ -26,8 +26,8 @@ const refused = () =>
   })
 
 /**
- * Links that change an account's address. Having one proves the address: it was mailed there, or handed over by an operator
- * who vouches for it. It works only for the account that it was created for.
+ * Links that change an account's address. Holding one proves the address: the link was mailed there, or handed over by an
+ * operator who vouches for it. It works only for the account that it was created for.
  */
 export class AddressChanges extends Context.Service<
   AddressChanges,
@@ -48,7 +48,7 @@ export class AddressChanges extends Context.Service<
      */
     readonly inspect: (subject: string, secret: Redacted.Redacted) => Effect.Effect<AddressLinkState, ApiError>
     /**
-     * Changes the address. Fails with `not_found` for anybody but the person the account belongs to and if the link no longer
+     * Changes the address. Fails with `not_found` for anybody but the person the account belongs to or if the link no longer
      * works, and with `failed_precondition` if the address is taken.
      */
     readonly redeem: (

@@ -12,7 +12,7 @@ import { UpstreamIdentities, type UpstreamIdentity } from "./UpstreamIdentities.
 import { refusedFor, type UpstreamRefused } from "./UpstreamRefusal.ts"
 import { type OfferedWays, offeredWaysIn } from "./WaysIn.ts"
 
-/** The session whose person confirms their identity. */
+/** The session of the person who is confirming their identity. */
 export interface ConfirmedSession {
   readonly subject: string
   readonly sessionId: string
@@ -29,8 +29,8 @@ export interface ConfirmationWays {
 }
 
 /**
- * Confirmation of identity by a signed-in person: a sensitive action requires one within the last five minutes, in the same
- * session. Signing in also confirms the identity, except through the upstream provider, which may remember people for days.
+ * Confirmation of identity by a signed-in person: a sensitive action requires a confirmation within the last five minutes, in the
+ * same session. Signing in also confirms the identity, except through the upstream provider, which may remember people for days.
  */
 export class Confirmations extends Context.Service<
   Confirmations,
@@ -47,15 +47,15 @@ export class Confirmations extends Context.Service<
       party: RelyingParty,
       subject: string
     ) => Effect.Effect<PublicKeyCredentialRequestOptionsJSON>
-    /** Fails with `permission_denied` for a response that does not verify, or that comes from somebody else's passkey. */
+    /** Fails with `permission_denied` for a response that fails verification, or that comes from somebody else's passkey. */
     readonly byPasskey: (
       session: ConfirmedSession,
       party: RelyingParty,
       answer: PasskeyAssertion
     ) => Effect.Effect<void, ApiError>
     /**
-     * The caller verified that the person of the identity has just signed in at the provider. Fails with `not_yours` when the
-     * identity belongs to nobody active, and with `unauthenticated` when the session is not theirs.
+     * The caller has verified that the person with this identity has just signed in at the provider. Fails with `not_yours` if
+     * the identity does not belong to an active person, and with `unauthenticated` if the session is not theirs.
      */
     readonly byUpstream: (
       sessionId: string,

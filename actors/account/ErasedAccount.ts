@@ -4,7 +4,7 @@ import { now } from "../Identity.ts"
 import { StoredUser } from "./UserRow.ts"
 
 /**
- * Removes the account's personal data and every way to sign in to it, in the caller's transaction. The row stays, since the
+ * Removes the account's personal data and every way to sign in to it, in the caller's transaction. The row is kept, since the
  * operation history names its subject; the address becomes free again.
  */
 export const eraseAccount = Effect.fn("eraseAccount")(function* (subject: string) {

@@ -15,7 +15,7 @@ export const TotpRow = table("totp_factors", {
 })
 export type TotpRow = RowOf<typeof TotpRow.columns>
 
-/** Codes that each replace the second factor once. */
+/** Codes that can each replace the second factor once. */
 export const RecoveryCodeRow = table("recovery_codes", {
   id: Schema.String,
   subject: Subject,

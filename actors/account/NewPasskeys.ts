@@ -11,7 +11,7 @@ import { Vault } from "../vault/Vault.ts"
 import type { PasskeyRegistration } from "./PasskeyResponse.ts"
 import { PasskeyRow, TransportsJson } from "./PasskeyRow.ts"
 
-// Most of a megabyte with its dependencies, so it is loaded when a passkey is first used.
+// Most of a megabyte with its dependencies, so it is not loaded until a passkey is first used.
 export const webauthn = Effect.promise(() => import("@simplewebauthn/server"))
 
 /** The site that passkeys belong to. */
@@ -31,7 +31,7 @@ export const Passkey = Schema.Struct({
 })
 export type Passkey = typeof Passkey.Type
 
-/** The person in the browser's passkey dialog. */
+/** How the person is named in the browser's passkey dialog. */
 export interface PasskeyHolder {
   readonly subject: string
   readonly email: string
@@ -55,7 +55,7 @@ export const passkeySeal = (id: string) => ({ table: "passkeys", column: "public
 export const refusedRegistration = () =>
   invalidRequest("The passkey's answer does not hold. Ask for new options and try again.")
 
-/** The options for the browser. The passkey identifies its person (resident), and its holder is verified. */
+/** The options for the browser. The passkey identifies its person (resident), and user verification is required. */
 export const creationOptions = (
   party: RelyingParty,
   holder: PasskeyHolder,
@@ -76,18 +76,18 @@ export const creationOptions = (
     )
   )
 
-/** The only writer of new passkeys. The caller knows whose passkey it is, and that the challenge was theirs. */
+/** The only writer of new passkeys. The caller knows whose passkey it is, and that the challenge was issued to that person. */
 export class NewPasskeys extends Context.Service<
   NewPasskeys,
   {
-    /** Fails with `invalid_request` if the response does not verify. Writes nothing. */
+    /** Fails with `invalid_request` if the response fails verification. Writes nothing. */
     readonly verify: (
       party: RelyingParty,
       name: string,
       challenge: string,
       answer: PasskeyRegistration
     ) => Effect.Effect<VerifiedPasskey, ApiError>
-    /** Must run in a transaction of the caller. Fails with `failed_precondition` if the passkey is already known. */
+    /** Must run in the caller's transaction. Fails with `failed_precondition` if the passkey is already known. */
     readonly insert: (
       context: CommandContext,
       subject: string,

@@ -10,8 +10,8 @@ const shown = StoredUser.only("subject", "email", "display_name", "status")
 export type OperatorRow = RowOf<typeof shown.columns>
 
 /**
- * Who operates the installation: people whom `svc admin` has made operators. Grants nothing in any Workspace; what an operator
- * may do over HTTP is defined in a single table of routes.
+ * The operators of the installation: people whom `svc admin` has made operators. Grants nothing in any Workspace; what an
+ * operator may do over HTTP is defined in a single table of routes.
  */
 export class Operators extends Context.Service<
   Operators,

@@ -12,7 +12,7 @@ const challengeBytes = 32
 /** The purpose of a challenge; for a setup, its link. */
 export type ChallengePurpose = "registration" | "sign_in" | "confirmation" | `setup:${string}`
 
-/** A new challenge, valid for five minutes and one response. `subject` is who may respond to it, if known. */
+/** A new challenge, valid for five minutes and one response. `subject` is the person who may respond to it, if known. */
 export const issueChallenge = Effect.fn("issueChallenge")(function* (
   purpose: ChallengePurpose,
   subject: string | null
@@ -33,8 +33,8 @@ export const issueChallenge = Effect.fn("issueChallenge")(function* (
 }, Effect.orDie)
 
 /**
- * Consumes the challenge of a setup link: returns whom it was issued to, or `undefined` where {@link spendChallenge} would be
- * false.
+ * Consumes the challenge of a setup link: returns the subject it was issued to, or `undefined` where {@link spendChallenge} would
+ * return false.
  */
 export const spendSetupChallenge = Effect.fn("spendSetupChallenge")(function* (challenge: string, linkId: string) {
   const sql = yield* SqlClient.SqlClient
@@ -57,7 +57,7 @@ export const spendChallenge = Effect.fn("spendChallenge")(function* (
   return spent.length === 1
 }, Effect.orDie)
 
-// Our pages are never framed (WebAuthn Level 3, 7.1 step 11 and 7.2 step 14), and the library accepts responses from a frame if
+// Our pages are never framed (WebAuthn Level 3, 7.1 step 11 and 7.2 step 14), but the library accepts responses from a frame if
 // the browser does not name the page around it.
 const ClientData = Schema.Struct({
   challenge: Schema.String,
@@ -66,7 +66,7 @@ const ClientData = Schema.Struct({
 })
 const decodeClientData = Schema.decodeUnknownOption(Schema.fromJsonString(ClientData))
 
-/** The challenge named in a response; empty if it names none, or was given inside a frame on another site. */
+/** The challenge named in a response; empty if it names none, or was created inside a frame on another site. */
 export const claimedChallenge = (clientDataJSON: string): string => {
   const text = Base64Url.decodeString(clientDataJSON)
   const data = Result.isSuccess(text) ? decodeClientData(text.success) : undefined

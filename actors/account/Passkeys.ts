@@ -31,7 +31,7 @@ import { type OfferedWays, requireWayIn } from "./WaysIn.ts"
 
 export interface PasskeySignInOptions {
   readonly userAgent?: string | undefined
-  /** The browser's previous session; it is ended. */
+  /** The browser's previous session, which is revoked. */
   readonly replaces?: Redacted.Redacted | undefined
   readonly requestId?: string | undefined
 }
@@ -50,7 +50,7 @@ const Stored = Schema.Struct({
 const refused = () =>
   new ApiError({ code: "unauthenticated", message: "The passkey was not accepted. Try again, or sign in another way." })
 
-/** People's passkeys: registered by the signed-in person, used by the holder to sign in. User verification is required. */
+/** People's passkeys: registered by the signed-in person, used by their holder to sign in. User verification is required. */
 export class Passkeys extends Context.Service<
   Passkeys,
   {
@@ -58,7 +58,10 @@ export class Passkeys extends Context.Service<
       party: RelyingParty,
       subject: string
     ) => Effect.Effect<PublicKeyCredentialCreationOptionsJSON, ApiError>
-    /** Fails with `invalid_request` if the response does not verify, `failed_precondition` if the passkey is already known. */
+    /**
+     * Fails with `invalid_request` if the response fails verification, and with `failed_precondition` if the passkey is already
+     * known.
+     */
     readonly register: (
       context: CommandContext,
       party: RelyingParty,
@@ -67,7 +70,7 @@ export class Passkeys extends Context.Service<
       answer: PasskeyRegistration
     ) => Effect.Effect<Passkey, ApiError>
     readonly signInOptions: (party: RelyingParty) => Effect.Effect<PublicKeyCredentialRequestOptionsJSON>
-    /** Fails with `unauthenticated` for every response that does not verify, whatever is wrong with it. */
+    /** Fails with `unauthenticated` for every response that fails verification, whatever is wrong with it. */
     readonly signIn: (
       party: RelyingParty,
       answer: PasskeyAssertion,
@@ -140,7 +143,7 @@ const make = Effect.gen(function* () {
     return yield* transaction(sql)(added)
   }, Effect.provideContext(services))
 
-  /** `asked` is the subject that the challenge was issued to: anybody, during a sign-in. */
+  /** `asked` is the subject that the challenge was issued to: during a sign-in, this is anybody. */
   const verify = Effect.fnUntraced(function* (party: RelyingParty, answer: PasskeyAssertion, asked: string | null) {
     const challenge = claimedChallenge(answer.response.clientDataJSON)
     const purpose = asked === null ? "sign_in" : "confirmation"

@@ -1,4 +1,4 @@
-/** Argon2id in PHC format. Each implementation verifies the hashes of the other. */
+/** Argon2id in PHC format. Each implementation verifies the other's hashes. */
 export interface PasswordHashing {
   readonly hash: (text: string) => Promise<string>
   readonly verify: (text: string, hash: string) => Promise<boolean>
@@ -20,7 +20,7 @@ export const bunHashing: PasswordHashing = {
 // Node has no argon2 before version 24. A compiled binary leaves the library out.
 const library = () => import("@node-rs/argon2")
 
-/** Elsewhere: a library, which also hashes off the main thread. Argon2id is its default. */
+/** On other runtimes: a library, which also hashes off the main thread. Argon2id is its default. */
 export const libraryHashing: PasswordHashing = {
   hash: async (text) => (await library()).hash(text, { memoryCost, timeCost, parallelism: 1 }),
   verify: async (text, hash) => (await library()).verify(hash, text)

@@ -15,7 +15,7 @@ export interface SignInRequest {
   /** The code of the second factor, if the person has one. */
   readonly code?: Redacted.Redacted | undefined
   readonly userAgent?: string | undefined
-  /** The browser's previous session; it is ended. */
+  /** The browser's previous session, which is revoked. */
   readonly replaces?: Redacted.Redacted | undefined
   readonly requestId?: string | undefined
 }
@@ -43,7 +43,7 @@ export class PasswordSignIn extends Context.Service<
       code: Redacted.Redacted | undefined
     ) => Effect.Effect<void, ApiError>
     /**
-     * Sets a new password, or the first one. Every session ends, and a new one is returned. Fails with `invalid_request` if the
+     * Sets a new password, or the first one. Revokes every session and returns a new one. Fails with `invalid_request` if the
      * password is refused.
      */
     readonly change: (context: CommandContext, request: PasswordChange) => Effect.Effect<OpenSession, ApiError>

@@ -6,7 +6,7 @@ import { currentPrefix, passwordHashing } from "./PasswordHashing.ts"
 
 // One core is left for other work: many wrong passwords must not slow down signed-in people.
 const concurrentHashes = Math.max(1, Math.min(2, availableParallelism() - 1))
-// Limit on running and waiting hashes together.
+// Limit on running and waiting hashes combined.
 const mostPresent = 18
 const retryAfterSeconds = 5
 
@@ -51,7 +51,7 @@ export const passwordRefusal = (password: Redacted.Redacted): ApiError | undefin
   return denied.has(text.toLowerCase()) ? invalidRequest("password: too common; choose another one.") : undefined
 }
 
-/** Password hashing, bounded: two hashes at a time (one on two cores or fewer), a short queue, and beyond that a refusal. */
+/** Bounded password hashing: two hashes at a time (one on two cores or fewer), a short queue, and beyond that a refusal. */
 export class Passwords extends Context.Service<
   Passwords,
   {
@@ -61,7 +61,7 @@ export class Passwords extends Context.Service<
     readonly hash: (password: Redacted.Redacted) => Effect.Effect<string, ApiError>
     /** Takes the same time with or without a hash. Fails with `rate_limited` if too many are waiting. */
     readonly verify: (password: Redacted.Redacted, hash: string | undefined) => Effect.Effect<boolean, ApiError>
-    /** Whether a hash was made at a cost other than the current one. */
+    /** Whether a hash was computed at a cost other than the current one. */
     readonly isOutdated: (hash: string) => boolean
   }
 >()("svc/account/Passwords") {

@@ -4,7 +4,7 @@ import { AddressProof } from "../../schema/records/Invitation.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** Links that change an account's address; `proof` is what having the link proves. */
+/** Links that change an account's address; `proof` is what holding the link proves. */
 export const AddressChangeRow = table("address_changes", {
   id: Schema.String,
   secret_hash: Schema.String,
@@ -32,7 +32,7 @@ export const NoticeKind = Schema.Literals([
 ])
 export type NoticeKind = typeof NoticeKind.Type
 
-/** Changes of an account that its owner should know about. */
+/** Changes to an account that its owner should know about. */
 export const AccountNoticeRow = table("account_notices", {
   id: Schema.String,
   subject: Subject,

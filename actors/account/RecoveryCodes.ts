@@ -36,7 +36,7 @@ export const issueRecoveryCodes = Effect.fn("issueRecoveryCodes")(function* (sub
   )
 }, Effect.orDie)
 
-/** Consumes the code; false when it is not one of the person's unused ones. */
+/** Consumes the code; false if it is not one of the person's unused codes. */
 export const spendRecoveryCode = Effect.fn("spendRecoveryCode")(function* (subject: string, code: string) {
   const sql = yield* SqlClient.SqlClient
   const spent = yield* sql`UPDATE recovery_codes SET ${RecoveryCodeRow.changes(sql, { used_at: yield* now })}

@@ -15,7 +15,7 @@ import { stepOf } from "./Totp.ts"
 
 // As long as the digest, as RFC 4226 recommends.
 const secretBytes = 20
-/** Six digits can be guessed: five wrong codes block further attempts for a while. */
+/** Six digits can be guessed, so five wrong codes block further attempts for a while. */
 const mostFailures = 5
 const failureWindow = Duration.toMillis(Duration.minutes(15))
 
@@ -38,8 +38,8 @@ const lockedFor = ({ failing_since, failures }: TotpRow, millis: number): number
 }
 
 /**
- * The second factor of people who sign in by password: a time-based code (RFC 6238) from their authenticator, or instead one of
- * the recovery codes they wrote down. Each code is accepted once.
+ * The second factor of people who sign in by password: a time-based code (RFC 6238) from their authenticator, or one of the
+ * recovery codes they wrote down. Each code is accepted once.
  */
 export class SecondFactors extends Context.Service<
   SecondFactors,
@@ -122,7 +122,7 @@ const make = Effect.gen(function* () {
     return true
   })
 
-  /** The result of checking a code. The attempt is counted and committed, so no failure may undo it. */
+  /** The result of checking a code. The attempt is counted and committed, so that no failure can undo it. */
   const spend = Effect.fnUntraced(function* (row: TotpRow, given: Redacted.Redacted) {
     const millis = yield* Clock.currentTimeMillis
     const wait = lockedFor(row, millis)

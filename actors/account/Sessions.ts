@@ -18,7 +18,7 @@ import { SessionRow } from "./SessionRow.ts"
 
 /** How long a session lasts after its last use. */
 export const sessionLifetime = retention.session.after
-// Extending a session is a write: done often enough to keep the 30 days, but not on every request.
+// Extending a session is a write: it is done often enough to keep the 30 days, but not on every request.
 const slideEveryMillis = Duration.toMillis(Duration.hours(1))
 
 export const SessionMethod = Schema.Literals(["setup", "password", "passkey", "upstream"])
@@ -27,7 +27,7 @@ export type SessionMethod = typeof SessionMethod.Type
 /** The ways a person can confirm their identity. */
 export type ConfirmationMethod = Exclude<SessionMethod, "setup">
 
-/** A provider may sign in somebody who signed in there long ago; every other way requires the person to be present. */
+/** A provider may sign in somebody who last authenticated there long ago; every other way requires the person to be present. */
 const provesPresence = (method: SessionMethod): boolean => method !== "upstream"
 
 /** A session as its owner sees it. */
@@ -80,8 +80,8 @@ export class Sessions extends Context.Service<
     /** Fails with `unauthenticated` unless the secret belongs to an open session of a person with an active account. */
     readonly authenticate: (secret: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
     /**
-     * Records that the session's person has just confirmed their identity in this way. Fails with `unauthenticated` when the
-     * session is not theirs or has ended.
+     * Records that the session's person has just confirmed their identity in this way. Fails with `unauthenticated` if the
+     * session is not theirs or is no longer open.
      */
     readonly confirm: (
       subject: string,
@@ -91,7 +91,7 @@ export class Sessions extends Context.Service<
     ) => Effect.Effect<void, ApiError>
     /** The person's open sessions, oldest first. */
     readonly list: (subject: string) => Effect.Effect<ReadonlyArray<AccountSession>>
-    /** Ends one of the person's own sessions; `not_found` for any other. */
+    /** Revokes one of the person's own sessions; `not_found` for any other. */
     readonly revoke: (subject: string, sessionId: string, requestId?: string) => Effect.Effect<void, ApiError>
     /**
      * Ends all of a person's sessions except the one named, if any. If none is kept, the person's grants to applications also
@@ -144,7 +144,7 @@ export class Sessions extends Context.Service<
           WHERE id = ${id} AND revoked_at IS NULL`
       })
 
-      /** Ends the browser's session, whoever owns it. */
+      /** Revokes the browser's session, whoever owns it. */
       const replace = Effect.fnUntraced(function* (
         replaced: Redacted.Redacted,
         subject: string,

@@ -3,7 +3,7 @@ import { Subject } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** One-time links to set up or recover an account. Only the recipient of a mail has a `mailed_reset` link. */
+/** One-time links to set up or recover an account. Only the recipient of a mail holds a `mailed_reset` link. */
 export const SetupLinkRow = table("setup_links", {
   id: Schema.String,
   secret_hash: Schema.String,

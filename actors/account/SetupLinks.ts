@@ -40,7 +40,7 @@ export interface ResetLink extends SetupLink {
 
 export interface Redemption {
   readonly secret: Redacted.Redacted
-  /** For the first account; ignored for an existing one. */
+  /** For the first account; ignored for an existing account. */
   readonly email?: string | undefined
   readonly displayName?: string | undefined
   readonly userAgent?: string | undefined
@@ -80,7 +80,7 @@ const refused = () =>
 export class SetupLinks extends Context.Service<
   SetupLinks,
   {
-    /** A link for the first account; `none` once an account exists. Earlier unused links of this kind end. */
+    /** A link for the first account; `none` once an account exists. Revokes earlier unused links of this kind. */
     readonly issueFirst: Effect.Effect<Option.Option<SetupLink>>
     /**
      * A link that gives the account a new password. With `mail`, a second one is mailed to its address: only the reader of the
@@ -94,18 +94,18 @@ export class SetupLinks extends Context.Service<
       redemption: PasswordRedemption
     ) => Effect.Effect<OpenSession & { readonly subject: string }, ApiError>
     /**
-     * The browser's options for a passkey instead of a password, without using up the link. Fails with `not_found` for an
-     * invalid link, and with `invalid_request` for an invalid address of a first account: otherwise a person would create a
-     * passkey in vain.
+     * The browser's options for a passkey instead of a password, without using up the link. Fails with `not_found` for an invalid
+     * link, and with `invalid_request` for an invalid address of a first account: otherwise the person would create a passkey in
+     * vain.
      */
     readonly passkeyOptions: (
       party: RelyingParty,
       redemption: Redemption
     ) => Effect.Effect<PublicKeyCredentialCreationOptionsJSON, ApiError>
     /**
-     * Consumes the link, and signs its holder in with the new passkey: link, account, passkey and session are one transaction. An
-     * existing password no longer works. Fails as `redeem` does, and with `invalid_request` if the response does not verify; the
-     * link then stays valid.
+     * Consumes the link and signs its holder in with the new passkey: link, account, passkey and session are written in one
+     * transaction. An existing password no longer works. Fails as `redeem` does, and with `invalid_request` if the response fails
+     * verification; the link then stays valid.
      */
     readonly redeemWithPasskey: (
       redemption: PasskeyRedemption
@@ -163,7 +163,7 @@ export class SetupLinks extends Context.Service<
         return yield* mails.queue(email, { kind: "reset_link", link, expiresAt })
       })
 
-      /** Done before anything costly, so that guesses are cheap to reject. */
+      /** Done before anything costly, so that rejecting guesses is cheap. */
       const goodLink = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
         const [good] = yield* Effect.orDie(findGood({ hash: secretHash(secret), at: yield* now }))
         return good === undefined ? yield* refused() : good
@@ -199,7 +199,7 @@ export class SetupLinks extends Context.Service<
         const user = yield* users.find(subject)
         if (Option.isNone(user)) return yield* refused()
         const { displayName, email } = user.value
-        // No device is excluded: on one that already has a passkey for the account, the new one replaces it.
+        // No device is excluded: if it already holds a passkey for the account, the new one replaces it.
         return { subject, email, displayName: displayName ?? undefined, known: [] }
       })
 

@@ -21,7 +21,7 @@ export const selectStoredToken = (sql: SqlClient.SqlClient, hash: string) =>
         + (SELECT COUNT(*) FROM oauth_access_tokens o WHERE o.secret_hash = ${hash}) AS elsewhere
     FROM access_tokens WHERE secret_hash = ${hash}`
 
-/** A token that is valid until a time. Times in milliseconds. */
+/** A token with an expiry time. Times are in milliseconds. */
 export interface UsableToken {
   readonly tokenId: AccessTokenId
   readonly principal: Principal
@@ -31,7 +31,7 @@ export interface UsableToken {
   readonly lastUsedAt: number
 }
 
-/** The token's authority, provided that exactly one store has it, its account is open, and it has not been revoked. */
+/** The token's authority, provided that exactly one store knows it, its account is open, and it has not been revoked. */
 export const usableToken = (row: StoredToken): Option.Option<UsableToken> => {
   const limits = limitsOf(row.scopes)
   return row.elsewhere === 0 && row.user_status === "active" && row.revoked_at === null

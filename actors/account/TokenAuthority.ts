@@ -19,8 +19,8 @@ export class TokenAuthority extends Context.Service<
     readonly authenticate: (token: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
     /**
      * The current authority of the presented bearer token. Changes nothing. Fails with `invalid_token` (unknown, not a personal
-     * token, known to more than one store, revoked, expired), with `workspace_membership_inactive` if the Workspace it is bound
-     * to has no active membership, and with `verification_unavailable` if that cannot be determined.
+     * token, known to more than one store, revoked, expired), with `workspace_membership_inactive` if there is no active
+     * membership in the Workspace it is bound to, and with `verification_unavailable` if that cannot be determined.
      */
     readonly current: (bearer: Redacted.Redacted) => Effect.Effect<AccountTokenAuthority, ApiError>
   }

@@ -6,8 +6,8 @@ const writeEveryMillis = 60_000
 const flushAfter = Duration.seconds(10)
 
 /**
- * Records when tokens were last used: at most once a minute per token, batched into one transaction, so that reads with a token
- * do not become writes.
+ * Records when tokens were last used, at most once a minute per token and batched into one transaction, so that reads with a
+ * token do not become writes.
  */
 export class TokenUse extends Context.Service<
   TokenUse,
@@ -19,7 +19,7 @@ export class TokenUse extends Context.Service<
     readonly isNoted: (tokenId: AccessTokenId, lastWritten: number, millis: number) => boolean
     /** `lastWritten` as for `isNoted`. */
     readonly note: (tokenId: AccessTokenId, lastWritten: number) => Effect.Effect<void>
-    /** Writes the batch. Happens automatically soon after a use, and when the service stops. */
+    /** Writes the batch. Runs automatically soon after a use, and when the service stops. */
     readonly flush: Effect.Effect<void>
   }
 >()("svc/account/TokenUse") {

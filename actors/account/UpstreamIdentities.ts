@@ -28,7 +28,7 @@ export interface UpstreamIdentity {
 }
 
 export interface UpstreamLink {
-  /** The signed-in person who links the identity to their account. */
+  /** The signed-in person who is linking the identity to their account. */
   readonly linkSubject?: Subject | undefined
   readonly requestId?: string | undefined
 }
@@ -60,21 +60,23 @@ const Linked = Schema.Struct({ subject: Subject, status: Schema.String })
 
 /**
  * People's identities at the upstream provider, identified by issuer and subject. An identity belongs to the account it has been
- * linked to; initially, that is the account with its verified address, if that address has been verified here too.
+ * linked to; until then, to the account with its verified address, if that address has been verified here too.
  */
 export class UpstreamIdentities extends Context.Service<
   UpstreamIdentities,
   {
     /**
-     * The account that it belongs to, in the caller's transaction, after linking it if a person is linking it or its verified
-     * address belongs to an account; `none` if there is none. Fails if the account is locked, or if the identity or the account
-     * is linked to another.
+     * The account that the identity belongs to, in the caller's transaction, after linking it if a person is linking it or its
+     * verified address belongs to an account; `none` if there is no such account. Fails if the account is locked, or if the
+     * identity or the account is already linked to another.
      */
     readonly resolve: (
       identity: UpstreamIdentity,
       link: UpstreamLink
     ) => Effect.Effect<Option.Option<Subject>, UpstreamRefused>
-    /** Links it to the account, in the caller's transaction. Fails if the account has another identity at the provider. */
+    /**
+     * Links the identity to the account, in the caller's transaction. Fails if the account has another identity at the provider.
+     */
     readonly link: (
       identity: UpstreamIdentity,
       subject: Subject,
@@ -154,7 +156,7 @@ export class UpstreamIdentities extends Context.Service<
 
       const ownerByAddress = Effect.fnUntraced(function* ({ verifiedEmail }: UpstreamIdentity) {
         const user = verifiedEmail === undefined ? Option.none() : yield* users.findByEmail(verifiedEmail)
-        // A person who typed an unverified address must not receive the identity of its owner.
+        // A person who entered an unverified address must not receive the identity of its owner.
         return Option.filter(user, ({ emailProof, status }) => status === "active" && emailProof !== null)
       })
 

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** Why a sign-in through the upstream provider failed; the page for the person explains each reason. */
+/** Why a sign-in through the upstream provider failed; each reason is explained on the page that the person sees. */
 export const UpstreamReason = Schema.Literals([
   "not_configured",
   "unreachable",

@@ -4,7 +4,7 @@ import { AddressProof } from "../../schema/records/Invitation.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** Identities at upstream providers that sign an account in. */
+/** Identities at upstream providers that can sign in to an account. */
 export const UpstreamIdentityRow = table("upstream_identities", {
   issuer: Schema.String,
   upstream_subject: Schema.String,

@@ -11,7 +11,7 @@ import { UpstreamSignInRow } from "./UpstreamRow.ts"
 
 const validFor = retention.upstreamSignIn.after
 
-/** What ties the provider's response to the requesting browser. All of it is derived from the browser's secret. */
+/** What ties the provider's response to the requesting browser, all derived from the browser's secret. */
 export interface UpstreamProof {
   readonly state: string
   readonly nonce: string
@@ -33,11 +33,11 @@ const SignInRow = Schema.Struct({
 })
 
 export interface ReturnedSignIn extends UpstreamProof {
-  /** The signed-in person who links the identity; absent for a sign-in. */
+  /** The signed-in person who is linking the identity; absent for a sign-in. */
   readonly linkSubject: Subject | null
-  /** The session whose person has to confirm their identity; absent for a sign-in. */
+  /** The session of the person who has to confirm their identity; absent for a sign-in. */
   readonly confirmSession: string | null
-  /** The invitation through which somebody without an account gets one. */
+  /** The invitation through which somebody without an account receives one. */
   readonly invitationId: InvitationId | null
   /** What the invitation's link proved about its address. */
   readonly invitationProof: AddressProof | null

@@ -18,7 +18,7 @@ import { PasswordRow, StoredUser } from "./UserRow.ts"
 export const User = Schema.Struct({
   subject: Subject,
   email: Schema.String,
-  /** `null` if neither the operator nor a mail has verified the address. */
+  /** `null` if the address has not been verified by the operator or by mail. */
   emailProof: Schema.NullOr(AddressProof),
   displayName: Schema.NullOr(Schema.String),
   /** Operates the installation; this grants nothing in any Workspace. */
@@ -32,7 +32,7 @@ export type User = typeof User.Type
 const UserRow = Schema.Struct({ ...User.fields, isOperator: Schema.BooleanFromBit })
 
 export interface NewUser {
-  /** Set if the subject had to be known before the account exists: a passkey is made for it. */
+  /** Set if the subject must be known before the account exists, as when a passkey is created for it. */
   readonly subject?: Subject | undefined
   readonly email: string
   readonly emailProof?: AddressProof | undefined
@@ -42,18 +42,19 @@ export interface NewUser {
   readonly isOperator: boolean
 }
 
-/** The people who may sign in. Automation members are not among them: nothing here finds one. */
+/** The people who may sign in. Automation members are not among them: nothing here can find one. */
 export class Users extends Context.Service<
   Users,
   {
-    /** Fails with `invalid_request` for the address, `failed_precondition` when it is taken. */
+    /** Fails with `invalid_request` for an invalid address, and with `failed_precondition` when it is taken. */
     readonly create: (context: CommandContext, user: NewUser) => Effect.Effect<User, ApiError>
     /** The address in lookup form. Fails with `invalid_request`. */
     readonly parseEmail: (text: string) => Effect.Effect<string, ApiError>
     readonly find: (subject: string) => Effect.Effect<Option.Option<User>>
     readonly findByEmail: (email: string) => Effect.Effect<Option.Option<User>>
     /**
-     * Records that the address has been verified as the person's; an earlier proof, and any other address, are left unchanged.
+     * Records that the address has been verified as belonging to the person; an earlier proof, and any other address, are left
+     * unchanged.
      */
     readonly proveAddress: (subject: string, email: string, proof: AddressProof) => Effect.Effect<void>
     /** Sets or, with `null`, removes the name that others see. Fails with `not_found`. */
@@ -75,8 +76,8 @@ export class Users extends Context.Service<
     /** Whether any account exists yet. */
     readonly exist: Effect.Effect<boolean>
     /**
-     * Sets the password by its hash. All of the person's sessions and grants end in the same transaction: somebody who knew the
-     * old password may have used it. Personal tokens stay.
+     * Sets the password by its hash. Revokes all of the person's sessions and grants in the same transaction: somebody who knew
+     * the old password may have used it. Personal tokens are kept.
      */
     readonly setPassword: (
       context: CommandContext,

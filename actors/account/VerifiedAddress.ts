@@ -3,8 +3,8 @@ import { SqlClient } from "effect/sql"
 import { StoredUser } from "./UserRow.ts"
 
 /**
- * The address of an account, if it has been shown to be the person's: the operator provided it, a link mailed there was opened,
- * or the upstream provider reported it as verified at the last sign-in. Read in the caller's transaction.
+ * The address of an account, if it has been shown to belong to the person: the operator provided it, a link mailed there was
+ * opened, or the upstream provider reported it as verified at the last sign-in. Read in the caller's transaction.
  */
 export const verifiedAddress = Effect.fn("verifiedAddress")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { failedPrecondition } from "../../schema/errors/ApiError.ts"
 import { rowShape, type RowOf } from "../database/Table.ts"
 
-/** The ways of signing in that the installation offers now. */
+/** The ways of signing in that the installation currently offers. */
 export interface OfferedWays {
   readonly password: boolean
   readonly passkeys: boolean
@@ -14,11 +14,11 @@ export interface OfferedWays {
 /** Issuers appear with and without a trailing slash, and operators do not always use the provider's form. */
 const bare = (issuer: string) => issuer.replace(/\/$/, "")
 
-/** A way in which an account can sign in; `issuer` for an identity at a provider. */
+/** A way of signing in to an account; `issuer` is for an identity at a provider. */
 const WayIn = rowShape({ kind: Schema.Literals(["password", "passkey", "upstream"]), issuer: Schema.String })
 export type WayIn = RowOf<typeof WayIn.columns>
 
-/** Whether the installation offers this way now. */
+/** Whether the installation currently offers this way of signing in. */
 export const isOffered = ({ issuer, kind }: WayIn, offered: OfferedWays): boolean => {
   switch (kind) {
     case "password":

@@ -24,7 +24,7 @@ const Unread = rowShape({ id: CapsuleId, name: Schema.String, current_state_vers
 export class ManagedElsewhere extends Context.Service<
   ManagedElsewhere,
   {
-    /** Those of the given objects that are in the current state of a Capsule in the Workspace, in the order given. */
+    /** Which of the given objects are in the current state of a Capsule in the Workspace, in the order given. */
     readonly find: (
       workspaceId: WorkspaceId,
       objects: ReadonlyArray<ManagedObject>
@@ -53,7 +53,7 @@ export class ManagedElsewhere extends Context.Service<
             ORDER BY c.created_at, c.id`
           for (const { id, name, object_key } of rows) owners.set(object_key, { id, name })
         }
-        // States that have not been indexed yet, or cannot be, are opened: nothing may be managed twice.
+        // States that have not been or cannot be indexed are opened: nothing may be managed twice.
         const unread =
           keys.length === 0
             ? []

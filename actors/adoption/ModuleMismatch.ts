@@ -8,12 +8,12 @@ type Scan = Pick<ScannedModule, "addresses" | "providerPackages">
 
 const finding = (code: string, message: string): Finding => ({ severity: "error", code, message })
 
-/** Providers that are built into the tool, which no module has to name. */
+/** Providers that are built into the tool, so that no module has to name them. */
 const builtin = "terraform.io/builtin/"
 
 const namedAtMost = 100
 
-/** Why a state does not belong to the module. `confirmed`: addresses that the owner has confirmed giving up, by typing them. */
+/** Why a state does not belong to the module. `confirmed`: addresses that the owner has typed to confirm giving them up. */
 export const moduleMismatch = (
   { addresses, providerPackages }: Scan,
   managed: ReadonlyArray<ManagedObject>,

@@ -25,7 +25,7 @@ export interface OpenedBackup {
 
 const formats = { file: "svc.sealed-backup/v1", archive: "svc.backup/v1" }
 
-/** Larger than any archive that a file of the permitted size can hold, unless it was made to exhaust the memory. */
+/** Larger than any archive in a file of the permitted size, unless the archive was crafted to exhaust memory. */
 const mostArchiveBytes = 512 * 1024 * 1024
 
 const namedAtMost = 20
@@ -85,7 +85,7 @@ const chosen = Effect.fnUntraced(function* (capsules: ReadonlyArray<CapsuleInBac
 })
 
 /**
- * Opens another installation's backup with the master keys of this one. Everything returned from here was sealed by an
+ * Opens another installation's backup with this installation's master keys. Everything returned from here was sealed by an
  * installation that has one of these keys; the readable part of the file is not trusted.
  */
 export const openSealedBackup = Effect.fn("openSealedBackup")(function* (
@@ -114,7 +114,7 @@ export const openSealedBackup = Effect.fn("openSealedBackup")(function* (
       `The Capsule ${capsule.name} had no state when the backup was made, so there is nothing to import. Install it as a new Capsule.`
     )
   const original = Redacted.value(yield* open(statePlace(version), version.state))
-  // Both installations know the state in the backup: only a higher serial is newer than both.
+  // Both installations know the state in the backup: only a higher serial is newer than either.
   const state = Option.getOrElse(withSerial(original, version.serial + 1), () => original)
   const secrets =
     version.sealed_secrets === null

@@ -26,10 +26,10 @@ export interface AdoptedState {
   readonly upload: StateUploadRow
   readonly bytes: Redacted.Redacted<Uint8Array>
   readonly state: ReadableState
-  /** What the Capsule's row points to from the start. */
+  /** What the Capsule's row references from the start. */
   readonly pointers: { readonly stateVersionId: ReturnType<typeof stateVersionIdOf>; readonly generation: number }
   readonly confirmed: ReadonlyArray<string>
-  /** For a state from another installation's backup: what else the backup contains. */
+  /** For a state from another installation's backup: the rest of the backup's contents. */
   readonly secrets: ImportedSecrets | undefined
 }
 

@@ -7,7 +7,7 @@ import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { addressList } from "./AddressList.ts"
 import { ManagedElsewhere, type ManagedTwice } from "./ManagedElsewhere.ts"
 
-/** Whatever already manages a part of a state. */
+/** What already manages part of a state. */
 export interface StateConflict {
   readonly code: "state_lineage_known" | "state_resource_managed"
   readonly message: string

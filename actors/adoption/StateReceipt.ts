@@ -18,7 +18,7 @@ import type { ManagedElsewhere } from "./ManagedElsewhere.ts"
 import { type OpenedBackup, openSealedBackup } from "./SealedBackupFile.ts"
 import { stateConflicts } from "./StateConflicts.ts"
 
-/** The upload: a state, and what a backup says about it. */
+/** The upload: a state, and what a backup records about it. */
 interface Given {
   readonly state: Redacted.Redacted<Uint8Array>
   readonly imported?: Omit<OpenedBackup, "state">
@@ -28,14 +28,14 @@ interface Given {
 export class StateReceipt extends Context.Service<
   StateReceipt,
   {
-    /** Checks what can be known before there is a module, and seals the state immediately. */
+    /** Checks what can be known before a module is chosen, and seals the state immediately. */
     readonly receive: (
       context: CommandContext,
       workspaceId: WorkspaceId,
       state: Redacted.Redacted<Uint8Array>,
       idempotency: IdempotentRequest
     ) => Effect.Effect<Replayable<StateUpload>, ApiError>
-    /** The same for a Capsule's state from another installation's backup. */
+    /** Like the above, for a Capsule's state from another installation's backup. */
     readonly receiveBackup: (
       context: CommandContext,
       workspaceId: WorkspaceId,
@@ -55,7 +55,7 @@ export class StateReceipt extends Context.Service<
       const killPoint = yield* KillPoint
       const services = yield* Effect.context<SqlClient.SqlClient | ManagedElsewhere | Vault>()
 
-      /** If a profile chooses the tool, the plan compares the state with that one. */
+      /** If a profile chooses the tool, the plan checks the state against that tool. */
       const toolProblem = Effect.fnUntraced(function* (toolVersion: string | undefined) {
         if (Object.values(operator.profiles).some(({ tool }) => tool?.version !== undefined)) return
         const tool = yield* Effect.option(toolchain.resolve())
@@ -83,7 +83,7 @@ export class StateReceipt extends Context.Service<
         const read = Effect.flatMap(given, (upload) =>
           Effect.map(checkedState(workspaceId, upload.state), (state) => ({ ...state, ...upload }))
         )
-        // Checked before the transaction: it may take a while, and the install checks again. A repetition is not checked
+        // Checked before the transaction: it may take a while, and the install checks again. A repeated request is not checked
         // again.
         const isRepeated = Option.isSome(yield* receipts.lookup(scope, idempotency))
         const checked = isRepeated ? undefined : yield* read

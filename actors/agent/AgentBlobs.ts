@@ -17,7 +17,7 @@ type Claim = typeof RunClaim.Type
 /** What agents upload: a snapshot is only ever fetched. */
 type Kind = Exclude<typeof BlobKind.Type, "snapshot">
 
-/** A blob from an agent is refused: it is too large, differs from its digest, or is missing. */
+/** A blob from an agent is refused because it is too large, does not match its digest, or is missing. */
 export class BlobRefused extends Schema.TaggedError<BlobRefused>()("BlobRefused", {
   reason: Schema.Literals(["too_large", "wrong_digest", "missing", "damaged", "storage"]),
   message: Schema.String
@@ -44,7 +44,7 @@ const mostKept = (kind: Kind) => (kind === "state" ? 2 : 1)
 /** The sealed bytes of a blob that is in memory rather than in a file. */
 export interface BlobInMemory {
   readonly bytes: Uint8Array
-  /** Refused if it unpacks to more. */
+  /** Refused if it unpacks to more than this. */
   readonly mostUnpackedBytes?: number
 }
 
@@ -71,7 +71,7 @@ export class AgentBlobs extends Context.Service<
       part: BlobPart<E>
     ) => Effect.Effect<StoredBytes, BlobRefused | E>
     readonly isComplete: (claim: Claim, kind: Kind, digest: string) => Effect.Effect<boolean>
-    /** Whether a complete blob can be opened, to its end. None of it is kept in memory. */
+    /** Whether a complete blob can be opened through to its end. None of it is kept in memory. */
     readonly check: (
       agentId: AgentSession["agent"]["id"],
       claim: Claim,
@@ -119,7 +119,7 @@ export class AgentBlobs extends Context.Service<
       const fileOf = (claim: Claim, kind: Kind, digest: string) =>
         path.join(folderOf(claim), `${kind}-${digest.slice("sha256:".length)}`)
 
-      /** What has arrived of it so far. */
+      /** How much of it has arrived so far. */
       const partOf = (claim: Claim, kind: Kind, digest: string) => `${fileOf(claim, kind, digest)}.part`
 
       const refused = (reason: BlobRefused["reason"], message: string) => new BlobRefused({ reason, message })

@@ -30,7 +30,7 @@ export const orGone = <A, R>(effect: Effect.Effect<A, HoldLost, R>): Effect.Effe
   Effect.mapError(effect, () => gone)
 
 /**
- * The Runs that an agent holds. Every message is compared with the rows, so an old fence, another agent or a lie matches nothing.
+ * The Runs that agents hold. Every message is compared with the rows, so an old fence, another agent or a lie matches nothing.
  */
 export class AgentClaims extends Context.Service<
   AgentClaims,
@@ -107,7 +107,7 @@ export class AgentClaims extends Context.Service<
         const { fence, runId } = claim
         const row = Option.getOrUndefined(yield* find(session, claim))
         const none = { runId, fence, order: "discard" as const, acknowledged: 0, cancel: false }
-        // A restored backup does not contain the claim; only the agent knows what its apply changed.
+        // A restored backup does not contain the claim; only the agent knows what its apply has changed.
         if (row === undefined) return { ...none, order: "hand_in" as const }
         const hold = { ...claim, owner: session.agent.id }
         const run = yield* runUnder(hold)

@@ -27,7 +27,7 @@ export class AgentControls extends Context.Service<
   {
     /** For the preparation, which reports nothing. */
     readonly quiet: (run: RunRow) => RunControl
-    /** For the settlement: its lines follow the agent's, and end the log. */
+    /** For the settlement: its lines follow the agent's and complete the log. */
     readonly settling: (run: RunRow) => Effect.Effect<RunControl, never, Scope.Scope>
     /** Logs this one line for a Run that no agent received. */
     readonly logged: (run: RunRow, message: string) => Effect.Effect<void>

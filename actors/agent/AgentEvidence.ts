@@ -24,8 +24,8 @@ const decodeLeftOver = Schema.decodeUnknownEffect(Schema.fromJsonString(LeftOver
 const Worked = rowShape({ worked: Schema.Int })
 
 /**
- * Whether the server knows that the tool did some work: the agent sent a state from it, or said that it had begun. Nobody may
- * then claim that it never did any.
+ * Whether the server knows that the tool did some work: the agent sent a state from it, or reported that it had begun. After
+ * that, nobody may claim that it did nothing.
  */
 const isKnownToHaveWorked = (sql: SqlClient.SqlClient, claim: Pick<AgentRunRow, "checkpoint_serial" | "run_id">) =>
   claim.checkpoint_serial !== null
@@ -47,7 +47,7 @@ const Settled = rowShape({ state_version_id: Schema.NullOr(StateVersionId), gene
 
 /**
  * Accepts what an agent kept from an apply that was settled without it: the state becomes a left-over state, listed and adopted
- * like any other; the journal shows what the apply had begun.
+ * like any other; the journal shows what the apply had started.
  */
 export class AgentEvidence extends Context.Service<
   AgentEvidence,

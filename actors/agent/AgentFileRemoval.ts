@@ -11,14 +11,14 @@ import { CarriedBlobs } from "./CarriedBlobs.ts"
 const rest = Duration.toMillis("1 hour")
 
 /**
- * An agent may hand in late, over a connection on which a single file takes hours: its parts are kept as long as more of them
- * arrive.
+ * An agent may submit its files late, over a connection on which a single file takes hours: its parts are kept as long as more of
+ * them arrive.
  */
 const underWay = Duration.toMillis("1 day")
 
 /**
- * Removes the files that agents sent for abandoned applies, once their retention period is over. They are evidence: a left-over
- * state made from them is kept separately.
+ * Removes the files that agents sent for abandoned applies, once their retention period has expired. They are evidence: a
+ * left-over state created from them is kept separately.
  */
 export class AgentFileRemoval extends Context.Service<
   AgentFileRemoval,

@@ -51,7 +51,8 @@ const inPieces = (bytes: Uint8Array): Stream.Stream<Uint8Array> =>
   )
 
 /**
- * The files that an agent's job names by digest: only for the Run that it holds, and all sealed for that Run except the snapshot.
+ * The files that an agent's job names by digest: only for the Run that the agent holds, and, except for the snapshot, sealed for
+ * that Run.
  */
 export class AgentFiles extends Context.Service<
   AgentFiles,
@@ -103,7 +104,7 @@ export class AgentFiles extends Context.Service<
         const key = yield* sealingKey(agent.seal_key)
         const purpose = toAgent({ installationId, agentId: agent.id }, claim, kind)
         const dataKey = derived(blobUse(purpose, digest, contentDigest))
-        // The header is different each time, but always has this length.
+        // The header is different every time, but its length is always the same.
         const header = yield* sealFor(key, purpose, dataKey)
         return Option.some<SentFile>({
           totalBytes: header.length + 1 + sealedBodyBytes(size),

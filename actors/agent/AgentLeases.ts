@@ -10,16 +10,16 @@ export interface Lease extends Pick<typeof RunClaim.Type, "runId" | "fence"> {
   readonly leaseSeconds: number
   readonly isAccepted: boolean
   readonly isUnreachable: boolean
-  /** Granted when the server started: `heardAt` is that time, and the agent has not been heard from since. */
+  /** Granted at server startup: `heardAt` is that time, and the agent has not been heard from since. */
   readonly isResumed: boolean
   readonly heardAt: bigint
-  /** Serial of the newest state that the agent has reported. */
+  /** Serial number of the newest state that the agent has reported. */
   readonly newestSerial?: number | undefined
 }
 
 /**
- * The leases of the Runs that agents hold, counted by a monotonic clock from when the server last heard from each agent. Kept in
- * memory: a server that starts renews every lease in full, since agents could not reach it before.
+ * The leases of the Runs that agents hold, measured by a monotonic clock from when the server last heard from each agent. Kept in
+ * memory: on startup, a server renews every lease in full, since agents could not reach it before.
  */
 export class AgentLeases extends Context.Service<
   AgentLeases,
@@ -33,7 +33,7 @@ export class AgentLeases extends Context.Service<
     /** Renews the lease; returns the previous one. */
     readonly heard: (claim: typeof RunClaim.Type) => Effect.Effect<Lease | undefined>
     readonly accepted: (claim: typeof RunClaim.Type) => Effect.Effect<void>
-    /** The agent has a state with this serial. */
+    /** The agent holds a state with this serial. */
     readonly reached: (claim: typeof RunClaim.Type, newestSerial: number) => Effect.Effect<void>
     readonly unreachable: (claim: typeof RunClaim.Type) => Effect.Effect<void>
     readonly end: (claim: typeof RunClaim.Type) => Effect.Effect<void>

@@ -26,7 +26,7 @@ const lost = (agentId: string) => ({
   message: `The agent ${agentId} was not heard of until its lease was over. What it had saved of the state was imported; check what may have been created, then plan again. What the agent hands in later is kept beside the Run.`
 })
 
-/** Somebody knew that the agent was lost before the lease expired. */
+/** The agent was known to be lost before its lease expired. */
 const released = (agentId: string) => ({
   code: "agent_lost",
   message: `The Capsule was released from the agent ${agentId} before its lease was over, by a person who states that its tool is dead. What it had saved of the state was imported; check what may have been created, then plan again. What the agent hands in later is kept beside the Run.`
@@ -37,7 +37,7 @@ const untouched = (agentId: string) => ({
   message: `The agent ${agentId} was lost before the tool was started; nothing was changed. Start it again.`
 })
 
-/** The second agent was lost too, and the tool of a Run that changes nothing may have been started. */
+/** The second agent was lost too, and a Run that changes nothing may have started its tool. */
 const lostAgain = (agentId: string) => ({
   code: "agent_lost",
   message: `The agent ${agentId} was lost too, and the Run is not started a third time; nothing was changed. Start it again.`
@@ -53,10 +53,10 @@ export class AgentMonitor extends Context.Service<
   {
     /** One pass over all leases. */
     readonly look: Effect.Effect<void>
-    /** Gives every claim of an earlier process a full new lease. */
+    /** Gives every claim from an earlier process a full new lease. */
     readonly resume: Effect.Effect<void>
     readonly work: Effect.Effect<never>
-    /** The agent's process for a plan or drift check died: nothing has been changed, so it starts over immediately. */
+    /** The agent's process for a plan or drift check has died: nothing has been changed, so the Run starts over immediately. */
     readonly abandoned: (session: AgentSession, claim: typeof RunClaim.Type) => Effect.Effect<void>
     /**
      * Settles an agent's Run now, as if its lease had expired. `false` when no agent holds it. `permitted` sees the
@@ -83,7 +83,7 @@ export class AgentMonitor extends Context.Service<
       const queue = yield* RunQueue
       const presence = yield* AgentPresence
 
-      /** What an agent sent for an apply is kept: the Run was not settled from it. */
+      /** What an agent sent for an apply is kept if the Run was not settled from it. */
       const over = Effect.fnUntraced(function* (hold: RunHold, kind: Lease["kind"]) {
         yield* controls.endLog(hold)
         yield* leases.end(hold)
@@ -182,8 +182,8 @@ export class AgentMonitor extends Context.Service<
       }).pipe(leases.decided)
 
       const look = Effect.gen(function* () {
-        // A claim from an earlier process was given its lease at startup; others are made only by agents that talk to this
-        // process.
+        // A claim from an earlier process was given its lease at startup; other claims are created only by agents that talk to
+        // this process.
         if (yield* presence.wasAnyHeard) yield* adopt
         const all = yield* leases.all
         if (all.length === 0) return
@@ -253,7 +253,7 @@ export class AgentMonitor extends Context.Service<
             continue
           }
           yield* leases.grant(leaseOf(row), true)
-          // The agent was reported unreachable before, and remains so until it is heard from.
+          // The agent has already been reported unreachable, and remains so until it is heard from.
           if (run.agent_unreachable_since !== null) yield* leases.unreachable(claim)
         }
         // An apply's files are removed only once its Run has been settled from them.

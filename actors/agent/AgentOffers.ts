@@ -32,7 +32,7 @@ type Offer = typeof JobOffer.Type
 
 /** How long an agent waits for an offer before asking again. */
 const pollSeconds = 25
-/** A plan or drift check is abandoned after this; an apply has its pool's lease. */
+/** A plan or drift check is abandoned after this time; an apply has its pool's lease. */
 export const shortLeaseSeconds = 60
 /**
  * An agent may hold at most this many times its number of places in Runs without a result, whatever it reports as free: results
@@ -44,15 +44,15 @@ const isUnfinishedOf =
   (row: Pick<AgentRunRow, "incarnation" | "result">): boolean =>
     row.incarnation === incarnation && row.result === null
 
-/** A job waits here with its secrets, from when it is prepared until it is accepted. */
+/** A job waits here with its secrets, from its preparation until it is accepted. */
 interface Waiting {
   readonly row: AgentRunRow
   readonly prepared: Deferred.Deferred<Option.Option<OfferedJob>>
 }
 
 /**
- * Gives Runs of a pool to its agents: claimed in turn, prepared as they would be for the control plane itself, and sealed for the
- * agent that asked.
+ * Gives a pool's Runs to its agents: claimed in turn, prepared as for the control plane itself, and sealed for the agent that
+ * asked.
  */
 export class AgentOffers extends Context.Service<
   AgentOffers,
@@ -195,7 +195,7 @@ export class AgentOffers extends Context.Service<
                 yield* queue.wake
               })
             ),
-            // Whatever the outcome, nothing is waiting for it any more.
+            // Whatever the outcome, nothing is waiting for it any longer.
             Effect.ensuring(
               Effect.map(Deferred.succeed(whole.prepared, Option.none()), (wasOpen) => {
                 if (wasOpen && waiting.get(run.id) === whole) waiting.delete(run.id)
@@ -210,13 +210,12 @@ export class AgentOffers extends Context.Service<
       const offered = Effect.fnUntraced(function* (session: AgentSession, { prepared, row }: Waiting) {
         const job = yield* Deferred.await(prepared)
         if (Option.isNone(job)) return Option.none<Offer>()
-        // The preparation takes time; an agent that has been revoked or has new keys in the meantime must not receive the
-        // secrets.
+        // The preparation takes time; an agent that has since been revoked or has changed its keys must not receive the secrets.
         if ((yield* standing(session)) === undefined) return Option.none<Offer>()
         return Option.some(yield* sealedOffer(yield* server.own, session, row, job.value))
       })
 
-      /** The job of an offer from a previous process is lost: the Run returns to the queue, and its fence ends. */
+      /** The job in an offer from a previous process is lost: the Run returns to the queue, and its fence is no longer valid. */
       const released = (row: AgentRunRow) =>
         Effect.gen(function* () {
           const hold = { runId: row.run_id, fence: row.fence, owner: row.agent_id }

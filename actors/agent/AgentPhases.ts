@@ -27,7 +27,7 @@ export interface ExecutionSpan {
 
 /**
  * How long each phase took. An agent timestamps its phases by its own clock, which may differ from the server's: only differences
- * between its times are used, and the last phase ends with the result. The checks after an apply are the server's own.
+ * between its times are used, and the last phase ends with the result. The checks after an apply are timed by the server.
  */
 export const phaseDurations = (
   reported: ReadonlyArray<ReportedPhase>,
@@ -40,7 +40,7 @@ export const phaseDurations = (
     const next = own[index + 1]?.at
     if (next === undefined && resultAt === undefined) return []
     const millis = next === undefined ? whole - (at - began) : next - at
-    // If the clock was set in the meantime, a duration may be negative or too long.
+    // If the clock has been changed in the meantime, a duration may be negative or too long.
     return [{ phase, millis: Math.min(Math.max(0, millis), whole) }]
   })
   const check = reported.find(({ phase }) => phase === "check")

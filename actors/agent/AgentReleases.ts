@@ -14,10 +14,10 @@ import { AgentMonitor } from "./AgentMonitor.ts"
 import { unreachableAfter } from "./LeaseVerdict.ts"
 
 export interface ReleaseRequest {
-  /** The fence of the claim that the person saw. */
+  /** The fence of the claim that the person was shown. */
   readonly fence: number
   readonly reason?: string | undefined
-  /** For an operator, who does not act for any Workspace. */
+  /** For an operator, who acts for no particular Workspace. */
   readonly command?: string | undefined
 }
 

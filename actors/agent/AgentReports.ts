@@ -69,7 +69,10 @@ interface SentCheckpoint extends Claim {
   readonly files?: ReadonlyArray<CarriedFile>
 }
 
-/** Accepts what agents report, once each: events, lines, states and results. A response means that it is durable. */
+/**
+ * Accepts what agents report, once each: events, lines, states and results. A response means that the report has been stored
+ * durably.
+ */
 export class AgentReports extends Context.Service<
   AgentReports,
   {
@@ -86,7 +89,7 @@ export class AgentReports extends Context.Service<
       readonly gone: ReadonlyArray<typeof HeldRunOrder.Type>
     }>
     readonly checkpoint: (session: AgentSession, checkpoint: SentCheckpoint) => Effect.Effect<void, AgentRefusal>
-    /** Stores the result, to be settled next; repeating it changes nothing. */
+    /** Stores the result, to be settled next; repeating the call changes nothing. */
     readonly result: (session: AgentSession, result: SentResult) => Effect.Effect<void, AgentRefusal>
   }
 >()("svc/actors/agent/AgentReports") {
@@ -106,8 +109,8 @@ export class AgentReports extends Context.Service<
       const reading = new Set<string>()
 
       /**
-       * An agent that has waited too long for a response asks again while the large file is still being read. Reading it twice at
-       * the same time would take twice the memory, and save it twice.
+       * An agent that has waited too long for a response asks again while the large file is still being read. Reading the file
+       * twice at once would need twice the memory and save it twice.
        */
       const onceAtATime = <A>(what: string, read: Effect.Effect<A, AgentRefusal>): Effect.Effect<A, AgentRefusal> =>
         Effect.suspend(() => {
@@ -256,7 +259,7 @@ export class AgentReports extends Context.Service<
         const { kind } = yield* resultOf(opened)
         if (kind !== row.kind)
           return yield* new Rejected({ message: `The Run is a ${row.kind}, and the outcome of a ${kind}.` })
-        // The Run may have been given up in the meantime: its agent then keeps what it has, and hands it in.
+        // The Run may have been given up in the meantime: its agent then keeps what it has, and submits it later.
         yield* Effect.gen(function* () {
           if (lastReport !== undefined) yield* report(session, claim, lastReport)
           const { run } = yield* claims.held(session, claim)

@@ -41,7 +41,7 @@ export const AgentRunRow = table("agent_runs", {
 })
 export type AgentRunRow = RowOf<typeof AgentRunRow.columns>
 
-/** What an apply had changed, as recorded by its agent. */
+/** What an apply has changed, as recorded by its agent. */
 export const JournalJson = jsonText(
   Schema.Struct({
     started: Schema.Array(JournalResource),
@@ -50,7 +50,7 @@ export const JournalJson = jsonText(
   })
 )
 
-/** What an agent handed in after its Run was settled without it. */
+/** What an agent submitted after its Run was settled without it. */
 export const AgentEvidenceRow = table("agent_evidence", {
   id: EvidenceId,
   run_id: RunId,

@@ -34,7 +34,7 @@ type Opened = Redacted.Redacted<Uint8Array>
 
 const settleAgain = Schedule.spaced("5 seconds")
 
-/** How long the response to a result waits for its Run to end. */
+/** How long the response to a result waits for its Run to finish. */
 const longestWait = "100 millis"
 
 const ended = {
@@ -86,8 +86,8 @@ const notThePlan = runnerFailure(
 )
 
 /**
- * How an apply ended, judged by the state it left and not by its agent's word: without a state that continues the base
- * it has not succeeded, just as on the control plane.
+ * An apply's outcome, judged by the state it left and not by what its agent claims: without a state that continues the base it
+ * has not succeeded, just as on the control plane.
  */
 const checkedOutcome = (said: ApplyOutcome, sent: SentState): ApplyOutcome => {
   const { lineage: _lineage, resourceCount: _count, serial: _serial, state: _state, ...rest } = said
@@ -98,7 +98,7 @@ const checkedOutcome = (said: ApplyOutcome, sent: SentState): ApplyOutcome => {
     : { ...outcome, exit: "failed", stateProblem: outcome.stateProblem ?? "unreadable" }
 }
 
-/** A disk that cannot be read now may be readable later; for any other error, waiting does not help. */
+/** A disk that cannot be read now may be readable later; with any other error, waiting does not help. */
 const isFinal = (error: BlobRefused | Rejected) => error._tag === "Rejected" || error.reason !== "storage"
 
 /** Ends Runs with the results that their agents sent, using only rows and files: a restarted server does the same. */
@@ -106,11 +106,11 @@ export class AgentSettlement extends Context.Service<
   AgentSettlement,
   {
     /**
-     * Settles a stored result in the background. Completes when that is done, or after a moment: people wait for the Run to end,
-     * and nobody waits for the response to its agent.
+     * Settles a stored result in the background. Completes when that is done, or after a short wait: people are waiting for the
+     * Run to finish, but nobody is waiting for the response to its agent.
      */
     readonly begin: (claim: Claim) => Effect.Effect<void>
-    /** Settles what an earlier process stored and did not settle. */
+    /** Settles what an earlier process stored but did not settle. */
     readonly resume: Effect.Effect<void>
     /** Waits until nothing is being settled. */
     readonly idle: Effect.Effect<void>
@@ -201,7 +201,7 @@ export class AgentSettlement extends Context.Service<
         control: RunControl
       ): Effect.fn.Return<void, HoldLost> {
         if (result.kind !== "apply") return
-        // Its state was committed by a process that has ended: only its checks were still in progress.
+        // Its state was committed by a process that has since exited: only its checks were still in progress.
         if (result.status === "left" || run.provider_apply_succeeded === 1) {
           const left = yield* checkedLeft(leftOf(result, state), yield* states.find(run.base_state_version_id))
           return yield* applies.settle(run, left, { untouched, interrupted: ended })

@@ -15,12 +15,12 @@ type AgentId = AgentSession["agent"]["id"]
 /** The files that a message names, by kind. */
 type Named = Readonly<Partial<Record<Kind, string | undefined>>>
 
-/** Anything that unpacks to more is opened where it is needed. */
+/** Anything that unpacks to more than this is opened where it is needed. */
 const mostHeldBytes = 1024 * 1024
 /** The files of this many claims are held in memory; those of older claims are read from the database. */
 const mostClaims = 16
 
-/** A file that came within a message, with its contents if they are small. */
+/** A file that arrived within a message, with its contents if they are small. */
 interface Taken extends CarriedFile {
   readonly contents?: Redacted.Redacted<Uint8Array>
 }
@@ -28,17 +28,17 @@ interface Taken extends CarriedFile {
 /** The files that a message names: those it carries, and those transferred separately. */
 export interface MessageFiles {
   readonly open: (kind: Kind, digest: string) => Effect.Effect<Redacted.Redacted<Uint8Array>, BlobRefused>
-  /** Whether a file can be opened, to its end. */
+  /** Whether a file can be opened through to its end. */
   readonly check: (kind: Kind, digest: string) => Effect.Effect<void, BlobRefused>
-  /** Stores what the message carries, within the transaction that writes what names it. */
+  /** Stores what the message carries, within the transaction that writes the record naming it. */
   readonly store: Effect.Effect<void>
 }
 
-/** The response when something an agent sent cannot be accepted. */
+/** The response when something sent by an agent cannot be accepted. */
 export const refusalOf = ({ message, reason }: BlobRefused): AgentRefusal =>
   reason === "storage" ? new Busy({ message, retryAfterSeconds: 10 }) : new Rejected({ message })
 
-/** After a restore, no plan from the backup may become one that waits for approval: it may have been applied since. */
+/** After a restore, no plan from the backup may start waiting for approval: it may have been applied since. */
 export const endCarriedPlans = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DELETE FROM agent_carried_files WHERE NOT EXISTS (SELECT 1 FROM agent_runs r
@@ -46,9 +46,9 @@ export const endCarriedPlans = Effect.gen(function* () {
 })
 
 /**
- * The small files that come within messages. Those of a result are rows, written in the transaction that stores it and kept until
- * its Run is settled; keeping them in memory meanwhile saves reading and opening them again. A state is saved in the request that
- * brings it, and needs no other place.
+ * The small files that arrive within messages. Those of a result are rows, written in the transaction that stores the result and
+ * kept until its Run is settled; keeping them in memory meanwhile saves reading and opening them again. A state is saved in the
+ * request that brings it, so it needs no other place.
  */
 export class CarriedBlobs extends Context.Service<
   CarriedBlobs,

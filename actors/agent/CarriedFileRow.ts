@@ -4,7 +4,7 @@ import { CarriedFile } from "../../schema/agent/CarriedFile.ts"
 import { RunId } from "../../schema/records/Ids.ts"
 import { table } from "../database/Table.ts"
 
-/** A sealed file that came with the result of a claim. */
+/** A sealed file that arrived with a claim's result. */
 export const CarriedFileRow = table("agent_carried_files", {
   run_id: RunId,
   fence: Schema.Int,

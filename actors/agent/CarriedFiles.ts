@@ -7,17 +7,17 @@ import { blobsOf, type PreparedJob, toAgent } from "./JobSecrets.ts"
 
 type Claim = typeof RunClaim.Type
 
-/** Anything larger is unlikely to be small once compressed, and trying takes time. */
+/** Anything larger is unlikely to become small when compressed, and trying takes time. */
 const mostPlainBytes = 8 * mostCarriedBytes
 
-/** A small file of a job, compressed but not sealed yet. */
+/** A small file of a job, compressed but not yet sealed. */
 export interface SmallFile {
   readonly kind: "state" | "plan_file"
   readonly digest: string
   readonly packed: Redacted.Redacted<Uint8Array>
 }
 
-/** The small files among the files of a job. */
+/** The small ones among a job's files. */
 export const smallFiles = Effect.fnUntraced(function* (prepared: PreparedJob) {
   const { planFile, state } = blobsOf(prepared)
   const contents = [

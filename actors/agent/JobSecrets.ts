@@ -57,8 +57,8 @@ export const fromAgent = ({ agentId, installationId }: Names, claim: Claim, kind
   sealedFor({ from: agentId, to: serverParty(installationId) }, claim, kind)
 
 /**
- * The derivation input for the key of one blob of one claim: the same after a restart, so that an interrupted response can be
- * resumed. `contents` is the digest of exactly the sealed bytes: another release may compress them differently, and no key may
+ * The derivation input for the key of one blob of one claim: it is the same after a restart, so that an interrupted response can
+ * be resumed. `contents` is the digest of exactly the sealed bytes: another release may compress them differently, and no key may
  * seal two plaintexts.
  */
 export const blobUse = ({ fence, kind, runId, to }: SealedFor, digest: string, contents: string): string =>

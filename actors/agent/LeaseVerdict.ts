@@ -6,7 +6,7 @@ import type { Lease } from "./AgentLeases.ts"
 /** An agent that has been silent for this long is considered unreachable. */
 export const unreachableAfter = seconds(30)
 const acceptWithin = seconds(acceptWithinSeconds)
-/** A Run that changes nothing is abandoned; so is an apply whose tool was not started. */
+/** A Run that changes nothing is abandoned, and so is an apply whose tool was not started. */
 const unstartedGivenUpAfter = seconds(60)
 
 const applyGivenUpAfter = (leaseSeconds: number): bigint => seconds(applySeconds(leaseSeconds))

@@ -23,8 +23,8 @@ export const leftOf = (result: JobResult, state: Redacted.Redacted<Uint8Array> |
 }
 
 /**
- * The same for an apply whose outcome is lost. A restore brings back what the database held, and the outcome may have been a
- * file: only the state says what exists, and something may have been created that is not in it.
+ * Does the same for an apply whose outcome is lost. A restore brings back what the database held, and the outcome may have been a
+ * file: only the state shows what exists, and something may have been created that is not in it.
  */
 export const stateAlone = (state: Option.Option<Redacted.Redacted<Uint8Array>>): FoundLeftOver =>
   Option.match(state, {

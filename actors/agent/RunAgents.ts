@@ -49,7 +49,7 @@ export class RunAgents extends Context.Service<
             c.saved_at FROM agent_runs r JOIN agents a ON a.id = r.agent_id
           LEFT JOIN run_checkpoints c ON c.run_id = r.run_id WHERE r.run_id = ${id} AND r.fence = ${fence}`
         if (row === undefined) return undefined
-        // Hearing from it commits nothing.
+        // Hearing from an agent commits nothing.
         const millis = Date.parse(yield* dateOfAnswer)
         const lease = yield* leases.of({ runId: id, fence })
         const instant = yield* monotonicNow

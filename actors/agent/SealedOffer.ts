@@ -8,7 +8,7 @@ import type { AgentRunRow } from "./AgentRunRow.ts"
 import { carriedFiles, type SmallFile, smallFiles } from "./CarriedFiles.ts"
 import { blobsOf, digestOf, encodedJob, type PreparedJob, toAgent } from "./JobSecrets.ts"
 
-/** A job that is waiting for its agent. Large states and plan files are not kept in memory meanwhile, only their digests. */
+/** A job that is waiting for its agent. Large states and plan files are not kept in memory meanwhile; only their digests are. */
 export interface OfferedJob {
   readonly text: Redacted.Redacted
   readonly blobs: ReturnType<typeof blobsOf>

@@ -12,12 +12,12 @@ export type BindingRule = Pick<
 export interface GivenApproval {
   readonly approver: Approver
   readonly kind: SubjectKind
-  /** Their role for this Capsule; none without an active membership. The service has none either. */
+  /** Their role for this Capsule; none without an active membership. The service also has none. */
   readonly role: Role | undefined
   readonly teamIds: ReadonlySet<TeamId>
 }
 
-/** What a decision about a plan rests on. */
+/** The basis for a decision about a plan. */
 export interface ApprovalFacts {
   readonly rules: ReadonlyArray<BindingRule>
   readonly approvals: ReadonlyArray<GivenApproval>
@@ -47,7 +47,7 @@ export const approvalProblem = (
   { commitAuthors, planAuthor }: Pick<ApprovalFacts, "commitAuthors" | "planAuthor">
 ): ApprovalProblem | undefined => {
   if (kind === "automation" && !rule.automationCounts) return "automation"
-  // The service acts for a Capsule whose auto-update somebody allowed; it is not a member of anything.
+  // The service acts on behalf of a Capsule whose auto-update somebody allowed; it is not a member of anything.
   if (approver !== "service") {
     if (role === undefined) return "no_member"
     if (!roleAtLeast(role, rule.role)) return "role"

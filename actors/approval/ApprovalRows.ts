@@ -4,7 +4,7 @@ import { ApprovalRuleId, ProjectId, RunId, TeamId, WorkspaceId } from "../../sch
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { Flag, type RowOf, table } from "../database/Table.ts"
 
-/** What an apply needs. */
+/** What an apply requires. */
 export const ApprovalRuleRow = table("approval_rules", {
   id: ApprovalRuleId,
   workspace_id: WorkspaceId,

@@ -99,7 +99,7 @@ export class ApprovalRules extends Context.Service<
         return found.length > 0
       })
 
-      /** Everything that a rule names has to belong to its Workspace. */
+      /** Everything that a rule names must belong to its Workspace. */
       const check = Effect.fnUntraced(function* (scope: OwnerScope, { projectId, teamId }: RuleChange) {
         if (projectId != null && !(yield* belongs(scope, "projects", projectId))) {
           return yield* invalidRequest("projectId: no Project of this Workspace.")

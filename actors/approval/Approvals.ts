@@ -9,7 +9,7 @@ import { RunApprovalRow } from "./ApprovalRows.ts"
 import { problemWords, waitingWords } from "./ApprovalWords.ts"
 import { approvalBy, type ApprovedPlan, type PlanApproval, planApproval } from "./PlanApproval.ts"
 
-/** An approval to be given. */
+/** An approval to record. */
 export interface ApprovalToGive {
   readonly approver: Approver
   readonly comment?: string | undefined
@@ -38,9 +38,11 @@ export class Approvals extends Context.Service<
     readonly give: (plan: ApprovedPlan, approval: ApprovalToGive) => Effect.Effect<GivenResult, ApiError>
     /** Why the rules do not allow the plan to be applied; `undefined` if they are met, or there are none. */
     readonly obstacle: (plan: ApprovedPlan) => Effect.Effect<string | undefined>
-    /** The same outside a transaction, for an apply that is about to start. It reads without waiting for the writer. */
+    /**
+     * Like the above, but outside a transaction, for an apply that is about to start. It reads without waiting for the writer.
+     */
     readonly obstacleAtStart: (plan: ApprovedPlan) => Effect.Effect<string | undefined>
-    /** The same as a refusal. */
+    /** Fails if the rules do not allow the plan to be applied. */
     readonly require: (plan: ApprovedPlan) => Effect.Effect<void, ApiError>
   }
 >()("svc/actors/approval/Approvals") {

@@ -27,7 +27,7 @@ export const toBindingRule = (row: ApprovalRuleRow): BindingRule => ({
 
 const Person = rowShape({ subject: SubjectId })
 
-/** The accounts that have one of the addresses, either as their own or as one verified by an upstream provider. */
+/** The accounts that have one of the addresses, either as their own address or as one verified by an upstream provider. */
 const authorsOf = Effect.fnUntraced(function* (plan: ApprovedPlan) {
   const sql = yield* SqlClient.SqlClient
   const [snapshot] = yield* SnapshotRow.some(

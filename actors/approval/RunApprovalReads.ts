@@ -15,7 +15,7 @@ import { approvalBy, type PlanApproval, planApproval } from "./PlanApproval.ts"
 
 const decode = storedRecord(RunApprovals)
 
-/** What an approval by this person would be worth. */
+/** What effect this person's approval would have. */
 const ownStanding = Effect.fnUntraced(function* ({ decision, facts, given, place }: PlanApproval, subject: Subject) {
   if (given.some(({ approver }) => approver === subject)) return { status: "given" as const }
   if (decision.state === "approved") return { status: "not_needed" as const }

@@ -42,7 +42,7 @@ const damaged = Effect.logError(
   "The chain of the installation's audit events was changed in the database; see svc audit verify."
 )
 
-/** Completes the work, adding an event if an earlier release had written any. */
+/** Completes the work, and adds an event if an earlier release had written any. */
 const finish = Effect.fn("AuditBeginning.finish")(function* (key: AuditKey) {
   const sql = yield* SqlClient.SqlClient
   const chain = yield* readChain(installationScope)
@@ -59,8 +59,8 @@ const finish = Effect.fn("AuditBeginning.finish")(function* (key: AuditKey) {
 })
 
 /**
- * Starts the chains of a database that has none, and links the events from earlier releases in order of their times: they prove
- * what the database held at this moment. Continues after a crash. From then on, an event without a position remains without one,
+ * Starts the chains of a database that has none, and links the events from earlier releases in chronological order: they prove
+ * what the database held at this moment. Continues after a crash. From then on, an event without a position never receives one,
  * and the check names it.
  */
 export const beginChains = Effect.fn("Audit.beginChains")(function* (key: AuditKey) {

@@ -6,7 +6,7 @@ import { type AuditKey, chainText, type LinkedEvent, linkText } from "./AuditLin
 
 type Chain = Omit<AuditChainRow, "seal">
 
-/** The events of a chain, for a `WHERE`. */
+/** Selects the events of a chain, in a `WHERE`. */
 export const eventsOf = (sql: SqlClient.SqlClient, scope: AuditScope) =>
   scope === installationScope ? sql`workspace_id IS NULL` : sql`workspace_id = ${scope}`
 
@@ -33,7 +33,7 @@ export const countChains = Effect.gen(function* () {
   return row?.count ?? 0
 })
 
-/** Whether the row of a chain is as it was written. */
+/** Whether the row of a chain is unchanged since it was written. */
 export const isSealed = (key: AuditKey, chain: AuditChainRow): Effect.Effect<boolean> =>
   Effect.map(key.seal(chainText(chain)), (seal) => seal === chain.seal)
 
@@ -63,7 +63,7 @@ export const startChain = Effect.fnUntraced(function* (key: AuditKey, scope: Aud
   return chain
 })
 
-/** The next link of a chain: its position and its digest. The caller writes both with the event, and then the chain. */
+/** The next link of a chain: its position and its digest. The caller writes both with the event, and then updates the chain. */
 export const nextLink = Effect.fnUntraced(function* (key: AuditKey, chain: Chain, event: LinkedEvent) {
   const position = chain.position + 1
   return { position, mac: yield* key.link(linkText(chain.scope, position, chain.mac, event)) }

@@ -5,7 +5,7 @@ import { type RowOf, table } from "../database/Table.ts"
 /** The chain of the events that belong to no Workspace. */
 export const installationScope = ""
 
-/** Whose events a chain links: those of a Workspace, or those of the installation and its accounts. */
+/** Which events a chain links: those of a Workspace, or those of the installation and its accounts. */
 export const AuditScope = Schema.Union([WorkspaceId, Schema.Literal(installationScope)])
 export type AuditScope = typeof AuditScope.Type
 

@@ -56,8 +56,8 @@ const appendLinked = Effect.fn("Audit.append")(function* (key: AuditKey, entry: 
 }, Effect.orDie)
 
 /**
- * Writes an entry at the end of its chain, in the caller's transaction or in one of its own. Two entries in one transaction are
- * written one after the other: a position is used once.
+ * Writes an entry at the end of its chain, in the caller's transaction or in its own. Two entries in one transaction are written
+ * one after the other: no position is used twice.
  */
 export const appendAudit = Effect.fnUntraced(function* (key: AuditKey, entry: AuditEntry) {
   const sql = yield* SqlClient.SqlClient

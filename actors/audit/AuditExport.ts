@@ -22,16 +22,16 @@ const lineOf = (row: AuditRow): string =>
     mac: row.mac ?? ""
   })}\n`
 
-/** The first lines of an export, and the rest, if there is any. */
+/** The first lines of an export, and the rest, if any. */
 interface BegunExport {
   readonly lines: ReadonlyArray<string>
   readonly rest: Option.Option<Stream.Stream<string, never, SqlClient.SqlClient>>
 }
 
 /**
- * A chain as JSON lines, oldest first, after the position `after` and up to where the chain currently ends. Positions never
- * change, so an export can be resumed after its last line. Keeps one page in memory at a time; a short export is complete after
- * the first.
+ * A chain as JSON lines, oldest first, from after the position `after` to the current end of the chain. Positions never change,
+ * so an export can be resumed after its last line. Keeps one page in memory at a time; a short export is complete after the first
+ * page.
  */
 export const beginExport = Effect.fn("Audit.beginExport")(function* (
   scope: AuditScope,
@@ -67,7 +67,7 @@ export const exportChain = (scope: AuditScope, filter: AuditFilter, after: numbe
     )
   )
 
-/** Every chain, one after the other: the installation's first, then those of the Workspaces in order of their ids. */
+/** Every chain in turn: the installation's first, then those of the Workspaces in order of their ids. */
 export const exportAll = (filter: AuditFilter) =>
   Stream.unwrap(
     Effect.gen(function* () {

@@ -9,11 +9,11 @@ export interface AuditFilter {
   readonly runId?: string | undefined
   /** ISO 8601, inclusive. */
   readonly since?: string | undefined
-  /** ISO 8601, exclusive: the next `since` continues from here without a gap or a repetition. */
+  /** ISO 8601, exclusive: the next `since` continues from here without gaps or repeats. */
   readonly until?: string | undefined
 }
 
-/** The conditions of a filter, for a `WHERE`. */
+/** The conditions of a filter, for use in a `WHERE`. */
 export const matching = (sql: SqlClient.SqlClient, filter: AuditFilter) => [
   ...(filter.action === undefined ? [] : [sql`action = ${filter.action}`]),
   ...(filter.capsuleId === undefined ? [] : [sql`capsule_id = ${filter.capsuleId}`]),

@@ -6,10 +6,10 @@ import type { AuditChainRow, AuditScope } from "./AuditChainRow.ts"
 import type { AuditRow } from "./AuditRow.ts"
 
 /**
- * Keyed digests of the chains. Every event has a position in the chain of its Workspace, or of the installation, and a digest of
- * itself and of the link before it. The key comes from the vault, so a row that was changed, removed, moved or added by somebody
- * with access only to the database does not fit. The row of a chain is sealed too: its end cannot be cut off unnoticed, except by
- * reverting both to an older copy, which only a head that was kept elsewhere reveals.
+ * Keyed digests of the chains. Every event has a position in the chain of its Workspace, or of the installation, and a digest
+ * that covers the event and the link before it. The key comes from the vault, so a row that was changed, removed, moved or added
+ * by somebody with access only to the database does not fit. The row of a chain is sealed too: its end cannot be cut off
+ * unnoticed, except by reverting both to an older copy, which only a head that was kept elsewhere reveals.
  */
 export interface AuditKey {
   /** Identifies the key. Rotating the master key does not change it. */
@@ -21,7 +21,7 @@ export interface AuditKey {
 const linkPurpose = "audit.link"
 const sealPurpose = "audit.chain"
 
-/** The key of the chains of this database. */
+/** The key for the chains of this database. */
 export class AuditKeys extends Context.Service<AuditKeys, AuditKey>()("svc/audit/AuditKeys") {
   static readonly layer = Layer.effect(
     AuditKeys,
@@ -36,7 +36,7 @@ export class AuditKeys extends Context.Service<AuditKeys, AuditKey>()("svc/audit
   )
 }
 
-/** The same key when the vault is not open. Fails with `VaultOpenFailed` if these master keys are not those of the database. */
+/** Does the same when the vault is not open. Fails with `VaultOpenFailed` if these master keys do not belong to the database. */
 export const readAuditKey = Effect.fn("readAuditKey")(function* (keyring: Keyring) {
   const digests = yield* openDigests(keyring)
   const link = yield* digests.digestFor(linkPurpose)
@@ -72,7 +72,7 @@ export const linkText = (scope: AuditScope, position: number, previous: string, 
     event.created_at
   ])
 
-/** The input of the seal of a chain's row. */
+/** The input for the seal of a chain's row. */
 export const chainText = (chain: Omit<AuditChainRow, "seal">): string =>
   JSON.stringify([
     "svc/audit/chain/v1",

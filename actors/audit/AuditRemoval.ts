@@ -14,7 +14,7 @@ import { AuditKeys } from "./AuditLink.ts"
 import { AuditRetention } from "./AuditRetention.ts"
 import { AuditRow } from "./AuditRow.ts"
 
-/** Deleted pages are overwritten: more in one transaction would delay writers. */
+/** Deleted pages are overwritten, so removing more in one transaction would delay writers. */
 const eventsAtOnce = 200
 /** Lets writers go first between two steps. */
 const pause = "5 millis"
@@ -30,9 +30,9 @@ export interface RemovableEvents {
 }
 
 /**
- * Removes audit events from the beginning of their chains, if the operator says how long they are kept. The row of the chain
- * keeps the position and the digest of the last event removed, from which the check continues. A step is one short transaction,
- * with an audit event of its own: a process may die between any two.
+ * Removes audit events from the beginning of their chains, if the operator has configured how long they are kept. The row of the
+ * chain keeps the position and the digest of the last event removed, from which the check continues. A step is one short
+ * transaction with its own audit event, so a process may die between any two steps.
  */
 export class AuditRemoval extends Context.Service<
   AuditRemoval,
@@ -122,7 +122,7 @@ export class AuditRemoval extends Context.Service<
         return found
       }).pipe(Effect.orDie, Effect.withSpan("AuditRemoval.survey"))
 
-      /** Goes through the chains in at most `steps` steps; `isOver` when nothing is left. */
+      /** Goes through the chains in at most `steps` steps; `isOver` is set when nothing is left to remove. */
       const remove = Effect.fnUntraced(function* (steps: number) {
         const until = yield* before
         const removed: Array<RemovableEvents> = []

@@ -10,7 +10,7 @@ import { AuditRow } from "./AuditRow.ts"
 
 const eventsAtOnce = 1000
 
-/** Something that does not fit. `position` is the first such position in its chain. */
+/** Something that does not fit. `position` is the first position in its chain where this occurs. */
 export interface AuditFault {
   readonly workspaceId: WorkspaceId | null
   readonly position?: number
@@ -39,8 +39,8 @@ const changedEnd = (scope: AuditScope) =>
   faultOf(scope, "The stored end of the chain was changed: its newest events may have been removed.")
 
 /**
- * Walks a chain from its beginning, or from where retention ended, to its end. Events written in the meantime are included, and
- * those that retention removes in the meantime are not reported as missing.
+ * Walks a chain to its end, starting at its beginning or where retention stopped. Events written in the meantime are included,
+ * and those that retention removes in the meantime are not reported as missing.
  */
 const verifyChain = Effect.fn("AuditVerification.chain")(function* (key: AuditKey, first: AuditChainRow) {
   const sql = yield* SqlClient.SqlClient
@@ -117,7 +117,9 @@ const rosterFaults = Effect.fn("AuditVerification.roster")(function* (
 
 const Mac = rowShape({ mac: AuditRow.columns.mac })
 
-/** What an exported head proves about this database. A head whose event retention has removed proves nothing any more. */
+/**
+ * What an exported head proves about this database. A head whose event has been removed by retention no longer proves anything.
+ */
 const headFaults = Effect.fn("AuditVerification.head")(function* (head: AuditHead) {
   const sql = yield* SqlClient.SqlClient
   const faults: Array<AuditFault> = []
@@ -165,7 +167,7 @@ export const verifyAudit = Effect.fn("verifyAudit")(function* (
 ): Effect.fn.Return<AuditVerdict, never, SqlClient.SqlClient> {
   const sql = yield* SqlClient.SqlClient
   return yield* Effect.gen(function* () {
-    // The events are read first: a chain that a server begins in the meantime is then among the chains.
+    // The events are read first, so that a chain started by a server in the meantime is already among the chains.
     const present = yield* Scope.rows(sql)`SELECT DISTINCT workspace_id FROM audit_events`
     const scopes = present.map(({ workspace_id }): AuditScope => workspace_id ?? installationScope)
     const rows = yield* AuditChainRow.rows(sql)`SELECT * FROM audit_chains ORDER BY scope`

@@ -7,8 +7,8 @@ import { installationScope } from "./AuditChainRow.ts"
 const EventTime = rowShape({ created_at: Timestamp })
 
 /**
- * When the newest event of the installation's chain was written, by the clock at that moment. The newest event is determined by
- * its position, since its time may come from a wrong clock.
+ * When the newest event of the installation's chain was written, according to the clock at that moment. The newest event is
+ * determined by its position, since its time may come from a wrong clock.
  */
 export const newestEventTime = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

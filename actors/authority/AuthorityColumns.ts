@@ -2,7 +2,7 @@
  * One column of a Capsule that carries authority.
  *
  * - `fenced`: it is a column of `capsules` that every change compares; the others are part of the guard only
- * - `ofRun`: the column of a Run that holds the value the Run was made for
+ * - `ofRun`: the column of a Run that holds the value the Run was created for
  */
 interface AuthorityColumn {
   readonly column: string
@@ -12,8 +12,8 @@ interface AuthorityColumn {
 
 /**
  * The columns of authority. Three things derive from this list: the guard that clients read, the fence of every change, and
- * whether a Capsule has moved since a Run was made for it. The guard is a digest over the values in this order, and clients hold
- * guards: a new column invalidates every guard read before.
+ * whether a Capsule has moved since a Run was created for it. The guard is a digest over the values in this order, and clients
+ * hold guards: a new column invalidates every guard that has been read before.
  */
 export const authorityColumns = [
   { column: "id", fenced: true },
@@ -22,7 +22,7 @@ export const authorityColumns = [
   { column: "runtime_safety", fenced: false },
   { column: "execution_authority_epoch", fenced: true, ofRun: "execution_authority_epoch" },
   { column: "install_config_id", fenced: true, ofRun: "install_config_id" },
-  // From the configuration, which is immutable under its id.
+  // From the configuration, which is immutable for a given id.
   { column: "install_config_digest", fenced: false },
   { column: "current_state_version_id", fenced: true },
   { column: "current_state_generation", fenced: true, ofRun: "base_state_generation" }
@@ -44,7 +44,7 @@ export const fenceColumns: ReadonlyArray<FencedColumn> = authorityColumns.filter
 export const guardText = (row: Readonly<Record<GuardedColumn, Value>>): string =>
   JSON.stringify(authorityColumns.map(({ column }) => row[column]))
 
-/** Whether the Capsule's configuration or state has changed since the Run was made for it. */
+/** Whether the Capsule's configuration or state has changed since the Run was created for it. */
 export const authorityMoved = (
   run: Readonly<Record<Recorded["ofRun"], Value>>,
   capsule: Readonly<Record<Recorded["column"], Value>>

@@ -22,7 +22,7 @@ export const unpinned = {
   pin_ends_on_commit: 0
 }
 
-/** The columns with which the apply of a rollback pins its Capsule; none for any other apply. */
+/** The columns with which a rollback's apply pins its Capsule; none for any other apply. */
 export const pinOf = (
   apply: RunRow,
   plan: RunRow | undefined,
@@ -64,6 +64,6 @@ export const endsWith = (capsule: Pick<CapsuleRow, "pin_ends_on_commit" | "pinne
 
 export const isPinned = (capsule: Pick<CapsuleRow, "pinned_at">): boolean => capsule.pinned_at !== null
 
-/** A sentence that says why nothing is followed. */
+/** A sentence explaining why nothing is followed. */
 export const pinWords = (capsule: Pick<CapsuleRow, "pinned_at" | "pinned_reason">): string =>
   `A rollback or restore holds the Capsule since ${capsule.pinned_at ?? ""}: ${capsule.pinned_reason ?? ""}`

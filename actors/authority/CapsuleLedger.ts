@@ -29,7 +29,7 @@ export interface NewCapsule {
   readonly installConfigId: InstallConfigId
   readonly trackedRef: string
   readonly trackedPath: string
-  /** The state that the Capsule begins with, when it takes one over. */
+  /** The state that the Capsule starts with, if it takes one over. */
   readonly state?: { readonly stateVersionId: StateVersionId; readonly generation: number } | undefined
   /** For a Capsule from another installation's backup, as stored in its row. */
   readonly importedFrom?: string | undefined
@@ -53,15 +53,15 @@ export class CapsuleLedger extends Context.Service<
     /** An existing Capsule in the Project and environment has the same name. */
     readonly nameTaken: (projectId: ProjectId, name: string, environment: string) => Effect.Effect<boolean>
     /**
-     * The fence: one compare-and-set over `fenceColumns`. `false` is a refusal: the Capsule is no
-     * longer what the caller read, and nothing was written.
+     * The fence: one compare-and-set over `fenceColumns`. `false` is a refusal: the Capsule is no longer what the caller read,
+     * and nothing has been written.
      */
     readonly fence: (expected: GuardedCapsuleRow, changes: Columns) => Effect.Effect<boolean>
     /** Metadata that carries no authority. */
     readonly annotate: (id: CapsuleId | null, changes: Columns) => Effect.Effect<void>
-    /** When the next automatic drift check is due. This is not a change of the Capsule, so `updated_at` stays. */
+    /** When the next automatic drift check is due. This is not a change to the Capsule, so `updated_at` is left unchanged. */
     readonly schedule: (id: CapsuleId, dueAt: string | null) => Effect.Effect<void>
-    /** Why the Capsule is stale. Without a reason it becomes `active`; any other status stays. */
+    /** Why the Capsule is stale. Without a reason it becomes `active`; any other status is left unchanged. */
     readonly setStaleReasons: (capsule: GuardedCapsuleRow, reasons: ReadonlyArray<StaleReason>) => Effect.Effect<void>
     /** A Connection has been changed: Capsules that are waiting for it may be planned again. */
     readonly credentialRenewed: (connectionId: ConnectionId) => Effect.Effect<void>
@@ -141,7 +141,7 @@ export class CapsuleLedger extends Context.Service<
         const either = capsule.status === "active" || capsule.status === "stale"
         const status = !either ? capsule.status : reasons.length === 0 ? "active" : "stale"
         const stale_reasons = StaleReasonsJson.write(reasons)
-        // If nothing changes, `updated_at` stays the same.
+        // If nothing changes, `updated_at` is left unchanged.
         if (status === capsule.status && stale_reasons === capsule.stale_reasons) return
         yield* annotate(capsule.id, { status, stale_reasons })
       })

@@ -64,7 +64,7 @@ export const CapsuleRow = table(
     public_endpoint: Schema.NullOr(Schema.String),
     created_at: Timestamp,
     updated_at: Timestamp,
-    /** Who last set auto-update: what it starts runs with their authority. */
+    /** Who last set auto-update: whatever it starts runs with that person's authority. */
     auto_update_by: Schema.NullOr(Schema.String),
     /** A snapshot of the lane whose plan could not be queued because the queue was full. */
     deferred_snapshot_id: Schema.NullOr(SourceSnapshotId),
@@ -117,11 +117,11 @@ export const guardedCapsules = `SELECT c.*, i.digest AS install_config_digest, l
 
 const guardPurpose = "authority-guard"
 
-/** Opaque to clients: the same authority gives the same guard; audit times never enter (design, section 3). */
+/** Opaque to clients: the same authority gives the same guard; audit times are never included (design, section 3). */
 export const authorityGuard = (row: GuardedCapsuleRow) =>
   Effect.flatMap(Vault, (vault) => Effect.map(vault.mac(guardPurpose, guardText(row)), (digest) => `ag1.${digest}`))
 
-/** Whether the guard that a client has read is still the Capsule's. */
+/** Whether the guard that a client has read is still the Capsule's current guard. */
 export const guardHolds = (row: GuardedCapsuleRow, guard: string) =>
   Effect.flatMap(Vault, (vault) =>
     guard.startsWith("ag1.") ? vault.verifyMac(guardPurpose, guardText(row), guard.slice(4)) : Effect.succeed(false)

@@ -9,11 +9,11 @@ export const CredentialWaitJson = jsonText(CredentialWait)
 /** What to do, and for whom, after a change to the Connection that a Capsule is waiting for. */
 export const renewedWait = { turn: "member", next: "Its Connection was changed since. Plan again." } as const
 
-/** What a Run encountered besides its resolution. */
+/** What a Run encountered, apart from its resolution. */
 export interface CredentialObstacle {
   /** The operator forbids the provider. */
   readonly isDenied: boolean
-  /** What a pool provides cannot be used by the Workspace, or not by Runs in this pool. */
+  /** What a pool provides cannot be used by the Workspace, or cannot be used by Runs in this pool. */
   readonly isOfPool: boolean
   /** The bound Connection. */
   readonly connection: ConnectionStatus | undefined

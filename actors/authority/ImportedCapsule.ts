@@ -2,7 +2,7 @@ import type { CapsuleRow } from "./CapsuleRow.ts"
 
 type Import = Pick<CapsuleRow, "imported_from" | "import_confirmed_at">
 
-/** Nobody has confirmed yet that the original no longer manages the infrastructure. */
+/** Nobody has yet confirmed that the original no longer manages the infrastructure. */
 export const isUnconfirmed = ({ import_confirmed_at, imported_from }: Import): boolean =>
   imported_from !== null && import_confirmed_at === null
 
@@ -10,7 +10,7 @@ export const isUnconfirmed = ({ import_confirmed_at, imported_from }: Import): b
 export const unconfirmed =
   "The Capsule was imported from another installation and is disabled until an owner confirms that the original no longer manages it."
 
-/** Its state is still that of the backup: the tool has not compared it with the real infrastructure yet. */
+/** Its state is still the backup's: the tool has not yet compared it with the real infrastructure. */
 export const hasImportedState = ({
   current_state_generation,
   imported_from

@@ -17,7 +17,7 @@ export const neededBuilds = Effect.gen(function* () {
   return rows.map((row) => row.build_digest)
 })
 
-/** Removes builds that no plan may be applied with any more and that no current state uses. */
+/** Removes builds with which no plan may be applied any longer and that no current state uses. */
 export const cleanUpBuilds = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const builds = yield* BuildStore

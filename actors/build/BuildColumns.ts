@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import type { BuildReference } from "../../runner/execution/RunJob.ts"
 import { type RowOf, rowShape } from "../database/Table.ts"
 
-/** Columns of a row that refers to a build: enough to find the archive and to notice a different one. */
+/** Columns that refer to a build: enough to find the archive and to detect a different one. */
 export const BuildColumns = rowShape({
   build_digest: Schema.NullOr(Schema.String),
   build_size_bytes: Schema.NullOr(Schema.Int)

@@ -149,7 +149,7 @@ const make = Effect.gen(function* () {
 
   const isUsed = Effect.fnUntraced(function* (capsuleId: CapsuleId, value: ExportLinkId) {
     const now = yield* DateTime.now
-    // An older link has expired anyway.
+    // An older link has already expired.
     const since = DateTime.formatIso(DateTime.subtractDuration(now, retention.capsuleExport.after))
     return yield* audit.names({ capsuleId, action: "capsule.export_download", since, value })
   })

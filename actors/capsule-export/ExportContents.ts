@@ -50,7 +50,7 @@ export class ExportContentsOf extends Context.Service<
   ExportContentsOf,
   {
     readonly settings: (subject: ExportSubject) => Effect.Effect<ExportSettings>
-    /** Also opens the state, which may be large: not to be used inside a transaction. */
+    /** Also opens the state, which may be large, so it must not be used inside a transaction. */
     readonly read: (subject: ExportSubject) => Effect.Effect<ExportContents>
   }
 >()("svc/actors/capsule-export/ExportContents") {
@@ -65,7 +65,7 @@ export class ExportContentsOf extends Context.Service<
       const sources = yield* SourceStore
       const states = yield* StateVersions
 
-      /** The configuration of the state if it is that of the adopted commit, so that the plan compares like with like. */
+      /** The configuration of the state if it belongs to the adopted commit, so that the plan compares like with like. */
       const configOf = Effect.fnUntraced(function* ({ capsule, snapshot, state }: ExportSubject) {
         const id = state.source_snapshot_id === snapshot.id ? state.install_config_id : capsule.install_config_id
         const config = yield* configs.load(id)

@@ -49,7 +49,7 @@ const staysOut = ({ capsule, snapshot }: ExportSubject, replaced: RootFiles) => 
 export class ExportFiles extends Context.Service<
   ExportFiles,
   {
-    /** Everything below one folder. Keeps one file in memory at a time; a damaged file ends the stream. */
+    /** Everything below one folder. Keeps one file in memory at a time; a damaged file aborts the stream. */
     readonly of: (folder: string, subject: ExportSubject, contents: ExportContents) => Stream.Stream<PlainFile>
   }
 >()("svc/actors/capsule-export/ExportFiles") {

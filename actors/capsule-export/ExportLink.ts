@@ -6,8 +6,8 @@ import { newId } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
 
 /**
- * What a link is bound to. It is not stored: its contents are checked when it is used, so a server restart ends none. The
- * operation history names each link that has been used.
+ * What a link is bound to. It is not stored: its contents are checked when the link is used, so a server restart invalidates no
+ * links. The operation history names each link that has been used.
  */
 export interface LinkSubject {
   /** The session of the person who requested it. */
@@ -42,7 +42,7 @@ export const stateMoved = failedPrecondition("The state of the Capsule has chang
 
 export const linkUsed = failedPrecondition("The link was used. Export the Capsule again.")
 
-/** The id of a link; refuses a link that is not the subject's or has expired. */
+/** The id of a link; refuses a link that does not belong to the subject or has expired. */
 export const checkLink = Effect.fnUntraced(function* (
   subject: LinkSubject,
   link: string

@@ -28,10 +28,10 @@ export interface AdoptionFacts {
   readonly isRestored: boolean
 }
 
-/** What prevents a left-over state from being adopted, each with its reason in words; empty when nothing does. */
+/** What prevents a left-over state from being adopted, with a reason in words for each obstacle; empty when nothing does. */
 export const adoptionProblems = (facts: AdoptionFacts): ReadonlyArray<AdoptionProblem> => {
   const { capsule, current, isRestored, leftOver, openRun } = facts
-  // Nothing is left to adopt; other obstacles no longer matter.
+  // There is nothing left to adopt; other obstacles no longer matter.
   if (leftOver.adopted_at !== null) return [{ code: "adopted", message: `It was adopted at ${leftOver.adopted_at}.` }]
   if (leftOver.discarded_at !== null)
     return [{ code: "discarded", message: `It was discarded at ${leftOver.discarded_at}.` }]

@@ -4,7 +4,7 @@ import { AutoUpdateDecisionId, CapsuleId, RunId, SourceSnapshotId } from "../../
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** What was decided about a commit. */
+/** The decision about a commit. */
 export const AutoUpdateDecisionRow = table("auto_update_decisions", {
   id: AutoUpdateDecisionId,
   capsule_id: CapsuleId,

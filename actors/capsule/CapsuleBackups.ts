@@ -15,7 +15,7 @@ import { archiveText, capsulesInArchive } from "../state/BackupArchive.ts"
 import { BackupStore, toBackup } from "../state/BackupStore.ts"
 import { Vault } from "../vault/Vault.ts"
 
-/** What owners can do with the backups of a Workspace. */
+/** Operations that owners can perform on the backups of a Workspace. */
 export class CapsuleBackups extends Context.Service<
   CapsuleBackups,
   {

@@ -19,7 +19,7 @@ export interface StartedGroup {
 const toSkipped = ({ capsuleId, error: { code, message } }: Refused) => ({ capsuleId, code, message })
 
 /**
- * Updates every stale Capsule of a Workspace, or `only` these, wave by wave. Capsules that refuse their plan are named in
+ * Updates all stale Capsules in a Workspace, or those in `only`, wave by wave. Capsules that refuse their plan are named in
  * `skipped`.
  */
 export const startUpdate = Effect.fn("Capsules.startUpdate")(function* (

@@ -14,7 +14,7 @@ import { pageOfRows } from "../paging/RowPages.ts"
 import { LeftOverStateRow, ListedLeftOver } from "../state/LeftOverStateRow.ts"
 import { adoptionFacts, toLeftOver } from "./LeftOverReads.ts"
 
-/** What people may do with the states that a Capsule's applies left behind. */
+/** Operations that people may perform on the states left behind by a Capsule's applies. */
 export class CapsuleLeftOvers extends Context.Service<
   CapsuleLeftOvers,
   {

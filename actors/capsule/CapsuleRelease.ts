@@ -29,7 +29,7 @@ const refuseMoving = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
 
 /**
  * Releases a Capsule permanently without destroying anything: state, Runs and history remain; everything that it owned in the
- * service ends in the same transaction.
+ * service is ended in the same transaction.
  */
 export const releaseCapsule = Effect.fn("Capsule.release")(function* (
   load: Effect.Effect<GuardedCapsuleRow, ApiError>,
@@ -80,7 +80,7 @@ export const releaseCapsule = Effect.fn("Capsule.release")(function* (
     yield* lanes.settleStatus(capsule.source_id)
     yield* interfaces.destroyed(capsule.id)
     yield* deliveries.released(capsule.id)
-    // Runs before the shares are ended: a plan that loses its input then gets the release as its reason.
+    // Runs before the shares are ended: a plan that loses its input then records the release as its reason.
     const consumers = yield* endProducer(context, capsule, reason)
     const revokedShareIds = yield* endShares(context, capsule.id)
     yield* audit.append({

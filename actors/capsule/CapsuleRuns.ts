@@ -87,7 +87,8 @@ export class CapsuleRuns extends Context.Service<
       const values = yield* Effect.context<SqlClient.SqlClient | StateVersions>()
 
       /**
-       * Whoever starts a Run must be allowed to use every Connection that the configuration binds, for this module at this ref.
+       * Anyone who starts a Run must be allowed to use every Connection that the configuration binds, for this module at this
+       * ref.
        */
       const mayUse = Effect.fnUntraced(function* (
         capsule: GuardedCapsuleRow,
@@ -161,7 +162,7 @@ export class CapsuleRuns extends Context.Service<
         if (request.type === "drift_check" && capsule.current_state_version_id === null) {
           return yield* failedPrecondition("The Capsule was never applied, so there is nothing to compare.")
         }
-        // A restore executes no module.
+        // A restore does not execute any module.
         const snapshotId = type === "restore" ? undefined : yield* snapshotFor(capsule, request)
         const snapshot = yield* store.findSnapshot(snapshotId ?? null)
         if (type === "restore") yield* succession.idle(capsule)

@@ -34,7 +34,7 @@ export const wantedStatus = (
   return Result.succeed(isApplied ? "active" : "pending")
 }
 
-/** The new auto-update setting; turning it off includes its applies, and a request for applies alone is refused. */
+/** The new auto-update setting; turning it off also turns off automatic applies, and a request for applies alone is refused. */
 export const wantedAutoUpdate = (
   capsule: Pick<CapsuleRow, "auto_update_enabled" | "auto_update_apply">,
   change: AutoUpdateChange = {}
@@ -46,7 +46,7 @@ export const wantedAutoUpdate = (
     : Result.succeed({ enabled, apply })
 }
 
-/** The choice as stored. The next run of the schedule determines when the next check is due. */
+/** The setting as stored. The next run of the schedule determines when the next check is due. */
 export const driftCheckChoice = (choice: CapsuleDriftChecks, by: string | undefined) => ({
   drift_check_hours: choice.mode === "inherit" ? null : choice.mode === "off" ? 0 : choice.hours,
   drift_check_by: choice.mode === "every" ? (by ?? null) : null,

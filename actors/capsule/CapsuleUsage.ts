@@ -4,7 +4,7 @@ import type { CapsuleUsage } from "./Capsules.ts"
 import { rowShape } from "../database/Table.ts"
 import { RunRow } from "../run/RunRow.ts"
 
-/** A sum over no rows is null. */
+/** The sum over zero rows is null. */
 const Bytes = rowShape({ bytes: Schema.NullOr(Schema.Int) })
 
 const minutes = (run: Pick<RunRow, "started_at" | "finished_at">): number =>

@@ -52,13 +52,13 @@ type GroupResult = {
   readonly skipped: ReadonlyArray<SkippedCapsule>
 }
 
-/** Lists are narrowed by the query, and by the limits of the caller's token. */
+/** Lists are narrowed by the query, and by the restrictions on the caller's token. */
 export interface CapsuleFilter extends TokenLimits {
   readonly projectId?: string | undefined
   readonly status?: string | undefined
 }
 
-/** Client of the Capsule actor, with its reads. */
+/** Client of the Capsule actor, including its reads. */
 export class Capsules extends Context.Service<
   Capsules,
   {
@@ -78,7 +78,7 @@ export class Capsules extends Context.Service<
       id: CapsuleId,
       page: PageRequest
     ) => Effect.Effect<Page<AutoUpdateDecision>, ApiError>
-    /** Creates a destroy plan, or removes a Capsule that was never applied. */
+    /** Creates a destroy plan, or removes a Capsule that has never been applied. */
     readonly remove: (
       context: CommandContext,
       id: CapsuleId
@@ -124,7 +124,7 @@ export class Capsules extends Context.Service<
       request: ReAdoptionRequest,
       idempotency: IdempotentRequest
     ) => Effect.Effect<Replayable<ReAdoptionResult>, ApiError>
-    /** Updates all stale Capsules, or `only` the stale ones among these. */
+    /** Updates all stale Capsules, or only the stale ones listed in `only`. */
     readonly planUpdate: (
       context: CommandContext,
       workspaceId: WorkspaceId,
@@ -144,7 +144,7 @@ export class Capsules extends Context.Service<
       filter: CapsuleFilter,
       page: PageRequest
     ) => Effect.Effect<Page<Capsule>, ApiError>
-    /** Capsules that need attention (failed, behind, drifted, of unknown safety), last changed first; at most 100. */
+    /** Capsules that need attention (failed, behind, drifted, of unknown safety), most recently changed first; at most 100. */
     readonly needingAttention: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Capsule>>
     /** Names of existing Capsules, by id. */
     readonly names: (ids: ReadonlyArray<CapsuleId>) => Effect.Effect<ReadonlyMap<string, string>>

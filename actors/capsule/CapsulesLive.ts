@@ -36,7 +36,7 @@ import { StateVersionRow, OutputRow, ListedStateVersion } from "../state/StateVe
 import { BackupRow, ListedBackup } from "../state/BackupRow.ts"
 import { AutoUpdateDecisionRow } from "./AutoUpdateDecisionRow.ts"
 
-/** More than anybody reads on one screen. */
+/** More than anyone reads on one screen. */
 const mostNeedingAttention = 100
 
 // Each page is read again, with its related rows.
@@ -134,7 +134,7 @@ export const layer = Layer.effect(
           BackupRow.rows(write)`SELECT * FROM backups WHERE created_by_run_id = ${runId}`
         )
         const backup = rows[0] === undefined ? undefined : yield* backups.find(rows[0].id)
-        // Somebody cancelled it, or it failed; the Run says which.
+        // It was cancelled, or it failed; the Run records which.
         return backup === undefined
           ? yield* failedPrecondition(`The backup was not made. The Run ${runId} says why.`)
           : toBackup(backup)

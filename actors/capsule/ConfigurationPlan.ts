@@ -30,9 +30,7 @@ const patched = Effect.fnUntraced(function* (config: LoadedInstallConfig, reques
   return Result.isFailure(values) ? yield* invalidRequest(values.failure) : values.success
 })
 
-/**
- * Interfaces that the person proposes in addition to those of the configuration (specification, Configuration plans).
- */
+/** Interfaces that the person proposes in addition to those in the configuration (specification, Configuration plans). */
 const withBlueprints = Effect.fnUntraced(function* (config: LoadedInstallConfig, request: ConfigurationPlanRequest) {
   const { compiled, outputs } = config.config
   const { interfaceBlueprints: added = [] } = request
@@ -129,7 +127,7 @@ export const configurationPlan = Effect.fn("Capsule.ConfigurationPlan")(function
     yield* runs.create(after, {
       runId,
       type: "plan",
-      // The configuration changes, the deployed revision does not; before a first apply the reviewed revision is used.
+      // The configuration changes, but the deployed revision does not; before a first apply the reviewed revision is used.
       sourceSnapshotId: capsule.adopted_snapshot_id ?? config.row.source_snapshot_id ?? undefined,
       trigger: "user",
       createdBy: context.actor.subject

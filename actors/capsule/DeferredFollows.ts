@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 
-/** Retries Capsules whose plan for their lane found the queue full. */
+/** Retries Capsules that could not plan for their lane because the queue was full. */
 export class DeferredFollows extends Context.Service<DeferredFollows, { readonly followAll: Effect.Effect<void> }>()(
   "svc/actors/capsule/DeferredFollows"
 ) {

@@ -28,8 +28,8 @@ export class DriftSchedule extends Context.Service<
   DriftSchedule,
   {
     /**
-     * Determines when each Capsule's next check is due, and starts those that are. A check that finds no place in the queue
-     * remains due.
+     * Determines when each Capsule's next check is due, and starts the checks that are due. A check for which the queue has no
+     * room remains due.
      */
     readonly checkDue: Effect.Effect<void>
   }
@@ -49,7 +49,9 @@ export class DriftSchedule extends Context.Service<
         yield* capsules.schedule(id, new Date(at).toISOString())
       })
 
-      /** Due times for Capsules that have none yet or whose interval has become shorter; none for those that are not checked. */
+      /**
+       * Due times for Capsules that have none yet or whose interval has become shorter; none for Capsules that are not checked.
+       */
       const settleDueTimes = Effect.gen(function* () {
         const ended = yield* CapsuleRow.some(
           sql,

@@ -33,7 +33,7 @@ const followedPlan = Effect.fnUntraced(function* (
     capsule,
     plan,
     summary,
-    // A state that was taken over does not show that any configuration was applied.
+    // A state that has been taken over does not show that any configuration has been applied.
     appliedConfigId: version?.state_upload_id === null ? version.install_config_id : undefined,
     laneCommit: lane?.resolved_commit,
     automationRefusal: yield* automationRefusal(capsule.workspace_id)
@@ -41,9 +41,9 @@ const followedPlan = Effect.fnUntraced(function* (
 })
 
 /**
- * Applies a plan that the Capsule made automatically, if its owner has opted in: to commits in the lane. A plan that would
- * destroy or replace something still waits for a person, and so does a configuration that nobody has applied yet. Approval rules
- * apply to it as to everybody: the service's approval counts if a rule names automation.
+ * Applies a plan that the Capsule created automatically, if its owner has opted in: to commits in the lane. A plan that would
+ * destroy or replace something still waits for a person, and so does a configuration that has never been applied. The usual
+ * approval rules apply: the service's approval counts if a rule names automation.
  */
 export const applyFollowed = Effect.fn("Capsule.applyFollowed")(function* (planRunId: RunId) {
   const sql = yield* SqlClient.SqlClient

@@ -9,7 +9,7 @@ export interface FollowedPlan {
   readonly capsule: Pick<CapsuleRow, "auto_update_enabled" | "auto_update_apply" | "pinned_at" | "pinned_reason">
   readonly plan: Pick<RunRow, "install_config_id" | "resolved_commit">
   readonly summary: PlanSummary | undefined
-  /** The configuration of the current StateVersion: the last one that was applied. */
+  /** The configuration of the current StateVersion, i.e. the most recently applied one. */
   readonly appliedConfigId: InstallConfigId | undefined
   /** The adopted lane's current position. */
   readonly laneCommit: string | null | undefined

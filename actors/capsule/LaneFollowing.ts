@@ -50,7 +50,7 @@ const obstacle = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, snapsh
     return skipped("lane_moved", `${snapshot.ref} stands at another commit now.`)
   if (snapshot.resolved_commit === capsule.adopted_commit)
     return skipped("already_applied", "This commit is what is applied.")
-  // It may be stale only because of another Capsule's Output: in that case there is nothing in the lane to follow.
+  // It may be stale only because of another Capsule's Output: in that case the lane has nothing to follow.
   const isBehind = StaleReasonsJson.read(capsule.stale_reasons).some(({ kind }) => kind === "commit")
   const isCurrent = capsule.status === "active" || capsule.status === "stale"
   if (capsule.path_filter === 1 && isCurrent && !isBehind)
@@ -142,7 +142,7 @@ export const followLane = Effect.fn("Capsule.followLane")(function* (
   )
 })
 
-/** Like the above, for a snapshot whose plan was held up by a full queue or a pause. */
+/** Like the above, for a snapshot whose plan was delayed by a full queue or a pause. */
 export const followDeferred = Effect.fn("Capsule.followDeferred")(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient
   const capsules = yield* CapsuleLedger
@@ -164,7 +164,7 @@ export const followStanding = Effect.fn("Capsule.followStanding")(function* (cap
 })
 
 /**
- * Called when a person ends the pin of a rollback: the lane's current snapshot is followed at once. In the caller's transaction.
+ * Called in the caller's transaction when a person ends the pin of a rollback: the lane's current snapshot is followed at once.
  */
 export const resumeFollowing = Effect.fn("Capsule.resumeFollowing")(function* (
   capsule: GuardedCapsuleRow,

@@ -32,7 +32,7 @@ interface UpdateRequest {
   readonly status?: "active" | "disabled"
 }
 
-/** Compares what is applied with the lane, before the transaction that sets the filter. */
+/** Compares what has been applied with the lane, before the transaction that sets the filter. */
 const prepareFilter = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
   const sources = yield* SourceStore
   const filters = yield* PathFilters
@@ -89,7 +89,7 @@ export const updateCapsule = Effect.fn("Capsule.update")(function* (
     if (status !== undefined) {
       if (status === "disabled") yield* (yield* ConfigSuccession).idle(capsule)
       if (!(yield* capsules.fence(capsule, { status }))) return yield* guardMoved()
-      // Changes made while it was disabled count from now on.
+      // Changes made while it was disabled are taken into account from now on.
       if (status === "active") yield* staleReasons.compare(capsule.id)
       if (status === "disabled") yield* ledger.supersedePlans(capsule.id, "The Capsule was disabled.")
     }
@@ -106,7 +106,7 @@ export const updateCapsule = Effect.fn("Capsule.update")(function* (
   }).pipe(transaction(sql))
 })
 
-/** Removes a Capsule that was never applied: there is nothing that would need a destroy plan. */
+/** Removes a Capsule that has never been applied: it has nothing that would need a destroy plan. */
 export const removeUnapplied = Effect.fn("Capsule.removeUnapplied")(function* (load: Load, context: CommandContext) {
   const sql = yield* SqlClient.SqlClient
   const capsules = yield* CapsuleLedger

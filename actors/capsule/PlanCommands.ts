@@ -22,7 +22,7 @@ import { StateVersions } from "../state/StateVersions.ts"
 
 type Load = Effect.Effect<GuardedCapsuleRow, ApiError>
 
-/** The Run in its current form, with its place in the queue. */
+/** The current version of the Run, with its place in the queue. */
 const projected = Effect.fnUntraced(function* (runId: RunId) {
   const ledger = yield* RunLedger
   const queue = yield* RunQueue
@@ -48,7 +48,7 @@ const audited = Effect.fnUntraced(function* (
   })
 })
 
-/** One effect per key when a key is given, and one transaction either way. */
+/** At most one effect per key when a key is given, and a single transaction either way. */
 const perhapsOnce = Effect.fnUntraced(function* <R>(
   capsule: GuardedCapsuleRow,
   route: string,

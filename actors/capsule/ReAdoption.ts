@@ -55,8 +55,8 @@ const reviewedValues = Effect.fnUntraced(function* (
 })
 
 /**
- * Rebinds a Capsule to a derived configuration under the fence. It runs no infrastructure (specification, Re-adoption of an
- * InstallConfig).
+ * Rebinds a Capsule to a derived configuration under the fence. Does not run any infrastructure operation (specification,
+ * Re-adoption of an InstallConfig).
  */
 export const reAdopt = Effect.fn("Capsule.ReAdopt")(function* (
   capsuleId: CapsuleId,

@@ -49,8 +49,8 @@ const recordsOf = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, run: 
 })
 
 /**
- * Safe runtime evidence, no decisive Run, or the narrow recovery; everything else is ambiguous and refused (specification,
- * Transitions).
+ * Accepts safe runtime evidence, no decisive Run, or the narrow recovery; everything else is ambiguous and refused
+ * (specification, Transitions).
  */
 export const checkEvidence = Effect.fn("Capsule.reAdoptionEvidence")(function* (capsule: GuardedCapsuleRow) {
   if (capsule.runtime_safety === "safe") return

@@ -4,7 +4,7 @@ import type { CapsuleRow } from "../authority/CapsuleRow.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import type { StateVersionRow } from "../state/StateVersionRow.ts"
 
-/** What the records say about the last Run that was decisive for a Capsule's infrastructure. */
+/** What the records state about the last Run that was decisive for a Capsule's infrastructure. */
 export interface DecisiveRecords {
   readonly capsule: Pick<CapsuleRow, "status" | "current_state_generation" | "execution_authority_epoch">
   readonly run: Pick<
@@ -53,7 +53,7 @@ const drift = ({ capsule, plan, run, successions, version }: DecisiveRecords): s
 }
 
 /**
- * Why a Run is not the one case in which a Capsule in error is re-adopted: the tool succeeded, and only a later check failed.
+ * Why a Run is not the only case in which a Capsule in error is re-adopted: the tool succeeded, and only a later check failed.
  * `undefined` when it is.
  */
 export const reAdoptionProblem = (records: DecisiveRecords): string | undefined => {

@@ -5,7 +5,7 @@ import type { InputChange } from "../../schema/records/ChangeEvidence.ts"
 import { InstallConfigStore, type LoadedInstallConfig } from "./InstallConfigStore.ts"
 
 /**
- * The names of the inputs whose value in a configuration differs from an earlier one; values are private. `undefined` if the
+ * The names of the inputs whose value differs between a configuration and an earlier one; values are private. `undefined` if the
  * earlier configuration has been removed.
  */
 export const changedInputs = Effect.fn("changedInputs")(function* (

@@ -13,11 +13,11 @@ export interface DerivedConfig {
   readonly compatibilityReportId: CompatibilityReportId | undefined
   readonly contractDigest: string
   readonly config: StoredConfig
-  /** The operator's values in it. */
+  /** The operator's values in the derived configuration. */
   readonly operatorValues: VariableValues
 }
 
-/** The Interfaces that people have added to a configuration without a manifest, in addition to the operator's. */
+/** The Interfaces that people have added to a configuration without a manifest, besides the operator's. */
 const addedInterfaces = ({ compiled, operator }: StoredConfig) =>
   compiled.origin === "repository_manifest"
     ? []
@@ -25,7 +25,7 @@ const addedInterfaces = ({ compiled, operator }: StoredConfig) =>
 
 /**
  * The configuration of the module in the given snapshot, under the operator's current base configuration. A reviewed source build
- * stays unless the operator's own replaces it; a revision introduces nothing unreviewed.
+ * is kept unless the operator's own replaces it; a revision introduces nothing unreviewed.
  */
 export const derivedConfig = Effect.fn("Capsule.derivedConfig")(function* (
   current: LoadedInstallConfig,

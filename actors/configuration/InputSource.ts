@@ -1,6 +1,6 @@
 import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
 
-/** Names only: checking whether a value exists needs no more. */
+/** Names only: checking whether a value exists requires nothing else. */
 interface Names {
   readonly has: (name: string) => boolean
 }
@@ -19,11 +19,11 @@ export type InputSource =
   | "capsule_name"
   | "workspace_scoped_capsule_name"
   | "connection"
-  /** No value is given, but the module has a default. */
+  /** No value has been given, but the module has a default. */
   | "module"
   | "missing"
 
-/** The source of the value of an input that the host does not deliver: the first that has a value. */
+/** The source of the value for an input that the host does not deliver: the first source that has a value. */
 export const inputSource = (variable: DeclaredVariable, givers: InputGivers): InputSource => {
   const { name, origin, required } = variable
   // The operator takes precedence over other Capsules and people.

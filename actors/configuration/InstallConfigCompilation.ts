@@ -39,7 +39,7 @@ const variableFacts = (variables: ReadonlyArray<ReportVariable>, scan: unknown):
   return variables.map((variable) => ({ ...variable, mapOfStrings: maps.has(variable.name) }))
 }
 
-/** The pins of the given snapshot: those of a review must be equal, whatever the report says. */
+/** The pins of the given snapshot: a review's pins must equal them, whatever the report says. */
 export const reviewedPins = (
   snapshot: ManifestCarrier,
   reportId: CompatibilityReportId | undefined,
@@ -80,14 +80,14 @@ export class InstallConfigCompilation extends Context.Service<
     readonly annotate: (staged: StagedReport, snapshot: ManifestCarrier) => StagedReport
     /** The manifest's verdict for a module that has only been scanned. */
     readonly verdictOf: (snapshot: ManifestCarrier, scan: ScannedModule) => ModuleVerdict
-    /** Compiles what was reviewed: fails when the report was made from anything but `pins`. */
+    /** Compiles what was reviewed; fails if the report was created from anything but `pins`. */
     readonly storedConfig: (
       staged: StagedReport,
       snapshot: ManifestCarrier,
       pins: InstallPins,
       given: { readonly names: ReadonlyArray<string>; readonly sourceBuild?: SourceBuild | undefined }
     ) => Result.Result<StoredConfig, InstallEvidenceMismatch | ManifestRequired>
-    /** The operator's values in the module of a configuration that is being compiled. */
+    /** The operator's values for the module of a configuration that is being compiled. */
     readonly operatorValues: (snapshot: ManifestCarrier, config: StoredConfig) => VariableValues
     /**
      * Stores the configuration compiled by a check, without values, and names it in the report. Runs in the caller's transaction.
@@ -110,7 +110,7 @@ export class InstallConfigCompilation extends Context.Service<
         operatorBaseOf(operator, { url: snapshot.url, path: repositoryPathOf(snapshot, modulePath) })
 
       const compile = ({ moduleScan, report }: StagedReport, snapshot: ManifestCarrier, pins: InstallPins) => {
-        // What the report is based on, according to the report rather than the caller.
+        // What the report is based on, as recorded in the report rather than claimed by the caller.
         const made: InstallPins = {
           sourceSnapshotId: report.sourceSnapshotId,
           compatibilityReportId: report.id,

@@ -87,7 +87,7 @@ export class InstallConfigStore extends Context.Service<
     /** The private values; never to be included in a projection. */
     readonly values: (row: InstallConfigRow) => Effect.Effect<VariableValues>
     readonly bindings: (id: InstallConfigId) => Effect.Effect<ReadonlyArray<Binding>>
-    /** Deletes unused configurations of checks whose report is gone. Runs in the caller's transaction. */
+    /** Deletes unused configurations of checks whose report no longer exists. Runs in the caller's transaction. */
     readonly dropUnreported: (workspaceId: WorkspaceId) => Effect.Effect<void>
   }
 >()("svc/actors/configuration/InstallConfigStore") {

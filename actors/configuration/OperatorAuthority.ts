@@ -13,7 +13,7 @@ export interface SnapshotPlace {
   readonly path: string
 }
 
-/** Whether the operator's base configuration for a module differs from the one that the configuration was compiled with. */
+/** Whether the operator's base configuration for a module differs from the one with which the configuration was compiled. */
 export const baseMoved = (
   operator: OperatorConfigsShape,
   config: Pick<StoredConfig, "operator">,
@@ -24,8 +24,8 @@ export const baseMoved = (
   config.operator?.digest
 
 /**
- * Why a plan must no longer be applied: the operator's decisions have changed since it was made. A plan from a release without
- * profiles was made under the default one.
+ * Why a plan must no longer be applied: the operator's decisions have changed since it was created. A plan from a release without
+ * profiles was created under the default profile.
  */
 export const operatorMoved = (
   operator: OperatorConfigsShape,
@@ -72,7 +72,7 @@ export const plannedCheck = ({ name, path, status, target, timeout }: PostApplyC
   timeoutSeconds: timeout ?? defaultCheck.timeout
 })
 
-/** What reviewers are shown of the operator's base configuration; no values. */
+/** What reviewers see of the operator's base configuration; no values. */
 export const operatorEvidence = ({ operator }: Pick<StoredConfig, "operator">): OperatorEvidence | undefined =>
   operator === undefined
     ? undefined

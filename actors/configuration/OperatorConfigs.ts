@@ -5,14 +5,14 @@ import { baseConfigFor, OperatorBaseConfig } from "../../schema/policy/OperatorB
 import { Lifecycle } from "../../schema/policy/PostApplyCheck.ts"
 import { requestDigest } from "../idempotency/RequestDigest.ts"
 
-/** The operator's definitions besides the ceilings on manifests; `loadedAt` says when they were loaded (ISO 8601). */
+/** The operator's definitions, apart from the ceilings on manifests; `loadedAt` is when they were loaded (ISO 8601). */
 export interface OperatorConfigsShape {
   readonly profiles: Readonly<Record<string, ExecutionProfile>>
   readonly baseConfigs: ReadonlyArray<OperatorBaseConfig>
   readonly loadedAt: string
 }
 
-/** The operator's profiles and base configurations: read where they take effect, since a reload changes them. */
+/** The operator's profiles and base configurations. Read at the point of use, since a reload changes them. */
 export const OperatorConfigs = Context.Reference<OperatorConfigsShape>("svc/actors/configuration/OperatorConfigs", {
   defaultValue: () => ({ profiles: {}, baseConfigs: [], loadedAt: "1970-01-01T00:00:00.000Z" })
 })
@@ -26,7 +26,7 @@ export interface NamedProfile {
   readonly profile: ExecutionProfile
 }
 
-/** The profile of that name; `undefined` when the operator defines none. */
+/** The profile with that name; `undefined` if the operator has not defined it. */
 export const profileOf = ({ profiles }: OperatorConfigsShape, name: string): NamedProfile | undefined => {
   const profile = name === defaultProfile ? {} : Object.hasOwn(profiles, name) ? profiles[name] : undefined
   if (profile === undefined) return undefined
@@ -36,7 +36,7 @@ export const profileOf = ({ profiles }: OperatorConfigsShape, name: string): Nam
 
 /** What a configuration records about the base configuration it was compiled with. */
 export const StoredOperatorConfig = Schema.Struct({
-  /** Covers the whole base configuration: any change to it results in another digest. */
+  /** Covers the whole base configuration: any change to it results in a different digest. */
   digest: Schema.String,
   name: Schema.optionalKey(Schema.String),
   profile: Schema.String,
@@ -69,7 +69,7 @@ export const operatorBaseOf = (
   return config === undefined ? undefined : { config, digest: digestOfBase(config) }
 }
 
-/** The part of it that the compiler uses. */
+/** The part of the base configuration that the compiler uses. */
 export const compilerBase = (base: NamedBase | undefined): BaseInstallConfig =>
   base === undefined
     ? emptyBaseConfig
@@ -81,7 +81,7 @@ export const compilerBase = (base: NamedBase | undefined): BaseInstallConfig =>
         outputAllowlist: base.config.outputAllowlist ?? []
       }
 
-/** What a configuration records about it; `declared` contains the names that the module declares. */
+/** What a configuration records about the base configuration; `declared` contains the names that the module declares. */
 export const storedOperator = ({ config, digest }: NamedBase, declared: ReadonlySet<string>): StoredOperatorConfig => ({
   digest,
   ...(config.name === undefined ? {} : { name: config.name }),

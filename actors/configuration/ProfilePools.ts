@@ -7,7 +7,7 @@ import { OperatorConfigs, profileOf } from "./OperatorConfigs.ts"
 
 const ProfileName = rowShape({ profile: Schema.NullOr(Schema.String) })
 
-/** The pool of a new Run is that of its configuration's execution profile, as the operator defines it now. */
+/** A new Run uses the pool of its configuration's execution profile, as the operator currently defines it. */
 export const layer = Layer.effect(
   RunPools,
   Effect.gen(function* () {

@@ -90,7 +90,7 @@ const readyMade = (workspaceId: WorkspaceId, config: OperatorBaseConfig, loadedA
   })
 }
 
-/** The operator's base configurations as a Workspace sees them, by id: no records yet, and no values. */
+/** The operator's base configurations as a Workspace sees them, by id: not yet records, and without values. */
 export const readyMadeConfigs = (operator: OperatorConfigsShape, workspaceId: WorkspaceId) =>
   Effect.sync(() =>
     operator.baseConfigs

@@ -3,7 +3,7 @@ import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
 import type { VariableValues } from "./InstallConfigStore.ts"
 import { missingInputs } from "./VariableRules.ts"
 
-/** Values to set, and names whose value is removed so that the module's default applies again. */
+/** Values to set, and names whose values are removed so that the module's defaults apply again. */
 export interface VariablePatch {
   readonly set?: VariableValues | undefined
   readonly remove?: ReadonlyArray<string> | undefined

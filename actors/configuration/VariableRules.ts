@@ -8,11 +8,11 @@ import { exceedsJsonLimits, type JsonValueExcess } from "../../schema/json/JsonV
 import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
 import type { StoredConfig, VariableValues } from "./InstallConfigStore.ts"
 
-/** A whole number that was, or may have been, rounded in JSON: the intended one is unknown. */
+/** A whole number that was, or may have been, rounded in JSON: the intended number is unknown. */
 const isRounded = (value: Schema.Json): boolean =>
   typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value)
 
-/** Whether such a number is anywhere in a value. */
+/** Whether a value contains such a number anywhere. */
 export const holdsRoundedNumber = (root: Schema.Json): boolean =>
   typeof root === "object" && root !== null ? Object.values(root).some(holdsRoundedNumber) : isRounded(root)
 
@@ -60,7 +60,7 @@ export const isFillable = (variable: DeclaredVariable): boolean =>
   variable.origin === "user" || variable.origin === "module_default"
 
 /**
- * The variables of a configuration by the one rule that install, configuration plan and re-adoption share (specification,
+ * The variables of a configuration, under the single rule shared by install, configuration plan and re-adoption (specification,
  * Configuration plans): in a Capsule with a manifest, a person sets only its user inputs, and required variables that it does not
  * mention. Configurations from earlier releases also stored the others as set by a person.
  */
@@ -77,7 +77,7 @@ export const governedVariables = ({
   )
 }
 
-/** Why a person may not set a variable, if that is the case. */
+/** Why a person may not set a variable, if so. */
 const notTheirs = ({ origin }: DeclaredVariable): string | undefined => {
   if (origin === "user") return undefined
   if (origin === "operator") return "the operator sets this input"
@@ -94,8 +94,8 @@ export const marked = (
   variables.map((variable) => ({ ...variable, set: Object.hasOwn(values, variable.name) }))
 
 /**
- * Checks given values against the declared inputs: known names, basic types, none that the service fills in, no redaction mark,
- * and no secret that could not be hidden. Fails with `invalid_request`, naming the variable and never its value.
+ * Checks the given values against the declared inputs: known names, basic types, none that the service fills in, no redaction
+ * mark, and no secret that could not be hidden. Fails with `invalid_request`, naming the variable but never its value.
  */
 export const checkValues = Effect.fnUntraced(function* (
   field: string,
@@ -125,7 +125,7 @@ export const checkValues = Effect.fnUntraced(function* (
   if (problem !== undefined) return yield* invalidRequest(`${field}: the secret inputs ${problem}.`)
 })
 
-/** The required inputs that a set of values leaves open. */
+/** The required inputs for which a set of values provides none. */
 export const missingInputs = (
   declared: ReadonlyArray<DeclaredVariable>,
   values: VariableValues

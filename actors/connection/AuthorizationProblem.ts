@@ -23,8 +23,8 @@ export const answererProblem = (
       })
 
 /**
- * Why a response that arrived at `helperId` does not come from the server the request was sent to, as the operator declares it
- * now.
+ * Why a response that arrived at `helperId` does not come from the server the request was sent to, according to the operator's
+ * current declaration.
  */
 export const serverProblem = (
   open: Pick<BegunAuthorization, "helperId" | "issuer">,
@@ -40,7 +40,7 @@ export const serverProblem = (
     : refused(`The operator has changed the helper ${open.helperId} meanwhile.`)
 }
 
-/** Why the person may no longer do what they set out to do. */
+/** Why the person may no longer complete what they began. */
 export const authorityProblem = (facts: {
   readonly isSessionOpen: boolean
   readonly isManager: boolean

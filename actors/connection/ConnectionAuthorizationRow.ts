@@ -3,7 +3,7 @@ import { ConnectionId, Subject, WorkspaceId } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** Authorizations that a person was sent away to grant and has not completed yet. */
+/** Pending authorizations: a person was redirected to grant them and has not finished yet. */
 export const ConnectionAuthorizationRow = table("connection_authorizations", {
   state_hash: Schema.String,
   workspace_id: WorkspaceId,

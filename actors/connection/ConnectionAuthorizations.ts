@@ -48,7 +48,7 @@ const place = (workspaceId: WorkspaceId, stateHash: string) => ({
   rowId: stateHash
 })
 
-/** The response's only state; `undefined` when there is none, more than one, or a malformed one. */
+/** The single state in the response; `undefined` when there is none, more than one, or a malformed one. */
 export const stateOf = (search: string): Redacted.Redacted | undefined => {
   const [state, ...others] = new URLSearchParams(search).getAll("state")
   return state === undefined || others.length > 0 || !isWellFormed("oauthState", state)

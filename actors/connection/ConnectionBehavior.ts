@@ -137,9 +137,9 @@ export const layer = ConnectionActor.toLayer(
           const problem = yield* serving(renewTokens(id))
           if (problem !== undefined) return yield* failedPrecondition(problem)
         }
-        // Not the Connection's fault: it works again once the operator provides the credentials again.
+        // Not the Connection's fault: it works again once the operator restores the credentials.
         yield* serving(checkProvided(row.workspace_id, providedOf(row)))
-        // Opening it proves that the vault still has the key and that the envelope is intact and in its place.
+        // Opening it proves that the vault still has the key and that the envelope is intact and in the right place.
         const fresh = yield* load
         const outcome = yield* Effect.result(credentialTest.test(fresh, yield* store.secrets(fresh)))
         yield* Effect.andThen(

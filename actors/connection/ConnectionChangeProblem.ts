@@ -63,7 +63,7 @@ export const changedSecrets = (
   files: replacedFiles(files, present?.files ?? [])
 })
 
-/** Why a Connection that is still in use by these cannot be removed. */
+/** Why a Connection cannot be removed while these still use it. */
 export const removalProblem = (users: ReadonlyArray<string>): ApiError | undefined =>
   users.length === 0
     ? undefined

@@ -135,7 +135,7 @@ export const updateConnection = Effect.fn("Connection.update")(function* (
   }).pipe(transaction(sql))
 })
 
-/** Ends an unused Connection. Its values are deleted; its name is kept for the history. */
+/** Revokes an unused Connection. Its values are deleted; its name is kept for the history. */
 export const removeConnection = Effect.fn("Connection.remove")(function* (id: ConnectionId, context: CommandContext) {
   const sql = yield* SqlClient.SqlClient
   const connections = yield* ConnectionStore
@@ -148,7 +148,7 @@ export const removeConnection = Effect.fn("Connection.remove")(function* (id: Co
   }).pipe(transaction(sql))
 })
 
-/** What a revocation ended, and what continues because stopping it halfway would do more harm. */
+/** What a revocation stopped, and what continues because stopping it halfway would do more harm. */
 const stopRuns = Effect.fn("Connection.stopRuns")(function* (id: ConnectionId) {
   const sql = yield* SqlClient.SqlClient
   const lifecycle = yield* RunLifecycle
@@ -167,9 +167,9 @@ const stopRuns = Effect.fn("Connection.stopRuns")(function* (id: ConnectionId) {
 }, Effect.orDie)
 
 /**
- * Ends a Connection at once: its values are not used again, plans made with it are void, and Runs that change nothing are
- * stopped. A running apply continues with what it has; its values are kept sealed separately until it ends, only so that they can
- * be redacted from its output.
+ * Revokes a Connection at once: its values are not used again, plans made with it are void, and Runs that change nothing are
+ * stopped. A running apply continues with the values it has; they are kept sealed separately until it finishes, only so that they
+ * can be redacted from its output.
  */
 export const revokeConnection = Effect.fn("Connection.revoke")(function* (id: ConnectionId, context: CommandContext) {
   const sql = yield* SqlClient.SqlClient

@@ -35,10 +35,10 @@ const credentialIn = (path: string, value: Schema.Json): string | undefined => {
   return undefined
 }
 
-/** The checks for a new Connection, or for one with new values. */
+/** The checks for a new Connection or for new values of an existing one. */
 type CheckedConnection = Omit<CreateConnection, "workspaceId" | "displayName" | "expiresAt" | "use">
 
-/** A Git Connection serves Sources, which belong to no Project, and is limited by its origins. */
+/** A Git Connection serves Sources, which do not belong to any Project, and is limited by its origins. */
 const useProblem = (kind: ConnectionKind, use: ConnectionUse | undefined): string | undefined => {
   if (kind === "provider" || use === undefined) return undefined
   if (use.projectIds !== undefined)
@@ -163,7 +163,7 @@ export const checkUse = Effect.fnUntraced(function* (
   }
 })
 
-/** An expiry in the past would end the Connection without anybody having decided to. */
+/** An expiry in the past would disable the Connection without anybody having decided to. */
 export const checkExpiry = Effect.fnUntraced(function* (expiresAt: string | null | undefined) {
   if (expiresAt == null || expiresAt > (yield* now)) return
   return yield* invalidRequest("expiresAt: is not in the future. Revoke the Connection to end it at once.")

@@ -135,7 +135,7 @@ export interface NewConnection {
   readonly expiresAt?: string | undefined
 }
 
-/** Changes of a Connection. `secrets` makes it the next version; `null` removes an expiry. */
+/** Changes to a Connection. `secrets` creates its next version; `null` removes an expiry. */
 export interface ConnectionChange {
   readonly displayName?: string | undefined
   readonly use?: ConnectionUse | undefined
@@ -160,16 +160,16 @@ export class ConnectionStore extends Context.Service<
   ConnectionStore,
   {
     readonly insert: (connection: NewConnection) => Effect.Effect<void>
-    /** A removed one is not found. */
+    /** Removed Connections are not found. */
     readonly find: (id: ConnectionId | null) => Effect.Effect<ConnectionRow | undefined>
     /**
      * Compare-and-set over the row that the caller read; `false` when it has changed in the meantime. In the caller's
      * transaction.
      */
     readonly change: (row: ConnectionRow, change: ConnectionChange) => Effect.Effect<boolean>
-    /** Stores new token values with the same authority: not a new version. In the caller's transaction. */
+    /** Stores new token values with the same authority, without creating a new version. In the caller's transaction. */
     readonly renew: (row: ConnectionRow, secrets: ConnectionSecrets) => Effect.Effect<void>
-    /** Compare-and-set for its removal: the Connection then has no values and is no longer found. */
+    /** Compare-and-set for its removal: afterwards the Connection has no values and is no longer found. */
     readonly remove: (row: ConnectionRow) => Effect.Effect<boolean>
     /** Stores the outcome of a test of the values in `row`. Ignored if the values have been replaced in the meantime. */
     readonly setStatus: (row: ConnectionRow, status: "verified" | "error") => Effect.Effect<void>

@@ -20,7 +20,7 @@ const TokensJson = Schema.fromJsonString(ConnectionTokenPair)
 export const encodeTokens = Schema.encodeSync(TokensJson)
 export const decodeTokens = Schema.decodeUnknownEffect(TokensJson)
 
-/** `undefined` for a Connection that was not made by a helper. */
+/** `undefined` for a Connection that was not created by a helper. */
 export const oauthOf = ({ oauth }: Pick<ConnectionRow, "oauth">): StoredOAuth | undefined =>
   oauth === null ? undefined : OAuthJson.read(oauth)
 
@@ -56,12 +56,12 @@ export class ConnectionTokens extends Context.Service<
     readonly read: (row: ConnectionRow) => Effect.Effect<Option.Option<Redacted.Redacted<ConnectionTokenPair>>>
     /** Records, before a renewal, that its outcome is unknown. */
     readonly renewing: (row: ConnectionRow, oauth: StoredOAuth) => Effect.Effect<void>
-    /** Undoes that when the renewal had no effect. */
+    /** Clears that record when the renewal had no effect. */
     readonly settled: (row: ConnectionRow, oauth: StoredOAuth) => Effect.Effect<void>
     readonly fault: (id: ConnectionId, code: ConnectionOAuthFault["code"], message: string) => Effect.Effect<void>
     /** Deletes the tokens, which are useless now. */
     readonly forget: (id: ConnectionId) => Effect.Effect<void>
-    /** An ended Connection whose tokens the authorization server may still accept, even if the Connection was removed. */
+    /** A revoked Connection whose tokens the authorization server may still accept, even if the Connection has been removed. */
     readonly ended: (id: ConnectionId) => Effect.Effect<ConnectionRow | undefined>
   }
 >()("svc/actors/connection/ConnectionTokens") {

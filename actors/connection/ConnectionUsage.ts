@@ -11,7 +11,7 @@ import { CapsuleRow } from "../authority/CapsuleRow.ts"
 // Installs are coordinated above this folder.
 const OpenInstall = rowShape({ id: InstallPlanId })
 
-/** Beyond this only the number is given. */
+/** Beyond this, only the count is given. */
 const mostNamed = 10
 
 /**
@@ -40,7 +40,7 @@ export const usersOf = Effect.fn("Connection.usersOf")(function* (id: Connection
     ...installs.map((install) => `the install plan ${install.id}`),
     ...runs.map((run) => `the Run ${run.id}`)
   ]
-  // Several may share a name.
+  // Several may have the same name.
   const names = [...Map.groupBy(named, (name) => name)].map(([name, all]) =>
     all.length === 1 ? name : `${name} (${all.length} times)`
   )

@@ -21,7 +21,7 @@ export class Connections extends Context.Service<
   Connections,
   {
     readonly create: (context: CommandContext, request: CreateConnection) => Effect.Effect<Connection, ApiError>
-    /** Sets exactly these origins as the ones an older Git Connection may be sent to. */
+    /** Confirms exactly these origins as the ones to which an older Git Connection may be sent. */
     readonly confirmOrigins: (
       context: CommandContext,
       id: ConnectionId,
@@ -35,7 +35,7 @@ export class Connections extends Context.Service<
     ) => Effect.Effect<typeof UpdatedConnection.Type, ApiError>
     readonly remove: (context: CommandContext, id: ConnectionId) => Effect.Effect<void, ApiError>
     readonly test: (context: CommandContext, id: ConnectionId) => Effect.Effect<typeof TestedConnection.Type, ApiError>
-    /** Ends it at once: it is not used again, plans made with it are voided, and Runs that change nothing are stopped. */
+    /** Revokes it at once: it is not used again, plans made with it are voided, and Runs that change nothing are stopped. */
     readonly revoke: (
       context: CommandContext,
       id: ConnectionId
@@ -43,7 +43,7 @@ export class Connections extends Context.Service<
     /** Connections that have expired, or will within `connectionExpiryNotice`, and have not been revoked. */
     readonly expiring: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Connection>>
     readonly list: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<Connection>, ApiError>
-    /** Git Connections that Sources use but that are not sent anywhere until somebody confirms their origins. */
+    /** Git Connections that Sources use but that are not sent anywhere until their origins are confirmed. */
     readonly awaitingOrigins: (workspaceId: WorkspaceId) => Effect.Effect<ReadonlyArray<Connection>>
     /** Prepares an authorization at the helper's server; returns where to send the browser. */
     readonly startOAuth: (

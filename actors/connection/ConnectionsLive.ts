@@ -20,7 +20,7 @@ import { OAuthHelpers } from "./OAuthHelpers.ts"
 import { ConnectionRow, ListedConnection } from "./ConnectionRow.ts"
 import { ConnectionAuthorizationRow } from "./ConnectionAuthorizationRow.ts"
 
-/** When its status will change without a command. */
+/** When its status will next change without a command. */
 const expiryOf = (row: Pick<ListedConnection, "status" | "expires_at">): string | null =>
   row.status === "revoked" ? null : row.expires_at
 

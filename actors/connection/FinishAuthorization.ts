@@ -38,7 +38,7 @@ export const nothingOpen = failedPrecondition(
   "No authorization is open that this answer belongs to: they last ten minutes and serve once. Nothing was changed; start again from the Connections of the Workspace."
 )
 
-/** Whether the person may still do what they set out to do. */
+/** Whether the person may still complete what they began. */
 const authorise = Effect.fnUntraced(function* ({ sessionId, subject, workspaceId }: OpenAuthorization) {
   const sql = yield* SqlClient.SqlClient
   const uses = yield* ConnectionUses
@@ -169,7 +169,7 @@ const settle = Effect.fnUntraced(function* (
   })
 })
 
-/** Finishes an authorization with the response a browser brings. Revokes its tokens if that fails. */
+/** Finishes an authorization with the response that the browser delivers. Revokes its tokens if that fails. */
 export const finishAuthorization = Effect.fn("Connection.finishAuthorization")(function* (
   context: CommandContext,
   request: FinishAuthorization

@@ -40,8 +40,8 @@ const tokenTexts = ({ accessToken, refreshToken }: ConnectionTokenPair): Readonl
 
 /**
  * Which Run was given which values of a Connection, and the values that a rotation has replaced since: a Run that still has the
- * old ones may print them, so they are redacted until it ends. The only writer of `connection_holds`, `former_connection_values`
- * and `former_connection_tokens`.
+ * old ones may print them, so they are redacted until it finishes. The only writer of `connection_holds`,
+ * `former_connection_values` and `former_connection_tokens`.
  */
 export class HeldValues extends Context.Service<
   HeldValues,
@@ -50,15 +50,18 @@ export class HeldValues extends Context.Service<
     readonly hold: (runId: RunId, row: ConnectionRow) => Effect.Effect<void>
     /** Keeps replaced values for the Runs that hold them, if any, in the transaction that replaces them. */
     readonly keep: (row: ConnectionRow, secrets: Redacted.Redacted<ConnectionSecrets>) => Effect.Effect<void>
-    /** Keeps tokens that are about to be replaced, in the same way. */
+    /** Likewise keeps tokens that are about to be replaced. */
     readonly keepTokens: (row: ConnectionRow) => Effect.Effect<void>
-    /** Text of a Connection's replaced values that a Run still holds, and of tokens that Runs never receive. */
+    /** Strings to redact: a Connection's replaced values that a Run still holds, and tokens that Runs never receive. */
     readonly former: (connectionId: ConnectionId) => Effect.Effect<ReadonlyArray<SecretText>>
-    /** Text of the values that have replaced those a Run received: both old and new are redacted from what it publishes. */
+    /**
+     * Strings to redact: the values that have replaced those a Run received. Both old and new are redacted from what it
+     * publishes.
+     */
     readonly renewedSince: (runId: RunId) => Effect.Effect<ReadonlyArray<SecretText>>
-    /** Whether a Run received values that only a pool has: they cannot be recognised in its text here. */
+    /** Whether a Run received values that only a pool has: they cannot be recognised here in its output. */
     readonly holdsUnknown: (runId: RunId) => Effect.Effect<boolean>
-    /** Deletes what no Run needs any more. */
+    /** Deletes what Runs no longer need. */
     readonly release: Effect.Effect<void>
   }
 >()("svc/actors/connection/HeldValues") {
@@ -80,7 +83,7 @@ export class HeldValues extends Context.Service<
         row: ConnectionRow,
         secrets: Redacted.Redacted<ConnectionSecrets>
       ) {
-        // Also for a Run with older values: every later value is redacted from what the Run publishes.
+        // This includes a Run with older values: every later value is redacted from what the Run publishes.
         const holders = yield* sql`SELECT 1 AS one FROM connection_holds h JOIN runs r ON r.id = h.run_id
           WHERE h.connection_id = ${row.id} AND r.status = 'running' LIMIT 1`
         if (holders.length === 0) return

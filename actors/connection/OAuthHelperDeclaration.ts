@@ -37,7 +37,7 @@ const ownParameters: ReadonlySet<string> = new Set([
 
 const Client = Schema.Struct({
   id: Schema.NonEmptyString,
-  /** By default a method that the server's metadata names. */
+  /** Defaults to a method listed in the server's metadata. */
   authentication: Schema.optionalKey(Schema.Literals(["client_secret_basic", "client_secret_post"])),
   /** A file or an environment variable that contains the secret. A public client has neither. */
   secretFile: Schema.optionalKey(Schema.NonEmptyString),
@@ -48,7 +48,7 @@ const Client = Schema.Struct({
   )
 )
 
-/** What the tokens become: a Connection that follows a recipe. */
+/** What the tokens are turned into: a Connection that follows a recipe. */
 const MadeConnection = Schema.Struct({
   provider: Schema.NonEmptyString,
   kind: Schema.optionalKey(ConnectionKind),
@@ -56,7 +56,7 @@ const MadeConnection = Schema.Struct({
   authMode: Schema.optionalKey(Schema.String),
   /** The value that the access token becomes: an environment name, or `token` of a Git Connection. */
   accessToken: Schema.NonEmptyString,
-  /** Further values, the same for everybody and not secret. */
+  /** Further values, which are the same for everybody and not secret. */
   values: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   origins: Schema.optionalKey(Schema.Array(GivenCredentialOrigin).check(Schema.isMinLength(1), Schema.isMaxLength(32)))
 })

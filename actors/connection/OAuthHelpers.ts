@@ -20,7 +20,7 @@ export const OAuthHelpers = Context.Reference<ReadonlyArray<DeclaredHelper>>("sv
   defaultValue: () => []
 })
 
-/** The values of a Connection that the helper makes. */
+/** The values of a Connection that the helper creates. */
 export const valuesOf = ({ accessTokenName, values }: DeclaredHelper, accessToken: Redacted.Redacted) => ({
   ...values,
   [accessTokenName]: Redacted.value(accessToken)

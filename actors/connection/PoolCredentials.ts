@@ -17,7 +17,8 @@ export const providedOf = ({
 type Asked = Pick<CreateConnection, "authMode" | "files" | "kind" | "origins" | "providedBy" | "recipeId" | "values">
 
 /**
- * Why a new Connection cannot leave its values to a pool. Anything that needs a value on this side is refused with the reason.
+ * Why a new Connection cannot leave its values to a pool. Anything that needs a value on the control plane is refused with the
+ * reason.
  */
 export const poolCredentialsProblem = ({
   authMode,
@@ -53,6 +54,6 @@ export const isProvidedTo = Effect.fnUntraced(function* (workspaceId: WorkspaceI
   return found.length > 0
 })
 
-/** The same response for a pool that does not exist: which pools exist is not public. */
+/** A pool that does not exist gets the same response: which pools exist is not public. */
 export const notProvided = ({ name, pool }: ProvidedBy): string =>
   `The operator does not let this Workspace use the credentials ${name} of the pool ${pool}. The operator does that with: svc admin pool provide ${pool} ${name} WORKSPACE`

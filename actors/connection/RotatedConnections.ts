@@ -7,13 +7,13 @@ export const connectionRevoked =
   "A Connection that this plan was made with was revoked. Bind another one, and plan again."
 export const connectionRotated = "A Connection that this plan was made with has new values. Plan again."
 
-/** Why one Connection is no longer the one the plan was made with; a removed one is reported where it is needed. */
+/** Why one Connection is no longer the one used for the plan; a removed one is reported where it is needed. */
 export const rotationProblem = (
   use: Pick<NonNullable<ProviderResolution["use"]>, "connectionVersion"> | undefined,
   row: Pick<ConnectionRow, "status" | "version"> | undefined
 ): string | undefined => {
   if (row?.status === "revoked") return connectionRevoked
-  // A plan without a recorded version counts as made with the first.
+  // A plan without a recorded version is assumed to have been made with the first.
   return row !== undefined && row.version !== (use?.connectionVersion ?? 1) ? connectionRotated : undefined
 }
 

@@ -14,7 +14,7 @@ import { oauthOf } from "./ConnectionTokens.ts"
 import { findHelper } from "./OAuthHelpers.ts"
 import { oauthRefusal } from "./OAuthRefusal.ts"
 
-/** The Connection that will receive new tokens: one that this helper made and that still exists. */
+/** The Connection that will receive new tokens: it was created by this helper and still exists. */
 const renewed = Effect.fnUntraced(function* (id: ConnectionId, workspaceId: WorkspaceId, helperId: string) {
   const connections = yield* ConnectionStore
   const row = yield* connections.find(id)

@@ -9,12 +9,12 @@ const assumedLifetime = Duration.hours(1)
  * A Run should not outlive its token: a token that has less than this left, or less than half of its lifetime, is renewed first.
  */
 const longestNotice = Duration.minutes(30)
-/** Less than this is useless. */
+/** A token with less time left than this is useless. */
 const shortestUse = Duration.minutes(1)
 
 const after = (at: string, millis: number) => new Date(Date.parse(at) + millis).toISOString()
 
-/** What is recorded about new tokens, apart from the tokens themselves. */
+/** Metadata recorded about new tokens, without the tokens themselves. */
 export const storedOAuth = (
   {
     helper,

@@ -9,7 +9,7 @@ import { isDue, stillServes } from "./TokenLifetime.ts"
 
 export const reconnect = "An owner or admin has to connect it again, on the page of Connections."
 
-/** What happens to the access token of a Connection before the Connection is used. */
+/** What to do with the access token of a Connection before the Connection is used. */
 export type RenewalNeed<Row> =
   | { readonly kind: "none" }
   /** Only a person can retry, by connecting it again. */
@@ -28,7 +28,7 @@ export const renewalNeed = <Row extends Pick<ConnectionRow, "status" | "expires_
   return oauth.renewingSince !== undefined || isDue(oauth, at) ? { kind: "renew", row, oauth } : { kind: "none" }
 }
 
-/** The helper and the refresh token for a renewal; none when the operator no longer declares the helper for that server. */
+/** The helper and the refresh token for a renewal; none if the operator no longer declares the helper for that server. */
 export const renewalMeans = <Helper extends { readonly server: Pick<DeclaredHelper["server"], "issuer"> }>(
   { issuer }: Pick<StoredOAuth, "issuer">,
   tokens: Redacted.Redacted<ConnectionTokenPair> | undefined,
@@ -43,7 +43,7 @@ export const renewalMeans = <Helper extends { readonly server: Pick<DeclaredHelp
 /** The result of a failed renewal. */
 export interface RenewalSetback {
   readonly message: string
-  /** The authorization itself has ended. */
+  /** The authorization itself is no longer valid. */
   readonly isLasting: boolean
   /** The server did nothing, so the old refresh token is still valid. */
   readonly hadNoEffect: boolean
@@ -55,7 +55,7 @@ export const renewalSetback = (
   { error, message, reason }: Pick<OAuthFailure, "error" | "message" | "reason">
 ): RenewalSetback => {
   const name = JSON.stringify(displayName)
-  // After a lost response, the fate of the refresh token is unknown.
+  // After a lost response, it is unknown whether the refresh token still works.
   const hadNoEffect = reason !== "unanswered" && reason !== "invalid"
   if (error !== "invalid_grant") {
     const why = `The access token of the Connection ${name} could not be renewed: ${message}`

@@ -10,11 +10,11 @@ export class TokenRenewals extends Context.Service<
   TokenRenewals,
   {
     /**
-     * Renews access tokens that are about to expire, before a Run gets them. Returns why Connections cannot be used, by id. Never
-     * call it within a transaction: it contacts a server.
+     * Renews access tokens that are about to expire, before a Run receives them. Returns why Connections cannot be used, by id.
+     * Never call it within a transaction: it contacts a server.
      */
     readonly renew: (connectionIds: ReadonlyArray<ConnectionId>) => Effect.Effect<ReadonlyMap<string, string>>
-    /** Revokes the tokens of ended Connections at their servers, where that has not succeeded yet. */
+    /** Revokes the tokens of ended Connections at their servers, where this has not yet succeeded. */
     readonly revokeEnded: Effect.Effect<void>
   }
 >()("svc/actors/connection/TokenRenewals") {
@@ -37,7 +37,7 @@ export class TokenRenewals extends Context.Service<
         revokeEnded: Effect.gen(function* () {
           const ended = yield* ConnectionRow.some(sql, "id")`SELECT id FROM connections
             WHERE status = 'revoked' AND sealed_tokens IS NOT NULL ORDER BY id`
-          // One that cannot be read must not prevent the others from being revoked.
+          // One unreadable Connection must not prevent the others from being revoked.
           yield* Effect.forEach(
             ended,
             ({ id }) =>

@@ -19,7 +19,8 @@ const since = (time: string, at: string) => Date.parse(at) - Date.parse(time)
 
 const revoked = Effect.fnUntraced(function* (server: AuthorizationServer, tokens: ConnectionTokenPair) {
   const client = yield* OAuthClient
-  // Given the refresh token, most servers end the whole grant; if only the access token were revoked, it could be renewed.
+  // When given the refresh token, most servers revoke the whole grant; if only the access token were revoked, it could be
+  // renewed.
   if (tokens.refreshToken !== undefined) {
     yield* client.revoke(server, Redacted.make(tokens.refreshToken), "refresh_token")
   }

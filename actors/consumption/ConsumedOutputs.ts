@@ -10,11 +10,11 @@ import { CapsuleId, DependencyId, OutputShareId, type RunId, StateVersionId } fr
 /** What a dependency provided or did not provide to a plan: every dependency that the Capsule had at that time is recorded. */
 export const ConsumedOutput = Schema.Struct({
   dependencyId: DependencyId,
-  /** For a producer in another Workspace: the share that it came through. */
+  /** For a producer in another Workspace: the share that provided it. */
   outputShareId: Schema.optionalKey(OutputShareId),
-  /** Absent in plans made before this was recorded. */
+  /** Absent in plans created before this was recorded. */
   producerCapsuleId: Schema.optionalKey(CapsuleId),
-  /** The names used by consumer and producer; absent for `remote_state`, which may read all of them. */
+  /** The names used by consumer and producer; absent for `remote_state`, which may read every Output. */
   output: Schema.optionalKey(Schema.String),
   name: Schema.optionalKey(Schema.String),
   input: Schema.optionalKey(Schema.String),

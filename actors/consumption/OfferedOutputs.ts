@@ -37,9 +37,9 @@ export interface Consumer {
   readonly workspace_id: WorkspaceId
 }
 
-/** What a dependency offers now: one Output for one input, or, as `remote_state`, everything the producer has. */
+/** What a dependency currently offers: one Output for one input, or, for `remote_state`, everything the producer has. */
 export interface OfferedOutput<Id extends DependencyId | undefined = DependencyId> {
-  /** `undefined` for a dependency that is only requested. */
+  /** `undefined` for a dependency that has only been requested. */
   readonly dependencyId: Id
   readonly producerCapsuleId: CapsuleId
   /** `undefined` if the producer has ended. */
@@ -48,7 +48,7 @@ export interface OfferedOutput<Id extends DependencyId | undefined = DependencyI
   readonly output: string | undefined
   readonly input: string | undefined
   readonly required: boolean
-  /** The producer's own name. */
+  /** The producer's own name for the Output. */
   readonly name: string | undefined
   readonly outputShareId: OutputShareId | undefined
   readonly stateVersionId: StateVersionId | undefined
@@ -67,9 +67,9 @@ export interface WantedOutputs<Id extends DependencyId | undefined = DependencyI
   readonly wanted: Dependency["outputs"]
 }
 
-/** What a producer has now. */
+/** What a producer currently has. */
 export interface ProducedOutputs {
-  /** `undefined` if it no longer exists. */
+  /** `undefined` if the producer no longer exists. */
   readonly found: ProducerRow | undefined
   /** The Outputs of its current StateVersion. */
   readonly outputs: ReadonlyArray<OutputRow>
@@ -177,7 +177,7 @@ export interface TakenOutput {
   readonly name: string | undefined
 }
 
-/** Whether what was taken equals the current offer. Values that cannot be compared are treated as different. */
+/** Whether what was consumed equals the current offer. Values that cannot be compared are treated as different. */
 export const isOfferedStill = Effect.fn("isOfferedStill")(function* (
   taken: TakenOutput | undefined,
   { given, name, stateVersionId }: OfferedOutput

@@ -9,13 +9,13 @@ const ActiveShare = rowShape({ id: OutputShareId, outputs: Schema.String })
 
 const decodeShared = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Array(SharedOutput)))
 
-/** The producer's name of an Output, and the share that provides it. */
+/** The producer's name for an Output, and the share that provides it. */
 export interface SharedFrom {
   readonly name: string
   readonly shareId: OutputShareId
 }
 
-/** What a Capsule currently shares with a Workspace, by the receiver's names. Only approved, unrevoked shares are included. */
+/** What a Capsule currently shares with a Workspace, under the receiver's names. Only approved, unrevoked shares are included. */
 export const activeShares = Effect.fn("activeShares")(function* (
   producerCapsuleId: CapsuleId,
   toWorkspaceId: WorkspaceId

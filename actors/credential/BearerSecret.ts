@@ -55,7 +55,7 @@ export const mintSecret = Effect.fnUntraced(function* (kind: BearerKind) {
   return Redacted.make(body + checksum(body))
 })
 
-/** Whether the text has the form of such a secret, checksum included. Says nothing about its validity. */
+/** Whether the string has the form of such a secret, checksum included. This does not show that it is valid. */
 export const isWellFormed = (kind: BearerKind, text: string): boolean => {
   const prefix = bearerPrefixes[kind]
   if (!text.startsWith(prefix) || !secretPattern.test(text.slice(prefix.length))) return false

@@ -12,7 +12,7 @@ export class Commits extends Context.Service<
   }
 >()("svc/database/Commits") {}
 
-/** A set of listeners that can be called together. */
+/** A set of listeners that are called together. */
 export const commitListeners = () => {
   const listeners = new Set<() => void>()
   return {

@@ -14,7 +14,7 @@ export class DatabaseFile extends Context.Service<
     readonly backup: (file: string) => Effect.Effect<void, SqlError>
     /**
      * Moves the write-ahead log into the database and empties it, so that deleted private values are gone from disk. `false` if a
-     * reader prevented it: the next checkpoint removes the values.
+     * reader prevented this: the next checkpoint then removes the values.
      */
     readonly checkpoint: Effect.Effect<boolean, SqlError>
     /** How many pages the file has, and how many of them are empty. */
@@ -24,8 +24,8 @@ export class DatabaseFile extends Context.Service<
      */
     readonly release: (pages: number) => Effect.Effect<void, SqlError>
     /**
-     * Rewrites the file without empty pages, so that `release` works from then on. Temporarily needs as much space again as the
-     * file takes.
+     * Rewrites the file without empty pages, so that `release` works from then on. Temporarily needs as much free space as the
+     * file occupies.
      */
     readonly rebuild: Effect.Effect<void, SqlError>
     /** Problems found in the file, one per line; empty when it is sound. */

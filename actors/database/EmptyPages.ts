@@ -3,7 +3,7 @@ import { DatabaseFile, type FilePages } from "./DatabaseFile.ts"
 
 /** Number of pages released in one transaction: moving more would delay writers. */
 const pagesAtOnce = 64
-/** The share of the file that may stay empty, for the next writes. */
+/** The share of the file that may stay empty, as room for the next writes. */
 const slackShare = 0.1
 /** A file of a few MiB is not worth the work. */
 const slackPages = 1024
@@ -17,7 +17,7 @@ export const pagesToRelease = ({ empty, total }: FilePages): number =>
   Math.max(0, Math.min(pagesAtOnce, empty - Math.max(slackPages, Math.floor(total * slackShare))))
 
 /**
- * Shrinks the file after much has been removed. Ends early if nothing is released, as in a file that has never been converted.
+ * Shrinks the file after much has been deleted. Stops early if nothing is released, as with a file that has never been converted.
  */
 export const releaseEmptyPages = Effect.gen(function* () {
   const file = yield* DatabaseFile

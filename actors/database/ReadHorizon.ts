@@ -1,9 +1,9 @@
 import { Clock, Context, DateTime, Effect, type Fiber } from "effect"
 import type { Timestamp } from "../../schema/records/Primitives.ts"
 
-/** Where a read records how long its result is valid. */
+/** Where a read records how long its result remains valid. */
 export interface ReadHorizonShape {
-  /** The clock of the request. */
+  /** The request's clock. */
   readonly clock: Clock.Clock
   /** The result is valid until this time (milliseconds). */
   readonly until: (millis: number) => void
@@ -20,8 +20,8 @@ const clockOf = (fiber: Fiber.Fiber<unknown, unknown>): Clock.Clock =>
 const timestampOf = (millis: number): Timestamp => DateTime.formatIso(DateTime.makeUnsafe(millis))
 
 /**
- * The current time, for a read that only compares it with these times: its result is valid until the first of them that is in the
- * future.
+ * The current time, for a read that only compares it with these times: its result is valid until the earliest of them that is
+ * still in the future.
  */
 export const presentUntil = (moments: ReadonlyArray<string | null>): Effect.Effect<Timestamp> =>
   Effect.withFiber((fiber) => {
@@ -38,8 +38,8 @@ export const presentUntil = (moments: ReadonlyArray<string | null>): Effect.Effe
 const datedAnswerMillis = 1000
 
 /**
- * The current time, for a result that shows when it was made. The result stays true until something is committed, and keeps its
- * date, so it is reused for a second: long enough to be cheap, too short for anyone to notice that the date is old.
+ * The current time, for a result that shows when it was produced. The result stays true until something is committed, and keeps
+ * its date, so it is reused for a second: long enough to be cheap, too short for anyone to notice that the date is old.
  */
 export const dateOfAnswer: Effect.Effect<Timestamp> = Effect.withFiber((fiber) => {
   const present = clockOf(fiber).currentTimeMillisUnsafe()

@@ -1,21 +1,21 @@
 import { Cause } from "effect"
 import { hasProperty } from "effect/Predicate"
 
-/** The response to a write that found no space, and the reason given for a Run that ended because of it. */
+/** The response to a write that ran out of space, and the reason given for a Run that failed because of it. */
 export const storageFull = {
   code: "storage_full",
   message:
     "The server's disk is full: nothing of this was saved. Reading goes on, and applies that are running keep their state. Have the operator make room, then try again; nothing has to be restarted."
 } as const
 
-// SQLITE_FULL, and SQLITE_IOERR_SHMSIZE: the index next to the write-ahead log could not grow.
+// SQLITE_FULL, and SQLITE_IOERR_SHMSIZE: the write-ahead log's index file could not grow.
 const sqliteCodes: ReadonlySet<unknown> = new Set([13, 4874])
 const systemCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT"])
 
-// Library errors wrap each other: this depth exceeds any of them.
+// Library errors wrap each other; no chain of causes is deeper than this.
 const mostWrappings = 8
 
-/** Whether an error, or one of its causes, says that the disk is full. */
+/** Whether an error, or one of its causes, means that the disk is full. */
 export const isStorageFull = (error: unknown): boolean => {
   let pending: ReadonlyArray<unknown> = [error]
   for (let depth = 0; depth < mostWrappings && pending.length > 0; depth++) {

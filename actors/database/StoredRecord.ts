@@ -1,6 +1,6 @@
 import { Predicate, Record, Result, Schema, SchemaAST } from "effect"
 
-/** A value without the members that its schema does not name; `refused` when it does not fit. */
+/** A value without the members that its schema does not name; `refused` if it does not fit the schema. */
 type Take = (value: unknown) => unknown
 
 const refused = Symbol("refused")
@@ -169,7 +169,7 @@ const refuse: Take = () => refused
 
 const made = new WeakMap<object, SchemaAST.AST>()
 
-/** Whether this very value was made by the schema's `storedRecord`, so that it has no other members. */
+/** Whether this exact value was produced by the schema's `storedRecord`, so that it has no other members. */
 export const isStoredAs = (value: object, ast: SchemaAST.AST): boolean => made.get(value) === ast
 
 /** Whether values of the schema are stored unchanged, so that `storedRecord` reads them without a parser. */
@@ -177,12 +177,10 @@ export const isPlain = (schema: Schema.Constraint): boolean => taking(schema.ast
 
 /**
  * Decodes what this service has stored: rows, and the JSON in their columns. A function built once from the schema does what its
- * parser would, at a fraction of the cost. Whatever that function refuses goes to the parser, whose failure says what is wrong,
- * and so does everything with a schema that converts values.
+ * parser would, at a fraction of the cost. Anything that function refuses goes to the parser, whose failure states what is wrong;
+ * so does everything whose schema converts values.
  *
- * @example
- * const toProject = storedRecord(Project)
- * const project = toProject({ id: row.id, name: row.name })
+ * @example const toProject = storedRecord(Project) const project = toProject({ id: row.id, name: row.name })
  */
 export const storedRecord = <A, I>(schema: Schema.Codec<A, I>): ((value: unknown) => A) => {
   // There are many schemas, and a startup uses few of them.

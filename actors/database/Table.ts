@@ -12,7 +12,9 @@ export type Columns = Readonly<Record<string, Schema.Codec<Stored, Stored>>>
 /** A row with these columns. */
 export type RowOf<C extends Columns> = { readonly [Name in keyof C]: C[Name]["Type"] }
 
-/** Whether to check every row against its columns. This takes twice as long as SQLite takes for the row, so only tests do it. */
+/**
+ * Whether to check every row against its columns. This takes twice as long as SQLite needs to read the row, so only tests do it.
+ */
 export const RowChecks = Context.Reference<boolean>("svc/database/RowChecks", { defaultValue: () => false })
 
 /** A row does not fit its columns: the statement and the model differ. Names the columns, never their values. */
@@ -53,7 +55,7 @@ const reader =
     )
   }
 
-/** Rows of no single table: those of a join or an aggregate. Declared beside the query. */
+/** Rows that belong to no single table: those of a join or an aggregate. Declared next to the query. */
 export interface RowShape<C extends Columns> {
   readonly columns: C
   /** Reads rows: the statement must return exactly these columns. */
@@ -75,20 +77,20 @@ export const rowShape = <const C extends Columns>(columns: C): RowShape<C> => ({
   rowsOnce: reader<RowOf<C>>(() => columns, false)
 })
 
-// Text without another brand; the property common to all strings lets any string fit.
+// Text without a different brand; the property common to all strings lets any string fit.
 interface Unbranded {
   readonly length: number
   readonly "~effect/Brand"?: never
 }
 
-/** What may be written to a column: an id of its kind. A subject may also be the text carried by its session or token. */
+/** What may be written to a column: an id of its kind. A subject may also be the string carried by its session or token. */
 type Written<A> = A extends Subject ? A | (string & Unbranded) : A
 
 type Optional<C extends Columns, Default extends keyof C> = {
   [Name in keyof C]: null extends C[Name]["Type"] ? Name : Name extends Default ? Name : never
 }[keyof C]
 
-/** The columns of a new row: those that may be null or have a default can be left out. */
+/** The columns of a new row: those that are nullable or have a default can be left out. */
 export type NewRow<C extends Columns, Default extends keyof C> = {
   readonly [Name in Exclude<keyof C, Optional<C, Default>>]: Written<C[Name]["Type"]>
 } & { readonly [Name in Optional<C, Default>]?: Written<C[Name]["Type"]> }
@@ -149,12 +151,11 @@ const part = <Name extends string, C extends Columns>(name: Name, columns: C): T
 })
 
 /**
- * The one model of a table: its rows as read, inserted and changed. A test compares every model with the migrated database.
+ * The only model of a table: its rows as read, inserted and changed. A test compares every model with the migrated database.
  *
- * @example
- * const ProjectRow = table("projects", { id: ProjectId, name: Schema.String, is_default: Flag })
- * const found = yield* ProjectRow.rows(sql)`SELECT * FROM projects WHERE id = ${id}`
- * yield* sql`INSERT INTO projects ${ProjectRow.values(sql, { id, name, is_default: 0 })}`
+ * @example const ProjectRow = table("projects", { id: ProjectId, name: Schema.String, is_default: Flag }) const found = yield*
+ * ProjectRow.rows(sql)`SELECT * FROM projects WHERE id = ${id}` yield* sql`INSERT INTO projects ${ProjectRow.values(sql, { id,
+ * name, is_default: 0 })}`
  */
 export const table = <
   const Name extends string,

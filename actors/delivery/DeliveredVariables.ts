@@ -22,7 +22,7 @@ export const isDelivering = (requirement: CompiledRequirement): requirement is D
 
 export const targetOf = ({ lane, name }: Delivering["deliveries"][number]): string => `${lane}:${name}`
 
-/** The secrets that a configuration requires: one per target, so that no two places share one. */
+/** The secrets that a configuration requires: one per target, so that no two targets share a secret. */
 export const secretShapes = (requires: ReadonlyArray<CompiledRequirement>): ReadonlyArray<SecretShape> =>
   requires.flatMap((requirement) =>
     requirement.kind === "secret.generated"
@@ -87,7 +87,7 @@ export const checkTarget = (
       )
 
 /**
- * The variables with the resolved values: one per delivery, and `env` for all runtime bindings. Generated secrets are sensitive
+ * The variables with their resolved values: one per delivery, and `env` for all runtime bindings. Generated secrets are sensitive
  * whatever the module declares.
  */
 export const deliveredVariables = (

@@ -14,7 +14,7 @@ import { GeneratedSecrets, type SecretShape } from "./GeneratedSecrets.ts"
 import { IdentityCapability } from "./IdentityCapability.ts"
 import type { CapsuleId, RunId } from "../../schema/records/Ids.ts"
 
-/** A Capsule with the configuration under which a Run was made. */
+/** A Capsule with the configuration under which a Run was created. */
 export interface DeliverySubject {
   readonly capsule: GuardedCapsuleRow
   readonly requires: ReadonlyArray<CompiledRequirement>
@@ -40,7 +40,9 @@ const drift = refused(
 export class Deliveries extends Context.Service<
   Deliveries,
   {
-    /** Before a plan or drift check: the variables that the host fills in. A destroy uses those of the last apply. */
+    /**
+     * Called before a plan or drift check: returns the variables that the host fills in. A destroy uses those of the last apply.
+     */
     readonly resolve: (run: RunRow, subject: DeliverySubject) => Effect.Effect<PlannedDeliveries, DeliveryRefused>
     /** In the transaction that makes the plan reviewable: resolves what is consumed, and pins everything. */
     readonly pin: (
@@ -48,7 +50,7 @@ export class Deliveries extends Context.Service<
       subject: Pick<DeliverySubject, "capsule" | "requires">,
       resolved: ResolvedDeliveries
     ) => Effect.Effect<void, DeliveryRefused>
-    /** Called before the tool of an apply starts. Returns the variables that the plan received. */
+    /** Called before an apply's tool starts. Returns the variables that the plan received. */
     readonly verify: (
       run: RunRow,
       subject: DeliverySubject
@@ -56,8 +58,8 @@ export class Deliveries extends Context.Service<
     /** The values of the last apply. Creates nothing, so it fails once a generated secret has been erased. */
     readonly lastGiven: (subject: DeliverySubject) => Effect.Effect<ReadonlyMap<string, RunVariable>, DeliveryRefused>
     /**
-     * In the transaction that settles a successful apply: pinned deliveries take effect. Returns why something could not take
-     * effect, since a completed apply is never undone because of it.
+     * Runs in the transaction that settles a successful apply: pinned deliveries take effect. Returns why something could not
+     * take effect, since a completed apply is never undone because of that.
      */
     readonly applied: (run: RunRow, capsule: GuardedCapsuleRow) => Effect.Effect<ReadonlyArray<string>>
     /** Runs in the transaction that settles a terminal destroy. */
@@ -130,7 +132,7 @@ const make = Effect.gen(function* () {
     const last = yield* sidecar.lastApplied(subject.capsule.id)
     if (last === undefined) return yield* fresh(run, subject)
     const { consumed: _, ...resolved } = last
-    // The last apply may have had secrets other than those the configuration requires now; the current module gets its own.
+    // The last apply may have had different secrets from those the configuration requires now; the current module gets its own.
     const shapes = secretShapes(subject.requires)
     const found = yield* gathered(shapes, (shape) => secrets.obtain(subject.capsule, shape))
     return yield* planned(subject, { ...resolved, secrets: shapes }, found)

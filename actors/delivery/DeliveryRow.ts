@@ -16,7 +16,7 @@ export const GeneratedSecretRow = table("generated_secrets", {
 })
 export type GeneratedSecretRow = RowOf<typeof GeneratedSecretRow.columns>
 
-/** Deliveries that a plan was made with, sealed. */
+/** Deliveries that a plan was created with, sealed. */
 export const RunDeliveryRow = table("run_deliveries", {
   run_id: RunId,
   workspace_id: WorkspaceId,

@@ -37,7 +37,7 @@ export const ResolvedDeliveries = Schema.Struct({
 })
 export type ResolvedDeliveries = typeof ResolvedDeliveries.Type
 
-/** The exact values and choices that a Plan Run was made with. */
+/** The exact values and choices that a Plan Run was created with. */
 export const PinnedDeliveries = Schema.Struct({
   ...ResolvedDeliveries.fields,
   consumed: Schema.Array(Schema.Struct({ key: Schema.String, interfaceId: InterfaceId, bindingId: InterfaceBindingId }))
@@ -77,7 +77,7 @@ export class DeliverySidecar extends Context.Service<
   {
     /** Runs in the transaction that makes the plan reviewable. */
     readonly save: (planRunId: RunId, capsule: GuardedCapsuleRow, pinned: PinnedDeliveries) => Effect.Effect<void>
-    /** The deliveries of a plan, if the Capsule's authority is still the one the plan was made under. */
+    /** The deliveries of a plan, if the Capsule's authority is still the one under which the plan was created. */
     readonly verified: (
       planRunId: RunId | null,
       capsule: GuardedCapsuleRow
@@ -102,7 +102,7 @@ export class DeliverySidecar extends Context.Service<
         capsule: GuardedCapsuleRow,
         pinned: PinnedDeliveries
       ) {
-        // Plans that can no longer be applied need no sidecar.
+        // Plans that can no longer be applied do not need a sidecar.
         yield* sql`DELETE FROM run_deliveries WHERE capsule_id = ${capsule.id} AND run_id IN (
           SELECT id FROM runs WHERE capsule_id = ${capsule.id}
             AND status IN ('superseded', 'expired', 'cancelled', 'failed'))`

@@ -26,7 +26,7 @@ const plainText = Schema.String.check(
  * - `workspace`: handle; `project`: slug, needed if two Projects have a Capsule with that name and environment
  * - `url`: canonical https URL, such as `https://app.example.com`
  * - `subdomain`, `routePattern`: passed unchanged to modules that ask for them
- * - `postLogoutPaths`: where people may return to after signing out of the Capsule's application, besides `url` itself
+ * - `postLogoutPaths`: where people may return to after signing out of the Capsule's application, in addition to `url` itself
  */
 export const EndpointAssignment = Schema.Struct({
   workspace: Schema.String,
@@ -46,8 +46,8 @@ export const EndpointAssignment = Schema.Struct({
 export type EndpointAssignment = typeof EndpointAssignment.Type
 
 /**
- * The Capsules to which the operator assigns an address. Empty by default: a module that needs an address then cannot be planned.
- * Read where it takes effect, since a reload changes it.
+ * The Capsules to which the operator assigns an address. Empty by default, in which case a module that needs an address cannot be
+ * planned. Read at the point of use, since a reload changes it.
  */
 export const EndpointPolicy = Context.Reference<{ readonly endpoints: ReadonlyArray<EndpointAssignment> }>(
   "svc/actors/delivery/EndpointPolicy",
@@ -63,7 +63,7 @@ export interface EndpointOwner {
   readonly homonyms: number
 }
 
-/** The Capsule's only assignment. No assignment or an ambiguous policy is a refusal. */
+/** The Capsule's only assignment. A missing assignment or an ambiguous policy is refused. */
 export const assignedEndpoint = (
   endpoints: ReadonlyArray<EndpointAssignment>,
   owner: EndpointOwner

@@ -11,16 +11,16 @@ export interface EndpointValues {
   readonly url: string
   readonly subdomain?: string
   readonly routePattern?: string
-  /** For an identity only: no slot delivers them. */
+  /** Only for an identity: no slot delivers them. */
   readonly postLogoutPaths?: ReadonlyArray<string>
 }
 
-/** The key to look up an assignment. */
+/** The key for looking up an assignment. */
 export type EndpointOwner = Pick<CapsuleRow, "id" | "workspace_id" | "project_id" | "name" | "environment">
 
 const OwnerNames = rowShape({ workspace: Schema.String, project: Schema.String, homonyms: Schema.Int })
 
-/** Looks up what the operator assigned. */
+/** Looks up what the operator has assigned. */
 export class Endpoints extends Context.Service<
   Endpoints,
   { readonly resolve: (capsule: EndpointOwner) => Effect.Effect<EndpointValues, DeliveryRefused> }

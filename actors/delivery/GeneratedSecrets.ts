@@ -38,11 +38,11 @@ export const generatedPlace = (workspaceId: WorkspaceId, id: string) => ({
 export class GeneratedSecrets extends Context.Service<
   GeneratedSecrets,
   {
-    /** The secret of that shape, created if the Capsule has none. */
+    /** The secret with that shape, created if the Capsule has none. */
     readonly obtain: (capsule: Owner, shape: SecretShape) => Effect.Effect<Redacted.Redacted<string>>
-    /** The same secret, without creating it. */
+    /** Returns the same secret, but never creates it. */
     readonly find: (capsule: Owner, shape: SecretShape) => Effect.Effect<Redacted.Redacted<string> | undefined>
-    /** Gives a new Capsule a secret that another installation generated, in the transaction that creates it. */
+    /** Gives a new Capsule a secret that another installation generated, in the transaction that creates the Capsule. */
     readonly keep: (capsule: Owner, shape: SecretShape, text: Redacted.Redacted) => Effect.Effect<void>
     /** Runs after a terminal destroy, in its transaction. */
     readonly drop: (capsuleId: CapsuleId) => Effect.Effect<void>
@@ -84,7 +84,7 @@ export class GeneratedSecrets extends Context.Service<
         })} ON CONFLICT (id) DO NOTHING`
       }, Effect.orDie)
 
-      // The row decides: if two callers create a secret at the same time, one value is kept, and both get it.
+      // The row decides: if two callers create a secret at the same time, one value is kept, and both receive it.
       const obtain = Effect.fn("GeneratedSecrets.obtain")(
         function* (capsule: Owner, shape: SecretShape) {
           const known = yield* find(capsule, shape)

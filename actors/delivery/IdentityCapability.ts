@@ -15,17 +15,17 @@ const unavailable = () =>
     )
   )
 
-/** What the delivery of `identity.oidc` needs from an OpenID issuer. */
+/** What delivering `identity.oidc` requires from an OpenID issuer. */
 export class IdentityCapability extends Context.Service<
   IdentityCapability,
   {
-    /** At plan time: derives the values from the endpoint and pins them to the Plan Run. Registers nothing. */
+    /** At plan time, derives the values from the endpoint and pins them to the Plan Run. Registers nothing. */
     readonly pin: (
       planRunId: RunId,
       capsuleId: CapsuleId,
       endpoint: EndpointValues
     ) => Effect.Effect<IdentityValues, DeliveryRefused>
-    /** Before the tool of the final apply starts: checks that nothing pinned has changed. */
+    /** Checks that nothing pinned has changed, before the tool of the final apply starts. */
     readonly check: (planRunId: RunId, capsuleId: CapsuleId) => Effect.Effect<void, DeliveryRefused>
     /** Part of settling a successful final apply, in its transaction; repeatable. */
     readonly register: (
@@ -45,7 +45,7 @@ export class IdentityCapability extends Context.Service<
     retire: () => Effect.void
   })
 
-  /** The issuer of this process where the composition has one, none otherwise. */
+  /** The issuer of this process if the composition includes one, otherwise none. */
   static readonly layer = Layer.unwrap(
     Effect.map(
       Effect.serviceOption(CapsuleClients),

@@ -36,7 +36,7 @@ export class InterfaceConsumption extends Context.Service<
       capsule: CapsuleRow,
       requires: ReadonlyArray<CompiledRequirement>
     ) => Effect.Effect<ReadonlyArray<ConsumedInterface>, DeliveryRefused>
-    /** Before the tool of the apply starts: the same Interfaces, still unambiguous, through bindings that are still valid. */
+    /** Before the apply's tool starts: the same Interfaces, still unambiguous, through bindings that are still valid. */
     readonly check: (
       capsule: CapsuleRow,
       requires: ReadonlyArray<CompiledRequirement>,
@@ -76,7 +76,7 @@ export class InterfaceConsumption extends Context.Service<
         return rows.length > 0
       }, Effect.orDie)
 
-      /** The person who planned it; for an automatic plan, the holder of the existing binding. */
+      /** The person who planned it; for an automatic plan, the person who holds the existing binding. */
       const principalOf = Effect.fnUntraced(function* (
         run: RunRow,
         capsule: CapsuleRow,

@@ -68,11 +68,11 @@ export const bindingProblem = (
       )
 }
 
-/** What a plan recorded for a requirement, and the facts when it is applied. */
+/** What a plan recorded for a requirement, and the facts at the time it is applied. */
 export interface Reviewed {
   readonly pinned: Pick<ConsumedInterface, "interfaceId"> | undefined
   readonly binding: Pick<BindingRow, "status" | "permissions" | "delivery_type"> | undefined
-  /** The Interface that currently matches; not looked up without a binding. */
+  /** The Interface that currently matches; not looked up if there is no binding. */
   readonly interfaceId: InterfaceId | undefined
   /** Whether the person of the binding is an active member of the Workspace. */
   readonly isMember: boolean
@@ -100,7 +100,7 @@ export const reviewProblem = (
       )
 }
 
-/** Bindings of a Capsule that its apply does not use, and that are disabled. */
+/** Bindings of a Capsule that its apply does not use and that are therefore disabled. */
 export const unusedBindings = <Row extends Pick<BindingRow, "request_key" | "interface_id">>(
   rows: ReadonlyArray<Row>,
   consumed: ReadonlyArray<Pick<ConsumedInterface, "key" | "interfaceId">>

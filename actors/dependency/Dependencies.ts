@@ -24,7 +24,7 @@ import { closesCycle } from "./DependencyCycle.ts"
 import { DependencyRow, toDependency, DependencyEdgeRow } from "../consumption/DependencyRow.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
 
-/** What flows from Outputs of one Capsule into inputs of another, and therefore their order. */
+/** What flows from one Capsule's Outputs into another's inputs, and therefore the order of the Capsules. */
 export class Dependencies extends Context.Service<
   Dependencies,
   {
@@ -32,7 +32,7 @@ export class Dependencies extends Context.Service<
     readonly list: (capsuleId: CapsuleId, page: PageRequest) => Effect.Effect<Page<Dependency>, ApiError>
     /**
      * Fails with `failed_precondition` for a cycle, and with `invalid_request` for unknown names. Voids the consumer's plans that
-     * have not been applied yet: they were made without it.
+     * have not been applied yet: they were created without the dependency.
      */
     readonly create: (
       context: CommandContext,

@@ -74,7 +74,7 @@ const checkOutputs = Effect.fnUntraced(function* (
   }
 })
 
-/** The producer of a permitted dependency: visible to the Workspace, and with the requested Outputs. */
+/** The producer of a permitted dependency: visible to the Workspace, and holding the requested Outputs. */
 export const checkProducer = Effect.fn("Dependency.checkProducer")(function* (
   at: string,
   workspaceId: WorkspaceId,
@@ -91,7 +91,7 @@ export const checkProducer = Effect.fn("Dependency.checkProducer")(function* (
   return producer
 })
 
-/** The inputs that a dependency fills: the module declares them, and they are not filled yet. Adds them to `taken`. */
+/** The inputs that a dependency fills: the module declares them, and they have not been filled yet. Adds them to `taken`. */
 export const checkInputs = Effect.fnUntraced(function* (
   at: string,
   declared: ReadonlyArray<DeclaredVariable>,

@@ -10,9 +10,9 @@ import { DependencyRow } from "../consumption/DependencyRow.ts"
 import { RunRow } from "../run/RunRow.ts"
 
 /**
- * The existing consumers of a released Capsule lose their input: they become stale, plans that used it are voided, and the reason
- * is recorded in each consumer's own history. Runs in the caller's transaction. The dependencies stay, so that the next plan can
- * say why.
+ * Existing consumers of a released Capsule lose their input: they become stale, plans that used it are voided, and the reason is
+ * recorded in each consumer's own history. Runs in the caller's transaction. The dependencies are kept, so that the next plan can
+ * state the reason.
  */
 export const endProducer = Effect.fn("endProducer")(function* (
   context: CommandContext,

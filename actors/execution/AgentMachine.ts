@@ -21,7 +21,7 @@ export const makeAgentMachine = Effect.gen(function* () {
     return FactsJson.read(agent.facts)
   })
 
-  /** The agent was chosen for the same requirements, but its description may have changed since. */
+  /** The agent was chosen for the same requirements, but its description may have changed since then. */
   const tool = Effect.fnUntraced(function* (run: RunRow, evidence: RunEvidence) {
     const need = yield* needs.of(run.id)
     const facts = yield* factsOf(run)

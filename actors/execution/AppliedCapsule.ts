@@ -23,7 +23,7 @@ const publicEndpoint = (outputs: ReadonlyArray<StateOutput>): string | null => {
 export const isNewState = ({ changedAnything, exit, lineage, state }: ApplyResult): boolean =>
   state !== undefined && lineage !== undefined && (exit === "succeeded" || changedAnything)
 
-/** The columns of a Capsule that an apply changes. `stateVersionId`: that of the resulting state. */
+/** The columns of a Capsule that an apply changes. `stateVersionId`: the id of the resulting state. */
 export const capsuleAfter = (
   type: RunType,
   capsule: Pick<GuardedCapsuleRow, "current_state_generation" | "drift_checked_at" | "tool_name">,
@@ -61,11 +61,12 @@ export const capsuleAfter = (
   return uncertain ? { ...pointers, status: "error", runtime_safety: "unknown" } : pointers
 }
 
-/** How much is recorded of earlier inputs; newest first. */
+/** How many earlier inputs are recorded; newest first. */
 const mostSecrets = { texts: 4_096, bytes: 512 * 1024 }
 
 /**
- * If nothing was updated, the state still contains an input that has been changed or removed, and the next plan its old value.
+ * If nothing was updated, the state still contains an input that has been changed or removed, and the next plan contains its old
+ * value.
  */
 export const rememberedSecrets = (
   now: ReadonlyArray<SecretText>,

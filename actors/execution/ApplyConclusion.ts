@@ -18,7 +18,7 @@ export interface PostApplyOutcome {
   readonly problem?: { readonly code: string; readonly message: string } | undefined
 }
 
-/** The operator's checks after an apply. For a Run without a stored preparation, they are only in its configuration. */
+/** The operator's checks after an apply. For a Run without a stored preparation, they are found only in its configuration. */
 export const lifecycleAfter = (
   configs: InstallConfigStore["Service"],
   run: Pick<RunRow, "install_config_id">,
@@ -29,7 +29,7 @@ export const lifecycleAfter = (
     : Effect.succeed(prepared.lifecycle)
 
 /**
- * Ends an apply whose state has already been committed, according to the outcome of its checks: in one transaction, and only
+ * Settles an apply whose state has already been committed, according to the outcome of its checks: in one transaction, and only
  * once.
  */
 export const makeConclusion = Effect.gen(function* () {

@@ -61,7 +61,7 @@ export const makeApplyPreparation = Effect.gen(function* () {
     return { ...whole, planRunId: plan.id }
   })
 
-  /** Checks that none of the host's deliveries has changed since the review. Returns the plan's deliveries. */
+  /** Checks that the host's deliveries are unchanged since the review. Returns the plan's deliveries. */
   const delivered = (run: RunRow, prepared: PreparedRun) =>
     deliveries
       .verify(run, deliverySubject(prepared))

@@ -35,7 +35,7 @@ const StateResource = Schema.Struct({
   )
 })
 
-/** The addresses of a resource's instances, as the tool writes them. */
+/** The addresses of a resource's instances, in the tool's notation. */
 const addressesOf = ({ instances = [], module, name, type }: typeof StateResource.Type): ReadonlyArray<string> =>
   instances.map(({ index_key }) => {
     const index = index_key === undefined ? "" : `[${JSON.stringify(index_key)}]`
@@ -71,7 +71,7 @@ const readState = Effect.fnUntraced(function* (state: Redacted.Redacted<Uint8Arr
   return { lineage: parsed.lineage, serial: parsed.serial, outputs, resourceCount, managed }
 })
 
-/** There is no record: something was changed, and that is all that is known. */
+/** There is no record: all that is known is that something was changed. */
 const unknown: LeftOver = { started: [], completed: [], possiblyCreated: [], changedAnything: true }
 
 /** In settlement's form: an unreadable folder may contain anything. */
@@ -87,7 +87,7 @@ const leftOverOf = (found: FoundLeftOver): LeftOver | undefined => {
 }
 
 /**
- * Ends an apply whose execution ended without a result (design, section 5): it is never run again, its left-over state is
+ * Settles an apply whose execution ended without a result (design, section 5): it is never run again, its left-over state is
  * imported as partial, and what it may have created is listed.
  */
 export class ApplyRecovery extends Context.Service<
@@ -182,7 +182,7 @@ export class ApplyRecovery extends Context.Service<
           return yield* settlement.conclude(hold, interruptedChecks(yield* lifecycleAfter(configs, run, prepared)))
         }
         const left = leftOverOf(leftOver)
-        // A state that cannot be opened must not prevent the service from starting: the apply ends without it.
+        // A state that cannot be opened must not prevent the service from starting: the apply is settled without it.
         const { checkpoint, isSound } = yield* checkpoints.load(run.workspace_id, run.id).pipe(
           Effect.map((checkpoint) => ({ checkpoint, isSound: true })),
           orOnIntegrityFault(() => Effect.succeed({ checkpoint: Option.none(), isSound: false }))

@@ -8,7 +8,7 @@ export interface ApplyResult {
   readonly exit: ApplyExit
   readonly state?: Redacted.Redacted<Uint8Array> | undefined
   readonly stateProblem?: StateProblem | undefined
-  /** A left-over state that cannot be this Capsule's next one. It is kept, sealed, until a person decides. */
+  /** A left-over state that cannot become this Capsule's next one. It is kept, sealed, until a person decides. */
   readonly rejectedState?: Redacted.Redacted<Uint8Array> | undefined
   readonly lineage?: string | undefined
   readonly serial?: number | undefined
@@ -23,7 +23,7 @@ export interface ApplyResult {
   readonly error?: RunError | undefined
 }
 
-/** The result of an apply whose end the runner observed, with its Outputs as they may be published. */
+/** The result of an apply that the runner observed to finish, with its Outputs as they may be published. */
 export const resultOf = (outcome: ApplyOutcome, outputs: ReadonlyArray<StateOutput>): ApplyResult => ({
   exit: outcome.exit,
   state: outcome.state,
@@ -44,7 +44,7 @@ export const resultOf = (outcome: ApplyOutcome, outputs: ReadonlyArray<StateOutp
 export const allPrivate = (outputs: ReadonlyArray<StateOutput>): ReadonlyArray<StateOutput> =>
   outputs.map((output) => ({ ...output, sensitive: true }))
 
-/** The error of an unsuccessful apply: its own, or the one for how it ended. */
+/** The error of an unsuccessful apply: its own, or one that describes how it ended. */
 export const errorOf = ({
   error,
   exit,

@@ -37,13 +37,13 @@ import { StateVersions } from "../state/StateVersions.ts"
 import { orOnIntegrityFault } from "../vault/IntegrityFault.ts"
 import type { CapsuleId, RunId, StateVersionId } from "../../schema/records/Ids.ts"
 
-/** An apply whose state has been committed and whose end is waiting for the operator's checks. */
+/** An apply whose state has been committed and which is waiting for the operator's checks before it can end. */
 export interface CheckedApply {
   readonly capsuleId: CapsuleId
   readonly lifecycle: Lifecycle
 }
 
-/** An agent stops its tool by itself before its lease ends, and when asked to end it. */
+/** An agent stops its tool on its own before its lease expires, and when asked to stop it. */
 const unasked = {
   code: "apply_interrupted",
   message:
@@ -93,7 +93,10 @@ export class ApplySettlement extends Context.Service<
       const lanes = yield* SourceLanes
       const lane = yield* makeAppliedLane
 
-      /** The host's deliveries for an apply take effect with it; after a destroy they end. Returns what could not be done. */
+      /**
+       * The host's deliveries for an apply take effect with it; after a destroy they are withdrawn. Returns what could not be
+       * done.
+       */
       const hosted = Effect.fnUntraced(function* (
         run: RunRow,
         capsule: GuardedCapsuleRow,
@@ -183,7 +186,7 @@ export class ApplySettlement extends Context.Service<
               })
         const isChecked = succeeded && checked !== undefined
         const settled = capsuleAfter(run.type, capsule, result, prepared, version?.id)
-        // Until the checks have passed, nobody knows whether it works.
+        // Until the checks have passed, it is unknown whether it works.
         const columns = isChecked ? { ...settled, status: capsule.status, runtime_safety: "unknown" } : settled
         const tracked = succeeded && run.type === "apply" ? yield* lane.adopted(run) : {}
         const pin = succeeded ? yield* lane.pinned(run, capsule, tracked) : {}
@@ -237,7 +240,7 @@ export class ApplySettlement extends Context.Service<
 
       const commit = (hold: RunHold, left: ApplyResult) => Effect.andThen(lane.compared(hold.runId), write(hold, left))
 
-      /** The Run's own redactor knows the values it received. A rotation since then adds more. */
+      /** The Run's own redactor knows the values it received. Later rotations add more. */
       const published = (runId: RunId, outputs: ApplyResult["outputs"]) =>
         held.renewedSince(runId).pipe(
           Effect.flatMap((renewed) =>

@@ -50,7 +50,7 @@ export const capsuleSite = (
   ]
 })
 
-/** The authority for a Run of a Capsule. Automatic Runs have that of the person who enabled them. */
+/** The authority for a Run of a Capsule. Automatic Runs use the authority of the person who enabled them. */
 export const starterOf = (run: Pick<RunRow, "created_by" | "trigger_kind">, capsule: CapsuleRow): UseStarter =>
   run.trigger_kind === "auto_update"
     ? { subject: capsule.auto_update_by ?? undefined, automatic: true }

@@ -38,7 +38,7 @@ export type CheckSpec = typeof CheckSpec.Type
 const decodeSpec = Schema.decodeUnknownEffect(Schema.fromJsonString(CheckSpec))
 const encodeReport = Schema.encodeEffect(StagedReportJson)
 
-/** A check needs nothing but its Run's `spec`: there is nothing more to store. */
+/** A check needs only its Run's `spec`: there is nothing else to store. */
 interface CheckJob {
   readonly runId: RunId
   readonly spec: CheckSpec
@@ -51,7 +51,7 @@ const lineOf = ({ line, message, path, severity }: Finding): string => {
   return `${severity}: ${message}${place}`
 }
 
-/** Checks one module of a snapshot, and records the report or hands it to its coordinator. */
+/** Checks one module of a snapshot, and records the report or passes it to its coordinator. */
 export const makeCheckExecution = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const compatibility = yield* CompatibilityCheck

@@ -21,7 +21,7 @@ type Module = Pick<CompatibilityReport, "modulePath" | "rootProviderRequirements
 
 const finding = (severity: "info" | "warning", code: string, message: string): Finding => ({ severity, code, message })
 
-/** How an input known to the configuration differs, if something fills it. */
+/** How an input known to the configuration differs, if something provides its value. */
 const changesOf = (before: DeclaredVariable, after: DeclaredVariable, valueIsSet: boolean): ReadonlyArray<Finding> => {
   const { name } = before
   const found: Array<Finding> = []
@@ -80,7 +80,7 @@ const inputFindings = (
 }
 
 /**
- * Compares a checked module with a configuration that the caller intends to use, by the rules for planning that configuration,
+ * Compares a checked module with a configuration that the caller intends to use, under the rules for planning that configuration,
  * and adds the findings to the report. Anything a person has to decide is a warning, and the report then needs attention. An
  * unsupported module remains unsupported: no configuration changes that.
  */

@@ -26,12 +26,13 @@ export const driftEvidence = (
 ): RunEvidence => ({ ...prepared.evidence, drifted, resourceDrift, diagnostics, tool })
 
 /**
- * Whether a stopped check is repeated soon: a scheduled one that made way for another Run does not wait for its whole interval.
+ * Whether a stopped check is repeated soon: a scheduled one that was stopped in favour of another Run does not wait for its whole
+ * interval.
  */
 export const isMadeAgain = ({ cancel_reason, trigger_kind }: Pick<RunRow, "cancel_reason" | "trigger_kind">) =>
   trigger_kind === "schedule" && cancel_reason === goesFirst
 
-/** A check that made way for another Run is due again soon; in the caller's transaction. */
+/** A check that was stopped in favour of another Run is due again soon; in the caller's transaction. */
 export const scheduleAgain = Effect.fnUntraced(function* (
   capsules: Pick<CapsuleLedger["Service"], "schedule">,
   run: Pick<RunRow, "cancel_reason" | "capsule_id" | "trigger_kind">

@@ -9,13 +9,13 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { pendingPlan, RunRow, toRun } from "../run/RunRow.ts"
 import { toolMoved } from "./ReviewedPlanProblem.ts"
 
-/** Plans made with a different tool from the one that would apply them, after an upgrade of the release or of the tool. */
+/** Plans made with a different tool from the one that would apply them, after an upgrade of the release or the tool. */
 export class OutdatedPlans extends Context.Service<
   OutdatedPlans,
   {
     /**
-     * Voids every unapplied plan whose apply would be refused because of its tool, before anyone approves it. Returns how many. A
-     * plan whose tool cannot be found now is kept.
+     * Voids every unapplied plan whose apply would be refused because of its tool, before anyone approves it. Returns the number.
+     * A plan whose tool cannot currently be found is kept.
      */
     readonly supersede: Effect.Effect<number>
   }
@@ -28,7 +28,7 @@ export class OutdatedPlans extends Context.Service<
       const toolchain = yield* Toolchain
       const operator = yield* OperatorConfigs
 
-      /** Why the plan has to be made again; determined outside a transaction, since the tool may have to be started. */
+      /** Why a new plan is needed; determined outside a transaction, since the tool may have to be started. */
       const reasonOf = Effect.fnUntraced(function* (plan: RunRow) {
         const [capsule] = yield* Effect.orDie(
           CapsuleRow.rows(sql)`SELECT * FROM capsules WHERE id = ${plan.capsule_id}`

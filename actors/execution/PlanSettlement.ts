@@ -70,7 +70,7 @@ export const dependantsWarning = (
 
 /**
  * Parks a computed plan for review, or ends the Run without one. Reads the preparation from the database: no part of a plan's
- * outcome is stored before this, so if the process dies first, the plan is computed again.
+ * outcome is stored earlier, so if the process dies first, the plan is computed again.
  */
 export class PlanSettlement extends Context.Service<
   PlanSettlement,

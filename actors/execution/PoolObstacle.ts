@@ -12,7 +12,7 @@ const denied = (blockedReason: string): ProviderObstacle => ({ status: "blocked_
 type Bound = Pick<ConnectionRow, "id" | "provided_name" | "provided_pool">
 
 /**
- * Why a Connection whose values stay with a pool cannot serve a Run that `pool` executes. Without `pool`, nothing is being
+ * Why a Connection whose values stay with a pool cannot serve a Run that `pool` executes. No `pool` means that nothing is being
  * executed.
  */
 export const poolObstacle = Effect.fnUntraced(function* (row: Bound, workspaceId: WorkspaceId, pool?: string) {

@@ -17,7 +17,7 @@ const notRun = ({ name }: PostApplyCheck): PostApplyResult => ({ name, status: "
 const whatToDo =
   "State and Outputs of the apply are committed, and the Capsule stays in error. Correct what the check meets and plan again, or have the operator correct the check; an apply that passes it makes the Capsule active."
 
-/** A check that was ended by a shutdown, or stopped by a person, says nothing about the applied changes. */
+/** A check that was interrupted by a shutdown, or stopped by a person, proves nothing about the applied changes. */
 export const interruptedChecks = (checks: Lifecycle | undefined): PostApplyOutcome => ({
   results: (checks?.postApply ?? []).map(notRun),
   problem: {

@@ -12,15 +12,16 @@ import type { RunRow } from "../run/RunRow.ts"
 import { makeAgentMachine } from "./AgentMachine.ts"
 import { blocked } from "./RunBlocked.ts"
 
-/** What is recorded on the Run itself. `shown`: the evidence that readers see while the Run is executing. */
+/** What is recorded on the Run itself. `shown`: the evidence shown to readers while the Run is executing. */
 interface Recorded {
   readonly demands: RunDemands | undefined
   readonly shown?: RunEvidence
 }
 
 /**
- * The end of every preparation, immediately before a module is executed: one transaction records on the Run how it is isolated
- * and what it can reach, and stores what its settlement needs. Blocks the Run if this machine cannot satisfy its profile.
+ * The last step of every preparation, immediately before a module is executed: one transaction records on the Run how it is
+ * isolated and what it can reach, and stores what its settlement needs. Blocks the Run if this machine cannot satisfy its
+ * profile.
  */
 export const makePreparationRecord = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

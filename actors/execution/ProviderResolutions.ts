@@ -19,7 +19,7 @@ export interface ProviderUse {
 }
 
 /**
- * How a configuration's bindings satisfy a module's requirements; reads no secret. Without a `use` nothing is started, so no
+ * How a configuration's bindings satisfy a module's requirements; reads no secret. Without a `use`, nothing is started, so no
  * rule is applied.
  */
 export const resolveProviders = Effect.fn("resolveProviders")(function* (

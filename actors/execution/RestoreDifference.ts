@@ -17,7 +17,7 @@ export interface ComparedConfig {
   }>
 }
 
-/** Names from either side whose texts differ. */
+/** Names from either side whose values differ. */
 const differences = (
   kind: ConfigurationDifference["kind"],
   current: ReadonlyMap<string, string>,

@@ -13,7 +13,7 @@ import { CapsuleId } from "../../schema/records/Ids.ts"
 
 const PlannedCapsule = rowShape({ capsule_id: CapsuleId, plans: Schema.Int })
 
-/** What a restore revoked, because its fate after the backup is unknown. */
+/** What a restore revoked, because it is unknown what happened to it after the backup. */
 export interface RestoreFence {
   /** Plans that were waiting for approval, or were approved but not yet applied. */
   readonly plans: number
@@ -41,7 +41,7 @@ export const fenceRestored = Effect.gen(function* () {
   const lifecycle = yield* RunLifecycle
   const capsules = yield* CapsuleLedger
 
-  /** Anything the plan creates may exist: there is neither a journal nor a state to tell. */
+  /** Anything the plan creates may exist: there is neither a journal nor a state to show it. */
   const mayExist = Effect.fnUntraced(function* (run: RunRow) {
     const plan = yield* ledger.find(run.plan_run_id)
     const changes = plan === undefined ? [] : (toRun(plan).resourceChanges ?? [])
@@ -49,8 +49,8 @@ export const fenceRestored = Effect.gen(function* () {
   })
 
   return yield* Effect.gen(function* () {
-    // An apply with a checkpoint is settled by the next startup, which makes that checkpoint the Capsule's partial state; so is
-    // one whose agent had sent its final state.
+    // An apply with a checkpoint is settled at the next startup, which makes that checkpoint the Capsule's partial state. An
+    // apply whose agent had sent its final state is also settled then.
     const applies = yield* Effect.orDie(RunRow.rows(
       sql
     )`SELECT * FROM runs WHERE (type IN ('apply', 'destroy_apply') OR (type = 'restore' AND plan_run_id IS NOT NULL))

@@ -22,7 +22,7 @@ const decodeSpec = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struc
 
 const encodeEvidence = Schema.encodeSync(RestoreEvidence)
 
-/** The backup that a reviewed restore names. */
+/** The backup that a reviewed restore refers to. */
 export const backupOf = (plan: Pick<RunRow, "spec">) =>
   Effect.map(Effect.orDie(decodeSpec(plan.spec)), ({ backupId }) => backupId)
 
@@ -54,7 +54,7 @@ const standingOf = (row: Pick<StateVersionRow, "id" | "generation" | "serial" | 
 
 /**
  * What restoring a backup would change about the current Capsule, in the caller's transaction. Review and commit both derive it,
- * and the digest shows whether they derived the same.
+ * and the digest shows whether the results are the same.
  */
 export const restoreTarget = Effect.fn("restoreTarget")(function* (capsule: GuardedCapsuleRow, backupId: BackupId) {
   const backups = yield* BackupStore

@@ -26,7 +26,7 @@ interface PlanFacts<Plan> {
   readonly madeWith: Tool | undefined
 }
 
-/** The plan, when it is approved for this apply and what it is based on is unchanged. */
+/** The plan, if it is approved for this apply and its basis is unchanged. */
 export const reviewedPlan = <Plan extends Pick<RunRow, "approved_at" | "used_by_run_id" | "status">>(
   applyId: RunRow["id"],
   tool: Tool,

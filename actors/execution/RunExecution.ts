@@ -7,7 +7,7 @@ import type { RunRow } from "../run/RunRow.ts"
 /** What an execution can use while its Run is running. */
 export interface RunControl {
   readonly sink: RunSink
-  /** Completes when somebody asks the Run to stop. */
+  /** Completes when the Run is asked to stop. */
   readonly cancelRequested: Effect.Effect<void>
   /** The folder for this attempt: absolute path, does not exist yet, removed once the Run is settled. */
   readonly runFolder: string
@@ -16,8 +16,8 @@ export interface RunControl {
 }
 
 /**
- * Executes one claimed Run and settles it. Every outcome is recorded on the Run; it fails only if it has lost the Run, and writes
- * nothing from then on.
+ * Executes one claimed Run and settles it. Every outcome is recorded on the Run; it fails only if it has lost the Run, after
+ * which it writes nothing.
  */
 export type RunExecution = (run: RunRow, control: RunControl) => Effect.Effect<void, HoldLost>
 

@@ -40,15 +40,15 @@ const defectOf = (cause: Cause.Cause<never>) => {
 /** Events about resources; the runner keeps the ones recovery needs in the run folder. */
 const isOfResource = (kind: ReportedKind): boolean => kind.startsWith("resource.")
 
-/** How an execution ended. `unreadable`: what it left could not be read. `lost`: it had lost the Run. */
+/** How an execution ended. `unreadable`: what it left behind could not be read. `lost`: it had lost the Run. */
 type Ended = "settled" | "unreadable" | "lost"
 
 /** How long to wait before retrying to record how a Run ended. */
 const recordAgain = Schedule.min([Schedule.exponential("200 millis"), Schedule.spaced("5 seconds")])
 
 /**
- * Executes Runs in their own fibers, outside any mailbox, so that reads and cancels are always answered. It is the only owner of
- * running Runs in this process; `RunRecovery` settles what it leaves behind when the process dies.
+ * Executes Runs in their own fibers, outside any mailbox, so that reads and cancels always get a response. It is the only owner
+ * of running Runs in this process; `RunRecovery` settles what it leaves behind if the process dies.
  */
 export class RunExecutor extends Context.Service<
   RunExecutor,
@@ -126,7 +126,7 @@ export class RunExecutor extends Context.Service<
         if (current?.cancel_requested_at != null) yield* cancels.cancel(run.id)
         const log = yield* logs.open(hold)
         const lost = yield* Deferred.make<never, HoldLost>()
-        /** The tool is not notified; its executor is, and ends it. */
+        /** The tool is not notified; its executor is, and stops it. */
         const whileHeld = (write: Effect.Effect<void, HoldLost>): Effect.Effect<void> =>
           Effect.catchTag(write, "HoldLost", (error) => Effect.asVoid(Deferred.fail(lost, error)))
         const states = yield* keepStates(run)
@@ -173,7 +173,7 @@ export class RunExecutor extends Context.Service<
         const settled = yield* ledger.find(run.id)
         yield* metrics.end(settled)
         if (ended === "unreadable") return yield* folders.setAside(hold)
-        // It may contain a state: it is removed now, or at the latest when the service starts again.
+        // It may contain a state: it is removed now, or at the next startup at the latest.
         if (ended === "settled" && settled?.status !== "running") yield* folders.remove(hold)
       })
 
@@ -203,7 +203,7 @@ export class RunExecutor extends Context.Service<
       const requeue = Effect.fnUntraced(function* (run: RunRow) {
         yield* FiberMap.remove(fibers, run.id)
         const reason = "The service is stopping; the Run starts again with it."
-        // It may have ended before it could be interrupted.
+        // It may have finished before it could be interrupted.
         yield* Effect.ignore(transaction(sql)(lifecycle.requeue(holdOf(run), reason, { counts: false })))
       })
 

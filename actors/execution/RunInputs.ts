@@ -75,7 +75,7 @@ export class RunInputs extends Context.Service<
       declared: StoredConfig["variables"],
       defaults: Readonly<Record<string, Schema.Json>>
     ) => Effect.Effect<GivenVariables, MissingInput>
-    /** The same, but never refuses: inputs without a value are left out. */
+    /** Like the above, but never refuses: inputs without a value are left out. */
     readonly known: (
       capsule: CapsuleRow,
       config: LoadedInstallConfig,
@@ -96,7 +96,7 @@ export class RunInputs extends Context.Service<
         InstallConfigStore | ConnectionStore | ConnectionUses | RunSettings | SqlClient.SqlClient | StateVersions
       >()
 
-      // One transaction: the values read belong to the recorded version, or a rotation comes after both.
+      // One transaction: either the values read belong to the recorded version, or a rotation comes after both.
       const providers = Effect.fn("RunInputs.providers")(
         function* (
           run: Pick<RunRow, "id" | "workspace_id">,
@@ -168,7 +168,7 @@ export class RunInputs extends Context.Service<
           if (row !== undefined) {
             values.set(input, { value: yield* states.outputValue(row), sensitive: row.sensitive === 1 })
           } else if (required || withheld !== undefined) {
-            // Replacing a value that has become private with a default would silently change it.
+            // If a value that has become private were replaced by a default, it would change silently.
             const why = withheld ?? ended ?? "Apply that Capsule first, or renew the share of its Outputs."
             missing.push(
               new MissingInput({

@@ -75,7 +75,7 @@ export class RunPlans extends Context.Service<
       const vault = yield* Vault
 
       const opened = Effect.fnUntraced(function* (workspaceId: WorkspaceId, runId: RunId, sealed: string | null) {
-        // A plan from a release that did not record any.
+        // A plan from a release that did not record them.
         if (sealed === null) return { inputs: [], credentials: [], marked: [] }
         const text = yield* vault.openText(secretsPlace(workspaceId, runId), sealed)
         const { credentials = [], inputs, marked, provided } = yield* decodeSecrets(Redacted.value(text))
@@ -126,7 +126,7 @@ export class RunPlans extends Context.Service<
             SELECT plan_file, lock_text, sealed_secrets, secret_rule, build_digest, build_size_bytes FROM run_plans
             WHERE run_id = ${runId}`
           const row = rows[0]
-          // An older plan does not know everything the rule now hides, or has shown it to reviewers: it must be made again.
+          // An older plan does not know everything that the rule now hides, or has shown it to reviewers: a new plan is needed.
           if (row === undefined || row.sealed_secrets === null || row.secret_rule !== secretRuleVersion)
             return undefined
           const planFile = yield* vault.openStored(place(workspaceId, runId), row.plan_file)

@@ -117,7 +117,7 @@ export class RunPreparation extends Context.Service<
         return { ...run, ...authority }
       })
 
-      /** What an apply's plan was made with and is no longer available. */
+      /** What an apply's plan was made with but is no longer available. */
       const lostOf = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, planRunId: RunId | null) {
         const lost = yield* Effect.provideContext(movedInputsOf(capsule, planRunId), values)
         const plan = lost === undefined ? yield* ledger.find(planRunId) : undefined
@@ -129,7 +129,7 @@ export class RunPreparation extends Context.Service<
       const authority = Effect.fnUntraced(function* (created: RunRow) {
         const capsule = yield* capsules.find(created.capsule_id)
         if (capsule === undefined) return yield* Effect.die(new Error(`The Capsule of Run ${created.id} is gone`))
-        // The Run was queued before the Workspace was archived, or admitted at that very moment.
+        // The Run was queued before the Workspace was archived, or admitted at the same moment.
         yield* refuseArchived(capsule.workspace_id).pipe(
           Effect.provideService(SqlClient.SqlClient, sql),
           Effect.catchTag("ApiError", ({ code, message }) => Effect.fail(blocked(code, message)))
@@ -246,7 +246,7 @@ export class RunPreparation extends Context.Service<
           providerResolutions: providers.resolutions,
           ...(ofOperator === undefined ? {} : { operatorConfig: ofOperator })
         }
-        // Check first whether it may be used at all: the reason for a refusal says more than its current status.
+        // Check first whether it may be used at all: the reason for a refusal is more informative than its current status.
         const [lapsed] = providers.resolutions.flatMap((resolution) => {
           const blockedReason = unrenewed.get(resolution.connectionId ?? "")
           return blockedReason === undefined ? [] : [{ ...resolution, blockedReason }]

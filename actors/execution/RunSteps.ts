@@ -14,9 +14,9 @@ export type JobResult<Outcome, Failure = RunnerFailure> = Result.Result<Outcome,
  * The three steps of an execution. `prepare` and `settle` communicate only through the database, so that a Run can be settled by
  * a different process from the one that prepared it.
  *
- * - `prepare`: reads the authority, stores what settlement needs in one row, and returns the job. The job holds secrets and is
+ * - `prepare`: reads the authority, stores what settlement needs in one row, and returns the job. The job contains secrets and is
  *   not stored.
- * - `execute`: turns the job into an outcome, without access to database or vault.
+ * - `execute`: turns the job into an outcome, without access to the database or vault.
  * - `settle`: ends the Run using its hold, its rows and the result. A repeated call changes nothing.
  * - `refuse`: ends a Run that `prepare` blocked: nothing was executed.
  */

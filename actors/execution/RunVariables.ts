@@ -7,7 +7,7 @@ import { RunInputs } from "./RunInputs.ts"
 import { blocked } from "./RunBlocked.ts"
 import type { PreparedRun } from "./RunPreparation.ts"
 
-/** A prepared Run in the form that the host's deliveries take. */
+/** A prepared Run in the form that the host's deliveries accept. */
 export const deliverySubject = ({ capsule, config, variables }: PreparedRun): DeliverySubject => ({
   capsule,
   requires: config.config.compiled.requires,

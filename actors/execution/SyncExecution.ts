@@ -30,7 +30,7 @@ const encodeSnapshot = Schema.encodeEffect(StagedSnapshotJson)
 /** No person requested this Run: it leaves a trace only when it finds something. */
 const isLook = (run: RunRow) => run.trigger_kind === "webhook" || run.trigger_kind === "schedule"
 
-/** Fetches a commit and records it as an immutable snapshot, or hands it to its coordinator. */
+/** Fetches a commit and records it as an immutable snapshot, or passes it to its coordinator. */
 export const makeSyncExecution = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const store = yield* SourceStore

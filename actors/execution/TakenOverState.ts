@@ -18,7 +18,7 @@ export const newerState = Effect.fnUntraced(function* (sql: SqlClient.SqlClient,
   return stateToolProblem(upload?.tool_version ?? undefined, tool)
 })
 
-/** The same for an imported Capsule. */
+/** Like the above, for an imported Capsule. */
 const importedWarning: RunDiagnostic = {
   severity: "warning",
   summary: "The Capsule was imported, and the installation it comes from is not locked.",

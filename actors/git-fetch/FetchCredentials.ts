@@ -18,7 +18,7 @@ export interface FetchedWith {
   readonly authConnectionId?: ConnectionId
 }
 
-/** Who is fetching: a Run, or a person on whose authority it happens. */
+/** Who is fetching: a Run, or a person under whose authority it happens. */
 export type FetchedBy = Pick<RunRow, "workspace_id" | "source_id" | "created_by" | "trigger_kind">
 
 /**

@@ -37,8 +37,8 @@ export class Handoffs extends Context.Service<
   Handoffs,
   {
     /**
-     * The address to send the person's browser to after a successful apply, with a new setup ticket. The address is a secret.
-     * Only people who may apply in the Workspace get one.
+     * The address to which the person's browser is sent after a successful apply, with a new setup ticket. The address is a
+     * secret. Only people who may apply in the Workspace receive one.
      */
     readonly complete: (
       context: CommandContext,
@@ -58,7 +58,7 @@ export class Handoffs extends Context.Service<
       const tickets = yield* SetupTickets
       const endpoints = yield* Endpoints
 
-      /** The address in the module's own Output, or the one assigned by the operator; a Capsule may have neither. */
+      /** The address from the module's own Output, or the one assigned by the operator; a Capsule may have neither. */
       const hostUrlOf = (row: AppliedRow) => {
         const { capsule_id: id, environment, name, project_id, public_endpoint, workspace_id } = row
         if (public_endpoint !== null) return Effect.succeed(public_endpoint)

@@ -25,11 +25,11 @@ export class SetupTickets extends Context.Service<
   SetupTickets,
   {
     /**
-     * A new ticket, valid for ten minutes. In the caller's transaction. An earlier unused one for the same Run, product and
-     * person becomes void: so a lost response leaves no second ticket.
+     * A new ticket, valid for ten minutes. In the caller's transaction. Any earlier unused ticket for the same Run, product and
+     * person becomes void, so a lost response leaves no second valid ticket.
      */
     readonly mint: (ticket: SetupTicket) => Effect.Effect<Redacted.Redacted<string>>
-    /** Succeeds once; fails with `invalid_token` for a ticket that is unknown, used, replaced or expired. */
+    /** Succeeds once; fails with `invalid_token` if the ticket is unknown, used, replaced or expired. */
     readonly redeem: (ticket: Redacted.Redacted<string>, requestId: string) => Effect.Effect<SetupTicket, ApiError>
   }
 >()("svc/actors/handoff/SetupTickets") {

@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** The result of a request that had an Idempotency-Key. */
+/** The result of a request with an Idempotency-Key. */
 export const ReceiptRow = table("idempotency_receipts", {
   scope: Schema.String,
   actor: Schema.String,

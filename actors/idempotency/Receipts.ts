@@ -66,7 +66,7 @@ export class Receipts extends Context.Service<
     readonly record: (scope: ReceiptScope, request: IdempotentRequest, receipt: Receipt) => Effect.Effect<void>
     /**
      * Runs `create` once per key, in one transaction with its receipt, and `replay` for every repetition. Of several concurrent
-     * requests, exactly one creates.
+     * requests, exactly one runs it.
      */
     readonly once: <A, E1, R1, E2, R2>(
       scope: ReceiptScope,

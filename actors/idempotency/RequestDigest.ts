@@ -4,8 +4,8 @@ import type { Schema } from "effect"
 const byCodeUnits = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]) => (a < b ? -1 : a > b ? 1 : 0)
 
 /**
- * The canonical text of a JSON value (RFC 8785): keys sorted by UTF-16 code units, no white space, numbers as ECMAScript prints
- * them. So `1`, `1.0` and `1e0` are the same value, `-0` is `0`, and strings that differ in Unicode normal form differ.
+ * The canonical serialisation of a JSON value (RFC 8785): keys sorted by UTF-16 code units, no white space, numbers as ECMAScript
+ * prints them. So `1`, `1.0` and `1e0` are the same value, `-0` is `0`, and strings that differ in Unicode normal form differ.
  */
 export const canonicalJson = (value: Schema.Json): string => {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`

@@ -26,7 +26,7 @@ export interface PresentedCode {
 
 const { code_challenge, expires_at, grant_id, nonce, redirect_uri, used_at } = CodeRow.columns
 
-/** A code with the client that it was issued to. */
+/** A code, and the client to which it was issued. */
 const IssuedCode = rowShape({
   grant_id,
   client_id: GrantRow.columns.client_id,
@@ -38,7 +38,7 @@ const IssuedCode = rowShape({
 })
 type IssuedCode = RowOf<typeof IssuedCode.columns>
 
-/** What happened to a presented code. `reused` means that another party has it too. */
+/** The outcome of presenting a code. `reused` means that another party has it too. */
 export type CodeRedemption =
   | { readonly kind: "redeemed"; readonly grantId: string; readonly nonce: string | undefined }
   | { readonly kind: "reused"; readonly grantId: string }
@@ -55,7 +55,7 @@ const proofFault = (row: IssuedCode, verifier: string | undefined): string | und
   return verifierMatches(verifier, row.code_challenge) ? undefined : "The code_verifier is not the one of the request."
 }
 
-/** Authorization codes: valid for one minute, one use, one client, one redirect address. Works in the caller's transaction. */
+/** Authorization codes: valid for one minute, one use, one client and one redirect address. Works in the caller's transaction. */
 export class AuthorizationCodes extends Context.Service<
   AuthorizationCodes,
   {

@@ -10,7 +10,7 @@ import { type RowOf, rowShape } from "../database/Table.ts"
 
 const contract = "svc.accounts-oidc-activation/v1"
 
-/** The facts about a Capsule that its identity depends on. */
+/** The facts about a Capsule on which its identity depends. */
 const CapsuleAuthority = rowShape({
   workspace_id: CapsuleRow.columns.workspace_id,
   capsule_id: CapsuleRow.columns.id,

@@ -13,7 +13,7 @@ export const CapsuleClientRow = table("oidc_capsule_clients", {
   workspace_id: WorkspaceId,
   capsule_id: CapsuleId,
   redirect_uri: Schema.String,
-  /** Where people may return to after signing out, besides the origin itself. */
+  /** Where people may be sent after signing out, besides the origin itself. */
   post_logout_paths: Schema.NullOr(PathsJson),
   scopes: Schema.String,
   activation_digest: Schema.NullOr(Schema.String),
@@ -25,7 +25,7 @@ export const CapsuleClientRow = table("oidc_capsule_clients", {
 })
 export type CapsuleClientRow = RowOf<typeof CapsuleClientRow.columns>
 
-/** The identity that a plan was made with. */
+/** The identity with which a plan was created. */
 export const PlanPinRow = table("oidc_plan_pins", {
   plan_run_id: RunId,
   workspace_id: WorkspaceId,

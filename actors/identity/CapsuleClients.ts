@@ -35,7 +35,7 @@ export interface IdentityDelivery {
 interface Registration {
   readonly authority: CapsuleAuthority
   readonly delivery: IdentityDelivery
-  /** Absent when there are none, so that older pins keep their digest. */
+  /** Absent when there are none, so that the digest of older pins does not change. */
   readonly postLogoutPaths?: ReadonlyArray<string>
   readonly scopes: ReadonlyArray<string>
   readonly authorityDigest: string
@@ -49,7 +49,7 @@ const isCanonicalOrigin = (text: string): boolean => {
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 
-/** Permanent for a Capsule, so that it can be delivered before registration. */
+/** Permanent for a Capsule, so it can be delivered before registration. */
 export const capsuleClientId = (capsuleId: CapsuleId): string => derivedId(Schema.String, "oidc", capsuleId, "client")
 
 /**
@@ -72,13 +72,13 @@ export class CapsuleClients extends Context.Service<
       postLogoutPaths?: ReadonlyArray<string>
     ) => Effect.Effect<IdentityDelivery | undefined, CapsuleIdentityRefused>
     /**
-     * Called before the final apply runs its tool: derives the values again and compares. Fails with `CapsuleIdentityRefused` if
-     * any of them, the configuration or the epoch has changed, or if a required pin is missing.
+     * Called before the final apply runs its tool: derives the values again and compares them. Fails with
+     * `CapsuleIdentityRefused` if any of them, the configuration or the epoch has changed, or if a required pin is missing.
      */
     readonly check: (planRunId: RunId, capsuleId: CapsuleId) => Effect.Effect<void, CapsuleIdentityRefused>
     /**
      * Called when a successful final apply settles, in its transaction. Registers or renews the client with the current
-     * activation digest; without a requirement it retires whatever was registered before. Repeating it changes nothing. With
+     * activation digest; without a requirement it retires any previously registered client. Repeating it changes nothing. With
      * `introspectionSecret` the Capsule's resource server may introspect this client's tokens; an earlier secret that has been
      * replaced or is now absent is no longer valid.
      */
@@ -87,7 +87,7 @@ export class CapsuleClients extends Context.Service<
       capsuleId: CapsuleId,
       introspectionSecret?: Redacted.Redacted
     ) => Effect.Effect<void, CapsuleIdentityRefused>
-    /** Called on a terminal destroy, in its transaction: ends the client and everything granted to it. Repeatable. */
+    /** Called on a terminal destroy, in its transaction: retires the client and revokes everything granted to it. Repeatable. */
     readonly retire: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
 >()("svc/identity/CapsuleClients") {

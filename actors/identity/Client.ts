@@ -15,11 +15,11 @@ export type SigningAlgorithm = "RS256" | "ES256"
 export interface CapsuleOwner {
   readonly workspaceId: WorkspaceId
   readonly capsuleId: CapsuleId
-  /** `undefined` until an apply has stored one; treated as stale. */
+  /** `undefined` until an apply has stored one; until then, treated as stale. */
   readonly activationDigest: string | undefined
 }
 
-/** A registered client, from the configuration or from a Capsule's final apply. */
+/** A registered client, either from the configuration or from a Capsule's final apply. */
 export interface Client {
   readonly id: string
   readonly name: string
@@ -32,8 +32,8 @@ export interface Client {
   /** SHA-256 of the secret, hex. Public clients have none. */
   readonly secretHash: Redacted.Redacted | undefined
   /**
-   * SHA-256, in hex, of the secret with which the resource server of a public client introspects its tokens; the secret is valid
-   * for nothing else.
+   * SHA-256, in hex, of the secret with which the resource server of a public client introspects its tokens; the secret is not
+   * valid for anything else.
    */
   readonly introspectionHash: Redacted.Redacted | undefined
   /** May be false only for a confidential client. */
@@ -43,9 +43,9 @@ export interface Client {
   readonly idTokenAlgorithm: SigningAlgorithm
   /** Resource identifiers for which it may request tokens. */
   readonly resources: ReadonlyArray<string>
-  /** Whether it may request tokens for the Interfaces of the grant's Workspace. */
+  /** Whether it may request tokens for Interfaces in the grant's Workspace. */
   readonly interfaces: boolean
-  /** Resource identifiers that it guards; it may introspect their tokens. */
+  /** Resource identifiers that it guards, and whose tokens it may introspect. */
   readonly guards: ReadonlyArray<string>
   readonly owner: CapsuleOwner | undefined
 }

@@ -33,13 +33,13 @@ const NamedClient = rowShape({
   name: CapsuleRow.columns.name
 })
 
-/** The origin, with and without its slash, and the paths that were reviewed. */
+/** The origin, with and without a trailing slash, and the paths that were reviewed. */
 const returnAddresses = ({ post_logout_paths, redirect_uri }: RowOf<typeof NamedClient.columns>) => {
   const { origin } = new URL(redirect_uri)
   return [origin, `${origin}/`, ...PathsJson.read(post_logout_paths ?? "[]").map((path) => `${origin}${path}`)]
 }
 
-/** Every client that exists now. */
+/** All clients that currently exist. */
 export class Clients extends Context.Service<
   Clients,
   {
@@ -59,7 +59,7 @@ export class Clients extends Context.Service<
         redirectUris: [row.redirect_uri],
         postLogoutRedirectUris: returnAddresses(row),
         grantTypes: ["authorization_code", "refresh_token"],
-        // The current ceiling, not the one at the time of the apply: the operator's revocations take effect.
+        // Uses the current ceiling, not the one at the time of the apply, so that the operator's revocations take effect.
         scopes: decodeScopes(row.scopes).filter((scope) => install.policy.allowedOidcScopes?.includes(scope) === true),
         secretHash: undefined,
         introspectionHash: row.introspection_hash === null ? undefined : Redacted.make(row.introspection_hash),

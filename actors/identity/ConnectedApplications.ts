@@ -12,7 +12,7 @@ import { Grants } from "./Grants.ts"
 import { decodeScopes } from "./Scopes.ts"
 import { GrantRow } from "./GrantRow.ts"
 
-/** An application that can currently act for a person. */
+/** An application that can currently act on a person's behalf. */
 export interface ConnectedApplication {
   /** The grant's id. */
   readonly id: string
@@ -20,7 +20,7 @@ export interface ConnectedApplication {
   readonly clientName: string
   readonly workspaceId: WorkspaceId | undefined
   readonly scopes: ReadonlyArray<string>
-  /** Whether it outlives the person's sign-out. */
+  /** Whether it remains valid after the person signs out. */
   readonly offline: boolean
   readonly createdAt: string
 }
@@ -33,16 +33,16 @@ interface Row {
   readonly created_at: string
 }
 
-// Far more than anybody reads. Newest first.
+// Far more than anyone reads. Newest first.
 const mostListed = 200
 
-/** The applications that act for a person: lists and ends them. */
+/** The applications that act on a person's behalf: lists them and revokes their access. */
 export class ConnectedApplications extends Context.Service<
   ConnectedApplications,
   {
     /** Grants with a valid token or refresh token, newest first, at most 200. */
     readonly list: (subject: string) => Effect.Effect<ReadonlyArray<ConnectedApplication>>
-    /** Ends a grant and everything issued from it. Fails with `not_found` for somebody else's grant. */
+    /** Revokes a grant and everything issued from it. Fails with `not_found` for somebody else's grant. */
     readonly revoke: (context: CommandContext, subject: string, grantId: string) => Effect.Effect<void, ApiError>
   }
 >()("svc/identity/ConnectedApplications") {

@@ -23,7 +23,7 @@ export interface DeviceRequest extends NewDeviceRequest {
   readonly id: string
 }
 
-/** The result for a polling device. `used`: it has already got its tokens. */
+/** The result for a polling device. `used`: it has already received its tokens. */
 export type DevicePoll =
   | { readonly kind: "approved"; readonly grantId: string }
   | { readonly kind: "used"; readonly grantId: string }
@@ -40,7 +40,7 @@ export class DeviceCodes extends Context.Service<
     readonly waiting: (userCode: string) => Effect.Effect<DeviceRequest | undefined, SqlError>
     /** Decides a waiting request; `false` if it is no longer waiting. */
     readonly settle: (id: string, grantId: string | undefined) => Effect.Effect<boolean, SqlError>
-    /** Records the poll; polling too fast lengthens the interval. */
+    /** Records the poll; polling too quickly lengthens the interval. */
     readonly poll: (clientId: string, deviceCode: Redacted.Redacted) => Effect.Effect<DevicePoll, SqlError>
     readonly markUsed: (deviceCode: Redacted.Redacted) => Effect.Effect<void, SqlError>
   }
@@ -52,7 +52,7 @@ export class DeviceCodes extends Context.Service<
       const vault = yield* Vault
       const random = yield* SecureRandom.SecureRandom
       const withRandom = Effect.provideService(SecureRandom.SecureRandom, random)
-      // Keyed: 34 bits could be guessed from a plain digest.
+      // Keyed, because 34 bits could be guessed from a plain digest.
       const digestOf = (userCode: string) => vault.mac("oidc-user-code", userCode)
 
       return DeviceCodes.of({

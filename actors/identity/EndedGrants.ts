@@ -4,8 +4,8 @@ import { now } from "../Identity.ts"
 import type { RevocationReason } from "./Grants.ts"
 
 /**
- * Ends every grant with everything issued from it: codes, access tokens, refresh families and device codes, pending or
- * answered. Returns the number of grants. In the caller's transaction.
+ * Revokes every grant along with everything issued from it: codes, access tokens, refresh families and device codes, whether
+ * pending or answered. Returns the number of grants. Works in the caller's transaction.
  */
 export const endGrants = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -17,7 +17,7 @@ export const endGrants = Effect.gen(function* () {
   yield* sql`DELETE FROM oidc_refresh_tokens WHERE used_at IS NULL`
   yield* sql`UPDATE oidc_codes SET used_at = ${at} WHERE used_at IS NULL`
   yield* sql`DELETE FROM oidc_device_codes`
-  // A consent that was withdrawn since then must not return; people are asked again.
+  // A consent that has been withdrawn since then must not return; people are asked again.
   yield* sql`DELETE FROM oidc_consents`
   return grants.length
 }).pipe(Effect.orDie, Effect.withSpan("endGrants"))

@@ -8,7 +8,7 @@ import { decodeClaims, encodeClaims, type RequestedClaims } from "./RequestedCla
 import { decodeScopes, encodeScopes } from "./Scopes.ts"
 import { GrantRow } from "./GrantRow.ts"
 
-/** What a person granted to a client at a particular moment. */
+/** What a person granted to a client on one occasion. */
 export interface NewGrant {
   readonly clientId: string
   readonly subject: string
@@ -62,23 +62,23 @@ export class Grants extends Context.Service<
     readonly insert: (grant: NewGrant) => Effect.Effect<Grant, SqlError>
     /** The grant, unless it has been revoked, read through `sql`. */
     readonly findLive: (sql: SqlClient.SqlClient, grantId: string) => Effect.Effect<Grant | undefined, SqlError>
-    /** Ends the grant and every token and code issued from it. Repeating it changes nothing. */
+    /** Revokes the grant and every token and code issued from it. Repeating it changes nothing. */
     readonly revoke: (grantId: string, reason: RevocationReason) => Effect.Effect<void, SqlError>
-    /** Ends everything that was granted to a client. Returns the number of grants. */
+    /** Revokes everything that has been granted to a client. Returns the number of grants. */
     readonly revokeClient: (clientId: string) => Effect.Effect<number, SqlError>
-    /** Ends what was granted to a client at addresses that are being dropped; an unknown address is `undefined`. */
+    /** Revokes what was granted to a client at addresses that are being dropped; an unknown address is `undefined`. */
     readonly revokeRedirects: (
       clientId: string,
       stays: (redirectUri: string | undefined) => boolean
     ) => Effect.Effect<number, SqlError>
-    /** Ends everything a person granted, e.g. after their password was stolen. */
+    /** Revokes everything a person has granted, e.g. after their password was stolen. */
     readonly revokeSubject: (subject: string) => Effect.Effect<void, SqlError>
     /**
-     * Ends a browser session, along with those of its grants that were not meant to outlive it. Grants with `offline_access`
+     * Ends a browser session, and revokes those of its grants that were not meant to outlive it. Grants with `offline_access`
      * remain until they are revoked (OpenID Connect Back-Channel Logout 1.0, section 2.7).
      */
     readonly endSession: (sessionId: string) => Effect.Effect<void, SqlError>
-    /** The same person signed in again in the same browser: grants of the old session move to the new one. */
+    /** The same person has signed in again in the same browser: grants from the old session move to the new one. */
     readonly continueSession: (sessionId: string, by: string) => Effect.Effect<void, SqlError>
   }
 >()("svc/identity/Grants") {

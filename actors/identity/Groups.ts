@@ -14,7 +14,8 @@ const GroupRow = rowShape({
 
 /**
  * The groups of a person, as applications see them: `<handle of the Workspace>:<role>` for every active membership, and
- * `<handle>:team:<name>` for every team that they are in there; or only for the one Workspace that a grant is bound to.
+ * `<handle>:team:<name>` for every team in that Workspace to which they belong; or only for the one Workspace to which a grant is
+ * bound.
  */
 export const groupsOf = Effect.fn("groupsOf")(function* (
   sql: SqlClient.SqlClient,

@@ -8,11 +8,11 @@ const every = Duration.hours(1)
 const keysRotateAfter = retention.signingKey.after
 const kept = retention.endedGrant.after
 
-/** What the issuer does automatically: rotates keys in time, and deletes what ended long ago. */
+/** Automatic maintenance by the issuer: rotates keys in time, and deletes records that ended long ago. */
 export class IdentityCleanup extends Context.Service<
   IdentityCleanup,
   {
-    /** Deletes codes, tokens and grants that ended 30 days ago. */
+    /** Deletes codes, tokens and grants that ended 30 or more days ago. */
     readonly purge: Effect.Effect<void>
     /** Rotates the signing keys when the active ones are 90 days old. */
     readonly rotateIfDue: Effect.Effect<void>
@@ -30,7 +30,7 @@ export class IdentityCleanup extends Context.Service<
         yield* sql`DELETE FROM oidc_codes WHERE expires_at < ${before}`
         yield* sql`DELETE FROM oidc_device_codes WHERE expires_at < ${before}`
         yield* sql`DELETE FROM oauth_access_tokens WHERE expires_at < ${before}`
-        // A used token is kept until 30 days after its own end: its reuse still reveals a theft.
+        // A used token is kept until 30 days after its own expiry: its reuse still reveals a theft.
         yield* sql`DELETE FROM oidc_refresh_tokens WHERE expires_at < ${before}`
         yield* sql`DELETE FROM oidc_grants WHERE created_at < ${before}
           AND NOT EXISTS (SELECT 1 FROM oidc_refresh_tokens r WHERE r.grant_id = oidc_grants.id)

@@ -25,7 +25,7 @@ export const mintUserCode = Effect.gen(function* () {
   return text
 })
 
-/** The stored form of a code entered by a person; `undefined` if it cannot be a code. */
+/** The stored form of a code entered by a person; `undefined` if the input cannot be a code. */
 export const normalUserCode = (typed: string): string | undefined => {
   const text = typed.toUpperCase().replaceAll(/[^A-Z]/g, "")
   return text.length === userCodeLength && [...text].every((letter) => userCodeAlphabet.includes(letter))
@@ -37,14 +37,14 @@ export const displayUserCode = (code: string): string => `${code.slice(0, 4)}-${
 
 /**
  * The refresh token that follows `parent`: derived with the vault's key rather than random, so that a client that lost the
- * response can get the same one again.
+ * response can obtain the same one again.
  */
 export const deriveSuccessor = Effect.fnUntraced(function* (parent: Redacted.Redacted) {
   const vault = yield* Vault
   let round = 0
   const randomBytes = Effect.fnUntraced(function* (size: number) {
     const digest = yield* vault.mac("oidc-refresh-successor", `${round++}:${Redacted.value(parent)}`)
-    // SHAKE produces any number of bytes.
+    // SHAKE can produce any number of bytes.
     return new Uint8Array(createHash("shake256", { outputLength: size }).update(digest).digest())
   })
   const random = yield* SecureRandom.SecureRandom

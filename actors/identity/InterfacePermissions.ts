@@ -11,7 +11,7 @@ import { WorkspaceId } from "../../schema/records/Ids.ts"
 
 const UsedWorkspace = rowShape({ workspaceId: WorkspaceId })
 
-/** The delivery type of bindings whose permissions travel in a token. */
+/** The delivery type of bindings whose permissions are carried in a token. */
 const delivery = "oauth2"
 
 /** The subject of a token: client, person, Workspace and address. */
@@ -23,8 +23,8 @@ export interface InterfaceTokenRequest {
 }
 
 /**
- * A Capsule's application uses what its own Capsule declared to consume, and the Capsule's own Interfaces. An application
- * that the operator admitted to Interfaces uses whatever the person may.
+ * A Capsule's application may use whatever its own Capsule has declared to consume, and the Capsule's own Interfaces. An
+ * application that the operator has admitted to Interfaces may use whatever the person may.
  */
 const isFor =
   (owner: Client["owner"], row: UsedInterface["row"]) =>
@@ -33,10 +33,10 @@ const isFor =
     consumerCapsuleId === owner.capsuleId ||
     (consumerCapsuleId === undefined && row.capsule_id === owner.capsuleId)
 
-/** An Interface and the bindings that one person has to it. */
+/** An Interface, and the bindings that one person has to it. */
 export type UsedInterface = Pick<InterfaceUse, "bindings"> & { readonly row: Pick<InterfaceUse["row"], "capsule_id"> }
 
-/** The permissions of a client: those of the bindings for it, within the operator's policy. */
+/** The permissions of a client: those of its bindings, within the operator's policy. */
 export const boundPermissions = (
   client: Pick<Client, "owner">,
   { bindings, row }: UsedInterface,
@@ -49,9 +49,9 @@ export const boundPermissions = (
 }
 
 /**
- * What a client's tokens may currently claim at the Interface with that resource address: the permissions of the person's
+ * The permissions that a client's tokens may currently claim at the Interface with that resource address: those of the person's
  * bindings, within the operator's current policy. Empty if the client, the Workspace or the Interface does not match; a database
- * failure is passed on, never treated as an answer.
+ * failure is passed on, never treated as an empty result.
  */
 export const interfacePermissions = Effect.fn("interfacePermissions")(function* (
   sql: SqlClient.SqlClient,
@@ -68,8 +68,8 @@ export const interfacePermissions = Effect.fn("interfacePermissions")(function* 
 })
 
 /**
- * The Workspaces in which this address is an Interface that the person may currently invoke through the client. A client that
- * names no Workspace means the only one; with several, nothing is guessed.
+ * The Workspaces in which this address is an Interface that the person may currently invoke through the client. For a client that
+ * names no Workspace, the only one is used; if there are several, nothing is guessed.
  */
 export const workspacesOfResource = Effect.fn("workspacesOfResource")(function* (
   sql: SqlClient.SqlClient,

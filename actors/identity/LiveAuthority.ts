@@ -15,7 +15,7 @@ const Person = rowShape({
   subject: Subject,
   email: Schema.String,
   display_name: Schema.NullOr(Schema.String),
-  /** The upstream provider reported this very address as verified. */
+  /** The upstream provider reported this exact address as verified. */
   email_verified: Flag,
   updated_at: Timestamp
 })
@@ -36,7 +36,7 @@ export interface Denial {
 
 const denied = (reason: Denial["reason"], lasting: boolean) => Result.fail<Denial>({ reason, lasting })
 
-/** Why a Capsule's client has no authority, according to the Capsule's current state; `undefined` when it has. */
+/** Why a Capsule's client has no authority, according to the Capsule's current state; `undefined` if it has authority. */
 export const capsuleDenial = (
   owner: NonNullable<Client["owner"]>,
   authority: CapsuleAuthority | undefined
@@ -48,7 +48,7 @@ export const capsuleDenial = (
   return current ? undefined : { reason: "capsule_stale", lasting: false }
 }
 
-/** Reads why a client has no authority now, regardless of the user; `undefined` when it has, or needs none. */
+/** Reads why a client currently has no authority, regardless of the user; `undefined` if it has authority or needs none. */
 export const clientDenial = Effect.fn("clientDenial")(function* (
   sql: SqlClient.SqlClient,
   { owner, scopes }: Pick<Client, "owner" | "scopes">
@@ -61,8 +61,8 @@ export const clientDenial = Effect.fn("clientDenial")(function* (
 
 /**
  * Reads through `sql` whether a person may currently act through a client, in the Workspace that the grant is bound to: an active
- * account, an active membership, and for a Capsule's client the exact activation of the Capsule. Fails with the database's own
- * failure, which is never treated as an answer.
+ * account, an active membership, and for a Capsule's client the exact activation of the Capsule. A database failure is passed on
+ * unchanged and never treated as an answer.
  */
 export const liveAuthority = Effect.fn("liveAuthority")(function* (
   sql: SqlClient.SqlClient,

@@ -9,7 +9,7 @@ const unverifiable = new ApiError({
   message: "The authority of the token could not be verified just now. Try again."
 })
 
-/** OAuth access tokens as credentials of the API. */
+/** OAuth access tokens as API credentials. */
 export class OAuthAuthority extends Context.Service<
   OAuthAuthority,
   {

@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 
-/** Every OAuth error code of the issuer with the status of a direct response; redirects carry only the code. */
+/** Every OAuth error code the issuer uses, with the status of a direct response; redirects carry only the code. */
 export const oauthErrorStatuses = {
   invalid_request: 400,
   invalid_client: 401,

@@ -19,7 +19,7 @@ export type ApplicationType = "web" | "native"
 
 const isLoopback = (url: URL) => url.protocol === "http:" && loopbackHosts.has(url.hostname)
 
-/** Whether an address is reached without leaving the machine. */
+/** Whether an address can be reached without leaving the machine. */
 export const isLoopbackAddress = (text: string): boolean => {
   const url = URL.parse(text)
   return url !== null && loopbackHosts.has(url.hostname)
@@ -59,7 +59,7 @@ const leavesPortOpen = (registered: string, type: ApplicationType): boolean =>
   type === "native" || (isLocalhost(registered) && loopbackPattern.exec(registered)?.[2] === undefined)
 
 /**
- * Whether the address of a request is registered. Compared character for character, since any normalisation leaves room for
+ * Whether the address in a request is registered. Compared character for character, since any normalisation leaves room for
  * attack. Native apps cannot know the port of their loopback listener beforehand, so only their port may differ (RFC 8252).
  */
 export const isRegisteredRedirect = (

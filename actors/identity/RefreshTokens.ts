@@ -75,12 +75,12 @@ export class RefreshTokens extends Context.Service<
             )
           : draw
 
-      /** A lost response looks like a reuse shortly after the first use, while the successor is unused. */
+      /** A client that lost a response looks like a reuse shortly after the first use, while the successor is unused. */
       const withinGrace = Effect.fnUntraced(function* (row: IssuedToken, token: Redacted.Redacted) {
         if (!graceful || row.used_at === null || row.successor_hash === null) return false
         const until = DateTime.addDuration(DateTime.makeUnsafe(row.used_at), refreshReuseGrace)
         if (DateTime.formatIso(until) < (yield* now)) return false
-        // A random token, created while the grace period was off, cannot be produced again.
+        // A random token that was created while the grace period was off cannot be produced again.
         if (secretHash(yield* successorOf(token)) !== row.successor_hash) return false
         const [successor] = yield* RefreshTokenRow.some(sql, "used_at")`SELECT used_at FROM oidc_refresh_tokens
           WHERE secret_hash = ${row.successor_hash}`

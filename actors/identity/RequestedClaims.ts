@@ -20,7 +20,7 @@ export const personClaims = [
   "groups"
 ] as const satisfies ReadonlyArray<PersonClaim>
 
-/** What the `claims` parameter requested, without anything this issuer does not know. */
+/** What the `claims` parameter requested, without anything unknown to this issuer. */
 export const RequestedClaims = Schema.Struct({
   userinfo: Schema.Array(Schema.Literals(personClaims)),
   idToken: Schema.Array(Schema.Literals(personClaims)),
@@ -65,7 +65,7 @@ export const scopesOfClaims = (claims: RequestedClaims): ReadonlyArray<string> =
   ...new Set([...claims.userinfo, ...claims.idToken].map((name) => claimScopes[name]))
 ]
 
-/** The claims of a token: those of its scopes, and those that were requested by name. */
+/** The claims in a token: those its scopes grant, and those requested by name. */
 export const namedClaims = (
   scopes: ReadonlyArray<string>,
   requested: ReadonlyArray<PersonClaim>

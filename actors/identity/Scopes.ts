@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** The scopes that have a meaning to this issuer. Others exist only where a Capsule or a resource server declares them. */
+/** The scopes that this issuer understands. Others exist only where a Capsule or a resource server declares them. */
 export const standardScopes = [
   "openid",
   "profile",

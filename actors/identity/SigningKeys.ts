@@ -37,7 +37,7 @@ const sealPlace = (kid: string) => ({
 
 const publicMembers = ["kty", "n", "e", "crv", "x", "y"]
 
-/** A JWT that this issuer signed, whatever its age. */
+/** A JWT signed by this issuer, whatever its age. */
 export interface VerifiedJwt {
   readonly type: string | undefined
   readonly claims: unknown
@@ -67,14 +67,14 @@ export class SigningKeys extends Context.Service<
     /** The claims of a JWT that carries this issuer's signature; `undefined` for anything else. Ignores all times. */
     readonly verify: (jwt: string) => Effect.Effect<VerifiedJwt | undefined, SqlError>
     /**
-     * Makes the next keys active and publishes new next ones. Fails with `failed_precondition` while clients may not have seen
-     * the next keys yet. `compromised` does not wait, and takes the old keys out of the key set at once.
+     * Makes the next keys active and publishes new next keys. Fails with `failed_precondition` while clients may not have seen
+     * the next keys yet. `compromised` does not wait, and removes the old keys from the key set at once.
      */
     readonly rotate: (
       context: CommandContext,
       options?: { readonly compromised: boolean }
     ) => Effect.Effect<{ readonly activeKeyIds: ReadonlyArray<string> }, ApiError>
-    /** When the oldest active key began to sign. Waits for the keys like the key set does. */
+    /** When the oldest active key began to sign. Waits for the keys, as the key set does. */
     readonly activeSince: Effect.Effect<string, SqlError>
   }
 >()("svc/identity/SigningKeys") {
@@ -146,7 +146,7 @@ const make = Effect.gen(function* () {
   const next = yield* Effect.forkScoped(Effect.andThen(Fiber.await(active), made("next")))
   const begun = { active, next }
 
-  // A waiter must wait only for the generation: it may hold the transaction that storing the keys would wait for.
+  // A waiter must wait only for the generation: it may be holding the transaction that storing the keys would have to wait for.
   const store = Effect.fn("SigningKeys.store")(function* (status: "active" | "next") {
     const keys = yield* Fiber.join(begun[status])
     yield* Effect.forEach(keys, (key) => insert(key, status), { discard: true }).pipe(transaction(sql))

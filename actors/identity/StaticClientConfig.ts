@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { grantTypes } from "./Client.ts"
 
-/** Another server that accepts access tokens of this issuer, by its resource identifier (RFC 8707). */
+/** Another server that accepts this issuer's access tokens, by its resource identifier (RFC 8707). */
 export const ResourceServer = Schema.Struct({ resource: Schema.String, scopes: Schema.Array(Schema.String) })
 export type ResourceServer = typeof ResourceServer.Type
 
@@ -15,7 +15,7 @@ const minSecretLength = 32
 export const StaticClientConfig = Schema.Struct({
   client_id: Identifier,
   client_name: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(80)),
-  /** Present for a confidential client, absent for a public one. */
+  /** Present for a confidential client; absent for a public client. */
   client_secret: Schema.optionalKey(
     Schema.RedactedFromValue(Schema.String.check(Schema.isMinLength(minSecretLength), Schema.isMaxLength(256)))
   ),

@@ -4,8 +4,8 @@ import type { StaticClientDocument, StaticClientsRefused } from "./StaticClientC
 import { registryOf, type StaticRegistry } from "./StaticRegistry.ts"
 
 /**
- * The clients named in the operator's configuration, and the product's own command line. Read where they take effect, since a
- * reload replaces them.
+ * The clients named in the operator's configuration, and the product's own command line. Read at the point of use, since a reload
+ * replaces them.
  */
 export class StaticClients extends Context.Service<
   StaticClients,

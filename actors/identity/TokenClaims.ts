@@ -6,7 +6,7 @@ import type { PersonClaim } from "./RequestedClaims.ts"
 
 type Claims = Record<string, Schema.Json>
 
-/** What a token may say about a person. `groups` are read only where they are claimed. */
+/** What a token may state about a person. `groups` are read only where they are claimed. */
 export interface PersonFacts {
   readonly person: Person
   readonly groups: ReadonlyArray<string>
@@ -47,7 +47,7 @@ export const svcClaim = ({ capsuleId, workspace }: LiveAuthority): Claims =>
         }
       }
 
-/** What UserInfo says about the person. */
+/** What UserInfo returns about the person. */
 export const userInfoClaims = (
   authority: LiveAuthority,
   names: ReadonlyArray<PersonClaim>,

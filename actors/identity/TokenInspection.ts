@@ -25,7 +25,7 @@ import { OAuthTokenRow } from "./GrantRow.ts"
 
 type Claims = Readonly<Record<string, Schema.Json>>
 
-/** An access token whose grant, client, account, membership and Capsule are all valid now. */
+/** An access token whose grant, client, account, membership and Capsule are all currently valid. */
 export interface GoodToken {
   readonly id: string
   readonly client: Client
@@ -128,7 +128,7 @@ export class TokenInspection extends Context.Service<
         }
       })
 
-      /** Which of a resource token's scopes are valid now; `undefined` when it no longer has authority. */
+      /** Which of a resource token's scopes are currently valid; `undefined` when it no longer has authority. */
       const stillGood = Effect.fnUntraced(function* (
         { client, grant }: { readonly client: Client; readonly grant: Grant },
         resource: string,

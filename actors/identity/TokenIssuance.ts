@@ -34,7 +34,7 @@ export interface IssuanceRequest {
   readonly authority: LiveAuthority
   /** The requested scopes that the client is registered with. */
   readonly scopes: ReadonlyArray<string>
-  /** All scopes that are both granted and requested: permissions at an Interface are not scopes of a client. */
+  /** All scopes that are both granted and requested: permissions on an Interface are not client scopes. */
   readonly asked: ReadonlyArray<string>
   /** Set for a token for another resource server. */
   readonly resource: string | undefined
@@ -48,7 +48,7 @@ const notCovered = refuse("invalid_target", "The grant does not cover this resou
 export const resourceTokenId = (grantId: string, unique: string): string => `${grantId}.${unique}`
 export const grantIdOf = (tokenId: string): string => tokenId.split(".")[0] ?? ""
 
-/** Makes access and ID tokens from a grant whose authority has just been read, in the caller's transaction. */
+/** Creates access and ID tokens from a grant whose authority has just been read, in the caller's transaction. */
 export class TokenIssuance extends Context.Service<
   TokenIssuance,
   {

@@ -80,7 +80,7 @@ export class TokenService extends Context.Service<
         })
       })
 
-      /** Checks the current basis of the grant, and only if it is valid consumes and issues. */
+      /** Checks the grant's current basis, and consumes and issues only if it is valid. */
       const exchange = Effect.fnUntraced(function* (
         request: Exchange
       ): Effect.fn.Return<Settled, SqlError | OAuthError> {
@@ -120,7 +120,7 @@ export class TokenService extends Context.Service<
       const settle = (decision: Effect.Effect<Settled, SqlError | OAuthError>) =>
         Effect.flatMap(failClosed(sql.withTransaction(decision)), Effect.fromResult)
 
-      /** The client as the transaction sees it: it may have been retired or registered again since it authenticated. */
+      /** The client as the transaction sees it: it may have been retired or re-registered since it authenticated. */
       const present = Effect.fnUntraced(function* (client: Client) {
         const found = yield* clients.find(sql, client.id)
         return found._tag === "None" ? undefined : found.value

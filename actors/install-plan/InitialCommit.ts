@@ -188,7 +188,7 @@ export class InitialCommit extends Context.Service<
         const capsuleId = derivedId(CapsuleId, "cap", row.id, "capsule")
         const configId = derivedId(InstallConfigId, "icfg", row.id, "config")
         const importedFrom = adopted?.upload.imported_from ?? undefined
-        // For an imported state, the Run that checked the module takes the place of the plan: no plan is made before the
+        // For an imported state, the Run that checked the module takes the place of the plan: nothing is planned before the
         // confirmation.
         const runId = importedFrom === undefined ? derivedId(RunId, "run", row.id, "plan") : row.check_run_id
         if (runId === null) return yield* Effect.die(new Error(`${row.id} has no check Run`))

@@ -20,7 +20,8 @@ const asked = ({ dependencies = [] }: Asked) =>
   dependencies.map((dependency, index) => ({ at: `dependencies[${index}].`, dependency, index }))
 
 /**
- * A dependency passes Outputs, even secret ones, to unreviewed code: this requires the right to add one to an existing Capsule.
+ * A dependency passes Outputs, even secret ones, to unreviewed code, so this requires the right to add a dependency to an
+ * existing Capsule.
  */
 export const checkMayDepend = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
@@ -35,7 +36,7 @@ export const checkMayDepend = Effect.fnUntraced(function* (
   })
 })
 
-/** What can be checked before the module is known: each producer is visible to the Workspace, and ready. */
+/** What can be checked before the module is known: each producer is visible to the Workspace and is ready. */
 export const checkProducers = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   request: Asked

@@ -21,7 +21,7 @@ export interface InstallFindings {
   readonly snapshot: StagedSnapshot
   readonly report: StagedReport
   readonly staged: boolean
-  /** The report that was reviewed: the preflight's, or the one of this plan's own check Run. */
+  /** The report that was reviewed: the preflight's, or that of this plan's own check Run. */
   readonly reviewedReportId: CompatibilityReportId
 }
 

@@ -98,7 +98,7 @@ export const layer = InstallPlanActor.toLayer(
         return yield* load
       }, transaction(sql)),
 
-      // Takes every due step, so that the service advances without polling.
+      // Takes every step that is due, so that the service advances without polling.
       Advance: Effect.fn("InstallPlan.Advance")(function* () {
         while (yield* steps.step(id)) yield* Effect.void
       })

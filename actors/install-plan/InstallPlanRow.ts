@@ -58,10 +58,10 @@ const decodePlan = storedRecord(InstallPlan)
 /** The maximum number of diagnostics kept. */
 export const maxDiagnostics = 50
 
-/** The fate of the plan, and of the Capsule whose first plan it was. */
+/** What became of the plan, and of the Capsule whose first plan it was. */
 export interface InstallEnd {
   readonly plan: PlanEnd | undefined
-  /** It has never been applied, and may still be planned. */
+  /** The plan has never been applied, and may still be planned. */
   readonly isCapsuleOpen: boolean
 }
 
@@ -74,7 +74,7 @@ const voidEnd = (row: InstallPlanRow, { isCapsuleOpen, plan }: InstallEnd) => {
     : { finding, nextAction: isCapsuleOpen ? ("plan_again" as const) : ("none" as const) }
 }
 
-/** Its Capsule was imported, and no plan was made. */
+/** Its Capsule was imported, and nothing was planned. */
 const isImported = ({ phase, plan_run_id }: InstallPlanRow) => phase === "reviewable" && plan_run_id === null
 
 /** The public projection: bounded references and diagnostics. Records of the initial commit are named once they exist. */
@@ -103,7 +103,7 @@ export const toInstallPlan = (row: InstallPlanRow, became: InstallEnd): InstallP
   })
 }
 
-/** The public projection, with the fate of the plan, read through `sql`. */
+/** The public projection, with what became of the plan, read through `sql`. */
 export const readInstallPlan = Effect.fn("readInstallPlan")(function* (sql: SqlClient.SqlClient, row: InstallPlanRow) {
   const plan = yield* readPlanEnd(sql, row.plan_run_id)
   const open = yield* sql`SELECT 1 AS one FROM capsules WHERE id = ${row.capsule_id ?? ""}

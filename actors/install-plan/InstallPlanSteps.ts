@@ -126,7 +126,7 @@ export class InstallPlanSteps extends Context.Service<
           case "creating_capsule": {
             yield* initialCommit.commit(row, request, context).pipe(
               Effect.catchTag("InstallRefused", ({ diagnostics }) => store.fail(id, diagnostics)),
-              // Runs in a savepoint: anything written before the fault must not remain. If it were repeated, it would fail again.
+              // Runs in a savepoint: nothing written before the fault may remain. A repeated attempt would fail again.
               transaction(sql),
               orOnIntegrityFault(() => store.fail(id, [{ severity: "error", ...integrityFault }]))
             )

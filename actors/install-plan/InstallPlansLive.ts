@@ -15,7 +15,7 @@ export const layer = Layer.effect(
     const sql = yield* ReadSql
 
     return InstallPlans.of({
-      // The id is derived from the key, so that concurrent repetitions end up in one mailbox.
+      // The id is derived from the key, so that concurrent repeats end up in one mailbox.
       create: (context, workspaceId, request, idempotency) => {
         const id = derivedId(InstallPlanId, "ipl", `${workspaceId} ${context.actorKey}`, idempotency.key)
         return answered(client(id).Create({ context, workspaceId, request, idempotency }))

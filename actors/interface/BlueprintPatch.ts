@@ -21,7 +21,7 @@ const asManifest = (proposed: ReadonlyArray<Schema.Json>): Schema.Json => ({
 /**
  * Adds Interface blueprints proposed by a person to a configuration. Nothing already in the configuration is changed: a different
  * blueprint under the same key or name is a conflict, an Output must already be public, and no binding can be requested. The
- * failure is a sentence without values.
+ * failure is a message that contains no values.
  */
 export const patchBlueprints = (
   compiled: CompiledInstall,

@@ -53,7 +53,7 @@ const failed = (code: MaterializationFailed["code"], message: string) =>
   Result.fail(new MaterializationFailed({ code, message }))
 
 /**
- * The inputs of an Interface, filled in with the Outputs of an apply. Every Output must exist, be public according to the state,
+ * The inputs of an Interface, filled in from the Outputs of an apply. Every Output must exist, be public according to the state,
  * and have the declared type.
  */
 export const resolveInputs = (

@@ -63,7 +63,7 @@ const make = Effect.gen(function* () {
     return rows[0]?.subject
   }, Effect.orDie)
 
-  /** One shot: a request that has been carried out once is not repeated, even if it has since been revoked. */
+  /** Carried out only once: a completed request is not repeated, even if it has since been revoked. */
   const bind = Effect.fnUntraced(function* (
     capsule: CapsuleRow,
     interfaceId: InterfaceId,
@@ -141,7 +141,7 @@ const make = Effect.gen(function* () {
     if (intent === undefined || intent.status !== "pending" || intent.attempt !== attempt) return
     const outcome = yield* attempted(intent).pipe(
       Effect.catchTag("MaterializationFailed", Effect.succeed),
-      // Uses a savepoint: a defect's partial work is undone, and the failure is recorded instead of looping.
+      // Uses a savepoint: partial work of a defect is undone, and the failure is recorded instead of being retried forever.
       sql.withTransaction,
       Effect.catchCause((cause) =>
         Effect.as(Effect.logError("An Interface was not materialised", cause), internalError)

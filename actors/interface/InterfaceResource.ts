@@ -15,7 +15,7 @@ const resourceUriOf = (row: Pick<InterfaceRow, "access" | "inputs">): string | u
 }
 
 /**
- * The one resolved Interface of a Workspace that names this address as its protected resource, character for character.
+ * The only resolved Interface of a Workspace that names this address as its protected resource, character for character.
  * `undefined` if there is none or more than one: nothing is guessed, since a binding to one Interface must not open another.
  */
 export const findInterfaceByResource = Effect.fn("findInterfaceByResource")(function* (

@@ -27,7 +27,7 @@ export class InterfaceSettlement extends Context.Service<
   {
     readonly applied: (applied: AppliedCapsule) => Effect.Effect<void>
     readonly destroyed: (capsuleId: CapsuleId) => Effect.Effect<void>
-    /** Hands over again what a previous process left undone. */
+    /** Hands over again what a previous process left unfinished. */
     readonly resume: Effect.Effect<void>
   }
 >()("svc/actors/interface/InterfaceSettlement") {
@@ -38,7 +38,7 @@ export class InterfaceSettlement extends Context.Service<
       const ledger = yield* InterfaceLedger
       const actor = yield* InterfaceActor.client
 
-      /** A later apply supersedes what has not been done yet. */
+      /** A later apply supersedes anything that has not been done yet. */
       const supersede = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
         yield* sql`UPDATE interface_intents SET ${IntentRow.changes(sql, { status: "superseded", updated_at: yield* now })}
           WHERE capsule_id = ${capsuleId} AND status IN ('pending', 'failed')`

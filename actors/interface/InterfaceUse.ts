@@ -8,11 +8,11 @@ import type { CapsuleId, InterfaceId } from "../../schema/records/Ids.ts"
 /** A currently valid binding, with its permissions. */
 export interface StandingBinding {
   readonly permissions: ReadonlyArray<string>
-  /** The Capsule whose declaration requested it; `undefined` if the Interface's own declaration did. */
+  /** The Capsule whose declaration requested the binding; `undefined` if the Interface's own declaration requested it. */
   readonly consumerCapsuleId: CapsuleId | undefined
 }
 
-/** A valid Interface, and what one person may do there through one delivery. */
+/** A valid Interface, and what one person may do with it through one delivery. */
 export interface InterfaceUse {
   readonly row: InterfaceRow
   readonly bindings: ReadonlyArray<StandingBinding>
@@ -21,8 +21,8 @@ export interface InterfaceUse {
 const decodePermissions = Schema.decodeUnknownSync(PermissionsJson)
 
 /**
- * Reads through `sql` how a person may currently use an Interface: the Interface resolved, its Capsule serving, the person an
- * active member, the binding ready. `undefined` if any of these is not the case.
+ * Reads through `sql` how a person may currently use an Interface: the Interface is resolved, its Capsule is serving, the person
+ * is an active member, and the binding is ready. `undefined` if any of these does not hold.
  */
 export const readInterfaceUse = Effect.fn("readInterfaceUse")(function* (
   sql: SqlClient.SqlClient,

@@ -23,7 +23,7 @@ export class Interfaces extends Context.Service<
     ) => Effect.Effect<Page<Interface>, ApiError>
     /** What could not be materialised, without values, newest first. */
     readonly failures: (workspaceId: WorkspaceId, page: PageRequest) => Effect.Effect<Page<Failure>, ApiError>
-    /** Tries again while the failure is exactly the expected one; fails with `guard_conflict` otherwise. */
+    /** Tries again if the failure is still exactly the expected one; fails with `guard_conflict` otherwise. */
     readonly retry: (
       context: CommandContext,
       workspaceId: WorkspaceId,
@@ -31,8 +31,8 @@ export class Interfaces extends Context.Service<
       expected: { readonly attempt: number; readonly code: string }
     ) => Effect.Effect<Failure, ApiError>
     /**
-     * Checked on each use: the current Interface, binding, Capsule and membership. Fails with `permission_denied` if any of them
-     * is not valid. Issuing a token and invoking an Interface both check here first.
+     * Checked on every use: the current Interface, binding, Capsule and membership. Fails with `permission_denied` if any of them
+     * is not valid. Both issuing a token and invoking an Interface go through this check first.
      */
     readonly authorize: (use: {
       readonly subject: string

@@ -13,8 +13,8 @@ import { readInterfaceUse } from "./InterfaceUse.ts"
 import { capsuleInService } from "../../schema/tables/CapsuleTables.ts"
 
 /**
- * A permission as it appears in the JSON array of a binding. No permission contains a quote, so its quoted form is in the text if
- * and only if it is in the array. Compared using REPLACE, since LIKE would ignore letter case.
+ * A permission as it appears in the JSON array of a binding. No permission contains a quote, so its quoted form occurs in the
+ * JSON if and only if it is in the array. Compared using REPLACE, since LIKE would ignore letter case.
  */
 const quoted = (permission: string) => JSON.stringify(permission)
 

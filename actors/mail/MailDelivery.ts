@@ -29,7 +29,7 @@ export class MailDelivery extends Context.Service<
       return MailDelivery.of({ deliverDue })
     })
   )
-  /** The same without the background job, for a host that sends mails itself. */
+  /** Does the same without the background job, for a host that sends mails itself. */
   static readonly layerByHand = Layer.effect(
     MailDelivery,
     Effect.map(
@@ -49,7 +49,7 @@ const make = Effect.gen(function* () {
       WHERE id = ${id} AND ended_at IS NULL`
   })
 
-  /** Counts the attempt before it is made: a crash in between repeats a mail later, not in a loop. */
+  /** Counts the attempt before making it: after a crash in between, a mail is repeated later rather than in a loop. */
   const claim = Effect.fnUntraced(function* ({ attempts, id }: MailRow) {
     const next = DateTime.formatIso(DateTime.addDuration(yield* DateTime.now, retryAfterMillis(attempts + 1)))
     const claimed = yield* sql`UPDATE mails SET ${MailRow.changes(sql, { attempts: attempts + 1, next_at: next })}

@@ -2,12 +2,12 @@ import { Schema } from "effect"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** Mails waiting to be sent, and for a day those that have been sent or given up. */
+/** Mails waiting to be sent, and for one day those that have been sent or given up on. */
 export const MailRow = table("mails", {
   id: Schema.String,
   recipient: Schema.String,
   kind: Schema.Literals(["invitation", "reset_link", "address_link", "notice"]),
-  /** Subject and text, sealed: they contain links. `null` once the mail has been sent or given up. */
+  /** Subject and body, sealed: they contain links. `null` once the mail has been sent or given up on. */
   content: Schema.NullOr(Schema.String),
   attempts: Schema.Int,
   next_at: Timestamp,

@@ -3,7 +3,7 @@ import type { MailLanguage } from "./MailTexts.ts"
 
 /** How the server describes itself in its mails. */
 export interface MailOrigin {
-  /** Base address of links, without a trailing slash. */
+  /** Base address for links, without a trailing slash. */
   readonly baseUrl: string
   /** The server's display name. */
   readonly name: string

@@ -4,7 +4,7 @@ import type { Role } from "../../schema/records/Workspace.ts"
 export const MailLanguage = Schema.Literals(["en", "ja"])
 export type MailLanguage = typeof MailLanguage.Type
 
-/** A change to an account that its owner is notified of. */
+/** A change to an account that is reported to its owner. */
 export const AccountChange = Schema.Literals(["password", "address", "factor", "passkey", "upstream"])
 export type AccountChange = typeof AccountChange.Type
 
@@ -16,7 +16,7 @@ export type MailContent =
       /** Absent for an invitation to the server only. */
       readonly workspace?: string | undefined
       readonly role?: Role | undefined
-      /** Name of the person who invites; absent for the operator. */
+      /** Name of the person who sent the invitation; absent for the operator. */
       readonly inviter?: string | undefined
     }
   | { readonly kind: "reset_link"; readonly link: string; readonly expiresAt: string }
@@ -152,7 +152,7 @@ const ja: Words = {
 
 const wordsOf: Readonly<Record<MailLanguage, Words>> = { en, ja }
 
-/** The text of a mail. Names that people chose are inserted as they are: it is plain text. */
+/** The body of a mail. Names that people chose are inserted unchanged: it is plain text. */
 export const mailText = (language: MailLanguage, server: string, mail: MailContent): MailText => {
   const words = wordsOf[language]
   switch (mail.kind) {

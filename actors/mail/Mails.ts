@@ -9,13 +9,13 @@ import { MailRow } from "./MailRow.ts"
 import { MailSettings } from "./MailSettings.ts"
 import { type MailContent, mailText } from "./MailTexts.ts"
 
-/** Subject and text as they are sealed. */
+/** Subject and body in the form in which they are sealed. */
 export const SealedMail = Schema.fromJsonString(Schema.Struct({ subject: Schema.String, text: Schema.String }))
 
-/** The place of a sealed mail. */
+/** Where a sealed mail is stored. */
 export const mailPlace = (id: string) => ({ table: "mails", column: "content", workspaceId: null, rowId: id }) as const
 
-// A person who may invite must not be able to flood an address; counting each kind separately leaves room for notices.
+// A person who may invite must not be able to flood an address; each kind is counted separately, which leaves room for notices.
 const mostInAnHour = 10
 
 const Recent = rowShape({ mails: Schema.Int })
@@ -24,11 +24,11 @@ const Recent = rowShape({ mails: Schema.Int })
 export class Mails extends Context.Service<
   Mails,
   {
-    /** Base address of links in mails; `undefined` if no mail is sent. */
+    /** Base address for links in mails; `undefined` if no mail is sent. */
     readonly baseUrl: string | undefined
     /**
      * Queues a mail in the caller's transaction. `false` if no mail is sent, or if the address has received too many of this kind
-     * within an hour: whatever the mail is about still happens.
+     * within an hour: the action that the mail is about still takes place.
      */
     readonly queue: (to: string, mail: MailContent) => Effect.Effect<boolean>
   }

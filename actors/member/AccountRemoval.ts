@@ -13,7 +13,7 @@ export class AccountRemoval extends Context.Service<
   AccountRemoval,
   {
     /**
-     * Ends sessions, tokens, grants, memberships and sign-in methods, and erases personal data; the person's actions remain in
+     * Revokes sessions, tokens, grants, memberships and sign-in methods, and erases personal data; the person's actions remain in
      * the operation history. Fails with `not_found`, and with `failed_precondition` for the last owner of a Workspace.
      */
     readonly remove: (context: CommandContext, subject: string) => Effect.Effect<void, ApiError>
@@ -37,7 +37,7 @@ export class AccountRemoval extends Context.Service<
                 `The account is the last owner of ${alone.join(", ")}. Make another member owner there, or archive the Workspace, and repeat the command.`
               )
             }
-            // Also ends sessions and grants.
+            // Also revokes sessions and grants.
             yield* users.setStatus(context, subject, "disabled")
             yield* endMemberships(subject)
             yield* eraseAccount(subject)

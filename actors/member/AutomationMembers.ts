@@ -22,7 +22,7 @@ export interface NewAutomation {
 
 /**
  * Members that never sign in: they have no address, password, passkey or external identity, and act only through personal access
- * tokens. Each belongs only to the Workspace that created it. `Members` changes and removes them.
+ * tokens. Each belongs only to the Workspace that created it. They are changed and removed through `Members`.
  */
 export class AutomationMembers extends Context.Service<
   AutomationMembers,

@@ -24,8 +24,8 @@ export class AutomationTokens extends Context.Service<
   AutomationTokens,
   {
     /**
-     * Fails with `not_found` for anything but an automation of this Workspace, `permission_denied` below admin and for a
-     * suspended automation, `invalid_request` for scopes or times.
+     * Fails with `not_found` for anything but an automation of this Workspace, with `permission_denied` below admin and for a
+     * suspended automation, and with `invalid_request` for invalid scopes or times.
      */
     readonly create: (
       context: CommandContext,

@@ -29,7 +29,7 @@ import { presentMember, unconfirmedMember } from "./PresentMember.ts"
 const Former = rowShape({ status: MemberStatus, left_at: Schema.NullOr(Timestamp), updated_at: Timestamp })
 
 /**
- * Turns an invitation into a membership: in one transaction, with the inviter's rights read again. When two acceptances race, one
+ * Turns an invitation into a membership, in one transaction that reads the inviter's rights again. When two acceptances race, one
  * wins.
  */
 export class InvitationAcceptance extends Context.Service<
@@ -37,8 +37,9 @@ export class InvitationAcceptance extends Context.Service<
   {
     /**
      * Makes the person an active member; if the same person repeats it, nothing changes. Fails with `not_found` unless the
-     * invitation is pending, `permission_denied` when it is for somebody else, `failed_precondition` when the inviter may no
-     * longer grant the role, when the person is already a member, or was removed after the invitation was made.
+     * invitation is pending, with `permission_denied` when it is for somebody else, and with `failed_precondition` when the
+     * inviter may no longer grant the role, or when the person is already a member or was removed after the invitation was
+     * created.
      */
     readonly accept: (
       context: CommandContext,
@@ -53,8 +54,8 @@ export class InvitationAcceptance extends Context.Service<
      */
     readonly forSignUp: (secret: Redacted.Redacted) => Effect.Effect<InvitationRow, ApiError>
     /**
-     * Like the previous one, for a sign-in through the upstream provider, which proved `verifiedEmail`. Fails with `not_found`,
-     * and with `permission_denied` for an invitation to another address or to an existing account.
+     * Does the same for a sign-in through the upstream provider, which proved `verifiedEmail`. Fails with `not_found`, and with
+     * `permission_denied` for an invitation to another address or to an existing account.
      */
     readonly forProvider: (
       invitation: { readonly id: InvitationId; readonly proof: AddressProof | null },
@@ -88,7 +89,9 @@ const make = Effect.gen(function* () {
     return row === undefined ? yield* refusedInvitation() : openedWith(row, hash)
   })
 
-  /** An address is only accepted if it has been verified as the person's: otherwise anybody could claim any address. */
+  /**
+   * An address is accepted only if it has been verified as belonging to the person: otherwise anybody could claim any address.
+   */
   const requireAddressee = Effect.fnUntraced(function* (row: InvitationRow, subject: string) {
     if (isOpen(row)) return
     if (row.proof === "mail" && row.email !== null) yield* users.proveAddress(subject, row.email, "mail")
@@ -120,7 +123,7 @@ const make = Effect.gen(function* () {
     }
   })
 
-  /** Compares and sets, so that only one of two concurrent acceptances continues. */
+  /** Compares and sets, so that only one of two concurrent acceptances goes ahead. */
   const claim = Effect.fnUntraced(function* (row: InvitationRow, subject: string) {
     const at = yield* now
     const [claimed] = yield* Effect.orDie(InvitationRow.rows(sql)`UPDATE invitations

@@ -36,7 +36,7 @@ export const invitationRefusal = (held: Role | undefined, role: Role, open: bool
     : undefined
 }
 
-/** Unknown, used, withdrawn and expired look the same. */
+/** Unknown, used, withdrawn and expired invitations look the same. */
 export const refusedInvitation = () =>
   new ApiError({
     code: "not_found",

@@ -21,16 +21,16 @@ export const InvitationRow = table("invitations", {
   created_at: Timestamp,
   expires_at: Timestamp,
   ended_at: Schema.NullOr(Timestamp),
-  /** Hash of the link that was only sent by mail. */
+  /** Hash of the link that was sent only by mail. */
   mailed_hash: Schema.NullOr(Schema.String)
 })
 export type InvitationRow = RowOf<typeof InvitationRow.columns>
 
-/** What having this link proves about the address: only its owner reads mail sent there. */
+/** What holding this link proves about the address: only its owner reads mail sent there. */
 export const openedWith = (row: InvitationRow, hash: string): InvitationRow =>
   row.mailed_hash === hash ? { ...row, proof: row.proof ?? "mail" } : row
 
-/** The status of an invitation at this time. */
+/** The status of an invitation at the given time. */
 export const invitationStatus = (row: InvitationRow, at: Timestamp): InvitationStatus =>
   row.status === "pending" && row.expires_at <= at ? "expired" : row.status
 

@@ -77,7 +77,7 @@ export class Invitations extends Context.Service<
       scope: InvitationScope,
       request: NewInvitation
     ) => Effect.Effect<IssuedInvitation, ApiError>
-    /** Newest first, ended ones included. */
+    /** Newest first, including ended ones. */
     readonly list: (
       workspaceId: WorkspaceId,
       subject: string,

@@ -44,7 +44,7 @@ export class InvitedSignUp extends Context.Service<
       redemption: Redemption
     ) => Effect.Effect<PublicKeyCredentialCreationOptionsJSON, ApiError>
     /**
-     * Fails as `withPassword` does, and with `invalid_request` if the browser's response does not verify; the link then stays
+     * Fails as `withPassword` does, and with `invalid_request` if the browser's response fails verification; the link then stays
      * valid.
      */
     readonly withPasskey: (redemption: PasskeyRedemption) => Effect.Effect<SignedUp, ApiError>
@@ -63,7 +63,7 @@ export class InvitedSignUp extends Context.Service<
 
       const goodLink = (secret: Redacted.Redacted) => acceptance.forSignUp(secret)
 
-      /** The invitation's address, whatever the request says: it was verified as the person's. */
+      /** The invitation's address, whatever the request says: it has been verified as belonging to the person. */
       const addressOf = (row: InvitationRow, { email }: Redemption) => {
         if (row.email !== null) return Effect.succeed(row.email)
         return email === undefined

@@ -43,12 +43,12 @@ export interface HandOver {
 
 /**
  * Who belongs to a Workspace. The actor's role is read again in the transaction of the change, so that a request from somebody
- * who has been removed in the meantime changes nothing. Nobody is made a member here: people accept an invitation.
+ * who has been removed in the meantime changes nothing. Nobody becomes a member here: people accept an invitation.
  */
 export class Members extends Context.Service<
   Members,
   {
-    /** Members, and who is invited by address or subject, oldest first. */
+    /** Members, and people invited by address or subject, oldest first. */
     readonly list: (
       workspaceId: WorkspaceId,
       subject: string,
@@ -288,7 +288,7 @@ const make = Effect.gen(function* () {
         )`SELECT expires_at FROM invitations WHERE workspace_id = ${workspaceId} AND status = 'pending'`
       )
       const present = yield* presentUntil(pending.map((one) => one.expires_at))
-      // Somebody who is invited again is shown once, as invited.
+      // Somebody who is invited again is shown once, as an invitee.
       const rows = yield* SqlSchema.findAll({
         Request: Schema.Void,
         Result: MemberRow,

@@ -15,7 +15,7 @@ export const presentMember = () => failedPrecondition("The person is a member of
 
 const Present = rowShape({ status: MemberStatus })
 
-/** Refuses to invite a member who is shown as active. Uses one read, whether or not there is an account. */
+/** Refuses to invite somebody who is shown as an active member. Uses one read, whether or not there is an account. */
 export const refuseMember = Effect.fn("refuseMember")(function* (
   workspaceId: WorkspaceId,
   person: { readonly email: string | null; readonly subject: string | null }

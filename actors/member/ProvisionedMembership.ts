@@ -4,7 +4,7 @@ import { Timestamp } from "../../schema/records/Primitives.ts"
 import { Role } from "../../schema/records/Workspace.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** Memberships that follow the rules of the upstream sign-in. Memberships granted by people have no row here. */
+/** Memberships that follow the upstream sign-in rules. Memberships granted by people have no row here. */
 export const ProvisionedMembership = table("provisioned_memberships", {
   workspace_id: WorkspaceId,
   subject: Subject,

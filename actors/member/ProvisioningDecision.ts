@@ -18,7 +18,7 @@ export interface HeldMembership {
   readonly member?:
     | { readonly role: Role; readonly status: MemberStatus; readonly left: boolean; readonly lastOwner: boolean }
     | undefined
-  /** The role that rules gave at the previous sign-in, `null` when they ended the membership; absent when they gave none. */
+  /** The role that rules gave at the previous sign-in; `null` if they ended the membership, absent if they gave none. */
   readonly mapped?: Role | null | undefined
 }
 
@@ -28,7 +28,7 @@ export type ProvisioningChange = { readonly workspaceId: WorkspaceId } & (
   | { readonly kind: "end" }
   /** The membership has been changed by hand: the rules no longer apply to it. */
   | { readonly kind: "release" }
-  /** The rules would lower or end it, and a Workspace keeps an owner. */
+  /** The rules would lower or end it, but a Workspace must keep an owner. */
   | { readonly kind: "keep_last_owner" }
 )
 

@@ -16,7 +16,7 @@ export const ProvisioningRule = Schema.Struct({
   emailDomains: Schema.optionalKey(Schema.NonEmptyArray(EmailDomain)),
   /** Groups at the provider, any of which is enough. */
   groups: Schema.optionalKey(Schema.NonEmptyArray(Schema.NonEmptyString.check(Schema.isMaxLength(256)))),
-  /** Anybody whom the provider signs in; only for a provider that serves a single organisation. */
+  /** Anybody who signs in through the provider; only for a provider that serves a single organisation. */
   everybody: Schema.optionalKey(Schema.Literal(true)),
   /** Roles in Workspaces; empty for an account only. */
   workspaces: Schema.optionalKey(
@@ -31,8 +31,8 @@ export const SignInRules = Schema.Struct({
 export type SignInRules = typeof SignInRules.Type
 
 /**
- * How an identity at the upstream provider is recognised: by addresses that it verified, or as a member of its single
- * tenant.
+ * How an identity at the upstream provider is recognised: by addresses that the provider has verified, or as a member of its
+ * single tenant.
  */
 export const UpstreamTrust = Schema.Literals(["email_verified", "single_tenant"])
 export type UpstreamTrust = typeof UpstreamTrust.Type
@@ -52,7 +52,7 @@ export const ruleFaults = (
     return faults
   })
 
-/** Why these rules do not fit the way in which identities are recognised; `undefined` when they do. */
+/** Why these rules do not fit the way identities are recognised; `undefined` when they do. */
 export const rulesContradiction = (
   rules: ReadonlyArray<ProvisioningRule>,
   trust: UpstreamTrust
@@ -66,7 +66,7 @@ export const rulesContradiction = (
 }
 
 /**
- * The rules in force; `undefined` if there are none, in which case nobody is provisioned. Read where they take effect, since a
+ * The rules in force; `undefined` if there are none, in which case nobody is provisioned. Read at the point of use, since a
  * reload changes them.
  */
 export const ProvisioningRules = Context.Reference<{ readonly rules: ReadonlyArray<ProvisioningRule> | undefined }>(

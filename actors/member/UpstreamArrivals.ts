@@ -17,7 +17,7 @@ import { isAdmitted, provision } from "./Provisioning.ts"
 import type { ProvenClaims } from "./ProvisioningDecision.ts"
 import { ProvisioningRules, type UpstreamTrust } from "./ProvisioningRules.ts"
 
-/** An invitation, and what having its link proves about its address. */
+/** An invitation, and what holding its link proves about its address. */
 export interface OpenedInvitation {
   readonly id: InvitationId
   readonly proof: AddressProof | null
@@ -30,7 +30,7 @@ export interface UpstreamArrival {
   /** The invitation that somebody without an account accepts by signing in. */
   readonly invitation?: OpenedInvitation | undefined
   readonly userAgent?: string | undefined
-  /** The browser's previous session; it is ended. */
+  /** The browser's previous session, which is revoked. */
   readonly replaces?: Redacted.Redacted | undefined
   readonly requestId?: string | undefined
 }
@@ -55,8 +55,8 @@ const byInvitation = <A, R>(attempt: Effect.Effect<A, ApiError, R>) =>
   })
 
 /**
- * People who come back from the upstream provider. Whom an identity belongs to, what rules and invitations add, and the session
- * are decided in one transaction.
+ * People returning from the upstream provider. Who an identity belongs to, what rules and invitations add, and the session are
+ * all decided in one transaction.
  */
 export class UpstreamArrivals extends Context.Service<
   UpstreamArrivals,
@@ -140,7 +140,7 @@ const make = Effect.gen(function* () {
       const known = yield* identities.resolve(identity, { linkSubject, requestId })
       const joined = Option.isNone(known) && invitation !== undefined
       const newcomer = Effect.gen(function* () {
-        // The first account operates the installation, and is created with the operator's link.
+        // The first account operates the installation and is created through the operator's link.
         if (!(yield* users.exist)) return yield* refusedFor("not_set_up")
         if (invitation !== undefined) return yield* join(identity, invitation, requestId)
         return rules !== undefined && isAdmitted(rules, claims)

@@ -5,7 +5,7 @@ import { CredentialWaitJson } from "../authority/CredentialWait.ts"
 import { StaleReasonsJson } from "../authority/CapsuleRow.ts"
 import { type OpenUpdate, mostCapsules, type PlanRow, type SnapshotCommit, type StandingRow } from "./NeedRows.ts"
 
-/** An entry before its Run and its commit have been read: they are only needed for the entries on a page. */
+/** An entry before its Run and commit have been read: these are only needed for the entries on a page. */
 export interface OpenNeed extends Omit<Need, "run" | "commit"> {
   readonly runId?: RunId
   /** The newer commit that is waiting. */
@@ -58,7 +58,7 @@ const newestByCapsule = (plans: ReadonlyArray<PlanRow>): ReadonlyMap<CapsuleId, 
   return found
 }
 
-/** The snapshot of the newer commit for which a Capsule is stale. */
+/** The snapshot of the newer commit that makes a Capsule stale. */
 export const newerSnapshot = (row: Pick<StandingRow, "status" | "stale_reasons">): SourceSnapshotId | undefined =>
   row.status === "stale"
     ? StaleReasonsJson.read(row.stale_reasons).find(({ kind }) => kind === "commit")?.sourceSnapshotId
@@ -98,7 +98,7 @@ const reasonsOf = (
   const reasons: Array<Reason> = []
   const wait = row.credential_wait === null ? undefined : CredentialWaitJson.read(row.credential_wait)
   const failure = failureOf(row)
-  // Without a credential the Run had to fail.
+  // Without a credential, the Run was bound to fail.
   if (failure !== undefined && (wait === undefined || wait.runId !== failure.runId)) reasons.push(failure)
   if (facts.waiting !== undefined) {
     reasons.push({ kind: "waiting_approval", since: facts.waiting.at, runId: facts.waiting.id })
@@ -115,7 +115,7 @@ const reasonsOf = (
     const run = row.drift_run_id === null ? {} : { runId: row.drift_run_id }
     reasons.push({ kind: "drifted", since: row.drift_checked_at ?? row.updated_at, ...run })
   }
-  // It already has a plan, or an update will make one.
+  // It already has a plan, or an update will create one.
   const isPlanned = facts.waiting !== undefined || facts.approved !== undefined || facts.isUpdating
   if (row.status === "stale" && !isPlanned) {
     const { newer } = facts
@@ -141,7 +141,7 @@ const counted = (
   return row.drift_status === "none" ? "healthy" : "unchecked"
 }
 
-/** Capsules waiting for the same commit of a Source are one entry: they are planned together. */
+/** Capsules waiting for the same commit of a Source share one entry, since they are planned together. */
 const withSharedCommits = (entries: ReadonlyArray<OpenNeed>): ReadonlyArray<OpenNeed> => {
   const byCommit = new Map<string, Array<OpenNeed>>()
   const others: Array<OpenNeed> = []
@@ -163,8 +163,8 @@ const withSharedCommits = (entries: ReadonlyArray<OpenNeed>): ReadonlyArray<Open
 }
 
 /**
- * One entry for each Capsule that needs a person, named by its worst reason, and one for each open update; and the health of
- * all Capsules of the Workspace.
+ * One entry for each Capsule that needs a person, labelled with its worst reason, and one for each open update, plus the health
+ * of all Capsules in the Workspace.
  */
 export const capsuleNeeds = (records: Records) => {
   const isComplete = records.capsules.length <= mostCapsules
@@ -203,7 +203,7 @@ export const capsuleNeeds = (records: Records) => {
       ...(held_reason === null ? {} : { reason: held_reason })
     }
   })
-  // Plans of the Workspace that belong to none of its Capsules.
+  // Plans in the Workspace that belong to none of its Capsules.
   const unowned = records.waiting.flatMap(
     ({ at, capsule_id, id }): ReadonlyArray<OpenNeed> =>
       capsule_id !== null && byId.has(capsule_id)

@@ -120,7 +120,7 @@ const ShownRunRow = rowShape({
 })
 export type ShownRunRow = RowOf<typeof ShownRunRow.columns>
 
-/** What entries show of their Runs; the rest of the evidence is not read. */
+/** The Run fields that entries show; the rest of the evidence is not read. */
 export const shownRuns = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, ids: ReadonlyArray<RunId>) {
   const rows =
     ids.length === 0

@@ -171,7 +171,7 @@ const make = Effect.gen(function* () {
     return toShare(row)
   }, transaction(sql))
 
-  /** An offered Output may have become private since, or its Capsule may have ended: such an offer provides nothing. */
+  /** An offered Output may have become private since, or its Capsule may have ended: in that case the offer provides nothing. */
   const stillOffered = Effect.fnUntraced(function* (row: OutputShareRow) {
     const producer = yield* capsules.find(row.producer_capsule_id)
     if (producer === undefined || isEnded(producer.status)) {

@@ -3,7 +3,7 @@ import { Base64Url } from "effect/encoding"
 import { invalidRequest, type ApiError } from "../../schema/errors/ApiError.ts"
 import { Vault } from "../vault/Vault.ts"
 
-/** The list that a cursor belongs to. The cursor is refused on any other list. */
+/** The list that a cursor belongs to. Any other list refuses the cursor. */
 export interface CursorBinding {
   /** Name of the list, e.g. `workspaces.list`. */
   readonly route: string
@@ -21,13 +21,13 @@ const signedText = (binding: CursorBinding, payload: string) =>
   JSON.stringify([binding.route, binding.subject, ...(binding.filter ?? []).map((part) => part ?? null), payload])
 
 /**
- * Opaque cursors: where the previous page ended, authenticated, so that a client can neither make one nor use it on another
- * list. The anchor itself is readable and therefore holds nothing that the page did not show.
+ * Opaque cursors: they record where the previous page ended and are authenticated, so that a client can neither forge one nor use
+ * it on another list. The anchor itself is readable and therefore contains nothing that the page did not show.
  */
 export class Cursors extends Context.Service<
   Cursors,
   {
-    /** Makes the cursor for a page that ended at `anchor`: the sort values of its last row. */
+    /** Creates the cursor for a page that ended at `anchor`: the sort values of its last row. */
     readonly encode: (binding: CursorBinding, anchor: ReadonlyArray<string>) => Effect.Effect<string>
     /** The anchor of a cursor for exactly this list with `parts` values; fails with `invalid_request` for anything else. */
     readonly decode: (

@@ -27,7 +27,7 @@ const isNear = (server: Release, agent: Release): boolean =>
 
 /**
  * Why an agent's release is not given new Runs, and what to do about it. `speaks`: it may still have a session, so that its
- * current Runs end normally.
+ * current Runs can finish normally.
  */
 export interface VersionProblem {
   readonly speaks: boolean

@@ -15,7 +15,7 @@ export class Agents extends Context.Service<
   Agents,
   {
     readonly list: (pool?: string) => Effect.Effect<ReadonlyArray<Agent>>
-    /** Ends its sessions at once. It keeps the Runs it is executing until their leases end. */
+    /** Revokes its sessions at once. It keeps the Runs it is executing until their leases expire. */
     readonly revoke: (id: string) => Effect.Effect<void, ApiError>
     readonly drain: (id: string, drains: boolean) => Effect.Effect<void, ApiError>
   }

@@ -2,11 +2,11 @@ import { Context, Effect, Layer } from "effect"
 import { monotonicNow, seconds } from "../MonotonicNow.ts"
 import type { AgentId, RunId } from "../../schema/records/Ids.ts"
 
-/** How long a Run is not offered again to an agent that declined it. */
+/** How long a Run is withheld from an agent that declined it. */
 const notOfferedFor = seconds(60)
 /**
- * How long nothing is stopped to make room for the Run on that agent. Longer than above, or an agent that always declines would
- * end a drift check before each offer.
+ * How long nothing is stopped to make room for the Run on that agent. Longer than the above; otherwise an agent that always
+ * declines would cause a drift check to be stopped before each offer.
  */
 const noRoomFor = seconds(600)
 
@@ -17,7 +17,7 @@ export class DeclinedRuns extends Context.Service<
     readonly declined: (agentId: AgentId, runId: RunId) => Effect.Effect<void>
     readonly accepted: (agentId: AgentId, runId: RunId) => Effect.Effect<void>
     readonly mayBeOffered: (agentId: AgentId, runId: RunId) => Effect.Effect<boolean>
-    /** Whether a place at the agent would help the Run. */
+    /** Whether a free place on the agent would help the Run. */
     readonly isWorthRoom: (agentId: AgentId, runId: RunId) => Effect.Effect<boolean>
   }
 >()("svc/actors/pool/DeclinedRuns") {

@@ -6,7 +6,7 @@ import { monotonicNow, seconds } from "../MonotonicNow.ts"
 
 /**
  * How long an agent may execute an apply without hearing from the server. By the agent's clock, its tool is dead before its lease
- * ends; the server waits a minute longer, plus one percent for clocks that run at different rates.
+ * expires; the server waits a minute longer, plus one percent for clocks that run at different rates.
  */
 export const applySeconds = (leaseSeconds: number): number => leaseSeconds * 1.01 + 60
 

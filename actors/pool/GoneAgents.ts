@@ -16,7 +16,7 @@ import { AgentRow } from "./PoolRows.ts"
 const mostAtOnce = 200
 
 /**
- * How often to look for them. By the first check the service has been running for this long, so it has heard from every live
+ * How often to look for them. By the first check, the service has been running for this long, so it has heard from every live
  * agent again.
  */
 const lookEvery = seconds(3600)

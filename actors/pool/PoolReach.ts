@@ -55,9 +55,7 @@ export class PoolReach extends Context.Service<
   PoolReach,
   {
     readonly obstacle: (run: WaitingRun) => Effect.Effect<PoolObstacle | undefined>
-    /**
-     * The connected agents that could execute the Run and have not recently declined it, whether or not they have a free place.
-     */
+    /** The connected agents that could execute the Run and have not recently declined it, regardless of free places. */
     readonly takers: (run: Pick<WaitingRun, "id" | "pool">) => Effect.Effect<ReadonlyArray<AgentPlaces>>
     /** The total number of places in a pool while its last free one is kept for people's requests. */
     readonly keptPlaces: (pool: string) => Effect.Effect<number | undefined>

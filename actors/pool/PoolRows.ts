@@ -71,7 +71,7 @@ export const BusyAgentRow = rowShape({ ...AgentRow.columns, runs: Schema.Int })
 export type BusyAgentRow = RowOf<typeof BusyAgentRow.columns>
 export const runsOfAgent = "(SELECT COUNT(*) FROM runs r WHERE r.status = 'running' AND r.owner = a.id) AS runs"
 
-/** Keyed, so that somebody who has only the database cannot try out values. */
+/** Keyed, so that somebody who has only the database cannot test guessed values. */
 export const ProvidedMarksJson = jsonText(Schema.Array(ProvidedMark))
 
 export const ProvidedMarkRow = table("agent_provided_marks", { agent_id: AgentId, ...ProvidedMark.fields })

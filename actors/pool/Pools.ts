@@ -44,8 +44,8 @@ export class Pools extends Context.Service<
     readonly assign: (name: string, workspace: string) => Effect.Effect<WorkspaceId, ApiError>
     readonly unassign: (name: string, workspace: string) => Effect.Effect<WorkspaceId, ApiError>
     /**
-     * Lets Connections of a Workspace use what the pool's agents have under this name: any module of the Workspace can
-     * then read it.
+     * Lets Connections of a Workspace use what the pool's agents provide under this name: any module of the Workspace can then
+     * read it.
      */
     readonly provide: (name: string, provided: string, workspace: string) => Effect.Effect<WorkspaceId, ApiError>
     /** Withdraws the permission: from then on, Runs whose Connection uses it are refused. */

@@ -33,11 +33,11 @@ export class ProvidedMarks extends Context.Service<
   ProvidedMarks,
   {
     readonly keyed: (said: ReadonlyArray<ProvidedMark>) => Effect.Effect<ReadonlyArray<ProvidedMark>>
-    /** Stores all marks that the agent has now, keyed; in the caller's transaction. Returns whether anything changed. */
+    /** Stores all of the agent's current marks, keyed; in the caller's transaction. Returns whether anything changed. */
     readonly told: (agentId: AgentId, marks: ReadonlyArray<ProvidedMark>) => Effect.Effect<boolean>
     /**
-     * Stores what a plan of the agent was made with, which may be newer than the agent's last report; ignored if the agent has
-     * reported since it took the plan.
+     * Stores the marks of the credentials that the agent used for a plan, which may be newer than its last report; ignored if the
+     * agent has reported since it took the plan.
      */
     readonly used: (
       agentId: AgentId,
@@ -45,8 +45,8 @@ export class ProvidedMarks extends Context.Service<
       bindings: ReadonlyArray<{ readonly name: string; readonly mark?: string | undefined }>
     ) => Effect.Effect<void>
     /**
-     * Voids every unapplied plan whose credentials no agent of its pool has any more, except where an agent may still come back
-     * with them.
+     * Voids every unapplied plan whose credentials are no longer held by any agent of its pool, except where an agent may still
+     * come back with them.
      */
     readonly voidReplaced: Effect.Effect<void>
   }

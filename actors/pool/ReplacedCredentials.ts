@@ -2,8 +2,8 @@ import type { ProvidedMark } from "../../schema/agent/ProvidedMark.ts"
 import type { ProvidedName } from "../../schema/agent/ProvidedName.ts"
 
 /**
- * What an agent last reported about its own credentials. A name without a mark comes from an agent from an earlier release, which
- * does not report which values it has.
+ * What an agent last reported about its own credentials. A name without a mark was reported by an agent from an earlier release,
+ * which does not identify its values.
  */
 export interface AgentCredentials {
   readonly agentId: string
@@ -23,15 +23,15 @@ const mayHave = (agent: AgentCredentials, { mark, name }: ProvidedMark): boolean
 }
 
 /**
- * Whether a plan may wait for what the agent has under the name. It may not if the agent may never come back and another one
+ * Whether a plan may wait for the agent's credential of that name. It may not if the agent may never come back and another one
  * reports its credentials.
  */
 const counts = (agent: AgentCredentials, { name }: ProvidedMark, agents: ReadonlyArray<AgentCredentials>): boolean =>
   agent.isSilent !== true || !agents.some((other) => other.isSilent !== true && markOf(other, name) !== undefined)
 
 /**
- * Which of a plan's credentials have been replaced: an agent of the pool has different ones under the name, and no agent may
- * still have these. A name that no agent has at the moment proves nothing.
+ * Which of a plan's credentials have been replaced: an agent of the pool has different ones under the name, and no agent can
+ * still have the originals. A name that no agent currently has proves nothing.
  */
 export const replacedOf = (
   planned: ReadonlyArray<ProvidedMark>,

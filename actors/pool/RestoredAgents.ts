@@ -28,7 +28,7 @@ export const restoredAgents = Effect.map(
         a.last_contact_at AS "changedAt"
       FROM restore_review r JOIN agents a ON a.id = r.record_id AND a.revoked_at IS NOT NULL
       WHERE r.decision IS NULL ORDER BY a.pool, a.name, a.id`),
-    // It was silent only because nothing it sent was accepted, so it counts as heard from just now.
+    // It was silent only because nothing it sent was accepted, so it is treated as just heard from.
     confirm: Effect.fnUntraced(function* (id) {
       yield* sql`UPDATE agents SET ${AgentRow.changes(sql, { revoked_at: null, last_contact_at: yield* now })} WHERE id = ${id}`
     }, Effect.orDie),
@@ -43,7 +43,7 @@ export const isAgentHeld = Effect.fnUntraced(function* (sql: SqlClient.SqlClient
   return found.length > 0
 }, Effect.orDie)
 
-/** Ends every enrolment token, in the caller's transaction: one that was used up after the backup would be valid again. */
+/** Revokes every enrolment token, in the caller's transaction: one that was used up after the backup would be valid again. */
 export const endEnrolmentTokens = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const ended = yield* sql`UPDATE agent_enrolment_tokens SET revoked_at = ${yield* now}

@@ -31,7 +31,7 @@ const provisionOf = (id: string) => {
 }
 
 /**
- * Rows without a status of their own are suspended by deleting them: the review keeps the key and the time it was written, and a
+ * Rows without their own status are suspended by deleting them: the review keeps the key and the time it was written, and a
  * confirmation writes the row again.
  */
 const waiting = Effect.fnUntraced(function* (

@@ -18,8 +18,8 @@ const AssignedPool = rowShape({ ...PoolRow.columns, assigned_at: Timestamp, queu
 const provided = (names: ReadonlyArray<string>) => (names.length === 0 ? {} : { provided: names })
 
 /**
- * Pools and agents as seen by a Workspace that may use them: nothing about other Workspaces except that places are
- * taken. A revoked agent is not listed; the Run that it may still hold names it.
+ * Pools and agents as seen by a Workspace that may use them: nothing about other Workspaces except that places are occupied. A
+ * revoked agent is not listed; the Run that it may still hold names it.
  */
 export class WorkspacePools extends Context.Service<
   WorkspacePools,
@@ -100,7 +100,7 @@ export class WorkspacePools extends Context.Service<
         const shown = rows.slice(0, page.limit)
         const given = yield* provisionsOf(workspaceId)
         const all = yield* Effect.forEach(shown, shownAgent(presence, release))
-        // This Workspace must not learn what an agent has for others.
+        // This Workspace must not learn what an agent provides to others.
         const items = all.map((agent) => ({
           ...agent,
           provided: agent.provided.filter((name) => given.some((one) => one.pool === agent.pool && one.name === name))

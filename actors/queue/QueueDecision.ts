@@ -1,13 +1,13 @@
 import type { MissingOfAgents, QueueReason } from "../../schema/records/QueuePlace.ts"
 import type { RunId, WorkspaceId } from "../../schema/records/Ids.ts"
 
-/** The places of one pool: the total, and how many one Workspace may hold. */
+/** The places in one pool: the total, and how many one Workspace may hold. */
 export interface PoolLimits {
   readonly places: number
   readonly perWorkspace: number
 }
 
-/** The places of the control plane. The agents of a pool count their own places, and ask only when one is free. */
+/** The control plane's places. The agents of a pool count their own places, and ask only when a place is free. */
 export interface QueueLimits {
   readonly runs: PoolLimits
   readonly builds: PoolLimits
@@ -31,9 +31,9 @@ interface Standing {
 
 export interface RunningRun extends Standing {
   readonly startedAt: string
-  /** The agent that is executing it, in a pool of agents. */
+  /** The agent that is executing the Run, in a pool of agents. */
   readonly owner?: string | undefined
-  /** For scheduled drift checks: whether it has already been asked to stop. */
+  /** For scheduled drift checks: whether the Run has already been asked to stop. */
   readonly scheduledCheck?: { readonly isStopping: boolean } | undefined
 }
 
@@ -59,7 +59,7 @@ export interface Place {
   readonly reason: QueueReason
   readonly heldByRunId?: RunId
   readonly limit?: number
-  /** How agents affect it, as a sentence. */
+  /** How agents affect the position, as a sentence. */
   readonly sentence?: string
   /** With `no_agent`. */
   readonly missing?: ReadonlyArray<MissingOfAgents>
@@ -131,7 +131,7 @@ const obstacleOf = (run: QueuedRun, { limits, running }: QueueState): Omit<Place
   return undefined
 }
 
-/** Where a person's Run waits although its Capsule does not block it. */
+/** Where a person's Run is waiting although its Capsule does not block it. */
 export interface AskedRun {
   readonly workspaceId: WorkspaceId
   readonly pool: string
@@ -180,13 +180,13 @@ const capsulePlaces = ({ queued, running }: QueueState): ReadonlyMap<string, Pla
 }
 
 /**
- * Which Run starts next, and the position of every other one. At most one Run in a Capsule's queue is active, in order of
+ * Which Run starts next, and the position of every other Run. At most one Run in a Capsule's queue is active, in order of
  * arrival. Within a pool, Workspaces take turns, and within a Workspace, the people who made the requests: the one whose last Run
- * started longest ago goes first. So while a Workspace's Run is waiting, no other Workspace starts more than one before it, and a
- * Run without a place blocks nobody. Drift checks come after people's requests.
+ * started longest ago goes first. So while a Workspace's Run is waiting, no other Workspace starts more than one Run before it,
+ * and a Run that cannot get a place blocks nobody. Drift checks come after people's requests.
  *
- * `queued` need not be the whole queue: the first claimable Run of each person in each Workspace that may be next gives the same
- * `next`, and the Runs of one Workspace give the same places for them.
+ * `queued` need not be the whole queue: the first claimable Run of each person in each Workspace that may be next yields the same
+ * `next`, and the Runs of one Workspace yield the same positions for them.
  */
 export const decide = (state: QueueState): Decision => {
   const busy = capsulePlaces(state)

@@ -34,11 +34,11 @@ const standing = (run: ListedRun): QueuedRun => ({
 export class RunQueue extends Context.Service<
   RunQueue,
   {
-    /** Something may have become runnable. */
+    /** Signals that something may have become runnable. */
     readonly wake: Effect.Effect<void>
     /** Waits for the next wake-up. */
     readonly woken: Effect.Effect<void>
-    /** The same for one of many waiters: each wake-up from now on is a message. */
+    /** Does the same for one of many waiters: each wake-up from now on is a message. */
     readonly listen: Effect.Effect<Queue.Dequeue<void>, never, Scope.Scope>
     /** Takes the next runnable Run: it is `running` and owned by `owner` when this returns. */
     readonly claim: (owner: string) => Effect.Effect<RunRow | undefined>
@@ -53,7 +53,7 @@ export class RunQueue extends Context.Service<
     ) => Effect.Effect<RunRow | undefined>
     /** The position of a queued Run; `none` for any other. */
     readonly place: (run: ListedRun) => Effect.Effect<WordedPlace | undefined>
-    /** The same for a page of Runs, with one queue read per Workspace. */
+    /** Does the same for a page of Runs, with one queue read per Workspace. */
     readonly places: (runs: ReadonlyArray<ListedRun>) => Effect.Effect<ReadonlyMap<string, WordedPlace>>
   }
 >()("svc/actors/queue/RunQueue") {
@@ -75,7 +75,9 @@ export class RunQueue extends Context.Service<
         builds: { places: settings.buildConcurrency, perWorkspace: settings.workspaceBuildConcurrency }
       }
 
-      /** Makes room in pools, where only an agent knows how many places it has, and not every agent can execute every Run. */
+      /**
+       * Makes room in pools where only an agent knows how many places it has, and where not every agent can execute every Run.
+       */
       const makeRoomAtAgents = Effect.fnUntraced(function* (running: ReadonlyArray<RunningRun>) {
         let checks = running.flatMap(({ id, owner, pool, scheduledCheck, startedAt }) =>
           scheduledCheck === undefined || owner === undefined || !isOfAgents(pool)
@@ -113,7 +115,7 @@ export class RunQueue extends Context.Service<
         return claimed
       }, transaction(sql))
 
-      /** Agents are considered last: a Run that is waiting for its Capsule is not waiting for an agent yet. */
+      /** Agents are considered last: a Run that is waiting for its Capsule is not yet waiting for an agent. */
       const reached = Effect.fnUntraced(function* (place: Place, run: ListedRun): Effect.fn.Return<Place> {
         const obstacle = place.reason === "turn" ? yield* reach.obstacle(run) : undefined
         return obstacle === undefined ? place : { ...place, ...obstacle }
@@ -150,7 +152,7 @@ export class RunQueue extends Context.Service<
           const asked = queued.filter((run) => run.workspace_id === workspaceId)
           const window = yield* rows.queuedOf(workspaceId, settings.workspaceQueue)
           const seen = new Set(window.map(({ id }) => id))
-          // The queue may exceed its limit if the limit has been lowered: the rest comes after what was read.
+          // The queue may be over its limit if the limit has been lowered: the rest comes after what has been read.
           const beyond = asked.filter(({ id }) => !seen.has(id)).map(standing)
           const decided = decide({ limits, running, queued: [...window, ...beyond] })
           for (const run of asked) {

@@ -26,7 +26,7 @@ const allKinds = Effect.all([
   restoredProvisions
 ])
 
-/** Everything that is waiting for an operator, in a useful order of review. */
+/** Everything pending an operator's review, in a useful order. */
 export const pendingReview = Effect.flatMap(allKinds, (kinds) =>
   Effect.map(
     Effect.forEach(kinds, ({ pending }) => pending),
@@ -34,7 +34,7 @@ export const pendingReview = Effect.flatMap(allKinds, (kinds) =>
   )
 )
 
-/** Whether anything is waiting; nearly free if nothing was ever restored. Read through `sql`. */
+/** Whether anything is pending; nearly free if nothing was ever restored. Read through `sql`. */
 export const awaitsReview = (sql: SqlClient.SqlClient) =>
   Effect.map(
     sql`SELECT 1 AS one FROM restore_review r WHERE r.decision IS NULL AND (

@@ -18,8 +18,8 @@ const receipt = need("receipt", exists("idempotency_receipts i", "i.result_id = 
 const movingRun = (column: string) => exists("runs o", `o.${column} = r.id AND ${isMoving("o.")}`)
 
 /**
- * No later Run of its Capsule or Source has the same type and outcome: it explains the current situation, and what is
- * safe now. A destroyed Capsule needs no explanation; otherwise each would keep some Runs forever.
+ * No later Run of its Capsule or Source has the same type and outcome: this one explains the current situation, and what is safe
+ * now. A destroyed Capsule needs no explanation; otherwise every destroyed Capsule would keep some Runs forever.
  */
 const isNewestRun = `CASE
   WHEN r.capsule_id IS NOT NULL THEN EXISTS (SELECT 1 FROM capsules c WHERE c.id = r.capsule_id AND ${capsuleWithEvidence("c.")})
@@ -80,7 +80,7 @@ export const runNeeds: ReadonlyArray<Need> = [
   need("open", exists("run_results o", "o.run_id = r.id")),
   need("open", exists("run_checkpoints o", "o.run_id = r.id")),
   need("open", exists("agent_runs o", "o.run_id = r.id AND o.ended_at IS NULL")),
-  // Its agent can hand in the state only while the Run is known. A revoked agent does not return.
+  // Its agent can submit the state only while the Run is known. A revoked agent does not return.
   need(
     "open",
     exists(
@@ -119,8 +119,8 @@ export const stateNeeds: ReadonlyArray<Need> = [
       "i.capsule_id = r.capsule_id AND i.state_version_id = r.id AND i.status IN ('pending', 'failed')"
     )
   ),
-  // A version that was current when an existing backup was made: restoring that backup refers to the same snapshot. A destroyed
-  // Capsule is not restored.
+  // A version that was current when an existing backup was created: restoring that backup refers to the same snapshot. A
+  // destroyed Capsule is not restored.
   need(
     "backup",
     `${exists("capsules c", `c.id = r.capsule_id AND ${capsuleWithEvidence("c.")}`)} AND ${exists(
@@ -180,7 +180,7 @@ export const decisionNeeds: ReadonlyArray<Need> = [
   need("open_plan", exists("runs o", `o.id = r.run_id AND ${isMoving("o.")}`))
 ]
 
-/** What keeps a backup: it is the last of its Capsule, or of its Workspace. */
+/** What keeps a backup: it is the last one of its Capsule or of its Workspace. */
 export const backupNeeds: ReadonlyArray<Need> = [
   need(
     "newest",

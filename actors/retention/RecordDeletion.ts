@@ -12,13 +12,15 @@ const bytesAtOnce = 2 * 1024 * 1024
 
 const GonePart = rowShape({ id: Schema.String, bytes: Schema.Int })
 
-/** What a step removed, and whether nothing is left of the records that it was given. */
+/** What a step removed, and whether anything is left of the records it was given. */
 export interface Deletion {
   readonly removed: ReadonlyArray<RemovableRecords>
   readonly isOver: boolean
 }
 
-/** The first records that one transaction removes together with their parts; a record with more parts is removed on its own. */
+/**
+ * The first few records, which one transaction removes together with their parts; a record with more parts is removed on its own.
+ */
 const affordable = (sizes: ReadonlyArray<RecordSize>): ReadonlyArray<RecordSize> => {
   let bytes = 0
   let rows = 0

@@ -21,7 +21,7 @@ const stepsOfTurn = 100
 /** The next pass begins a day after the previous one: each pass leaves an audit event. */
 const rest = Duration.toMillis("1 day")
 
-/** What is kept of one kind although its period is over. */
+/** What is kept of one kind although its period has expired. */
 export interface KeptRecords {
   readonly kind: RetainedKindName
   readonly reason: NeedReason
@@ -52,9 +52,9 @@ const inTotal = (parts: ReadonlyArray<RemovableRecords>): ReadonlyArray<Removabl
   )
 
 /**
- * Removes records whose period is over and that nothing needs (`RetainedKinds`). A step removes a few records of one kind and
- * counts them, in one short transaction; at the end of a pass, the counts become an audit event for each Workspace. A process may
- * die between any two steps: the counts stay, and the next pass continues with them.
+ * Removes records whose period has expired and that nothing needs (`RetainedKinds`). A step removes a few records of one kind and
+ * counts them, in one short transaction; at the end of a pass, the counts become an audit event for each Workspace. The process
+ * may die between any two steps: the counts are preserved, and the next pass continues with them.
  */
 export class RecordRemoval extends Context.Service<
   RecordRemoval,
@@ -63,7 +63,7 @@ export class RecordRemoval extends Context.Service<
     readonly survey: Effect.Effect<RecordSurvey>
     /** Removes everything that may be removed, and returns what was removed by kind and Workspace. */
     readonly removeAll: Effect.Effect<ReadonlyArray<RemovableRecords>>
-    /** Removes some of it, for the background cleanup. */
+    /** Removes some of what may be removed, for the background cleanup. */
     readonly removeSome: Effect.Effect<void>
   }
 >()("svc/actors/retention/RecordRemoval") {

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import type { RetainedKindName } from "../../schema/records/Retention.ts"
 
-/** Why a record is kept although its period is over. */
+/** Why a record is kept although its period has expired. */
 export const NeedReason = Schema.Literals([
   "open",
   "open_plan",
@@ -50,11 +50,13 @@ export interface Part {
 export interface SharedPart {
   readonly table: string
   readonly key: ReadonlyArray<string>
-  /** SQL: whether the record `r` has the row `p`. */
+  /** SQL: whether the row `p` belongs to the record `r`. */
   readonly when: string
 }
 
-/** A kind of record that is removed when its period is over and nothing needs it. The removal statements are built from this. */
+/**
+ * A kind of record that is removed once its period has expired and nothing needs it. The removal statements are built from this.
+ */
 export interface RetainedKind {
   readonly name: RetainedKindName
   readonly table: string
@@ -70,6 +72,6 @@ export interface RetainedKind {
   readonly bytes: string
   readonly parts: ReadonlyArray<Part>
   readonly sharedParts?: ReadonlyArray<SharedPart>
-  /** In the order in which the survey reports them: the first reason that applies is used. */
+  /** In the order in which the survey reports them: the first reason that applies is reported. */
   readonly needs: ReadonlyArray<Need>
 }

@@ -8,10 +8,10 @@ import { now } from "../Identity.ts"
 import { isResting } from "../Rest.ts"
 import { type StoredPlace, storedPlaces } from "./StoredPlaces.ts"
 
-/** The number of rows that one statement reads: few enough to delay others no longer than any other read does. */
+/** The number of rows that one statement reads: small enough that others wait no longer than for any other read. */
 const rowsAtOnce = 500
 const pause = "5 millis"
-/** A measurement reads everything once; an hour adds little to what is stored. */
+/** A measurement reads everything once; little is added to what is stored within an hour. */
 const rest = Duration.toMillis("1 hour")
 
 const Sized = rowShape({
@@ -21,7 +21,7 @@ const Sized = rowShape({
   second_key: Schema.Int
 })
 
-/** The bytes of one kind in one Workspace, or in no Workspace if they belong to the installation. */
+/** The bytes of one kind in one Workspace, or outside any Workspace if they belong to the installation. */
 export interface StoredAmount {
   readonly workspaceId: WorkspaceId | null
   readonly kind: StoredKind

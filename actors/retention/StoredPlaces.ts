@@ -1,7 +1,7 @@
 import type { StoredKind } from "../../schema/records/StoredKind.ts"
 import { bytesOf, bytesWithParts } from "./ColumnBytes.ts"
 
-/** Where the bytes of one kind are. */
+/** Where the bytes of one kind are stored. */
 export interface StoredPlace {
   readonly kind: StoredKind
   readonly table: string

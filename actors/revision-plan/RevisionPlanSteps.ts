@@ -26,7 +26,7 @@ const decodeActor = Schema.decodeUnknownEffect(Schema.fromJsonString(CommandCont
 export class RevisionPlanSteps extends Context.Service<
   RevisionPlanSteps,
   {
-    /** Takes the next step when one is due, in the caller's transaction. `false` when it has to wait or has ended. */
+    /** Takes the next step when one is due, in the caller's transaction. `false` when it has to wait or has finished. */
     readonly step: (id: RevisionPlanId) => Effect.Effect<boolean>
   }
 >()("svc/actors/revision-plan/RevisionPlanSteps") {

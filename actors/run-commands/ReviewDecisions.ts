@@ -4,7 +4,7 @@ import type { RunRow } from "../run/RunRow.ts"
 
 /** Why a plan is not waiting for approval. */
 const unapprovable = ({ approved_at, status }: Pick<RunRow, "approved_at" | "status">): string => {
-  // The job that ends such plans may be late.
+  // The job that expires these plans may be late.
   if (status === "waiting_approval") return "has expired"
   return status === "succeeded" && approved_at !== null ? "is approved already" : `is ${status}`
 }
@@ -33,7 +33,7 @@ export const approvalRefusal = (
 }
 
 /**
- * What a cancel means for a Run: one that has not started, or is waiting for review, is withdrawn; a running one is asked to
+ * The effect of a cancel on a Run: one that has not started, or is waiting for review, is withdrawn; a running one is asked to
  * stop; for an approved plan, the approval is withdrawn. Every other Run has already ended.
  */
 export type CancelStep = "withdraw" | "request" | "withdraw_approval" | "ended"

@@ -114,7 +114,7 @@ export const layer = RunActor.toLayer(
             case "ended":
               return yield* failedPrecondition(`The Run is ${row.status} already and cannot be cancelled.`)
             case "withdraw_approval": {
-              // The columns that an apply takes a lease on decide whether the withdrawal or the apply came first.
+              // The columns on which an apply takes a lease decide whether the withdrawal or the apply came first.
               if (row.used_by_run_id !== null || !(yield* lifecycle.withdraw(row, data))) {
                 return yield* new ApiError({
                   code: "run_conflict",

@@ -7,11 +7,11 @@ import { transaction } from "../database/Transaction.ts"
 const OpenUpdate = rowShape({ id: RunGroupId, is_due: Flag })
 
 /**
- * The updates whose next step may be due. Looking for them after each commit would add a twentieth to the time of every command
- * of the service, so it is only done while an update is open.
+ * The updates whose next step may be due. Looking for them after each commit would add 5% to the time of every command of the
+ * service, so this is done only while an update is open.
  *
  * - `opening`: runs an effect that may open an update, in a transaction, which must be the outermost one
- * - `due`: oldest first; reads nothing if the last look since the last `opening` found none open
+ * - `due`: oldest first; reads nothing if no update was open at the last check and `opening` has not been called since
  */
 export const dueUpdates = (sql: SqlClient.SqlClient, read: SqlClient.SqlClient) => {
   let openings = 0
@@ -33,7 +33,7 @@ export const dueUpdates = (sql: SqlClient.SqlClient, read: SqlClient.SqlClient) 
     )
   })
   return {
-    // Counted before and after: a look in between may or may not have seen the update.
+    // Counted before and after: a check in between may or may not have seen the update.
     opening: <A, E, R>(effect: Effect.Effect<A, E, R>) =>
       Effect.ensuring(Effect.andThen(count, transaction(sql)(effect)), count),
     due: Effect.suspend(() => (openings === without ? Effect.succeed([]) : look))

@@ -104,7 +104,7 @@ const standingOf = (group: RunGroupRow, row: MemberRow, plan: PlanRow | undefine
   return planned ?? found("unplanned")
 }
 
-/** The Capsules of a group in wave order, and what flows between them. */
+/** The Capsules of a group in wave order, and the values that flow between them. */
 export const groupMembers = Effect.fn("groupMembers")(function* (group: RunGroupRow) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* MemberRow.rows(sql)`SELECT m.capsule_id, c.name, c.status, m.wave, m.decision, m.code, m.message

@@ -56,7 +56,7 @@ const statusOfMembers = (group: RunGroupRow, members: ReadonlyArray<GroupMember>
   return state === "waiting" ? (group.held_reason === null ? "running" : "waiting_approval") : state
 }
 
-/** Nothing in the group can advance any more, either automatically or by a person's decision about its Runs. */
+/** Nothing in the group can advance any further, either automatically or through a person's decision about its Runs. */
 export const isOver = (group: Pick<RunGroupRow, "cancelled_at">, members: ReadonlyArray<GroupMember>): boolean =>
   group.cancelled_at === null
     ? members.every(({ standing }) => standing === "applied" || standing === "left_out")

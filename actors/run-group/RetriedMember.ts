@@ -5,7 +5,7 @@ import { RunGroupRow } from "./RunGroupRow.ts"
 
 /**
  * The open update that a person's plan belongs to: one in which the Capsule failed, and which continues with this plan. There is
- * none while the Capsule is still waiting for its turn: it will be planned then.
+ * none while the Capsule is still waiting for its turn, since it will be planned then.
  */
 export const updateToRetry = Effect.fn("updateToRetry")(function* (capsuleId: CapsuleId) {
   const sql = yield* SqlClient.SqlClient

@@ -10,7 +10,7 @@ export const RunGroupRow = table(
     workspace_id: WorkspaceId,
     type: Schema.Literals(["update", "drift_check"]),
     created_at: Timestamp,
-    /** For an update: when every part of it had ended. It stays open while a failed Capsule may be planned again. */
+    /** For an update: when all of its parts had ended. It stays open while a failed Capsule may be planned again. */
     finished_at: Schema.NullOr(Timestamp),
     /** JSON; the person on whose behalf the later waves are planned. */
     started_by: Schema.NullOr(Schema.String),
@@ -28,7 +28,7 @@ export const RunGroupRow = table(
 )
 export type RunGroupRow = RowOf<typeof RunGroupRow.columns>
 
-/** The Capsules of a group, with the decisions that are only made once. */
+/** The Capsules of a group, with decisions that are made only once. */
 export const RunGroupMemberRow = table("run_group_members", {
   group_id: RunGroupId,
   capsule_id: CapsuleId,

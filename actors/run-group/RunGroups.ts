@@ -27,7 +27,7 @@ const StarterJson = Schema.fromJsonString(CommandContext)
 const encodeStarter = Schema.encodeSync(StarterJson)
 const decodeStarter = Schema.decodeUnknownEffect(StarterJson)
 
-/** A Capsule of the group that refused its plan. */
+/** A Capsule in the group that refused its plan. */
 export interface Refused {
   readonly capsuleId: CapsuleId
   readonly error: ApiError
@@ -83,7 +83,7 @@ export class RunGroups extends Context.Service<
 
 const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  // Not through the writer, where every statement notifies commit listeners.
+  // Does not use the writer, where every statement notifies commit listeners.
   const read = yield* ReadSql
   const commits = yield* Commits
   const audit = yield* Audit

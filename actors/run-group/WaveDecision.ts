@@ -7,13 +7,13 @@ export interface WaveEdge {
   readonly consumer: CapsuleId
 }
 
-/** What the rows say about a Capsule in a group. `outdated`: its plan was voided, and no other was made. */
+/** The status of a Capsule in a group according to its rows. `outdated`: its plan was voided, and no other has been created. */
 export type Standing = Exclude<WaveMemberState, "waiting"> | "unplanned" | "outdated"
 
 export interface Member {
   readonly capsuleId: CapsuleId
   readonly standing: Standing
-  /** There is something to update right now. */
+  /** It currently has something to update. */
   readonly isBehind: boolean
 }
 
@@ -53,7 +53,7 @@ export const nextSteps = (
   )
 }
 
-/** The wave of each Capsule, starting at 1: one after the last of its producers. */
+/** The wave of each Capsule, starting at 1: one later than its last producer. */
 export const wavesOf = (
   capsuleIds: ReadonlyArray<CapsuleId>,
   edges: ReadonlyArray<WaveEdge>
@@ -92,7 +92,10 @@ export const membersOf = (
 
 export type WaveState = "waiting" | "running" | "waiting_approval" | "succeeded" | "failed" | "cancelled"
 
-/** The state of a wave from those of its members: active ones take precedence, then those that need a person, then failures. */
+/**
+ * The state of a wave, derived from its members' states: active ones take precedence, then those that need a person, then
+ * failures.
+ */
 export const stateOf = (states: ReadonlyArray<WaveMemberState>): WaveState => {
   const has = (...wanted: ReadonlyArray<WaveMemberState>) => states.some((state) => wanted.includes(state))
   if (has("planning", "applying")) return "running"

@@ -11,13 +11,13 @@ export const stepAfterJob = (run: Pick<RunRow, "status"> | undefined): Coordinat
   return run.status === "succeeded" ? "advance" : "fail"
 }
 
-/** For a plan, which becomes reviewable once it is computed and remains so however its review ends. */
+/** For a plan, which becomes reviewable once it is computed and remains so regardless of the review's outcome. */
 export const stepAfterPlan = (run: Pick<RunRow, "status" | "approved_at"> | undefined): CoordinatorStep => {
   if (run === undefined || run.status === "queued" || run.status === "running") return "wait"
   return run.status === "waiting_approval" || run.approved_at !== null ? "advance" : "fail"
 }
 
-/** The coordinator's message about a Run that makes it fail. */
+/** The coordinator's message about a Run that causes it to fail. */
 export const failureOf = (
   run: Pick<RunRow, "id" | "status" | "error_code" | "error_message">,
   step: "source sync" | "compatibility check" | "plan"

@@ -9,7 +9,7 @@ export const goesFirst = "Another Run goes first."
 
 /**
  * Asks a running drift check to stop, in the caller's transaction. The request is recorded, since the check may have been claimed
- * but not be listening yet.
+ * but may not be listening yet.
  */
 export const giveWay = Effect.fn("Run.giveWay")(function* (runId: RunId) {
   const sql = yield* SqlClient.SqlClient

@@ -20,7 +20,7 @@ const stepsOfTurn = 200
 /** Logs that were kept are examined again after this time. */
 const rest = Duration.toMillis("1 hour")
 
-/** What is left of a pass over the ledger. */
+/** What remains of a pass over the ledger. */
 interface Pass {
   after: LookedAt | undefined
   ended: boolean
@@ -89,7 +89,7 @@ export class LogRemoval extends Context.Service<
       )
 
       /**
-       * Deletes lines before marking more Runs: no more than one batch of Runs is half removed at any time. `undefined` when
+       * Deletes lines before marking more Runs: no more than one batch of Runs is partly removed at any time. `undefined` when
        * nothing was left to do.
        */
       const step = Effect.fnUntraced(function* (

@@ -1,6 +1,6 @@
 /** What decides whether the log of a Run may be removed. */
 export interface KeptLog {
-  /** When its last line was written; none while lines may follow. */
+  /** When its last line was written; none while more lines may follow. */
   readonly endedAt: string | null
   /** The Run is in a final status. */
   readonly isOver: boolean
@@ -10,7 +10,7 @@ export interface KeptLog {
   readonly madeCurrentState: boolean
   /** No later Run of its Capsule or Source explains the current situation. */
   readonly isNewest: boolean
-  /** It left a state that nobody has adopted or discarded. */
+  /** It left a state that has been neither adopted nor discarded. */
   readonly leftState: boolean
 }
 

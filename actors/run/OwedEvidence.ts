@@ -1,6 +1,6 @@
 /**
  * SQL over a row of `agent_runs`: whether the agent of an abandoned apply may have a state that nobody else has. `of` is the
- * row's alias with a dot. What the agent handed in for an earlier claim of the same Run says nothing about this one.
+ * row's alias with a dot. What the agent submitted for an earlier claim of the same Run proves nothing about this one.
  */
 export const mayOweEvidence = (of: string): string =>
   `(${of}kind = 'apply' AND ${of}accepted_at IS NOT NULL AND ${of}ended_at IS NOT NULL AND ${of}result IS NULL
@@ -8,8 +8,8 @@ export const mayOweEvidence = (of: string): string =>
       AND e.fence = ${of}fence))`
 
 /**
- * Like `mayOweEvidence`, and the tool may have been started because the server had allowed it. A started Run is never given to
- * another agent, so this was its newest claim.
+ * Like `mayOweEvidence`, but also requires that the tool may have been started because the server had allowed it. A started Run
+ * is never given to another agent, so this was its newest claim.
  */
 export const owesEvidence = (of: string): string =>
   `(${mayOweEvidence(of)}

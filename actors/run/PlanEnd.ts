@@ -24,7 +24,10 @@ export const readPlanEnd = Effect.fn("readPlanEnd")(function* (sql: SqlClient.Sq
   return plan
 }, Effect.orDie)
 
-/** Why a plan can no longer be applied; `undefined` while it can, and for one that has been applied. `goOn` says what to do. */
+/**
+ * Why a plan can no longer be applied; `undefined` while it can be, and for one that has been applied. `goOn` states what to do
+ * next.
+ */
 export const voidFinding = (plan: PlanEnd | undefined, goOn: string): Finding | undefined => {
   if (plan === undefined || plan.used_by_run_id !== null) return undefined
   switch (plan.status) {

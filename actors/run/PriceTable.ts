@@ -6,8 +6,8 @@ const amount = Schema.Finite.check(
 )
 
 /**
- * What one resource of a type costs per month. `when` narrows the price to resources whose top-level attributes have these
- * values; of the matching prices, the one with the most attributes applies, and on a tie the first.
+ * Monthly cost of one resource of a type. `when` narrows the price to resources whose top-level attributes have these values; of
+ * the matching prices, the one with the most attributes applies, and on a tie the first.
  */
 export const Price = Schema.Struct({
   type: Schema.String.check(Schema.isPattern(/^[a-z][a-z0-9_]{0,127}$/, { description: "a resource type" })),

@@ -23,8 +23,9 @@ const withCleanTexts = (fact: unknown): unknown =>
 const decodeFact = Schema.decodeUnknownEffect(ReportedFact, closed)
 
 /**
- * Accepts what a runner reports. An unknown field is refused, and so is a kind that is unknown or reserved for the service. The
- * runner has already redacted and cleaned its text; it is cleaned again here, since nothing else stands between it and a reader.
+ * Accepts what a runner reports. Unknown fields are refused, as are kinds that are unknown or reserved for the service. The
+ * runner has already redacted and cleaned its output; it is cleaned again here, since nothing else stands between it and a
+ * reader.
  */
 export const receivedFact = (fact: unknown): Effect.Effect<ReportedFact, Schema.SchemaError> =>
   Effect.suspend(() => decodeFact(withCleanTexts(fact)))

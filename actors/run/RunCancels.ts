@@ -2,7 +2,7 @@ import { Context, Deferred, Effect, Layer } from "effect"
 import { type RunId } from "../../schema/records/Ids.ts"
 
 /**
- * Carries a cancel to the execution of a Run. Commands use this without knowing the executor, which registers its
+ * Delivers a cancel request to the execution of a Run. Commands use this without knowing the executor, which registers its
  * executions. The request itself is a column of the Run, so that it also reaches an execution that registers later.
  */
 export class RunCancels extends Context.Service<

@@ -7,7 +7,7 @@ import { type RowOf, rowShape } from "../database/Table.ts"
 import type { RunFilter } from "./RunFilter.ts"
 import { present, RunRow } from "./RunRow.ts"
 
-// A change is a plan with the syncs and checks of its snapshot, the plans that it replaced, and its apply.
+// A change is a plan with the syncs and checks of its snapshot, the plans it replaced, and its apply.
 
 const plans = "('plan', 'destroy_plan')"
 const applies = "('apply', 'destroy_apply')"
@@ -15,7 +15,7 @@ const findings = "('source_sync', 'compatibility_check')"
 /** A plan for the commit of its snapshot: a plan for an earlier state or against drift was not triggered by a sync. */
 const followsCommit = "p.type = 'plan' AND p.purpose IS NULL"
 
-/** The Runs that stand for a change, as a condition on `runs`: plans, and Runs that belong to no existing plan. */
+/** The Runs that represent a change, as a condition on `runs`: plans, and Runs that belong to no existing plan. */
 export const standsForChange = `NOT (type IN ${applies} AND EXISTS (SELECT 1 FROM runs p WHERE p.id = runs.plan_run_id))
   AND NOT (type IN ${findings} AND status = 'succeeded' AND EXISTS (SELECT 1 FROM runs p
     WHERE p.source_snapshot_id = runs.source_snapshot_id AND p.workspace_id = runs.workspace_id AND ${followsCommit}))

@@ -5,7 +5,7 @@ import { Timestamp } from "../../schema/records/Primitives.ts"
 import { jsonText } from "../database/JsonText.ts"
 import { table } from "../database/Table.ts"
 
-/** The text about one event. */
+/** The description of one event. */
 export const EventDataJson = jsonText(Schema.Record(Schema.String, Schema.Unknown))
 
 /** The events of Runs. */

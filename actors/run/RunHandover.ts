@@ -9,7 +9,7 @@ import type { RunRow } from "./RunRow.ts"
 export class RunHandover extends Context.Service<
   RunHandover,
   {
-    /** The coordinator takes its next step; a Source that was to be kept only once it had been read may be removed. */
+    /** The coordinator takes its next step; a Source that was only to be kept if it was read may be removed. */
     readonly finished: (run: RunRow) => Effect.Effect<void>
     /** A plan is waiting for review: the Capsule may have opted in to applying its automatic plans. */
     readonly planned: (run: RunRow) => Effect.Effect<void>

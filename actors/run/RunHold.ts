@@ -4,7 +4,7 @@ import type { RunRow } from "./RunRow.ts"
 import { RunId } from "../../schema/records/Ids.ts"
 
 /**
- * The right to write for a running Run, given by its claim to one owner under one fence. Every write of an execution names the
+ * The right to write for a running Run, granted when one owner claims it under one fence. Every write by an execution names the
  * hold and is refused once the Run has ended or been claimed again.
  */
 export interface RunHold {

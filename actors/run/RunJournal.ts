@@ -13,7 +13,7 @@ type Listener = () => void
 
 const mostOrigins = 10_000
 
-/** Noted events are written when they reach this age or this number, whichever comes first. */
+/** Noted events are written when the oldest reaches this age or their number reaches this limit, whichever comes first. */
 const noteAge = "10 millis"
 const mostNoted = 256
 
@@ -55,8 +55,8 @@ export class RunJournal extends Context.Service<
       events: ReadonlyArray<ReportedEvent>
     ) => Effect.Effect<void, HoldLost>
     /**
-     * Reports soon, many events per transaction: for events that a tool emits by the dozen, where one commit per event would
-     * delay the tool and other writers. Nothing appended later comes before it. A crash may lose the last few milliseconds.
+     * Reports soon, with many events per transaction: for events that a tool emits by the dozen, where one commit per event would
+     * delay the tool and other writers. Anything appended later comes after it. A crash may lose the last few milliseconds.
      */
     readonly note: <Kind extends RunEventKind>(
       hold: RunHold,
@@ -64,7 +64,7 @@ export class RunJournal extends Context.Service<
       data: RunEventData<Kind>
     ) => Effect.Effect<void, HoldLost>
     /**
-     * Writes everything noted under this hold, in the caller's transaction: once the hold has ended, nothing more is
+     * Writes everything noted under this hold, in the caller's transaction: once the hold has been released, nothing more is
      * accepted.
      */
     readonly flush: (hold: RunHold) => Effect.Effect<void, HoldLost>
@@ -135,7 +135,7 @@ export class RunJournal extends Context.Service<
         yield* wakeAfterCommit(hold.runId)
       })
 
-      // Taken inside the transaction: until this one gets the database, another transaction may write the events first.
+      // Taken inside the transaction: before this one gets the database, another transaction may write the events.
       const writeNoted = (runId: RunId) =>
         Effect.suspend(() => {
           const waiting = noted.get(runId)

@@ -59,7 +59,7 @@ export interface NewRun {
   readonly evidence?: RunEvidence
 }
 
-/** What an execution learns about its Run and records along the way. */
+/** What an execution learns about its Run and records as it goes. */
 export type RecordedColumns = Pick<
   ChangesOf<typeof RunRow>,
   | "source_snapshot_id"
@@ -82,7 +82,8 @@ export type RecordedColumns = Pick<
 >
 
 /**
- * The rows of Runs, except for their moves, which belong to `RunLifecycle`. Every method works in the caller's transaction.
+ * The rows of Runs, except for their status moves, which belong to `RunLifecycle`. Every method works in the caller's
+ * transaction.
  */
 export class RunLedger extends Context.Service<
   RunLedger,
@@ -110,21 +111,21 @@ export class RunLedger extends Context.Service<
     readonly supersedePlan: (id: RunId, reason: string) => Effect.Effect<void>
     /** The plans that have expired. */
     readonly expiredPlans: (at: string) => Effect.Effect<ReadonlyArray<RunId>>
-    /** Expires one of them: `false` when it has been applied, voided or ended. */
+    /** Expires one of them: `false` when it has already been applied, voided or ended. */
     readonly expirePlan: (id: RunId) => Effect.Effect<boolean>
     /**
      * Voids every unapplied plan that received values through this share, and returns their ids. A running apply keeps its plan;
      * one that is waiting is refused when it starts.
      */
     readonly supersedeConsumers: (outputShareId: OutputShareId, reason: string) => Effect.Effect<ReadonlyArray<RunId>>
-    /** The same for every plan made with values of this Connection. */
+    /** Like the above, for every plan made with values of this Connection. */
     readonly supersedeUsers: (connectionId: ConnectionId, reason: string) => Effect.Effect<ReadonlyArray<RunId>>
     /**
      * Removes syncs that found nothing new and ended before `before`, with their events and logs; a few thousand at a
      * time.
      */
     readonly purgeQuiet: (before: string) => Effect.Effect<void>
-    /** Voids in the same way every plan for which `reasonOf` gives a reason. Returns how many. */
+    /** Likewise voids every plan for which `reasonOf` gives a reason. Returns the number. */
     readonly supersedeWhere: (reasonOf: (plan: RunRow) => Effect.Effect<string | undefined>) => Effect.Effect<number>
     readonly openExclusive: (capsuleId: CapsuleId) => Effect.Effect<ReadonlyArray<RunRow>>
   }

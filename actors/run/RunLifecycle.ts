@@ -26,7 +26,7 @@ interface Recorded {
 /** A Run that the caller has just read in the same transaction. */
 export type SeenRun = Pick<RunRow, "id" | "type" | "status" | "approved_at" | "used_by_run_id" | "evidence">
 
-/** Who approved a plan; no subject where the service did. */
+/** Who approved a plan; there is no subject if the service did. */
 export interface Approval {
   readonly subject?: string | undefined
   readonly comment?: string | undefined
@@ -55,7 +55,7 @@ export class RunLifecycle extends Context.Service<
     readonly cancel: (hold: RunHold, evidence?: RunEvidence, error?: RunError, data?: EndData) => Held
     readonly supersede: (hold: RunHold, reason: string) => Held
     readonly waitForApproval: (hold: RunHold, data: RunEventData<"run.waiting_approval">, evidence: RunEvidence) => Held
-    /** Returns the Run to the queue. The attempt does not count if nothing was wrong with the Run. */
+    /** Returns the Run to the queue. The attempt is not counted if nothing was wrong with the Run. */
     readonly requeue: (hold: RunHold, reason: string, options: { readonly counts: boolean }) => Held
     /** Approves a waiting plan. */
     readonly approve: (plan: SeenRun, approval: Approval) => Effect.Effect<boolean>
@@ -63,11 +63,11 @@ export class RunLifecycle extends Context.Service<
     readonly withdraw: (run: SeenRun, data: RunEventData<"run.cancelled">) => Effect.Effect<boolean>
     /** Voids a plan that is waiting for its approval or its apply, and deletes the saved plan. */
     readonly voidPlan: (plan: SeenRun, reason: string) => Effect.Effect<boolean>
-    /** The same for a plan that has expired. */
+    /** Like the above, for a plan that has expired. */
     readonly expire: (plan: SeenRun) => Effect.Effect<boolean>
     /** Fails a Run that was never started. */
     readonly abandon: (run: SeenRun, error: RunError, evidence?: RunEvidence) => Effect.Effect<boolean>
-    /** Records that a running Run is to stop; does nothing if that has already been recorded. */
+    /** Records a request to stop a running Run; does nothing if one has already been recorded. */
     readonly requestCancel: (id: RunId, reason: string | undefined) => Effect.Effect<void>
     /** Records that an apply is using an approved plan: `false` if the plan has already been used or voided. */
     readonly usePlan: (planId: RunId, applyId: RunId) => Effect.Effect<boolean>
@@ -125,7 +125,7 @@ export class RunLifecycle extends Context.Service<
           ...columns
         })} WHERE ${hold === undefined ? asSeen : isHeld(sql, hold)} RETURNING id`
         if (moved.length === 0) return false
-        // Nobody can settle under this hold any more.
+        // Nobody can settle under this hold any longer.
         if (hold !== undefined) yield* sql`DELETE FROM run_preparations WHERE run_id = ${seen.id}`
         yield* journal.append(seen.id, kind, data)
         yield* killPoint(`${seen.type}.${kind}`)

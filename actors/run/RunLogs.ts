@@ -12,7 +12,7 @@ import { RunSettings } from "./RunSettings.ts"
 
 /** Receives the lines of one running Run. */
 export interface RunLog {
-  /** Takes a redacted line. Returns once the line is buffered; waits while the buffer is full. */
+  /** Accepts a redacted line. Returns once the line is buffered; waits while the buffer is full. */
   readonly write: (phase: RunPhase, stream: LogStream, text: string) => Effect.Effect<void, HoldLost>
   readonly flush: Effect.Effect<void, HoldLost>
 }
@@ -20,10 +20,10 @@ export interface RunLog {
 /** A batch is written when it reaches this size or this age, whichever comes first. */
 const batchBytes = 64 * 1024
 const batchMillis = 20
-/** While the database refuses writes, lines wait here; the excess is dropped, and the log says how much. */
+/** While the database refuses writes, lines wait here; the excess is dropped, and the log states how much. */
 const mostWaitingBytes = 2 * 1024 * 1024
 
-/** The last lines usually say why a Run ended. */
+/** The last lines usually show why a Run ended. */
 const mostLastBytes = 256 * 1024
 /** The overhead per line, in addition to its text. */
 const lineBytes = 96
@@ -50,7 +50,7 @@ const endAgain = Schedule.spaced("5 seconds")
 export class RunLogs extends Context.Service<
   RunLogs,
   {
-    /** Opens the log for one execution; it is ended when the scope closes. */
+    /** Opens the log for one execution; it is closed together with the scope. */
     readonly open: (hold: RunHold) => Effect.Effect<RunLog, never, Scope.Scope>
     /**
      * Accepts a batch of lines that an agent sent; a repeated one is stored only once. Lines beyond a log's limit are left out.
@@ -61,7 +61,7 @@ export class RunLogs extends Context.Service<
       lines: ReadonlyArray<Omit<RunLogEntry, "seq">>
     ) => Effect.Effect<void, HoldLost>
     /**
-     * Ends the logs of Runs that are not executing and whose execution did not end them. Call it only while nothing else is
+     * Closes the logs of Runs that are not executing and whose execution did not close them. Call it only while nothing else is
      * executing.
      */
     readonly endAbandoned: Effect.Effect<void>
@@ -251,7 +251,7 @@ export class RunLogs extends Context.Service<
 
         /**
          * Readers that are waiting for the last line are notified of the end. If the database refuses the write, the end is
-         * written later, in the background; the next startup ends logs that a shutdown left open.
+         * written later, in the background; the next startup closes logs that a shutdown left open.
          */
         const close = Effect.suspend(() =>
           lost === undefined

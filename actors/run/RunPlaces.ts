@@ -31,7 +31,7 @@ export const makeRunPlaces = Effect.gen(function* () {
     return built.length > 0 ? "builds" : "runs"
   })
 
-  /** A saved plan is tied to the tool and its platform, so it is applied where it was made. */
+  /** A saved plan is tied to the tool and its platform, so it is applied where it was created. */
   const poolOf = Effect.fnUntraced(function* (run: PlacedRun): Effect.fn.Return<string, SqlError.SqlError> {
     if (isApply(run.type)) {
       const [plan] = yield* RunRow.some(sql, "pool")`SELECT pool FROM runs WHERE id = ${run.planRunId ?? null}`

@@ -5,7 +5,7 @@ import type { InstallConfigId } from "../../schema/records/Ids.ts"
 
 /**
  * Which pool executes a new plan or drift check of a configuration: `local` (the control plane itself), unless its execution
- * profile says otherwise. An apply goes where its plan was made.
+ * profile specifies another. An apply runs where its plan was created.
  */
 export const RunPools = Context.Reference<(configId: InstallConfigId | undefined) => Effect.Effect<string>>(
   "svc/actors/run/RunPools",
@@ -17,7 +17,7 @@ const agentsPrefix = "agents:"
 /** The places of a pool of agents, as named in `runs.slot_pool` and `run_turns`. */
 export const placesOfPool = (pool: string): string => `${agentsPrefix}${pool}`
 
-/** Whether these are agents' places. */
+/** Whether these places belong to agents. */
 export const isOfAgents = (places: string): boolean => places.startsWith(agentsPrefix)
 
 /** What kind of places these are. */

@@ -4,7 +4,7 @@ import { now } from "../Identity.ts"
 import { type PreparationKind, PreparationRow } from "./PreparationRow.ts"
 import { changedUnder, type HoldLost, isHeld, type RunHold } from "./RunHold.ts"
 
-/** How one kind of preparation is written. */
+/** How to write one kind of preparation. */
 export interface PreparationForm<A> {
   readonly kind: PreparationKind
   readonly json: Schema.Codec<A, string>
@@ -20,8 +20,8 @@ export class RunPreparations extends Context.Service<
     /** In the caller's transaction, once per hold. */
     readonly save: <A>(hold: RunHold, form: PreparationForm<A>, prepared: A) => Effect.Effect<void, HoldLost>
     /**
-     * None if nothing was prepared under this hold. A row that another release stored and this one cannot read counts as none and
-     * is logged, so that recovery can still settle the Run.
+     * None if nothing was prepared under this hold. A row that another release stored and this one cannot read is treated as none
+     * and logged, so that recovery can still settle the Run.
      */
     readonly load: <A>(hold: RunHold, form: PreparationForm<A>) => Effect.Effect<Option.Option<A>>
   }

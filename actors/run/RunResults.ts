@@ -4,7 +4,7 @@ import { now } from "../Identity.ts"
 import { RunResultRow } from "./RunResultRow.ts"
 import { type RunId } from "../../schema/records/Ids.ts"
 
-/** A finished Run's result for its coordinator, stored until the coordinator has taken it. Contains no secrets. */
+/** A finished Run's result for its coordinator, stored until the coordinator has consumed it. Contains no secrets. */
 export class RunResults extends Context.Service<
   RunResults,
   {

@@ -79,7 +79,7 @@ export const RunRow = table(
     /** The pool that executes the Run: `local`, or a pool of agents. The places it waits for are in `slot_pool`. */
     pool: Schema.String,
     start_acknowledged_at: Schema.NullOr(Timestamp),
-    /** Since when the agent executing the Run has been silent; none while it is responding. */
+    /** When the agent executing the Run fell silent; none while it is responding. */
     agent_unreachable_since: Schema.NullOr(Timestamp),
     last_event_seq: Schema.Int,
     last_event_batch: Schema.Int,
@@ -164,7 +164,7 @@ export const pendingPlan = (of = ""): string =>
   `${of}type IN ('plan', 'destroy_plan', 'restore') AND (${of}status = 'waiting_approval'
     OR (${of}status = 'succeeded' AND ${of}approved_at IS NOT NULL AND ${of}used_by_run_id IS NULL))`
 
-/** Drops nulls from the database, since records omit absent fields. */
+/** Drops nulls from the database, since absent fields are omitted from records. */
 export const present = <A extends Record<string, unknown>>(fields: A): { [K in keyof A]?: NonNullable<A[K]> } => {
   const kept: { [K in keyof A]?: NonNullable<A[K]> } = {}
   for (const key of Object.keys(fields) as Array<keyof A>) {

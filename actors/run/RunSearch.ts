@@ -17,8 +17,8 @@ const searchWords = (text: string): ReadonlyArray<string> =>
     .slice(0, mostWords)
 
 /**
- * A condition on `runs` for each word of a text. Matching names are looked up once, so that for each Run only columns in the
- * list's index are compared; only names in this Workspace are searched.
+ * A condition on `runs` for each word of the search string. Matching names are looked up once, so that for each Run only columns
+ * in the list's index are compared; only names in this Workspace are searched.
  */
 export const searchConditions = (
   sql: SqlClient.SqlClient,

@@ -28,7 +28,7 @@ export class Runs extends Context.Service<
     ) => Effect.Effect<Replayable<Run>, ApiError>
     readonly cancel: (context: CommandContext, id: RunId, reason: string | undefined) => Effect.Effect<Run, ApiError>
     readonly read: (id: RunId) => Effect.Effect<Run, ApiError>
-    /** Which files of its module are changed by the Run's commit. */
+    /** Which files of its module the Run's commit changes. */
     readonly changeCauses: (id: RunId) => Effect.Effect<ChangeCauses, ApiError>
     readonly sourceChanges: (id: RunId) => Effect.Effect<SourceChanges, ApiError>
     readonly list: (
@@ -37,8 +37,8 @@ export class Runs extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<Page<Run>, ApiError>
     /**
-     * The same, grouped by change, including the Runs that belong to the changes on the page. Only a filter that matches whole
-     * changes is accepted.
+     * Like the above, grouped by change, including the Runs that belong to the changes on the page. Only a filter that matches
+     * whole changes is accepted.
      */
     readonly changes: (
       workspaceId: WorkspaceId,
@@ -47,7 +47,9 @@ export class Runs extends Context.Service<
     ) => Effect.Effect<Page<Run> & { readonly folded: ReadonlyArray<FoldedRun> }, ApiError>
     /** How many Runs the list would have for each value of a facet. */
     readonly facets: (workspaceId: WorkspaceId, filter: RunFilter) => Effect.Effect<RunFacets>
-    /** The newest Run of each of these Capsules of the Workspace, in one statement; a Capsule that never had a Run is absent. */
+    /**
+     * The newest Run of each of these Capsules of the Workspace, in one statement; a Capsule that has never had a Run is absent.
+     */
     readonly latest: (
       workspaceId: WorkspaceId,
       capsuleIds: ReadonlyArray<CapsuleId>
@@ -65,7 +67,7 @@ export class Runs extends Context.Service<
       id: RunGroupId,
       request: { readonly comment?: string; readonly planDigests?: ReadonlyArray<string> }
     ) => Effect.Effect<{ readonly runGroup: RunGroup; readonly runs: ReadonlyArray<Run> }, ApiError>
-    /** Ends an update: nothing more is planned, unapplied plans are void, running applies continue. */
+    /** Stops an update: nothing more is planned, unapplied plans are void, running applies continue. */
     readonly cancelGroup: (
       context: CommandContext,
       id: RunGroupId,

@@ -5,9 +5,9 @@ import { RunRow, SpecJson } from "../run/RunRow.ts"
 import type { SourceId } from "../../schema/records/Ids.ts"
 
 /**
- * The queued sync Run of this lane. It will read the repository after whatever is requesting another sync, so one is enough,
- * however many deliveries come in a burst; a sync that is already running may have read the repository earlier, and is not
- * considered. The whole specification is compared: a sync queued for another Connection is a different one.
+ * The queued sync Run for this lane. It will read the repository after whatever is requesting another sync, so one is enough,
+ * however many deliveries arrive in a burst; a sync that is already running may have read the repository earlier, and is not
+ * considered. The whole specification is compared: a sync queued for another Connection is a different sync.
  */
 export const queuedLook = Effect.fn("Source.queuedLook")(function* (sourceId: SourceId, spec: SyncSpec) {
   const sql = yield* SqlClient.SqlClient

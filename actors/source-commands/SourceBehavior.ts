@@ -90,7 +90,7 @@ export const layer = SourceActor.toLayer(
         connections
       )
 
-    /** A configuration of another Workspace is refused like an unknown one. */
+    /** A configuration from another Workspace is refused like an unknown one. */
     const checkConfig = Effect.fnUntraced(function* (
       workspaceId: WorkspaceId,
       installConfigId: InstallConfigId | undefined
@@ -118,7 +118,7 @@ export const layer = SourceActor.toLayer(
 
     const mintRunId = newId(RunId, "run").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
 
-    /** Checked where the Run is written: webhooks and the schedule bypass the routes that would check. */
+    /** Checked where the Run is written: webhooks and the schedule bypass the routes that would check this. */
     const usable = Effect.fnUntraced(function* (row: SourceRow) {
       if (row.status === "disabled") return yield* failedPrecondition("The Source is disabled.")
       yield* Effect.provideService(refuseArchived(row.workspace_id), SqlClient.SqlClient, sql)
@@ -154,7 +154,7 @@ export const layer = SourceActor.toLayer(
       const waiting = isLook ? yield* Effect.provideContext(queuedLook(id, spec), services) : undefined
       if (waiting !== undefined) return yield* started(waiting)
       yield* admission.admit({ workspaceId: row.workspace_id, type: "source_sync", trigger })
-      // A webhook or the schedule has no caller to refuse, so the Run says why it cannot fetch.
+      // A webhook or the schedule has no caller to refuse, so the Run states why it cannot fetch.
       if (trigger === "user") {
         const fetch = { workspaceId: row.workspace_id, url: row.url, ref, source: row }
         yield* mayUse(context, row.auth_connection_id, fetch)
@@ -286,7 +286,7 @@ export const layer = SourceActor.toLayer(
       Sync: ({ payload }) =>
         startSync(payload).pipe(
           transaction(sql),
-          // No caller sees this refusal and could retry, so the schedule does.
+          // No caller sees this refusal and could retry it, so the schedule retries.
           Effect.tapError(({ code }) =>
             code === "rate_limited" && (payload.trigger === "webhook" || payload.trigger === "schedule")
               ? transaction(sql)(defer(payload.context, payload.trigger, payload.lane))

@@ -18,7 +18,7 @@ import { RunRow } from "../run/RunRow.ts"
 // Installs are coordinated in a folder above this one.
 const OpenInstall = rowShape({ id: InstallPlanId })
 
-/** Beyond this only the number is given. */
+/** Beyond this limit, only the number is given. */
 const mostNamed = 10
 
 /** What depends on a Source: existing Capsules from it, and installs in progress. */
@@ -54,7 +54,7 @@ const refuseMoving = Effect.fnUntraced(function* (id: SourceId) {
 })
 
 /**
- * Retires a Source: it keeps no valid webhook secret, no schedule, no Connection, and no snapshot or report except those of ended
+ * Retires a Source: it keeps no valid webhook secret, schedule or Connection, and no snapshot or report except those of ended
  * Capsules.
  */
 const takeOut = Effect.fn("Source.takeOut")(function* (row: SourceRow, unknownSecret: Redacted.Redacted) {
@@ -81,7 +81,7 @@ const takeOut = Effect.fn("Source.takeOut")(function* (row: SourceRow, unknownSe
   yield* sql`DELETE FROM source_snapshots WHERE source_id = ${row.id} AND id NOT IN (${evidence})`
 }, Effect.orDie)
 
-/** Removes it and records that in the history. Runs in the caller's transaction. */
+/** Removes the Source and records that in the history. Runs in the caller's transaction. */
 const removed = Effect.fnUntraced(function* (
   row: SourceRow,
   { actor, requestId }: CommandContext,

@@ -167,7 +167,7 @@ export const layer = Layer.effect(
           })
         }
         // Accepted without effect, so that the forge does not disable the hook. Not recorded either, since it may be redelivered
-        // once the Source follows or the Workspace is restored.
+        // once the Source follows or the Workspace has been restored.
         if (delivery.isPing === true || row.auto_sync !== 1 || row.status === "disabled") return { runIds: [] }
         const archived = yield* Effect.orDie(sql`SELECT 1 AS one FROM workspaces
           WHERE id = ${row.workspace_id} AND archived_at IS NOT NULL`)
@@ -190,7 +190,7 @@ export const layer = Layer.effect(
             )
           )
         }).pipe(
-          // The forge sees an error and redelivers: the redelivery must not be taken for a duplicate.
+          // The forge sees an error and redelivers: the redelivery must not be mistaken for a duplicate.
           Effect.onError(() => (deliveryId === undefined ? Effect.void : store.forgetDelivery(id, deliveryId)))
         )
         return { runIds: runs.flat().map((run) => run.id) }

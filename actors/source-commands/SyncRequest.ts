@@ -23,7 +23,9 @@ export interface SyncRequest {
 export const laneOf = (row: SourceRow, lane: Lane | undefined): Lane =>
   lane ?? { ref: row.default_ref, path: row.default_path }
 
-/** Whether a Source that no sync has read was made for a reading: the last attempt says so, and the next one inherits it. */
+/**
+ * Whether a Source that no sync has read was created for a reading: the last attempt records this, and the next one inherits it.
+ */
 const wasForReading = Effect.fn("Source.wasForReading")(function* (source: SourceRow) {
   if (source.last_synced_at !== null) return false
   const sql = yield* SqlClient.SqlClient

@@ -38,7 +38,7 @@ export interface CheckRequest {
 const encodeScan = Schema.encodeEffect(Schema.toCodecJson(ScannedModule))
 export const decodeScan = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.toCodecJson(ScannedModule)))
 
-/** Names, basic types and default markers of the inputs: the contract that a later configuration is checked against. */
+/** Names, basic types and default markers of the inputs: the contract against which a later configuration is checked. */
 const contractOf = (scan: ScannedModule): string =>
   `sha256:${createHash("sha256")
     .update(
@@ -67,7 +67,7 @@ export class CompatibilityCheck extends Context.Service<
      * selection rules).
      */
     readonly moduleOf: (archiveDigest: string, modulePath: string | undefined) => Effect.Effect<string, CheckImpossible>
-    /** The modules of a snapshot, and scans of those in `wanted`; `undefined` when they exceed one scan. */
+    /** The modules of a snapshot, and scans of those in `wanted`; `undefined` when they exceed the limit of one scan. */
     readonly neighbours: (
       archiveDigest: string,
       wanted: ReadonlyArray<string>

@@ -12,7 +12,7 @@ export interface DeferredSync {
   readonly trigger: "webhook" | "schedule"
 }
 
-/** The only writer of `deferred_syncs`: what each run of the schedule retries until it is queued. */
+/** The only writer of `deferred_syncs`: the lanes that every run of the schedule retries until they are queued. */
 export class DeferredSyncs extends Context.Service<
   DeferredSyncs,
   {

@@ -10,7 +10,7 @@ const decodeUtf8 = Option.liftThrowable((bytes: Uint8Array) =>
   new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes)
 )
 
-/** The text of the manifest, if it is text: its exact bytes, so that parsing it again gives the same result. */
+/** The manifest as a string, if it is text: its exact bytes, so that parsing it again gives the same result. */
 const documentOf = (bytes: Uint8Array): { readonly document?: string } =>
   Option.match(decodeUtf8(bytes), { onNone: () => ({}), onSome: (document) => ({ document }) })
 
@@ -36,7 +36,7 @@ export const manifestVerdict = (
   return { status: ofThisEdition(judge(found.bytes)), ...documentOf(found.bytes) }
 }
 
-/** The verdict on the document of a snapshot that an earlier edition of the rules has judged; `undefined` if none has. */
+/** The verdict on the document of a snapshot that was judged by an earlier edition of the rules; `undefined` if there is none. */
 export const judgedAgain = (snapshot: Pick<SnapshotRow, "manifest_document" | "repository_manifest">) => {
   const before = ManifestStatusJson.read(snapshot.repository_manifest)
   if (snapshot.manifest_document === null || before.rulesVersion === manifestRulesVersion) return undefined

@@ -46,14 +46,14 @@ export const manifestPath = ".well-known/svc.json"
 export const repositoryPathOf = (snapshot: Pick<StagedSnapshot, "path">, path: string): string =>
   posix.join(snapshot.path, path)
 
-/** The reverse: `undefined` outside the snapshot's folder. */
+/** The reverse conversion: `undefined` outside the snapshot's folder. */
 const snapshotPathOf = ({ path }: ManifestCarrier, key: string): string | undefined => {
   if (path === ".") return key
   if (key === path) return "."
   return key.startsWith(`${path}/`) ? key.slice(path.length + 1) : undefined
 }
 
-/** The snapshot paths that its valid manifest mentions. */
+/** The snapshot paths mentioned in its valid manifest. */
 export const declaredPaths = (snapshot: ManifestCarrier): ReadonlyArray<string> => {
   const declaration = declarationOf(snapshot)
   if (declaration._tag !== "Parsed") return []

@@ -21,7 +21,7 @@ export interface Lane {
   readonly path: string
 }
 
-/** A row of `source_lanes`; a lane in use that has never been synced has only its name. */
+/** A row of `source_lanes`; for a lane in use that has never been synced, only its name. */
 const LaneRow = rowShape(Struct.omit(StoredLane.columns, ["source_id"]))
 export type LaneRow = RowOf<typeof LaneRow.columns>
 
@@ -73,7 +73,7 @@ const readLanes = (sql: SqlClient.SqlClient, source: SourceRow) =>
     WHERE u.source_id = ${source.id}
     ORDER BY (u.ref = ${source.default_ref} AND u.path = ${source.default_path}) DESC, u.ref, u.path`)
 
-/** The lanes of a Source as its record shows them. */
+/** A Source's lanes as its record shows them. */
 export const projectLanes = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, source: SourceRow) {
   const rows = yield* readLanes(sql, source)
   const described = yield* commitDescriptions(
@@ -107,7 +107,7 @@ export class SourceLanes extends Context.Service<
     /** The Source's own lane first, then every other lane that a Capsule has adopted. */
     readonly inUse: (source: SourceRow) => Effect.Effect<ReadonlyArray<LaneRow>>
     readonly find: (sourceId: SourceId, lane: Lane) => Effect.Effect<LaneRow | undefined>
-    /** A sync has been queued: the schedule need not start another. */
+    /** A sync has been queued, so the schedule need not start another. */
     readonly expected: (sourceId: SourceId, lane: Lane) => Effect.Effect<void>
     /**
      * A sync found a snapshot for the lane, which clears its error. `false` if a later sync has already ended: the lane keeps
@@ -127,7 +127,7 @@ export class SourceLanes extends Context.Service<
     ) => Effect.Effect<boolean>
     /** Updates the Source's status from its lanes: it is in error while a lane in use cannot be fetched. */
     readonly settleStatus: (sourceId: SourceId) => Effect.Effect<void>
-    /** The due lanes of Sources with automatic syncs. */
+    /** The lanes that are due, of Sources with automatic syncs. */
     readonly due: Effect.Effect<ReadonlyArray<Lane & { readonly sourceId: SourceId }>>
   }
 >()("svc/actors/source/SourceLanes") {

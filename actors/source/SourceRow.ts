@@ -77,12 +77,12 @@ export const SnapshotRow = table("source_snapshots", {
 })
 export type SnapshotRow = RowOf<typeof SnapshotRow.columns>
 
-/** What lists show: the manifest's status without its text. */
+/** What lists show: the manifest's status without its content. */
 export const ListedSnapshot = SnapshotRow.without("manifest_document", "warnings", "authors")
 export type ListedSnapshot = RowOf<typeof ListedSnapshot.columns>
 
 export const ReportJson = jsonText(CompatibilityReport)
-/** The whole scan of a module. */
+/** The complete scan of a module. */
 export const ModuleScanJson = jsonText(Schema.Json)
 
 /** What a check found in a module of a snapshot. */

@@ -39,7 +39,7 @@ export class Sources extends Context.Service<
       id: SourceId,
       request: { readonly intent?: SyncIntent; readonly expectedCommit?: string }
     ) => Effect.Effect<Run, ApiError>
-    /** Runs the check and returns when it is done: the Run is final, the report stored. */
+    /** Runs the check and returns when it is done: the Run is final and the report is stored. */
     readonly checkCompatibility: (
       context: CommandContext,
       id: SourceId,

@@ -7,7 +7,7 @@ import { driftedAttributes, isPutBack } from "./PutBackDrift.ts"
 /** What is known about a plan and the apply before it. */
 export interface PlanEvidence {
   readonly evidence: Pick<RunEvidence, "resourceChanges" | "resourceDrift" | "injectedInputs">
-  /** `undefined`: the same commit, or none of the module's files differs. */
+  /** `undefined`: the commit is the same, or none of the module's files differ. */
   readonly commit: Extract<ChangeCause, { kind: "commit" }> | undefined
   /** `undefined`: not recorded. */
   readonly changedInputs: RunEvidence["changedInputs"] | undefined
@@ -27,10 +27,10 @@ const unfinished: ChangeCause = { kind: "unfinished" }
 
 const isOf = (change: ResourceChange, action: string) => change.actions.includes(action)
 
-/** Why the tool removes a resource: its block is gone, or there are fewer instances of it. */
+/** Why the tool removes a resource: its block no longer exists, or it has fewer instances. */
 const goneReasons = new Set(["delete_because_no_resource_config", "delete_because_no_module"])
 
-/** A time that a function put into a value: `plantimestamp()` is known while planning. */
+/** A time that a function has put into a value: `plantimestamp()` is known while planning. */
 const holdsTime = (value: unknown) => /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z/.test(JSON.stringify(value ?? null))
 
 /** Every cause once, in order of first appearance. */
@@ -41,7 +41,7 @@ const distinct = (causes: ReadonlyArray<ChangeCause>): ReadonlyArray<ChangeCause
 
 const isData = (address: string) => /(^|\.)(data|ephemeral)\.[^.]+\.[^.]+$/.test(address)
 
-/** Reads the evidence of one plan; the results apply to its resources. */
+/** Reads one plan's evidence; the results apply to its resources. */
 const judgeOf = (plan: PlanEvidence) => {
   const changes = plan.evidence.resourceChanges ?? []
   const drift = new Map((plan.evidence.resourceDrift ?? []).map((change) => [change.address, change]))
@@ -87,7 +87,7 @@ const judgeOf = (plan: PlanEvidence) => {
 
   const ofInstances = (change: ResourceChange) => {
     const repeated = change.references?.find(({ attribute }) => attribute === undefined)
-    // The configuration says nothing about a removed resource: its number may have depended on anything.
+    // The configuration says nothing about a removed resource: the number of its instances may have depended on anything.
     const removed =
       isOf(change, "delete") && change.references === undefined && !goneReasons.has(change.reason ?? "")
         ? inputs.map(([, cause]) => cause)
@@ -125,8 +125,8 @@ const planCauses = (plan: PlanEvidence): ReadonlyArray<ChangeCause> => {
 }
 
 /**
- * Why a plan changes what it changes, based on the evidence: each resource gets the differences that may have caused it. A cause
- * is certain only if it is the only one left and nothing is unknown.
+ * Why a plan changes what it changes, based on the evidence: each resource is assigned the differences that may have caused its
+ * change. A cause is certain only if it is the only one left and nothing is unknown.
  */
 export const changeCauses = (plan: PlanEvidence): Pick<ChangeCauses, "causes" | "resources" | "unknown"> => {
   const judge = judgeOf(plan)

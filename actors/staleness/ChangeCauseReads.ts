@@ -33,7 +33,7 @@ const bindingsOf = ({ evidence }: Planned) =>
       .toSorted()
   )
 
-/** What differs between two plans besides the module and its inputs. */
+/** What differs between two plans, apart from the module and its inputs. */
 export const otherDifferences = (before: Planned, after: Planned): ReadonlyArray<ChangeCause> => {
   const toolOf = ({ evidence }: Planned) => JSON.stringify([evidence.tool, evidence.providerLockDigest])
   const isOperated = before.evidence.operatorConfig?.digest !== after.evidence.operatorConfig?.digest

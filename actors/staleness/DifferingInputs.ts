@@ -5,7 +5,7 @@ import { type Consumer, isOfferedStill, offeredOutputs } from "../consumption/Of
 import { ConsumedInputRow } from "./ConsumedInputRow.ts"
 
 /**
- * The inputs to which other Capsules supply a value different from the one at the last apply, for the reviewers of a plan. Names
+ * The inputs for which other Capsules now supply a different value than at the last apply, for the reviewers of a plan. Names
  * only: a value may be private.
  */
 export const differingInputs = Effect.fn("differingInputs")(function* (consumer: Consumer) {

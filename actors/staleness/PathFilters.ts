@@ -41,15 +41,16 @@ const rememberedComparisons = 4096
 const unfiltered: ModuleChange = { kind: "touched", because: "The Capsule follows every commit" }
 
 /**
- * Whether a commit touches anything in a Capsule's module. Comparing reads two archives, which does not belong in a transaction:
- * it is done beforehand, and looked up inside. Anything not compared is treated as touched.
+ * Whether a commit touches anything in a Capsule's module. The comparison reads two archives, which does not belong in a
+ * transaction: it is done beforehand, and its result is looked up inside. Anything that has not been compared is treated as
+ * touched.
  */
 export class PathFilters extends Context.Service<
   PathFilters,
   {
     /** Compares what is applied with a newer snapshot, for each Capsule that has a filter. Runs outside a transaction. */
     readonly prepare: (capsules: ReadonlyArray<Filtered>, newer: SnapshotContent) => Effect.Effect<void>
-    /** The result that was prepared. */
+    /** The result prepared beforehand. */
     readonly change: (capsule: Filtered, newer: SnapshotContent) => Effect.Effect<ModuleChange>
   }
 >()("svc/actors/staleness/PathFilters") {

@@ -18,7 +18,7 @@ const isRestored = (planned: Attribute, drifted: Attribute) =>
 export interface DriftedAttributes {
   /** The plan restores exactly this value. */
   readonly certain: ReadonlySet<string>
-  /** Also changed outside, and planned to become a different value or one that is not shown. */
+  /** Also changed outside, and planned to change to a different value, or to one that is not shown. */
   readonly possible: ReadonlySet<string>
 }
 
@@ -34,8 +34,8 @@ export const driftedAttributes = (change: ResourceChange, drift: ResourceChange 
 }
 
 /**
- * Whether drift is the only reason why a resource is in the plan: it was deleted outside and is created again, or each changed
- * attribute is reverted.
+ * Whether drift is the only reason why a resource is in the plan: it was deleted outside and is being created again, or every
+ * changed attribute is reverted.
  */
 export const isPutBack = (change: ResourceChange, drift: ResourceChange | undefined): boolean => {
   if (drift === undefined) return false

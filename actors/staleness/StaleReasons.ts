@@ -41,7 +41,10 @@ const commitReason = (sourceSnapshotId: SourceSnapshotId, because: string | unde
 export class StaleReasons extends Context.Service<
   StaleReasons,
   {
-    /** The lane is now at this snapshot: Capsules applied from another get a reason, the others have theirs removed. */
+    /**
+     * The lane is now at this snapshot: Capsules applied from a different snapshot are given a reason, and the others have theirs
+     * removed.
+     */
     readonly laneMoved: (lane: Lane & { readonly sourceSnapshotId: SourceSnapshotId }) => Effect.Effect<void>
     /** Compares a Capsule's commit with its lane: an older plan may be applied after the lane has moved. */
     readonly compareCommit: (capsuleId: CapsuleId) => Effect.Effect<void>
@@ -51,16 +54,16 @@ export class StaleReasons extends Context.Service<
     readonly restored: (capsuleId: CapsuleId, runId: RunId) => Effect.Effect<void>
     /** An ended Capsule consumes nothing. */
     readonly destroyed: (capsuleId: CapsuleId) => Effect.Effect<void>
-    /** Compares what a Capsule was applied with and what it would get now. */
+    /** Compares what a Capsule was applied with to what it would receive now. */
     readonly compare: (capsuleId: CapsuleId) => Effect.Effect<void>
     /**
-     * A producer's offer may have changed: its consumers, in any Workspace, are compared, and those of their plans that have
-     * other values are voided. Returns these plans.
+     * A producer's offer may have changed: compares its consumers, in any Workspace, and voids those of their plans that have
+     * other values. Returns these plans.
      */
     readonly producerMoved: (producerCapsuleId: CapsuleId) => Effect.Effect<ReadonlyArray<string>>
     /**
-     * The same for Capsules left without a record by an older release, or whose inputs changed while no service was running to
-     * compare them.
+     * Does the same for Capsules left without a record by an older release, or whose inputs changed while no service was running
+     * to compare them.
      */
     readonly compareUnread: Effect.Effect<void>
   }

@@ -36,7 +36,7 @@ const Archive = Schema.fromJsonString(
 const decodeArchive = Schema.decodeUnknownOption(Archive)
 const unzipped = Option.liftThrowable((bytes: Uint8Array) => new TextDecoder().decode(gunzipSync(bytes)))
 
-/** Rows with these columns. A column that did not exist when a row was archived is null. */
+/** Rows with these columns. A column that did not exist when a row was archived reads as null. */
 const rowsOf = <const C extends Columns>(columns: C) => {
   const names = Object.keys(columns)
   const decode = Schema.decodeUnknownOption(Schema.Array(Schema.Struct(columns)))
@@ -60,21 +60,21 @@ const archivedSecrets = rowsOf(generatedColumns)
 /** A Capsule as it was when the backup was made. */
 export interface CapsuleInBackup {
   readonly capsule: ArchivedCapsule
-  /** Its state at that time; none for one that was never applied. */
+  /** Its state at that time; none if it had never been applied. */
   readonly version: StateVersionRow | undefined
   readonly outputs: ReadonlyArray<OutputRow>
   /** The secrets that the service generated for it, sealed. */
   readonly generated: ReadonlyArray<RowOf<typeof generatedColumns>>
 }
 
-/** The text of an archive. */
+/** An archive as a string. */
 export const archiveText = (archive: Uint8Array): Option.Option<string> => unzipped(archive)
 
 /** The Capsules of an archive; `none` when this release cannot read it. */
 export const capsulesInArchive = (archive: Uint8Array): Option.Option<ReadonlyArray<CapsuleInBackup>> =>
   Option.flatMap(archiveText(archive), capsulesInText)
 
-/** The same, given the text of an archive. */
+/** Like the above, but reads the archive from a string. */
 export const capsulesInText = (text: string): Option.Option<ReadonlyArray<CapsuleInBackup>> =>
   Option.gen(function* () {
     const content = yield* decodeArchive(text)

@@ -24,7 +24,7 @@ export const toBackup = (row: ListedBackup): Backup =>
 /** The digest in the record of a backup. */
 export const digestOf = (archive: Uint8Array) => `sha256:${createHash("sha256").update(archive).digest("hex")}`
 
-/** Where an archive is sealed. */
+/** The sealing location of an archive. */
 export const backupPlace = (workspaceId: WorkspaceId, id: BackupId) => ({
   table: "backups",
   column: "archive",
@@ -33,8 +33,8 @@ export const backupPlace = (workspaceId: WorkspaceId, id: BackupId) => ({
 })
 
 /**
- * Exports of control information. Sealed values remain sealed inside, each as one text, and the whole is sealed again. No backup
- * is made if a long state in it does not open.
+ * Exports of control information. Sealed values remain sealed inside, each as one string, and the whole archive is sealed again.
+ * No backup is created if a long state in it cannot be opened.
  */
 export class BackupStore extends Context.Service<
   BackupStore,

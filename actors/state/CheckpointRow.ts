@@ -3,7 +3,7 @@ import { RunId } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** The last state that a running apply wrote, sealed. */
+/** The last state written by a running apply, sealed. */
 export const CheckpointRow = table("run_checkpoints", {
   run_id: RunId,
   state: Schema.String,

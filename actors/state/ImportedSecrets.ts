@@ -19,7 +19,7 @@ const Text = Schema.fromJsonString(ImportedSecrets)
 const encode = Schema.encodeSync(Text)
 const decode = Schema.decodeUnknownEffect(Text)
 
-/** The text that is sealed. */
+/** The plaintext to seal. */
 export const importedSecretsText = (secrets: ImportedSecrets): Redacted.Redacted => Redacted.make(encode(secrets))
 
 export const importedSecretsOf = (text: Redacted.Redacted) => decode(Redacted.value(text))

@@ -78,7 +78,7 @@ export class LeftOverStates extends Context.Service<
     readonly discarded: (id: LeftOverStateId, decision: Decision) => Effect.Effect<boolean>
     /**
      * Takes over states that earlier releases kept as checkpoints of ended Runs, where nobody could read them. Idempotent; a
-     * state that cannot be opened is left there.
+     * state that cannot be opened is left where it is.
      */
     readonly takeOver: Effect.Effect<void>
   }

@@ -133,7 +133,8 @@ export class ResourceHistory extends Context.Service<
         address: string
       ): Effect.fn.Return<ResourceDrift | undefined> {
         if (committed_at === null) return undefined
-        // A check of an earlier state compared something else; the time limits the search to Runs since this state was committed.
+        // A check of an earlier state made a different comparison; the time limits the search to Runs since this state was
+        // committed.
         const [check] = yield* Effect.orDie(RunRow.some(sql, "id", "evidence", "finished_at")`
           SELECT id, evidence, finished_at FROM runs
           WHERE capsule_id = ${capsuleId} AND type = 'drift_check' AND status = 'succeeded'

@@ -6,7 +6,7 @@ import { transaction } from "../database/Transaction.ts"
 import { StateIndex } from "./StateIndex.ts"
 import { StateVersions } from "./StateVersions.ts"
 
-/** The log reports progress each time this many StateVersions have been read. */
+/** Progress is logged each time this many StateVersions have been read. */
 const reportEvery = 1000
 
 const Waiting = rowShape({ capsule_id: CapsuleId, count: Schema.Int })
@@ -83,7 +83,7 @@ export const readBacklog = Effect.gen(function* () {
   yield* Effect.logInfo(`Read all ${read} states of earlier releases.`)
 }).pipe(Effect.orDie, Effect.withSpan("StateBacklog.readBacklog"))
 
-/** The same, retried for as long as it takes: a full disk does not end it. */
+/** Like the above, retried for as long as it takes: a full disk does not stop it. */
 export const readWholeBacklog = readBacklog.pipe(
   Effect.tapCause((cause) =>
     Effect.logError("States of earlier releases could not be read; the next try is in a minute.", cause)

@@ -29,7 +29,7 @@ export interface ResourceEntry {
 
 const keyedDigest = (key: KeyObject, ...texts: ReadonlyArray<string>): string => {
   const digest = createHmac("sha256", key)
-  // One by one: a state of many MiB may have a single attribute of about that length.
+  // Processed individually: a state of many MiB may have a single attribute of about that length.
   for (const text of texts) digest.update(text)
   // 96 bits are plenty: without the key, a value cannot be guessed, and collisions cannot be constructed.
   return digest.digest("base64url").slice(0, 16)
@@ -48,7 +48,7 @@ const isWithin = (text: string, secret: string): boolean => {
 }
 
 /**
- * The id, which may be shown unless it contains a secret of the state. An id that the state marks as sensitive, or that is the
+ * The id, which may be shown unless it contains a secret from the state. An id that the state marks as sensitive, or that is the
  * object's value rather than its name (`random_id`), may not be shown.
  */
 const shownId = (object: ObjectContents): string | null =>

@@ -26,7 +26,7 @@ export interface IndexedState {
   readonly createdAt: string
   /** `undefined` when it cannot be opened. */
   readonly state: Redacted.Redacted<Uint8Array> | undefined
-  /** Text of the secret inputs that the state may contain; `undefined` when they are unknown. */
+  /** Values of the secret inputs that the state may contain; `undefined` when they are unknown. */
   readonly secrets: ReadonlyArray<SecretText> | undefined
 }
 
@@ -94,7 +94,7 @@ export class StateIndex extends Context.Service<
           const name = instanceName(row)
           const entry = entries.get(name)
           if (entry !== undefined && entry.objectId === null && row.object_id !== null) {
-            // Only now is the id known to be a secret.
+            // The id has only now been found to be a secret.
             yield* sql`UPDATE resource_versions SET ${ResourceVersionRow.changes(sql, { object_id: null })}
               WHERE capsule_id = ${capsuleId} AND address = ${row.address}`
           }

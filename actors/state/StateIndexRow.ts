@@ -9,7 +9,7 @@ export const StateIndexRow = table("state_indexes", {
   state_version_id: StateVersionId,
   capsule_id: CapsuleId,
   generation: Schema.Int,
-  /** `unreadable`: it was encrypted by the tool, or it cannot be opened. */
+  /** `unreadable`: the tool encrypted it, or it cannot be opened. */
   outcome: Schema.Literals(["indexed", "unreadable"])
 })
 
@@ -28,7 +28,7 @@ const versionColumns = {
   /** The Run that created this version. */
   run_id: RunId,
   changed_at: Timestamp,
-  /** The Run that ended it. */
+  /** The Run that replaced or removed this version. */
   ended_by_run_id: Schema.NullOr(RunId)
 }
 

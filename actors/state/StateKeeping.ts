@@ -7,7 +7,7 @@ export interface StateKeeping {
   /** Accepts a state and returns at once. */
   readonly offer: (checkpoint: StateCheckpoint) => Effect.Effect<void>
   /**
-   * Waits until the newest state is kept, and accepts no more: from here on the outcome of the execution carries the state. A
+   * Waits until the newest state is kept, and accepts no more: from then on, the outcome of the execution carries the state. A
    * failure is logged; the place of execution still has the state.
    */
   readonly end: Effect.Effect<void>
@@ -32,7 +32,7 @@ export const makeStateKeeping = Effect.fnUntraced(function* (
   let lastSerial: number | undefined
   let hasEnded = false
 
-  /** A state that could not be kept is not reported; it waits again unless there is a newer one. */
+  /** A state that could not be kept is not reported; it is queued again unless there is a newer one. */
   const failed = (checkpoint: StateCheckpoint, cause: Cause.Cause<never>) =>
     Effect.suspend(() => {
       waiting ??= checkpoint

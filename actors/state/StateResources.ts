@@ -14,9 +14,9 @@ import { StateVersionRow } from "./StateVersionRow.ts"
 
 /** Which resources to list; all of them when neither is given. */
 export interface ResourceFilter {
-  /** Text within the address; case-sensitive. */
+  /** Substring of the address; case-sensitive. */
   readonly address?: string | undefined
-  /** Text within the address, the type or the id; case-insensitive. */
+  /** Substring of the address, type or id; case-insensitive. */
   readonly search?: string | undefined
 }
 
@@ -55,7 +55,7 @@ const toResource = (row: RowOf<typeof Listed.columns>): StateResource =>
     ...(row.resolved_commit === null ? {} : { commit: row.resolved_commit })
   })
 
-/** Reads the contents of StateVersions from the index alone: no state is opened, and no values are available here. */
+/** Reads the contents of StateVersions from the index alone: no state is opened, and values are not available. */
 export class StateResources extends Context.Service<
   StateResources,
   {
@@ -65,7 +65,7 @@ export class StateResources extends Context.Service<
       filter: ResourceFilter,
       page: PageRequest
     ) => Effect.Effect<ListedResources, ApiError>
-    /** The differences between a StateVersion and another one of the Capsule (by default the previous one). */
+    /** The differences between a StateVersion and another one of the same Capsule (by default the previous one). */
     readonly difference: (
       id: StateVersionId,
       from: StateVersionId | undefined,

@@ -27,7 +27,7 @@ export const StateUploadRow = table("state_uploads", {
   created_at: Timestamp,
   expires_at: Timestamp,
   used_at: Schema.NullOr(Timestamp),
-  /** For a state from another installation's backup: where it comes from, and what else the backup contains, sealed. */
+  /** For a state from another installation's backup: its origin, and the rest of the backup's contents, sealed. */
   imported_from: Schema.NullOr(ImportedFromJson),
   sealed_secrets: Schema.NullOr(Schema.String)
 })

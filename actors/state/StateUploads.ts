@@ -31,7 +31,7 @@ export interface HeldUpload {
   readonly secrets: ImportedSecrets | undefined
 }
 
-/** How many uploads of a Workspace may wait: each is a whole state. */
+/** The number of uploads that may be pending per Workspace: each is a whole state. */
 const mostWaiting = 10
 
 const place = (row: Pick<StateUploadRow, "id" | "workspace_id">) => ({
@@ -55,7 +55,7 @@ export class StateUploads extends Context.Service<
     /** Seals and stores the state. Fails with `failed_precondition` while too many uploads of the Workspace are waiting. */
     readonly insert: (upload: NewStateUpload) => Effect.Effect<StateUploadRow, ApiError>
     readonly find: (id: StateUploadId) => Effect.Effect<StateUploadRow | undefined>
-    /** Holds an upload for an install: no other install can take it. */
+    /** Holds an upload for an install: no other install can use it. */
     readonly claim: (
       workspaceId: WorkspaceId,
       adopt: { readonly uploadId: StateUploadId; readonly sha256: string },
@@ -67,7 +67,7 @@ export class StateUploads extends Context.Service<
     readonly held: (installPlanId: InstallPlanId) => Effect.Effect<HeldUpload | undefined>
     /** Erases the sealed state, which a StateVersion now contains. */
     readonly used: (id: StateUploadId) => Effect.Effect<void>
-    /** Deletes uploads that no install has taken within an hour. */
+    /** Deletes uploads that no install has used within an hour. */
     readonly eraseUnused: Effect.Effect<void>
   }
 >()("svc/actors/state/StateUploads") {

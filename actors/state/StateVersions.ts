@@ -43,7 +43,7 @@ export interface NewStateVersion {
   readonly sourceSnapshotId: SourceSnapshotId | undefined
   readonly installConfigId: InstallConfigId
   readonly outputs: ReadonlyArray<StateOutput>
-  /** Text of the secret inputs that were applied, now or earlier: the state may contain them unmarked. */
+  /** Values of the secret inputs that were applied, now or earlier: the state may contain them unmarked. */
   readonly secrets: ReadonlyArray<SecretText>
   /** The source build of the plan whose apply produced this state. */
   readonly build: BuildColumns
@@ -53,7 +53,7 @@ export interface NewStateVersion {
   readonly stateUploadId?: StateUploadId | undefined
 }
 
-/** The id of the state committed by a Run, by the adoption of a left-over state or by an upload: each commits exactly one. */
+/** The id of the state committed by a Run, by adopting a left-over state or by an upload: each commits exactly one. */
 export const stateVersionIdOf = (from: string): StateVersionId => derivedId(StateVersionId, "sv", from, "state")
 
 /** Where a state is sealed. The generation is part of the identity: an older state cannot be passed off as a newer one. */
@@ -109,7 +109,7 @@ export const privacyReason = ({ name, private_origins }: OutputRow): string | un
   return `The Output ${name} is private: it repeats ${origins.length === 0 ? "a secret" : origins.join(", ")}.`
 }
 
-/** The reason as told to another Workspace, under its own name for the Output: it must not learn which secrets exist. */
+/** The reason as shown to another Workspace, under its own name for the Output: it must not learn which secrets exist. */
 export const privacyElsewhere = ({ private_origins }: OutputRow, name: string): string | undefined =>
   private_origins === null ? undefined : `The Output ${name} is private: it repeats a secret.`
 
@@ -135,12 +135,12 @@ export class StateVersions extends Context.Service<
     ) => Effect.Effect<{ readonly id: StateVersionId; readonly digest: string }>
     readonly find: (id: StateVersionId | null) => Effect.Effect<StateVersionRow | undefined>
     readonly open: (row: StateVersionRow) => Effect.Effect<Redacted.Redacted<Uint8Array>>
-    /** The same for a StateVersion that may be removed at any time; `none` once it has been. */
+    /** Like the above, for a StateVersion that may be removed at any time; `none` once it has been. */
     readonly openStored: (row: StateVersionRow) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>>
     /** The secret inputs that the state may contain. */
     readonly secrets: (row: StateVersionRow) => Effect.Effect<ReadonlyArray<SecretText>>
     readonly outputs: (stateVersionId: StateVersionId | null) => Effect.Effect<ReadonlyArray<OutputRow>>
-    /** The value of an Output as JSON text, for comparison. */
+    /** The value of an Output, serialised as JSON for comparison. */
     readonly outputText: (row: OutputRow) => Effect.Effect<Redacted.Redacted<string>>
     /** The value of an Output, sensitive or not; for delivery into another Run, never for projection. */
     readonly outputValue: (row: OutputRow) => Effect.Effect<Redacted.Redacted<Schema.Json>>

@@ -10,7 +10,7 @@ export interface OwnerScope {
   readonly subject: string
 }
 
-/** Refuses anybody but an owner, as of the caller's transaction, and everybody in an archived Workspace. */
+/** Refuses anybody but an owner, as of the caller's transaction, and refuses everybody in an archived Workspace. */
 export const requireOwner = Effect.fn("requireOwner")(function* (
   { subject, workspaceId }: OwnerScope,
   refusal: string

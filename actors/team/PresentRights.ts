@@ -21,7 +21,10 @@ export interface PresentRights {
   readonly teamIds: ReadonlySet<TeamId>
 }
 
-/** The higher of the member's role in the Workspace and what teams add for the place. Without a membership, teams add nothing. */
+/**
+ * The higher of the member's role in the Workspace and the role that teams add for the place. Without a membership, teams add
+ * nothing.
+ */
 export const effectiveRole = (held: Role | undefined, granted: ReadonlyArray<Role>): Role | undefined =>
   held === undefined
     ? undefined
@@ -34,7 +37,7 @@ const HeldRole = rowShape({
 })
 const GrantedRole = rowShape({ team_id: TeamGrantRow.columns.team_id, role: TeamGrantRow.columns.role })
 
-/** Rights of these subjects, read in the caller's transaction. Every subject has an entry. */
+/** Rights of these subjects, read in the caller's transaction. There is an entry for every subject. */
 export const presentRights = Effect.fn("presentRights")(function* (
   { environment, projectId, workspaceId }: CapsulePlace,
   subjects: ReadonlyArray<Subject>

@@ -17,7 +17,7 @@ export type TeamRow = RowOf<typeof TeamRow.columns>
 /** Which people are in which team. */
 export const TeamMemberRow = table("team_members", { team_id: TeamId, subject: Subject })
 
-/** The roles of a team for Projects and environments. */
+/** A team's roles in Projects and environments. */
 export const TeamGrantRow = table("team_grants", {
   team_id: TeamId,
   position: Schema.Int,

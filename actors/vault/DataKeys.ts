@@ -27,7 +27,7 @@ const Row = Schema.Struct({
 })
 type Row = typeof Row.Type
 
-// Bounds how much one key seals; older keys still open.
+// Limits how much one key seals; older keys still open what they sealed.
 const activeFor = retention.dataKey.after
 const rewrapBatch = 200
 
@@ -159,7 +159,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
     return key
   })
 
-  /** Wraps one batch with the active master key; returns how many were left before it. */
+  /** Wraps one batch with the active master key; returns how many were left before this batch. */
   const rewrapSome = Effect.gen(function* () {
     const { active: master } = yield* Ref.get(keyring)
     const rows = yield* findForeign(master.id)
@@ -192,11 +192,11 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
         WHERE workspace_id = ${workspaceId} AND ${sql.in("id", ids)} ORDER BY id`
   })
 
-  /** The Workspace's keys that are named by the sealed values in the text. */
+  /** The Workspace's keys that are named by the sealed values in the string. */
   const wrappedIn = (workspaceId: WorkspaceId, text: string) =>
     Effect.orDie(findWrapped({ ids: [...new Set(text.match(/dk_[0-9a-f]{24}/g) ?? [])], workspaceId }))
 
-  /** Keys that came with a file. They are used for its contents, and not stored. */
+  /** Keys that came with a file. They are used for its contents and are not stored. */
   const ofFile = (keys: ReadonlyArray<WrappedDataKey>) => ({
     forOpening: Effect.fnUntraced(function* (id: string) {
       const key = keys.find((candidate) => candidate.id === id)

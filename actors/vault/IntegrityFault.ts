@@ -1,7 +1,7 @@
 import { Cause, Effect } from "effect"
 import { hasProperty } from "effect/Predicate"
 
-/** The message when a sealed value cannot be opened in its place. The log says which one. */
+/** The message when a sealed value cannot be opened in its place. The log names the value. */
 export const integrityFault = {
   code: "integrity_fault",
   message:
@@ -15,7 +15,7 @@ export const isIntegrityFault = (defect: unknown): boolean =>
 export const hasIntegrityFault = (cause: Cause.Cause<unknown>): boolean =>
   cause.reasons.some((reason) => Cause.isDieReason(reason) && isIntegrityFault(reason.defect))
 
-/** Continues with `instead` when a sealed value could not be opened; every other defect is unchanged. */
+/** Continues with `instead` if a sealed value could not be opened; every other defect is passed on unchanged. */
 export const orOnIntegrityFault =
   <B, E2, R2>(instead: () => Effect.Effect<B, E2, R2>) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A | B, E | E2, R | R2> =>

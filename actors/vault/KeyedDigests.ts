@@ -28,7 +28,7 @@ export const digestRootId = Effect.gen(function* () {
   return row?.id
 }).pipe(Effect.orDie)
 
-/** The digests of a database that is only read. Fails with `VaultOpenFailed` when these master keys are not its own. */
+/** The digests of a database that is only being read. Fails with `VaultOpenFailed` if these master keys do not belong to it. */
 export const openDigests = Effect.fn("openDigests")(function* (keyring: Keyring) {
   const dataKeys = yield* makeDataKeys(yield* Ref.make(keyring))
   const id = yield* digestRootId

@@ -86,12 +86,12 @@ const fromPlainKeys = Effect.fnUntraced(function* (text: string, origin: string)
   return yield* makeKeyring(keys)
 })
 
-/** Reads the text of a keyring or of plain keys. `origin` says where it came from, for messages. */
+/** Parses the content of a keyring, or plain keys. `origin` names where it came from, for messages. */
 export const parseKeyring = Effect.fn("parseKeyring")(function* (text: Redacted.Redacted, origin: string) {
   const plain = Redacted.value(text).trim()
   if (!plain.startsWith("{")) return yield* fromPlainKeys(plain, origin)
   const stored = yield* Schema.decodeEffect(StoredKeyring)(plain).pipe(
-    // The parser's own message may quote the text.
+    // The parser's own message may quote the input.
     Effect.mapError(() => VaultLocked.because(`${origin} is not a keyring of this release, or it is damaged.`))
   )
   const keys = yield* Effect.forEach(stored.keys, (entry) => makeMasterKey(entry.key, entry.status))
@@ -105,7 +105,7 @@ export const parseKeyring = Effect.fn("parseKeyring")(function* (text: Redacted.
   return yield* makeKeyring(keys)
 })
 
-/** The text of a keyring file. */
+/** The content of a keyring file. */
 export const printKeyring = (keyring: Keyring): Effect.Effect<Redacted.Redacted> =>
   Schema.encodeEffect(StoredKeyring)({
     version: 1,

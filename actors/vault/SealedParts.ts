@@ -10,8 +10,8 @@ import { decode, encode, identity, keyOf, type SealContext, valueIdentity } from
 import { VaultOpenFailed } from "./VaultErrors.ts"
 
 /*
- * A long value is sealed in parts, which are rows of their own: as a single string, it would be held several times at once, by
- * the cipher, the string, and SQLite. Its place holds the name of the value.
+ * A long value is sealed in parts, each stored in its own row: as a single string, it would be held several times at once, by the
+ * cipher, the string, and SQLite. Its place holds the name of the value.
  */
 
 export const partBytes = 1024 * 1024
@@ -29,7 +29,7 @@ export const isLong = ({ column, table }: SealContext, plain: Uint8Array): boole
 
 /**
  * A part opens only at its own position in its value, and the last part only as the last: none can be left out, repeated or
- * exchanged.
+ * swapped.
  */
 const partIdentity = (key: DataKey, context: SealContext, value: string, part: number, isLast: boolean) =>
   identity(["svc/vault/part/v1", ...valueIdentity(key.id, context), value, part, isLast ? 1 : 0])
@@ -65,7 +65,7 @@ export const sealParts = Effect.fnUntraced(function* (key: DataKey, context: Sea
 
 const Stored = rowShape({ envelope: Schema.NullOr(Schema.String) })
 
-/** What the row of a long value currently holds; null if there is nothing. */
+/** What the row of a long value currently holds; null if it holds nothing. */
 export const storedLong = Effect.fnUntraced(function* ({ column, rowId, table }: SealContext) {
   const sql = yield* SqlClient.SqlClient
   const place = longValues.find((each) => each.table === table && each.column === column)
@@ -77,7 +77,7 @@ export const storedLong = Effect.fnUntraced(function* ({ column, rowId, table }:
 
 const Extent = rowShape({ parts: Schema.Int, bytes: Schema.Int })
 
-/** Opens what `sealParts` made, into one array. Fails with `VaultOpenFailed` for anything else. */
+/** Opens the output of `sealParts`, into one array. Fails with `VaultOpenFailed` for anything else. */
 export const openParts = Effect.fnUntraced(function* (key: DataKey, context: SealContext, value: string) {
   const sql = yield* SqlClient.SqlClient
   const aead = yield* Aead.Aead

@@ -6,7 +6,7 @@ import type { SealContext } from "./Sealing.ts"
 import { openEnvelope } from "./Vault.ts"
 import { rowShape } from "../database/Table.ts"
 
-/** Columns with sealed values, and the place of each; SQL expressions over the row. */
+/** Columns with sealed values, and the place of each, as SQL expressions over the row. */
 interface SealedColumn {
   readonly table: string
   readonly column: string

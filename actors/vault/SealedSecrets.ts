@@ -1,7 +1,7 @@
 import { Effect, Redacted, Schema } from "effect"
 import type { SecretText } from "../../runner/redaction/SecretText.ts"
 
-/** Plain text was stored before origins were recorded. */
+/** Plain values were stored before origins were recorded. */
 const Stored = Schema.Union([Schema.String, Schema.Struct({ origin: Schema.String, text: Schema.String })])
 type Stored = typeof Stored.Type
 
@@ -15,11 +15,11 @@ const SecretsJson = Schema.fromJsonString(StoredSecrets)
 const encodeSecrets = Schema.encodeSync(SecretsJson)
 const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
 
-/** Secrets as the text that is sealed. */
+/** Secrets as the string that is sealed. */
 export const secretsText = (secrets: ReadonlyArray<SecretText>): Redacted.Redacted =>
   Redacted.make(encodeSecrets(toStoredSecrets(secrets)))
 
-/** The secrets in a text made by `secretsText`. */
+/** The secrets in a string produced by `secretsText`. */
 export const secretsOfText = (text: Redacted.Redacted) =>
   Effect.map(decodeSecrets(Redacted.value(text)), fromStoredSecrets)
 

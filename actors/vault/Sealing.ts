@@ -40,7 +40,7 @@ export const valueIdentity = (dataKeyId: string, context: SealContext) => [
 
 export const keyOf = (key: Redacted.Redacted<Uint8Array>) => Effect.orDie(Aead.key(Aead.aes256Gcm, Redacted.value(key)))
 
-/** AES-256-GCM under a fresh random nonce; the text is `nonce.ciphertext`, base64url. */
+/** AES-256-GCM under a fresh random nonce; the result is `nonce.ciphertext`, base64url. */
 export const sealBytes = Effect.fnUntraced(function* (
   key: Redacted.Redacted<Uint8Array>,
   aad: Uint8Array,
@@ -53,7 +53,7 @@ export const sealBytes = Effect.fnUntraced(function* (
   return `${encode(nonce)}.${encode(ciphertext)}`
 })
 
-/** Opens what `sealBytes` made. Fails with `VaultOpenFailed` for anything else, whatever is wrong with it. */
+/** Opens the output of `sealBytes`. Fails with `VaultOpenFailed` for anything else, whatever is wrong with it. */
 export const openBytes = Effect.fnUntraced(function* (
   key: Redacted.Redacted<Uint8Array>,
   aad: Uint8Array,

@@ -14,7 +14,7 @@ import { isLong, openParts, partsKeyOf, sealParts, storedLong } from "./SealedPa
 import { VaultLocked, VaultOpenFailed } from "./VaultErrors.ts"
 import { VaultSettings } from "./VaultSettings.ts"
 
-/** The outcome of a rotation. `resumed` when it finished an earlier one instead of starting with a new key. */
+/** The outcome of a rotation. `resumed` if it finished an earlier rotation instead of starting with a new key. */
 export interface Rotation {
   readonly activeKeyId: string
   readonly rewrapped: number
@@ -31,7 +31,7 @@ export interface MasterKeyIds {
 
 const envelopePattern = /^v1\.(dk_[0-9a-f]{24})\.([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/
 
-/** Opens a sealed value at its place, with available data keys. */
+/** Opens a sealed value at its place, using the available data keys. */
 export const openEnvelope = Effect.fn("Vault.open")(function* (
   dataKeys: Pick<Effect.Success<ReturnType<typeof makeDataKeys>>, "forOpening">,
   context: SealContext,
@@ -68,20 +68,20 @@ export class Vault extends Context.Service<
     ) => Effect.Effect<Redacted.Redacted<Uint8Array>, VaultOpenFailed>
     readonly openText: (context: SealContext, envelope: string) => Effect.Effect<Redacted.Redacted, VaultOpenFailed>
     /**
-     * Opens what has previously been read from a row, outside a transaction: if its parts are gone by now, opens what the row
-     * currently holds. `none` if it no longer holds anything.
+     * Opens what has previously been read from a row, outside a transaction: if its parts no longer exist, opens what the row
+     * currently holds. `none` if the row no longer holds anything.
      */
     readonly openStored: (
       context: SealContext,
       envelope: string
     ) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>, VaultOpenFailed>
-    /** The sealed value as a single string, which opens in the same place wherever it is taken: parts would stay behind. */
+    /** The sealed value as a single string, which opens in the same place wherever it is moved: parts would be left behind. */
     readonly inOneText: (context: SealContext, envelope: string) => Effect.Effect<string, VaultOpenFailed>
-    /** The data keys of a Workspace that are named by the sealed values in the text, as stored: wrapped. */
+    /** The data keys of a Workspace that are named by the sealed values in the string, as stored: wrapped. */
     readonly wrappedKeys: (workspaceId: WorkspaceId, text: string) => Effect.Effect<ReadonlyArray<WrappedDataKey>>
     /**
      * Opens what another installation has sealed, with the data keys from its file. Fails with `VaultLocked`, naming the master
-     * keys that are missing here.
+     * keys that are missing from this installation.
      */
     readonly foreign: (
       keys: ReadonlyArray<WrappedDataKey>
@@ -94,8 +94,8 @@ export class Vault extends Context.Service<
     /** Whether `digest` is what `mac` returns, compared in constant time. */
     readonly verifyMac: (purpose: string, text: string, digest: string) => Effect.Effect<boolean>
     /**
-     * Makes a new master key active (for keys given by the environment: the first one given) and wraps every data key with it;
-     * sealed values are not rewritten. After a crash, the next call finishes the work. Keys in the file stay readable for old
+     * Makes a new master key active (if the environment provides the keys: the first one listed) and wraps every data key with
+     * it; sealed values are not rewritten. After a crash, the next call finishes the work. Keys in the file stay readable for old
      * backups until `forgetRetired`. Fails with `VaultLocked`.
      */
     readonly rotateMasterKey: (options?: { readonly forgetRetired: boolean }) => Effect.Effect<Rotation, VaultLocked>
@@ -156,7 +156,7 @@ const make = Effect.gen(function* () {
   const openHere = (context: SealContext, envelope: string) =>
     Effect.provideContext(openEnvelope(dataKeys, context, envelope), services)
 
-  /** The place is logged but not the cause, which is the same for every caller. */
+  /** The place is logged, but the cause is not: it is the same for every caller. */
   const logFault = (context: SealContext) =>
     Effect.logError(
       `Integrity fault: ${context.table}.${context.column} of ${context.rowId} does not open in its place. It was changed or moved; see svc doctor.`

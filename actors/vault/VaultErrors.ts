@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 
 /**
- * A sealed value could not be opened: it has been changed or moved to another record, or its key is missing. Deliberately says no
- * more.
+ * A sealed value could not be opened: it has been changed or moved to another record, or its key is missing. The error
+ * deliberately says no more.
  */
 export class VaultOpenFailed extends Schema.TaggedError<VaultOpenFailed>()("VaultOpenFailed", {
   message: Schema.String
@@ -10,7 +10,7 @@ export class VaultOpenFailed extends Schema.TaggedError<VaultOpenFailed>()("Vaul
   static readonly anywhere = () => new VaultOpenFailed({ message: "A sealed value could not be opened." })
 }
 
-/** The vault cannot work with the given master keys. `keyIds` are the missing ones, when that is the reason. */
+/** The vault cannot work with the given master keys. `keyIds` are the missing keys, if that is the reason. */
 export class VaultLocked extends Schema.TaggedError<VaultLocked>()("VaultLocked", {
   message: Schema.String,
   keyIds: Schema.Array(Schema.String)

@@ -16,7 +16,9 @@ const read = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
   return rows[0]
 }, Effect.orDie)
 
-/** Why nothing may start without a person, in words for the people of the Workspace; `undefined` while automation is allowed. */
+/**
+ * Why nothing may start without a person, in a message to the people of the Workspace; `undefined` while automation is allowed.
+ */
 export const automationRefusal = Effect.fn("automationRefusal")(function* (workspaceId: WorkspaceId) {
   const row = yield* read(workspaceId)
   if (row === undefined || row.archived_at !== null) return "the Workspace is archived"
@@ -26,9 +28,8 @@ export const automationRefusal = Effect.fn("automationRefusal")(function* (works
 })
 
 /**
- * Whether the service may plan or apply anything in the Workspace without a person: auto-update, the next wave of a
- * group, scheduled drift checks. Checked in the transaction that would start it. Checks of Sources change nothing and
- * continue.
+ * Whether the service may plan or apply anything in the Workspace without a person: auto-update, the next wave of a group,
+ * scheduled drift checks. Checked in the transaction that would start it. Source checks change nothing, so they continue.
  */
 export const automationAllowed = (workspaceId: WorkspaceId) =>
   Effect.map(automationRefusal(workspaceId), (refusal) => refusal === undefined)

@@ -6,7 +6,7 @@ import { MembershipRow } from "./MembershipRow.ts"
 
 const OwnedAlone = rowShape({ handle: Schema.String })
 
-/** The Workspaces, by handle, that would be left without an active owner if this person went; archived ones need none. */
+/** The Workspaces, by handle, that would be left without an active owner if this person left; archived ones need none. */
 export const ownedAlone = Effect.fn("ownedAlone")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* OwnedAlone.rows(sql)`SELECT w.handle FROM memberships m JOIN workspaces w ON w.id = m.workspace_id

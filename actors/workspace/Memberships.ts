@@ -10,8 +10,8 @@ export class Memberships extends Context.Service<
   Memberships,
   {
     /**
-     * The role of an active membership of an active account, `none` otherwise. Fails with `verification_unavailable` if the
-     * database does not respond, so that nobody is treated as a stranger, or as a member, by accident.
+     * The role of an active membership of an active account; `none` otherwise. Fails with `verification_unavailable` if the
+     * database does not respond, so that nobody is mistakenly treated as a stranger or as a member.
      */
     readonly role: (subject: string, workspaceId: WorkspaceId) => Effect.Effect<Option.Option<Role>, ApiError>
   }

@@ -40,7 +40,7 @@ export class Projects extends Context.Service<
       project: { readonly name: string; readonly slug?: string | undefined }
     ) => Effect.Effect<Project, ApiError>
     readonly read: (projectId: ProjectId) => Effect.Effect<Project, ApiError>
-    /** The Project that Capsules go to when none is named. Fails with `not_found` for an unknown Workspace. */
+    /** The Project in which Capsules are placed when none is named. Fails with `not_found` for an unknown Workspace. */
     readonly readDefault: (workspaceId: WorkspaceId) => Effect.Effect<Project, ApiError>
     readonly list: (
       workspaceId: WorkspaceId,

@@ -3,7 +3,7 @@ import { Subject, WorkspaceId } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** Workspaces. `WorkspaceRow` is what a reader gets of one. */
+/** Workspaces. `WorkspaceRow` is what a reader receives. */
 export const StoredWorkspace = table("workspaces", {
   id: WorkspaceId,
   handle: Schema.String,

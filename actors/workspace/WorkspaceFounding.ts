@@ -100,7 +100,7 @@ const Missing = Schema.Struct({
   displayName: Schema.NullOr(Schema.String)
 })
 
-/** What a person's personal Workspace lacks; nothing to do when it is whole. */
+/** What is missing from a person's personal Workspace; there is nothing to do when it is complete. */
 export const findPersonal = (sql: SqlClient.SqlClient) =>
   SqlSchema.findAll({
     Request: Schema.String,
@@ -115,7 +115,7 @@ export const findPersonal = (sql: SqlClient.SqlClient) =>
 export const isWhole = (found: typeof Missing.Type): boolean =>
   found.workspaceId !== null && found.members > 0 && found.projects > 0
 
-/** An unused handle: the requested one, or one with a few random characters added. */
+/** An unused handle: the requested handle, possibly with a few random characters added. */
 const freeHandle = Effect.fnUntraced(function* (wanted: string) {
   const sql = yield* SqlClient.SqlClient
   const random = yield* SecureRandom.SecureRandom

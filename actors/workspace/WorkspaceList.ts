@@ -14,7 +14,7 @@ export interface WorkspaceListRequest extends PageRequest {
   /** Included in the first response even if it is not on the page. */
   readonly selectedWorkspaceId?: string | undefined
   readonly includeTotal?: boolean | undefined
-  /** A credential bound to one Workspace sees only that one. */
+  /** A credential bound to one Workspace sees only that Workspace. */
   readonly boundWorkspaceId?: WorkspaceId | undefined
 }
 
@@ -26,7 +26,7 @@ export interface WorkspaceList {
   readonly pinnedWorkspaceId?: Workspace["id"] | undefined
 }
 
-// The counts come with every row, or by themselves if the page has none.
+// The counts accompany every row, or come by themselves if the page has no rows.
 const Counts = Schema.Struct({ total: Schema.Int, id: Schema.Null })
 const Counted = Schema.Struct({ total: Schema.Int, ...WorkspaceRow.fields })
 const countedRows = storedRecord(Schema.Array(Schema.Union([Counted, Counts])))
@@ -85,7 +85,7 @@ const anchorOf = Effect.fnUntraced(function* (binding: CursorBinding, cursor: st
   return [at, id] as const
 })
 
-/** The pinned row, unless it is on the page anyway. Fails with `permission_denied` for somebody else's Workspace. */
+/** The pinned row, unless it is already on the page. Fails with `permission_denied` for somebody else's Workspace. */
 const findPinned = Effect.fnUntraced(function* (
   subject: string,
   request: WorkspaceListRequest,
@@ -127,7 +127,7 @@ export const listWorkspaces = Effect.fn("listWorkspaces")(function* (subject: st
 })
 
 /**
- * The account-wide inventory of active memberships, archived Workspaces included; `total` is counted before the cursor is
+ * The account-wide inventory of active memberships, including archived Workspaces; `total` is counted before the cursor is
  * applied.
  */
 export const inventoryWorkspaces = Effect.fn("inventoryWorkspaces")(function* (subject: string, request: PageRequest) {

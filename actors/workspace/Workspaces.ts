@@ -36,7 +36,7 @@ export type WorkspaceInventory = Effect.Success<ReturnType<typeof inventoryWorks
 export class Workspaces extends Context.Service<
   Workspaces,
   {
-    /** The creator becomes owner. Fails with `failed_precondition` when the handle is taken. */
+    /** The creator becomes the owner. Fails with `failed_precondition` if the handle is taken. */
     readonly create: (
       context: CommandContext,
       subject: string,
@@ -56,8 +56,8 @@ export class Workspaces extends Context.Service<
       }
     ) => Effect.Effect<Workspace, ApiError>
     /**
-     * Pauses or resumes everything that the service starts without a person in the Workspace. Repeating it changes nothing:
-     * a pause keeps its first author and reason.
+     * Pauses or resumes everything that the service starts in the Workspace without a person. Repeating it changes nothing: a
+     * pause keeps its first author and reason.
      */
     readonly setAutomation: (
       context: CommandContext,
@@ -65,7 +65,7 @@ export class Workspaces extends Context.Service<
       workspaceId: WorkspaceId,
       change: { readonly paused: boolean; readonly reason?: string | undefined }
     ) => Effect.Effect<Workspace, ApiError>
-    /** Creates or completes the personal Workspace of the subject; writes nothing when it is whole. */
+    /** Creates or completes the personal Workspace of the subject; writes nothing if it is complete. */
     readonly ensurePersonal: (context: CommandContext, subject: string) => Effect.Effect<void>
     readonly list: (subject: string, request: WorkspaceListRequest) => Effect.Effect<WorkspaceList, ApiError>
     readonly inventory: (subject: string, page: PageRequest) => Effect.Effect<WorkspaceInventory, ApiError>

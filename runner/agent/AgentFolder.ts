@@ -147,7 +147,7 @@ export class AgentFolder extends Context.Service<
 
         const removeNext = Effect.mapError(removeTree(files.nextKeys, "remove the agent's next keys"), unusable)
 
-        /** Left by a process that ended after the keys were taken. */
+        /** Left behind by a process that exited after the keys were adopted. */
         const unfinished = Effect.gen(function* () {
           const next = yield* found.nextKeys
           if (Option.isNone(next) || next.value.public.sign !== (yield* firstKeys).public.sign) return next

@@ -7,8 +7,8 @@ const PrivateKey = Schema.RedactedFromValue(Schema.Uint8ArrayFromBase64)
  *
  * - `madeAt`: absent in files from a release that did not replace its keys
  * - `former`: replaced keys, for opening what was sealed for them earlier
- * - `replaced`: earlier signing keys, and announced ones that were never taken, newest first. A server restored from a backup may
- *   know only one of them
+ * - `replaced`: earlier signing keys, and announced ones that were never adopted, newest first. A server restored from a backup
+ *   may know only one of them
  */
 export const StoredKeys = Schema.Struct({
   version: Schema.Literal(1),
@@ -38,7 +38,7 @@ const pairOf = (name: "Ed25519" | "X25519", usages: ReadonlyArray<KeyUsage>) =>
     return made
   })
 
-/** Makes new keys, to be stored before they are used. */
+/** Creates new keys, to be stored before they are used. */
 export const newKeys: Effect.Effect<StoredKeys> = Effect.gen(function* () {
   const madeAt = DateTime.formatIso(yield* DateTime.now)
   return yield* Effect.promise(async () => {
@@ -55,7 +55,7 @@ export const newKeys: Effect.Effect<StoredKeys> = Effect.gen(function* () {
 
 const bytesOf = (key: StoredKeys["sign"]) => new Uint8Array(Redacted.value(key))
 
-/** Signs with Ed25519; the signature in base64url. The key cannot be exported from memory. */
+/** Signs with Ed25519 and returns the signature in base64url. The key cannot be exported from memory. */
 export const signedBy = ({ sign }: Signer, text: string): Effect.Effect<string> =>
   Effect.promise(async () => {
     const key = await crypto.subtle.importKey("pkcs8", bytesOf(sign), "Ed25519", false, ["sign"])
@@ -76,11 +76,11 @@ const fromBase64Url = (encoded: string) => new Uint8Array(Buffer.from(encoded, "
 export const verifyingKey = (raw: string): Effect.Effect<CryptoKey> =>
   Effect.promise(() => crypto.subtle.importKey("raw", fromBase64Url(raw), "Ed25519", false, ["verify"]))
 
-/** Whether the holder of an Ed25519 key signed this text. */
+/** Whether this message was signed by the holder of an Ed25519 key. */
 export const isSignedWith = (key: CryptoKey, text: string, signature: string): Effect.Effect<boolean> =>
   Effect.promise(() => crypto.subtle.verify("Ed25519", key, fromBase64Url(signature), new TextEncoder().encode(text)))
 
-/** The same for a key that is given as its raw bytes in base64url. */
+/** Like the function above, for a key given as its raw bytes in base64url. */
 export const isSignedBy = (raw: string, text: string, signature: string): Effect.Effect<boolean> =>
   Effect.flatMap(verifyingKey(raw), (key) => isSignedWith(key, text, signature))
 

@@ -26,7 +26,7 @@ export class AgentParty extends Context.Service<
       { readonly bytes: Uint8Array; readonly keys: ReadonlyArray<CryptoKey> },
       AgentFolderUnusable | NotSealedForThis
     >
-    /** The key that outgoing data is sealed for. */
+    /** The key that outgoing data is sealed to. */
     readonly serverKey: CryptoKey
     /** Whether this offer is addressed to this agent and comes from the server whose keys were pinned at enrolment. */
     readonly isOffered: (offer: JobOffer) => Effect.Effect<boolean>
@@ -39,7 +39,7 @@ export const agentParty = Effect.fnUntraced(function* (identity: AgentIdentity, 
   const server = serverParty(identity.installationId)
   const { agentId } = identity
   const opening = Effect.gen(function* () {
-    // Read the next keys first: if they are adopted in the meantime, they show up among the present ones.
+    // Read the next keys first: if they are adopted in the meantime, they appear among the current ones.
     const next = yield* folder.nextKeys
     const present = yield* openingKeys(yield* folder.keys)
     // The server seals to the next keys as soon as it accepts them, and another process of this agent may not know that yet.

@@ -46,7 +46,7 @@ const recordStart = (lease: Lease, handle: RunHandle, accepted: Effect.Effect<vo
     )
     const kept = handle.room.keep.pipe(
       Effect.mapError(({ message }) => notRecorded(`The start of the apply could not be recorded. ${message}`)),
-      // The end of the Run writes the same file, and removes its folder.
+      // Finishing the Run writes the same file, and removes its folder.
       Effect.uninterruptible
     )
     yield* Effect.all([started, kept], { concurrency: "unbounded", discard: true })
@@ -98,8 +98,8 @@ const removed = Effect.fnUntraced(function* ({ room }: RunHandle) {
 })
 
 /**
- * The server says that the Run no longer belongs to this agent. A tool that may be changing something is asked to stop first, so
- * that it can save its state; it is killed when its lease ends, at the latest.
+ * The server reports that the Run no longer belongs to this agent. A tool that may be changing something is asked to stop first,
+ * so that it can save its state; it is killed when its lease ends, at the latest.
  */
 const endedAndStopped = Effect.fnUntraced(function* (handle: RunHandle) {
   const end = yield* endedBy(handle)
@@ -120,7 +120,7 @@ const handedIn = (handle: RunHandle) =>
     )
   )
 
-/** All work on a Run ends once it no longer belongs to this agent; the agent then hands in what is left, or forgets it. */
+/** All work on a Run stops once it no longer belongs to this agent; the agent then submits what is left, or forgets it. */
 const whileOwn = <E, R>(handle: RunHandle, work: Effect.Effect<void, E, R>) =>
   Effect.raceFirst(
     work.pipe(
@@ -140,22 +140,22 @@ const whileOwn = <E, R>(handle: RunHandle, work: Effect.Effect<void, E, R>) =>
 const keptAfter = "20 millis"
 
 /**
- * Sends a result, and writes it to disk if the response does not arrive at once, since the connection may be down. What the
- * server already has need not be kept, and the run folder has the state of an apply until then.
+ * Sends a result, and writes it to disk if the response does not arrive at once, since the connection may be down. Anything the
+ * server already has need not be kept, and until then the run folder holds the state of an apply.
  */
 const ended = Effect.fnUntraced(function* (handle: RunHandle, fresh: FreshResult) {
   const { room, spool } = handle
   handle.stage = "ended"
   const kept = Effect.all([fresh.kept, Effect.flatMap(spool.last, spool.flushed)], { concurrency: "unbounded" }).pipe(
     Effect.andThen(room.end(fresh.result)),
-    // Its folder must not be removed under a write.
+    // Its folder must not be removed while it is being written to.
     Effect.uninterruptible
   )
   const keeping = yield* Effect.forkChild(Effect.andThen(Effect.sleep(keptAfter), untilDiskTakesIt(kept)))
   yield* Effect.ensuring(deliver(handle, fresh), Fiber.interrupt(keeping))
 })
 
-/** A Run from its offer to the acknowledgement of its result. */
+/** A Run, from its offer to the acknowledgement of its result. */
 export const runOffer = Effect.fn("AgentRun.offer")(
   (handle: RunHandle, lease: Lease, offer: JobOffer, opened: OpenedJob) =>
     whileOwn(
@@ -171,14 +171,14 @@ export const runOffer = Effect.fn("AgentRun.offer")(
           ),
           Effect.andThen(
             begun,
-            // A refused report does not kill the tool of an apply: the server's order follows, and without one the tool ends
-            // with the lease.
+            // A refused report does not kill the tool of an apply: the server's order follows, and without one the tool stops
+            // when the lease ends.
             Effect.catchTag(sendReports(handle, scope), "Gone", (gone) =>
               offer.kind === "apply" ? Effect.never : Effect.fail(gone)
             )
           )
         )
-        // A Run that cannot be prepared may get here before it has begun.
+        // A Run that cannot be prepared may get here before it has started.
         yield* begun
         yield* guard.release(handle.room.runFolder)
         yield* ended(handle, result)

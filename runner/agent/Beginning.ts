@@ -12,10 +12,10 @@ const leastOfOffer = 10
 /**
  * An offer that is being accepted.
  *
- * - `mayStart`: the guard knows when the processes of the Run have to be dead. While the offer is fresh that is before it goes to another agent,
- *   so a plan or a drift check does not wait for the acceptance
- * - `accepted`: the server knows that this agent has the Run; its lease begins
- * - `begun`: both, or what prevents them
+ * - `mayStart`: the guard knows when the processes of the Run have to be dead. While the offer is fresh, that is before it goes
+ *   to another agent, so a plan or a drift check does not wait for the acceptance
+ * - `accepted`: the server knows that this agent has accepted the Run; its lease begins
+ * - `begun`: both of these, or what prevents them
  */
 export interface Beginning {
   readonly mayStart: Effect.Effect<void>
@@ -39,7 +39,8 @@ export const beginning = Effect.fnUntraced(function* (
     Effect.andThen(Deferred.succeed(mayStart, undefined))
   )
   yield* Effect.addFinalizer(() => guard.release(room.runFolder))
-  // An apply whose first processes were killed because the offer was too old would end as failed, so it waits for its acceptance.
+  // An apply whose first processes were killed because the offer was too old would be marked as failed, so it waits for its
+  // acceptance.
   const isFresh = room.kind !== "apply" && lease.secondsUntilKill() > leastOfOffer
   const held = yield* Effect.forkIn(isFresh ? hold : Effect.void, scope, { startImmediately: true })
   const begin = Effect.gen(function* () {

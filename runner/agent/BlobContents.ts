@@ -36,8 +36,8 @@ const magic = 0xfd2fb528
 const dictionaryBytes = [0, 1, 2, 4] as const
 
 /**
- * The length of a frame's contents according to its header, all of which must be in these first bytes: `none` if the header does
- * not state it. Fails for any other bytes.
+ * The length of a frame's contents according to its header, which must be contained entirely in these first bytes: `none` if the
+ * header does not state it. Fails for any other bytes.
  */
 const statedLength = (first: Uint8Array): Effect.Effect<Option.Option<number>, NotSealedForThis> => {
   const view = new DataView(first.buffer, first.byteOffset, first.length)
@@ -96,7 +96,7 @@ const decompressor = Effect.gen(function* () {
     }
     look()
   })
-  /** The output for some bytes, before any others are written. */
+  /** Returns the output for some bytes before any others are written. */
   const write = (bytes: Uint8Array) =>
     Stream.suspend(() => {
       if (hasEnded) return Stream.fail(damaged())
@@ -116,9 +116,9 @@ const decompressor = Effect.gen(function* () {
 })
 
 /**
- * The reverse, piece by piece, so that neither form is held as a whole. Fails beyond `maxBytes`, and when the contents do not
- * have the length they state, which `begins` is given. A frame that states no length and ends too early goes unnoticed here: the
- * caller compares the digest of the contents, or reads them to their own end.
+ * The reverse, piece by piece, so that neither form is held in memory as a whole. Fails beyond `maxBytes`, and when the contents
+ * do not have the length they state, which is passed to `begins`. A frame that states no length and is cut short goes unnoticed
+ * here: the caller compares the digest of the contents, or reads them to their own end.
  */
 export const unpackedContents = <E, R>(
   packed: Stream.Stream<Uint8Array, E, R>,

@@ -50,7 +50,7 @@ export const sealedContents = Effect.fnUntraced(function* (
 
 const onDisk = ({ digest, path, sizeBytes }: SentFile): SealedFile => ({ path, digest, sizeBytes })
 
-/** A result of these files. */
+/** A result consisting of these files. */
 export const freshResult = (files: {
   readonly outcome: SentFile
   readonly planFile?: SentFile | undefined

@@ -17,7 +17,7 @@ import { sealedStream } from "./SealedFile.ts"
 
 const encodeResult = Schema.encodeEffect(Schema.fromJsonString(JobResult))
 
-/** A decrypted job, without its state and plan file. `keys` opened it, and also open what its offer carries. */
+/** A decrypted job, without its state and plan file. `keys` opened it, and also open the files its offer carries. */
 export type OpenedJob = { readonly keys: ReadonlyArray<CryptoKey> } & (
   | { readonly kind: "plan"; readonly job: PlanJob }
   | { readonly kind: "apply"; readonly job: ApplyJob }
@@ -30,7 +30,7 @@ const decoders = {
   drift_check: Schema.decodeEffect(Schema.fromJsonString(DriftJob))
 }
 
-/** An offer that this agent cannot execute; `message` is shown wherever the Run is waiting. */
+/** An offer that this agent cannot execute; `message` is shown wherever the Run appears as waiting. */
 export class OfferUnusable extends Schema.TaggedError<OfferUnusable>()("OfferUnusable", { message: Schema.String }) {}
 
 /** Opens the job of an offer signed by this agent's server. The decoder's own message could quote a value. */
@@ -115,7 +115,7 @@ type State = Redacted.Redacted<Uint8Array>
 
 /**
  * Writes the state of an apply to disk as soon as it is known: a state that the tool could only print exists nowhere else. From
- * then on it can be handed in, whatever happens to the Run.
+ * then on it can be submitted, whatever happens to the Run.
  */
 const stateKeeper = Effect.fnUntraced(function* (room: RunRoom) {
   const scope = yield* Effect.scope
@@ -136,7 +136,7 @@ const stateKeeper = Effect.fnUntraced(function* (room: RunRoom) {
   }
 })
 
-/** Seals the tool's results for the server. The state is on disk by the time this ends and the tool is considered stopped. */
+/** Seals the tool's results for the server. The state is on disk by the time this returns and the tool is considered stopped. */
 const sealedOutcome = Effect.fnUntraced(function* (
   room: RunRoom,
   done: Executed,
@@ -202,8 +202,8 @@ export const untilDiskTakesIt = <A, E, R>(write: Effect.Effect<A, E, R>): Effect
   )
 
 /**
- * Executes a job to its end, and seals its result. Fetches nothing before the Run is `accepted`. `leaseWasOver`: if so, a plan or
- * a drift check failed because its tool was killed.
+ * Executes a job to completion, and seals its result. Fetches nothing before the Run is `accepted`. `leaseWasOver`: whether a
+ * plan or a drift check failed because its tool was killed when the lease ran out.
  */
 export const executeJob = Effect.fn("JobExecution.execute")(function* (
   room: RunRoom,

@@ -1,6 +1,6 @@
 import { bootSeconds } from "./BootClock.ts"
 
-/** A moment on two clocks: one advances during suspend, the other has a finer resolution. The wall clock is never used. */
+/** A point in time on two clocks: one advances during suspend, the other has a finer resolution. The wall clock is never used. */
 export interface Moment {
   readonly boot: number
   readonly monotonic: number
@@ -23,7 +23,7 @@ export const momentOf = (clocks: Clocks): Moment => ({
   monotonic: clocks.monotonicSeconds()
 })
 
-/** By whichever clock advanced more: better for a lease to end too early than too late. */
+/** Uses whichever clock has advanced more: it is better for a lease to end too early than too late. */
 export const elapsedSeconds = (clocks: Clocks, since: Moment): number =>
   Math.max(clocks.bootSeconds() - since.boot, clocks.monotonicSeconds() - since.monotonic)
 
@@ -31,13 +31,13 @@ export const elapsedSeconds = (clocks: Clocks, since: Moment): number =>
 export interface StopTimes {
   /** One SIGINT, so that it can save its state and exit. */
   readonly interruptAfter: number
-  /** Killed, whatever it is doing. */
+  /** The tool is killed, whatever it is doing. */
   readonly killAfter: number
 }
 
 /**
- * For a usual lease: two minutes from the kill to its end, ten from the SIGINT to the kill; a short one is divided in
- * proportion.
+ * For a typical lease: ten minutes from the SIGINT to the kill, and two from the kill to the end of the lease; a short one is
+ * divided in proportion.
  */
 const margin = { seconds: 120, part: 0.2 }
 const grace = { seconds: 600, part: 0.3 }
@@ -51,11 +51,11 @@ export const stopTimes = (leaseSeconds: number): StopTimes => {
 export interface Lease {
   /** A response to a message sent before the lease's current start changes nothing. */
   readonly extend: (sent: Moment, seconds: number) => void
-  /** Starts the lease afresh: nothing ran under the previous grant. */
+  /** Restarts the lease from scratch: nothing ran under the previous grant. */
   readonly begin: (sent: Moment, seconds: number) => void
   readonly secondsUntilInterrupt: () => number
   readonly secondsUntilKill: () => number
-  /** Whether the tool had to be dead at any point, whatever has been granted since. */
+  /** Whether the tool was required to be dead at any point, whatever has been granted since. */
   readonly wasOver: () => boolean
   /** When the tool has to be dead, on the clock that all processes share. */
   readonly killAtBoot: () => number

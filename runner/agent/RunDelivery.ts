@@ -76,7 +76,7 @@ export const sendState = Effect.fnUntraced(function* (
   yield* line.checkpoint(room.claim, { serial, resourceCount, file })
 })
 
-/** Delivers the result of an ended Run. None of it is removed before the server has it. */
+/** Delivers the result of a finished Run. None of it is removed before the server has stored it. */
 export const deliver = Effect.fnUntraced(function* (handle: RunHandle, { files }: FreshResult) {
   const line = yield* ServerLine
   yield* line.result(handle.room.claim, { ...(yield* sendRest(handle)), files })
@@ -91,15 +91,15 @@ const neverStarted: LeftOver = {
 }
 
 /**
- * Hands in what an apply left after it was settled without this agent. The server allowed the start, so it waits for this even if
- * the tool was never started: in that case the agent says so, provided that its disk proves it.
+ * Submits what an apply left after it was settled without this agent. The server allowed the start, so it waits for this even if
+ * the tool was never started: in that case the agent reports that, provided that its disk proves it.
  */
 export const handIn = Effect.fnUntraced(function* ({ room }: RunHandle) {
   const runner = yield* ModuleRunner
   const left = yield* untilDiskTakesIt(runner.recover(room.runFolder))
   if (Option.isSome(left)) return yield* sendLeft(room, left.value)
   if (!(yield* untilDiskTakesIt(provesUnstarted(room.runFolder)))) return
-  // A restored server does not know the Run, and misses nothing.
+  // A restored server does not know the Run, and is not missing anything.
   yield* Effect.catchTag(sendLeft(room, neverStarted), "Gone", () => Effect.void)
 })
 

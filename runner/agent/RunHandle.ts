@@ -9,14 +9,15 @@ import type { Spool } from "./Spool.ts"
 export type Ended = "hand_in" | "discard"
 
 /**
- * A Run that this agent holds, as the session sees it.
+ * A Run that this agent holds, from the session's point of view.
  *
- * - `lease`: absent for what an ended process left behind, where nothing runs
- * - `isAccepted`: the server knows that this agent has the Run. Until then the lease is that of an offer, and is not renewed
- * - `confirmed`: the server has said that the Run still belongs to this agent
- * - `ended`: the server has said that it does not
- * - `stopped`: its tool has ended
- * - `reported`: waits for the report that is under way
+ * - `lease`: absent for anything left by a process that has exited, since nothing is running
+ * - `isAccepted`: the server knows that this agent has accepted the Run. Until then the lease is that of an offer, and is not
+ *   renewed
+ * - `confirmed`: the server has stated that the Run still belongs to this agent
+ * - `ended`: the server has stated that it does not
+ * - `stopped`: its tool has exited
+ * - `reported`: waits for the report that is in progress
  */
 export interface RunHandle {
   readonly room: RunRoom

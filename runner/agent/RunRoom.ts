@@ -13,7 +13,7 @@ import { runFolderPaths } from "../execution/RunFolder.ts"
 import { takeFileLock } from "./FileLock.ts"
 import { SealedFile } from "./SealedFile.ts"
 
-/** The sealed files of an ended Run. */
+/** The sealed files of a finished Run. */
 export const SealedResult = Schema.Struct({
   outcome: SealedFile,
   planFile: Schema.optionalKey(SealedFile),
@@ -52,7 +52,8 @@ export interface RunRoom {
   readonly sealed: (name: string) => string
   readonly found: RunStage
   /**
-   * Notes that the Run is about to be accepted. The note may be lost in a power cut: the server gives up a Run that nobody names.
+   * Notes that the Run is about to be accepted. The note may be lost in a power cut: the server gives up on a Run that no agent
+   * reports.
    */
   readonly accept: Effect.Effect<void, RunFileFailed>
   /** Like `accept`, but survives a power cut: for an apply, before its tool may start. */
@@ -125,7 +126,8 @@ export const adoptRoom = Effect.fnUntraced(function* (
   const bytes = yield* readOptional(join(folder, "record.json"), "read how far a Run is")
   if (Option.isNone(bytes) || bytes.value.length === 0) {
     if (yield* holdsApply(folder)) {
-      // What the tool of an apply left exists only here, whatever became of the record. The server knows which parts it wants.
+      // What the tool of an apply left exists only here, whatever has happened to the record. The server knows which parts it
+      // wants.
       const left = (claim: RunClaim) =>
         roomOf(folder, { version: 1, ...claim, kind: "apply", at: { stage: "accepted" } })
       return Option.some(Option.match(claimNamed(name), { onNone: () => "unreadable" as const, onSome: left }))

@@ -41,8 +41,8 @@ interface Part {
 }
 
 /**
- * Collects bytes into parts of one size, copying each byte once, into two alternating buffers: a part is valid until the next but
- * one.
+ * Collects bytes into parts of equal size, copying each byte once, into two alternating buffers: a part is valid until the next
+ * but one.
  */
 class Parts {
   private readonly size: number
@@ -90,7 +90,7 @@ const pieces = (chunk: Uint8Array, size: number): ReadonlyArray<Uint8Array> =>
     : Array.from({ length: Math.ceil(chunk.length / size) }, (_, at) => chunk.subarray(at * size, (at + 1) * size))
 
 /**
- * Regroups bytes into parts of one size. The last part, which may be shorter or empty, is marked. A caller must be done with a
+ * Regroups bytes into parts of equal size. The last part, which may be shorter or empty, is marked. A caller must be done with a
  * part before asking for the next but one.
  */
 const inParts = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>, size: number): Stream.Stream<Part, E, R> =>
@@ -118,7 +118,7 @@ const openedPart = (cipher: CryptoKey, bytes: Uint8Array<ArrayBuffer>, number: n
     catch: damaged
   }).pipe(Effect.map((plain) => new Uint8Array(plain)))
 
-/** How many bytes follow the header of a sealed blob whose contents have this length. */
+/** The number of bytes that follow the header of a sealed blob whose contents have this length. */
 export const sealedBodyBytes = (contentBytes: number): number =>
   contentBytes + tagBytes * Math.max(1, Math.ceil(contentBytes / partBytes))
 

@@ -11,7 +11,7 @@ import type { SealedFor } from "./SealedMessage.ts"
 export const SealedFile = Schema.Struct({ path: Schema.String, digest: Schema.String, sizeBytes: Schema.Int })
 export type SealedFile = typeof SealedFile.Type
 
-/** A sealed file that is sent. With `bytes` it is in memory, and need not be on the disk yet. */
+/** A sealed file to be sent. With `bytes` it is in memory, and need not be on disk yet. */
 export interface SentFile extends SealedFile {
   readonly kind: BlobKind
   readonly bytes?: Uint8Array
@@ -42,7 +42,7 @@ const written = Effect.fnUntraced(function* <E>(path: string, bytes: Stream.Stre
   return { path, digest: `sha256:${hash.digest("hex")}`, sizeBytes }
 })
 
-/** Writes bytes that are sealed already; they are on disk when this returns. */
+/** Writes bytes that are already sealed; they are on disk when this returns. */
 export const writeSealed = (path: string, sealed: Uint8Array): Effect.Effect<void, RunFileFailed> =>
   Effect.asVoid(written(path, Stream.make(sealed)))
 

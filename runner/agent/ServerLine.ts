@@ -15,7 +15,7 @@ export interface SentResult {
   readonly files: ReadonlyArray<SentFile>
 }
 
-/** A state sent while its Run is still going on. */
+/** A state sent while its Run is still in progress. */
 export interface SentState {
   readonly serial: number
   readonly resourceCount: number

@@ -26,7 +26,7 @@ export const spoolLimits: SpoolLimits = {
  *
  * - `append`: never fails, and never waits for the connection or a flush
  * - `next`: the oldest unacknowledged batch. It has the same contents each time, even after a crash. A power cut may shorten one
- *   that was not flushed; if the server has stored the longer one, it says so before anything is sent again
+ *   that was not flushed; if the server has stored the longer one, it reports so before anything is sent again
  * - `flushed`: this batch and all before it are on disk, unless they have been acknowledged
  * - `acknowledged`: the server has stored everything up to this batch
  * - `waiting`: waits until there is something to send
@@ -70,7 +70,7 @@ interface Omitted {
   lines: number
 }
 
-/** Opens the spool in a folder, which is created when needed. Nothing else may have it open. */
+/** Opens the spool in a folder, which is created if needed. Nothing else may have it open. */
 export const openSpool = (
   folder: string,
   limits: SpoolLimits = spoolLimits
@@ -202,7 +202,7 @@ const spoolIn = (folder: string, limits: SpoolLimits) => {
       try {
         noteStored(folder, stored)
       } catch {
-        // If the disk is full, the files stay too: a stored batch may be sent again.
+        // If the disk is full, the files are kept too: a stored batch may be sent again.
         return
       }
       for (const [number, { size }] of closed) {

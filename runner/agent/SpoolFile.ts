@@ -4,8 +4,8 @@ import { Option, Schema } from "effect"
 import { ReportedEntry } from "../../schema/agent/AgentJob.ts"
 
 /*
- * A file of the spool: entries in the order in which they came, one per line, each preceded by a checksum. A line cut off by a
- * crash, and whatever follows it, is treated as if it never existed.
+ * A file of the spool: entries in order of arrival, one per line, each preceded by a checksum. A line cut off by a crash, and
+ * whatever follows it, is treated as if it had never existed.
  */
 
 const EntryText = Schema.fromJsonString(ReportedEntry)
@@ -71,7 +71,7 @@ export const encoded = (entry: ReportedEntry): EncodedEntry => ({
   isLine: entry.kind === "line"
 })
 
-/** A file that is open for writing. */
+/** A file open for writing. */
 export interface OpenSpoolFile {
   readonly count: () => number
   readonly bytes: () => number

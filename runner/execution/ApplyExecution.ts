@@ -99,7 +99,7 @@ const refuseSecondStart = Effect.fnUntraced(function* (path: string) {
 })
 
 /**
- * Whether the apply has what its plan was made with: either no package, or those that the plan's installation left in the
+ * Whether the apply has the packages its plan was made with: either none, or those that the plan's installation left in the
  * cache.
  */
 const hasPackages = Effect.fnUntraced(function* (session: RunSession, job: ApplyJob) {
@@ -113,7 +113,7 @@ const hasPackages = Effect.fnUntraced(function* (session: RunSession, job: Apply
   )
 })
 
-/** A cancel ends the wait: nothing was started. */
+/** Cancelling ends the wait: nothing was started. */
 const recordedStart = (session: RunSession, { recordStart }: ConcealingControl) =>
   recordStart === undefined
     ? Effect.void
@@ -139,7 +139,7 @@ const runApply = Effect.fnUntraced(function* (session: RunSession, job: ApplyJob
     baseBytes: job.state === undefined ? undefined : Redacted.value(job.state),
     checkpointPath: paths.checkpoint,
     sink,
-    // A provider's next error may contain something that was created a moment ago.
+    // A provider's next error may contain something that has only just been created.
     onState: ({ sensitiveTexts }) => session.redactor.add(derivedSecrets("state", sensitiveTexts))
   }).pipe(
     Effect.andThen(
@@ -182,7 +182,7 @@ export const executeApply = Effect.fnUntraced(function* (
       `The plan file has the digest ${digest} but ${job.planDigest} was reviewed. Plan again.`
     )
   }
-  // Left by an attempt that ended before its tool started; they would be mistaken for this apply's own.
+  // Left by an attempt that stopped before its tool started; they would be mistaken for this apply's own.
   yield* Effect.forEach(
     [paths.journal, paths.checkpoint],
     (path) => fileOperation("remove an earlier attempt's notes", () => rm(path, { force: true })),

@@ -14,7 +14,7 @@ const Entry = Schema.Struct({
   /**
    * - `failed`: the tool has reported the failure, but not yet the reason
    * - `refused`: the reason given by the provider
-   * - `unanswered`: the provider never responded, e.g. because it died, which says nothing about what exists
+   * - `unanswered`: the provider never responded, e.g. because it died, which indicates nothing about what exists
    */
   moment: Schema.Literals(["started", "completed", "failed", "refused", "unanswered"]),
   address: Schema.String,
@@ -24,7 +24,7 @@ const Entry = Schema.Struct({
 type Entry = typeof Entry.Type
 const decodeEntry = Schema.decodeUnknownOption(Schema.fromJsonString(Entry))
 
-/** What an apply did, according to the tool's reports. */
+/** What an apply did, as reported by the tool. */
 export interface JournalSummary {
   readonly started: ReadonlyArray<JournalResource>
   readonly completed: ReadonlyArray<JournalResource>
@@ -49,7 +49,7 @@ const summarizeJournal = (entries: ReadonlyArray<Entry>): JournalSummary => {
   const failed = keysOf("failed")
   const refused = addressesOf("refused")
   const unanswered = addressesOf("unanswered")
-  // The tool does not always say which resource a diagnostic is about: if it does not, any failed resource is possible.
+  // The tool does not always state which resource a diagnostic is about: if it does not, it could be any failed resource.
   const mentions = (addresses: ReadonlySet<string>, address: string) =>
     addresses.has(address) || addresses.has(anyAddress)
   const isOver = (resource: JournalResource) =>
@@ -64,8 +64,8 @@ const summarizeJournal = (entries: ReadonlyArray<Entry>): JournalSummary => {
 }
 
 /**
- * What an unfinished apply may have created that `left` does not contain: operations that never ended, and those completed just
- * before the state that would show them was lost or torn. An encrypted state shows nothing.
+ * What an unfinished apply may have created that `left` does not contain: operations that never finished, and those completed
+ * just before the state that would show them was lost or torn. An encrypted state shows nothing.
  */
 export const possiblyCreated = (journal: JournalSummary, left: StateFile | undefined): ReadonlyArray<string> => {
   if (left !== undefined && left.managed === undefined) return journal.possiblyCreated
@@ -113,8 +113,8 @@ const entryOf = (message: ToolMessage): Entry | undefined => {
 
 export interface ApplyJournal {
   /**
-   * Notes what a message says about a resource. The note has been written when this returns, and a start is flushed to disk at
-   * once; starts that arrive while the disk is busy share the next flush.
+   * Records what a message reports about a resource. The note has been written when this returns, and a start is flushed to disk
+   * at once; starts that arrive while the disk is busy share the next flush.
    */
   readonly note: (message: ToolMessage) => Effect.Effect<void>
   readonly summary: Effect.Effect<JournalSummary>

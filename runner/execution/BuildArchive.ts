@@ -29,7 +29,7 @@ const describe = Effect.fnUntraced(function* (root: string, path: string) {
   })
 })
 
-/** Every entry of the declared outputs. Folders above an output are checked too: a link there would lead out of the tree. */
+/** Every entry of the declared outputs. Folders above an output are checked too: a link among them would lead out of the tree. */
 const listOutputs = Effect.fnUntraced(function* (root: string, outputs: ReadonlyArray<string>) {
   const found = new Map<string, Entry>()
   let bytes = 0
@@ -69,8 +69,8 @@ class NoLinks extends Map<`${number}:${number}`, string> {
 }
 
 /**
- * Packs the declared outputs of a build. Equal outputs give equal bytes. Refuses links, special files, and files that would change what
- * the scan has reviewed: configuration in a folder of the module graph (`moduleFolders`, relative to the tree).
+ * Packs the declared outputs of a build. Equal outputs produce equal bytes. Refuses links, special files, and files that would
+ * change what the scan has reviewed: configuration in a folder of the module graph (`moduleFolders`, relative to the tree).
  */
 export const createBuildArchive = Effect.fnUntraced(function* (request: {
   readonly root: string

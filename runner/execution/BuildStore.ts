@@ -8,13 +8,13 @@ import type { BuildArchive } from "./RunPlace.ts"
 const grace = Duration.toMillis(retention.buildArchive.after)
 const archiveFile = /^([0-9a-f]{64})\.tar$/
 
-/** The results of reviewed source builds; each archive is kept once, under its digest. */
+/** The results of reviewed source builds; each archive is stored once, under its digest. */
 export class BuildStore extends Context.Service<
   BuildStore,
   {
     /** Moves an archive out of a run folder. It is on disk when this returns. */
     readonly adopt: (archive: BuildArchive) => Effect.Effect<BuildReference>
-    /** The archive at a path that the runner can read; `none` if it is gone. The runner compares the digest. */
+    /** The archive at a path that the runner can read; `none` if it no longer exists. The runner compares the digest. */
     readonly find: (build: BuildReference) => Effect.Effect<Option.Option<BuildArchive>>
     /** Removes archives that are neither kept nor young. */
     readonly cleanUp: (keep: ReadonlySet<string>) => Effect.Effect<void>

@@ -28,13 +28,13 @@ export interface CredentialDelivery {
   readonly blocks: ReadonlyArray<ProviderBlock>
   readonly variables: Readonly<Record<string, Redacted.Redacted<string>>>
   readonly files: ReadonlyArray<DeliveredFile>
-  /** Everything that must never be shown. */
+  /** All values that must never be shown. */
   readonly secrets: ReadonlyArray<Secret>
-  /** Credentials that only this machine has must not leave it either. */
+  /** Credentials that only this machine holds must not leave it either. */
   readonly provided: ReadonlyArray<Secret>
 }
 
-/** The run's own folder as programs see it, and the folder they start in. */
+/** The run's own folder as programs see it, and the folder in which they start. */
 export interface DeliveryPlace {
   readonly insideRoot: string
   readonly credentialFolder: string
@@ -116,10 +116,10 @@ const providersWithSeveralConnections = (tuples: ReadonlyArray<ProviderCredentia
 }
 
 /**
- * Decides how each secret travels. One set of credentials per provider goes through the environment. Several sets for one
- * provider, or two providers that read the same name with different values, go as provider arguments that refer to sensitive
- * variables of the runner, so that no configuration can pick up another's credentials. Fails with the reason if a secret cannot
- * be kept apart. A plan file contains the arguments, so the apply needs only the environment again.
+ * Decides how each secret is delivered. One set of credentials per provider goes through the environment. Several sets for one
+ * provider, or two providers that read the same name with different values, are passed as provider arguments that refer to
+ * sensitive variables of the runner, so that no configuration can pick up another's credentials. Fails with the reason if a
+ * secret cannot be kept separate. A plan file contains the arguments, so the apply needs only the environment again.
  */
 export const deliverCredentials = (
   tuples: ReadonlyArray<ProviderCredentials>,

@@ -21,7 +21,7 @@ const endOfString = (text: string, opening: number): number => {
   return text.length
 }
 
-/** A JSON document with each number outside of strings rewritten. */
+/** A JSON document with each number outside strings rewritten. */
 const withNumbers = (document: string, rewrite: (number: string) => string): string => {
   const rewritten = (between: string) => between.replace(numbers, rewrite)
   const parts: Array<string> = []

@@ -12,8 +12,8 @@ export const installsInJson = (tool: ToolIdentity): boolean =>
   tool.name === "opentofu" ? isVersion(tool, 1, 7) : isVersion(tool, 1, 9)
 
 /**
- * What the tool does without an installation, and what it refuses, has been verified for Terraform only; other tools always
- * install.
+ * How the tool behaves without an installation, and what it then refuses, has been verified for Terraform only; other tools
+ * always install.
  */
 export const worksUninstalled = (tool: ToolIdentity): boolean => tool.name === "terraform" && isVersion(tool, 1, 11)
 
@@ -40,7 +40,7 @@ export const plansUninstalled = (
 
 /**
  * Whether a reviewed plan uses no installed provider. The plan's installation leaves a lock entry for every provider, and the
- * plan file itself says where the state is.
+ * plan file itself states where the state is.
  */
 export const appliesUninstalled = ({ lockText, tool }: RunJob): boolean =>
   lockText === undefined && worksUninstalled(tool)

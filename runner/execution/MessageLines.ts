@@ -8,7 +8,7 @@ const longestEmergency = 512 * 1024 * 1024
 
 export interface OutputLine {
   readonly text: string
-  /** The line was longer than a message may be; the rest of it was dropped. */
+  /** The line exceeded the maximum length of a message; the rest of it was dropped. */
   readonly cut: boolean
 }
 

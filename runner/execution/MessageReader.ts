@@ -21,7 +21,7 @@ interface Waiting {
   state: "waiting" | "hidden" | CleanLine
 }
 
-/** One text that is printed line by line. */
+/** Text that is printed line by line. */
 interface Origin {
   readonly lines: RedactedLines
   readonly next: Array<Waiting>
@@ -44,7 +44,7 @@ const readLine = ({ cut, text }: OutputLine): CleanLine => ({
   message: cut ? undefined : Option.getOrUndefined(parseToolMessage(text))
 })
 
-/** The part of a line that belongs to a longer text, and which text. */
+/** The part of a line that belongs to a longer text, and which text that is. */
 const streamed = ({ message, text }: CleanLine): { readonly key: string; readonly text: string } | undefined => {
   if (message === undefined) return { key: toolItself, text }
   if (message._tag === "Text")

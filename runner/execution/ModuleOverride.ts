@@ -38,8 +38,8 @@ export const isAmbientFile = (name: string): boolean =>
 
 /**
  * Replaces the module's own backend or cloud block with a local state file, and adds provider arguments. Where only child modules
- * name a provider, the root module needs a requirement that gives the name its meaning: otherwise it would be another provider
- * with that name. The module's own entry is never repeated, because that would drop its version constraint.
+ * name a provider, the root module needs a requirement that defines the name: otherwise it would refer to another provider with
+ * that name. The module's own entry is never repeated, because that would drop its version constraint.
  */
 export const overrideDocument = (blocks: ReadonlyArray<ProviderBlock>): Schema.Json => {
   const providers = new Map<string, Array<Schema.Json>>()
@@ -65,7 +65,8 @@ export const variableDocument = (names: ReadonlyArray<string>): Schema.Json => (
 })
 
 /**
- * The manifest of installed modules, as the tool's own installer would write it; with this manifest the tool fetches no modules.
+ * The manifest of installed modules, as the tool's own installer would write it; given this manifest, the tool fetches no
+ * modules.
  */
 export const moduleManifest = (modules: ReadonlyArray<LocalModule>): Schema.Json => ({
   Modules: [

@@ -28,7 +28,7 @@ export const lockFileName = ".terraform.lock.hcl"
  * The contents of the sandbox besides the job.
  *
  * - `inputs`: the content of the variable file, which is not written when empty
- * - `planFile`: the plan to apply; it already contains the provider arguments, and the tool refuses others
+ * - `planFile`: the plan to apply; it already contains the provider arguments, and the tool refuses any others
  */
 export interface Preparation {
   readonly delivery: CredentialDelivery

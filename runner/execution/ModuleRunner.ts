@@ -26,14 +26,14 @@ import { type ConcealingControl, serverPaths, shownFailure } from "./ServerPaths
  *   not started and nothing was changed; everything else is an `ApplyOutcome`, whose state must be imported whatever the exit. A
  *   run folder serves one apply: a second start is refused.
  * - `driftCheck`: compares the state with the real objects.
- * - `recover`: after a crash of the service, finds what an apply left in a run folder; `none` if its tool was never started. Ends
- *   processes that are still working in the folder. Repeatable.
+ * - `recover`: after a crash of the service, finds what an apply left in a run folder; `none` if its tool was never started.
+ *   Kills processes that are still working in the folder. Repeatable.
  * - `withhold`: marks the Outputs that repeat a secret, for an apply whose end was not observed.
  * - `confinement`: how the module of a Run with these demands is isolated and which network it has. Fails with
  *   `profile_unavailable` if this machine cannot satisfy them.
- * - `discard`: removes a run folder whose state is stored elsewhere, and ends processes in it.
+ * - `discard`: removes a run folder whose state is stored elsewhere, and kills processes in it.
  *
- * An interrupted effect ends the sandbox by force; a graceful stop is `cancelRequested`.
+ * Interrupting an effect kills its sandbox; for a graceful stop, use `cancelRequested`.
  */
 export class ModuleRunner extends Context.Service<
   ModuleRunner,
@@ -59,7 +59,7 @@ export class ModuleRunner extends Context.Service<
       const place = yield* RunPlace
       const installLock = yield* Semaphore.make(1)
 
-      /** Neither what a Run reports nor why it failed names a path of this machine. */
+      /** Neither a Run's reports nor its failure reason contain a path on this machine. */
       const concealed = Effect.fnUntraced(function* <A, R>(
         job: RunJob,
         control: RunControl,

@@ -5,7 +5,7 @@ import { endNotedProcesses, killNotedProcesses } from "../sandbox/ProcessNote.ts
 import { processNoteName } from "./RunFolder.ts"
 
 /**
- * Ends every process of a run whose service has ended: whatever is working in its folder, every sandbox created for it, and
+ * Kills every process of a run whose service has exited: whatever is working in its folder, every sandbox created for it, and
  * everything below its recorded supervisors. All must be gone before its state is read.
  */
 export const endProcessesOfRun = (folder: string) =>

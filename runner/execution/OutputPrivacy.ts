@@ -11,7 +11,7 @@ export interface HeldSecrets {
   readonly origins: ReadonlyArray<string>
 }
 
-/** Whether a redactor would change a value, and for which secrets. */
+/** Whether a redactor would change a value, and because of which secrets. */
 export const heldSecrets = (hide: Hide, value: Schema.Json): HeldSecrets | undefined => {
   const before = JSON.stringify(value)
   const after = JSON.stringify(hide.json(value))
@@ -24,8 +24,8 @@ export const heldSecrets = (hide: Hide, value: Schema.Json): HeldSecrets | undef
 }
 
 /**
- * An Output that repeats a secret is equally secret, whatever the module declares: the module may not know that its input is
- * secret, and private inputs must never be given back.
+ * An Output that repeats a secret is itself secret, whatever the module declares: the module may not know that its input is
+ * secret, and private inputs must never be returned.
  */
 export const withheldOutputs = (
   redactor: RunRedactor,

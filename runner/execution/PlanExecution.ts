@@ -70,7 +70,7 @@ const describePlan = Effect.fnUntraced(function* (session: RunSession, job: RunJ
   )
 })
 
-/** Reads a file in the sandbox that must exist. */
+/** Reads a file that must exist in the sandbox. */
 const readProduct = (content: ReturnType<RunSession["settings"]["read"]>, what: string) =>
   content.pipe(
     Effect.mapError(({ message }) => runnerFailure("output_unreadable", "plan", message)),
@@ -160,7 +160,7 @@ const openPlanSession = (
     },
     installLock
   ).pipe(
-    // The tree holds the state in clear text, and is not needed once the plan is read.
+    // The tree contains the state in clear text, and is not needed once the plan has been read.
     Effect.tap((session) =>
       Effect.addFinalizer(() => Effect.ignore(removeTree(session.paths.sandbox, "remove the plan's tree")))
     )

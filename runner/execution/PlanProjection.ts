@@ -11,7 +11,7 @@ import { normalProviderAddress } from "../../schema/records/NormalProviderAddres
 
 type Attribute = typeof ChangedAttribute.Type
 
-/** The longest value that is shown, as JSON text; a longer one is replaced by a note of its size. */
+/** The maximum length of a value that is shown, as JSON text; a longer one is replaced by a note of its size. */
 const longestValue = 1024 * 1024
 /**
  * The total size of the longer values of a plan's resources, and separately of its Outputs: they are stored with the Run and sent
@@ -150,7 +150,7 @@ export interface PlanProjection {
   readonly plannedOutputs: ReadonlyArray<PlannedOutput>
 }
 
-/** Any text that the plan marks as sensitive. */
+/** Any string that the plan marks as sensitive. */
 export const planSensitiveTexts = (plan: PlanDocument): ReadonlyArray<string> => {
   const ofChange = (change: PlannedChange) => [
     ...sensitiveTexts(change.before ?? undefined, change.before_sensitive ?? undefined),
@@ -182,8 +182,8 @@ const shownOutput = (hide: Hide, name: string, change: PlannedChange, room: Room
 /**
  * What reviewers see of a plan: first the tool's own marks for sensitive and unknown values are applied, then the redactor
  * processes every remaining string, key and number. Unchanged objects are left out unless they are imported or moved, and
- * unchanged Outputs unless they are private because of their value. `shownValue` is applied to what reviewers see after that;
- * planned Outputs are handed to other Capsules as they are.
+ * unchanged Outputs unless they are private because of their value. After that, `shownValue` is applied to what reviewers see;
+ * planned Outputs are passed to other Capsules as they are.
  */
 export const projectPlan = (
   plan: PlanDocument,

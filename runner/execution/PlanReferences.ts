@@ -2,10 +2,10 @@ import type { Schema } from "effect"
 import type { ChangeReferences } from "../../schema/records/ChangeEvidence.ts"
 import type { PlannedBlock, PlannedModule } from "./PlanDocument.ts"
 
-/** More names than this explain nothing; beyond them the references count as partly known. */
+/** A longer list of names explains nothing; beyond this limit the references count as partly known. */
 const mostNames = 50
 
-/** A module of the configuration, and the one that calls it. */
+/** A module in the configuration, and the one that calls it. */
 interface Place {
   /** Ends with a dot, unless it is the root. */
   readonly prefix: string
@@ -17,13 +17,13 @@ interface Found {
   readonly inputs: Set<string>
   readonly resources: Set<string>
   partial: boolean
-  /** References already followed: nested diamonds of modules have very many paths. */
+  /** References that have already been followed: nested diamonds of modules have very many paths. */
   readonly seen: Set<string>
 }
 
 const emptyFound = (): Found => ({ inputs: new Set(), resources: new Set(), partial: false, seen: new Set() })
 
-/** An address as it is in the configuration: without instance keys, which may contain any text in quotes. */
+/** An address as it appears in the configuration: without instance keys, which may contain any quoted string. */
 export const configurationAddress = (address: string): string =>
   address.replaceAll(/\[(?:\d+|"(?:[^"\\]|\\.)*")\]/g, "")
 
@@ -33,7 +33,7 @@ const isObject = (value: Schema.Json | undefined | null): value is Schema.JsonOb
 const isTexts = (value: Schema.Json | undefined): value is ReadonlyArray<string> =>
   Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === "string")
 
-/** The references of an expression or of a nested block of expressions. */
+/** The references in an expression or in a nested block of expressions. */
 const referencesIn = (expression: Schema.Json | undefined | null): ReadonlyArray<string> => {
   if (Array.isArray(expression)) return expression.flatMap(referencesIn)
   if (!isObject(expression)) return []
@@ -160,8 +160,8 @@ const repetitionOf = (place: Place, block: PlannedBlock): ChangeReferences | und
 }
 
 /**
- * What the changed attributes of a resource are computed from, according to the configuration in the tool's plan. An attribute
- * without an entry is not in the configuration: the provider computes it.
+ * The inputs from which the changed attributes of a resource are computed, according to the configuration in the tool's plan. An
+ * attribute without an entry is not in the configuration: the provider computes it.
  */
 export const planReferences = (root: PlannedModule | undefined) => {
   const blocks = root === undefined ? undefined : blocksOf(root)

@@ -3,7 +3,7 @@ import { Effect, Redacted } from "effect"
 import type { ProvidedSet } from "./ProvidedCredentials.ts"
 import type { ProvidedBinding } from "./RunJob.ts"
 
-/** Slow on purpose: the control plane keeps the digest, and must not be able to guess a short value. */
+/** Deliberately slow: the control plane keeps the digest, and must not be able to guess a short value. */
 const cost = { N: 2 ** 15, r: 8, p: 1, maxmem: 64 * 1024 * 1024 }
 const digestBytes = 32
 
@@ -40,7 +40,7 @@ const digestOf = (name: string, set: ProvidedSet, planDigest: string) => slowDig
 export const providedMark = (name: string, set: ProvidedSet, place: ReadonlyArray<string>) =>
   slowDigest(identityOf(set), ["svc-provided-mark-v1", ...place, name])
 
-/** Binds a plan to those of this machine's credentials that it was made with. */
+/** Binds a plan to the credentials on this machine with which it was created. */
 export const providedBindings = (
   sets: ReadonlyMap<string, ProvidedSet>,
   planDigest: string

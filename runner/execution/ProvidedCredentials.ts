@@ -2,7 +2,7 @@ import { Context, Effect, type Redacted, Schema } from "effect"
 import type { ProvidedMark } from "../../schema/agent/ProvidedMark.ts"
 import type { CredentialFile } from "./RunJob.ts"
 
-/** This machine lacks credentials that a Connection leaves to its pool. `message` contains no value. */
+/** This machine lacks credentials that a Connection expects its pool to provide. `message` contains no value. */
 export class NotProvided extends Schema.TaggedError<NotProvided>()("NotProvided", { message: Schema.String }) {}
 
 /**
@@ -21,11 +21,11 @@ export interface ProvidedSet {
 }
 
 /**
- * The machine's own credentials, by name. Connections name them; their values are never in a job, nor in anything that leaves the
- * machine. The control plane has none.
+ * The machine's own credentials, by name. Connections name them; their values are never in a job, nor in anything else that
+ * leaves the machine. The control plane has none.
  *
  * - `described`: everything that the machine's operator has declared; `names`: the credentials that are complete now
- * - `marks`: of those that are complete now, or were when they were last read
+ * - `marks`: for credentials that are complete now, or were when they were last read
  * - `read`: reads them each time, so that the next Run uses the replacements
  */
 export interface ProvidedCredentials {

@@ -6,7 +6,7 @@ import { runnerFailure } from "./RunnerFailure.ts"
 
 const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Json))
 
-/** Each string, number and key in a document, without duplicates, numbers with all their digits. */
+/** Each string, number and key in a document, without duplicates; numbers keep all their digits. */
 const textsIn = (document: string): Option.Option<ReadonlySet<string>> =>
   Option.map(decodeJson(withNumbersAsText(document)), (root) => {
     const found = new Set<string>()
@@ -25,7 +25,7 @@ const textsIn = (document: string): Option.Option<ReadonlySet<string>> =>
   })
 
 /**
- * Refuses a plan that contains credentials of this machine: a module may have read them, and its plan file goes to the control
+ * Refuses a plan that contains credentials from this machine: a module may have read them, and its plan file goes to the control
  * plane. Text that was already in the previous state is accepted; other text from the same credentials is not.
  */
 export const refuseProvided = Effect.fnUntraced(function* (

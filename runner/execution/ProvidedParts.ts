@@ -28,7 +28,7 @@ interface Part {
   readonly text: string
 }
 
-/** The texts in a document without its public members, each with the name of the innermost member that contains it. */
+/** The strings in a document without its public members, each with the name of the innermost member that contains it. */
 const partsOf = (origin: string, text: string, open: ReadonlySet<string>): ReadonlyArray<Part> => {
   const document = /^\s*[[{]/.test(text) ? decodeDocument(withNumbersAsText(text)) : Option.none()
   if (Option.isNone(document)) return [{ origin, text }]
@@ -49,9 +49,8 @@ const partsOf = (origin: string, text: string, open: ReadonlySet<string>): Reado
 }
 
 /**
- * The parts of this machine's credentials that must not leave it in a plan: everything except the variables and members
- * of JSON documents that its operator declared public. What is public under one name and secret under another is
- * secret.
+ * The parts of this machine's credentials that must not leave it in a plan: everything except the variables and JSON document
+ * members that its operator has declared public. A value that is public under one name and secret under another is secret.
  */
 export const providedParts = (sets: Iterable<ProvidedSet>): ReadonlyArray<Secret> => {
   const found: Array<Secret> = []

@@ -13,7 +13,7 @@ const emptyFolder: HeldFolder = {
   version: () => Effect.undefined
 }
 
-/** Finds what an apply left when the service ended during it. See `ModuleRunner.recover`. */
+/** Finds what an apply left when the service stopped in the middle of it. See `ModuleRunner.recover`. */
 export const recoverApply = Effect.fnUntraced(function* (
   runFolder: string
 ): Effect.fn.Return<Option.Option<LeftOver>, RunFileFailed> {

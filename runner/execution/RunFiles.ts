@@ -4,7 +4,7 @@ import { dirname, join } from "node:path"
 import { Effect, type Option, Schema, type Scope } from "effect"
 
 /**
- * A file of a run could not be read or written. `message` gives its purpose and the system's code, never its content. `code` is
+ * A file of a run could not be read or written. `message` states its purpose and the system's code, never its content. `code` is
  * the system's, such as `ENOENT`.
  */
 export class RunFileFailed extends Schema.TaggedError<RunFileFailed>()("RunFileFailed", {
@@ -36,8 +36,8 @@ const optional = <A>(operation: Effect.Effect<A, RunFileFailed>): Effect.Effect<
   )
 
 /**
- * A folder held open, so that files in it are found even if module code renames the folder or puts a link in its place. Reads do
- * not follow links: a link could hand a file of the service to the module's author.
+ * A folder held open, so that files in it are found even if module code renames the folder or replaces it with a link. Reads do
+ * not follow links: a link could expose a file of the service to the module's author.
  */
 export interface HeldFolder {
   /** `none` when there is no such file. Fails for links, pipes, and files longer than `maxBytes`. */
@@ -83,14 +83,16 @@ export const holdFolder = Effect.fnUntraced(function* (
   }
 })
 
-/** Creates a file that only the service's user can read. It must not exist yet, so nothing planted can be written through. */
+/**
+ * Creates a file that only the service's user can read. It must not exist yet, so nothing can be written through a planted file.
+ */
 export const createPrivateFile = (path: string, content: string | Uint8Array, doing: string) =>
   fileOperation(doing, async () => {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 })
     await writeFile(path, content, { mode: 0o600, flag: "wx" })
   })
 
-/** Replaces a file in one step that survives a power cut. */
+/** Replaces a file in a single step that survives a power cut. */
 export const replaceDurably = (path: string, content: string | Uint8Array, doing: string) =>
   fileOperation(doing, async () => {
     await writeFile(`${path}.new`, content, { mode: 0o600, flush: true })

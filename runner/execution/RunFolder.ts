@@ -3,10 +3,12 @@ import { join, posix } from "node:path"
 import { Effect } from "effect"
 import { fileOperation, removeTree } from "./RunFiles.ts"
 
-/** The only folder of a run that its programs see and write. The runner's own records are next to it, out of reach. */
+/**
+ * The only folder of a run that its programs see and write to. The runner's own records are stored alongside it, out of reach.
+ */
 const sandboxFolder = "capsule"
 
-/** Next to the sandbox root. */
+/** Stored alongside the sandbox root. */
 export const processNoteName = "processes.ndjson"
 
 /** Paths below the sandbox root, with `/`. */
@@ -30,13 +32,13 @@ export interface RunFolderPaths {
   readonly sandbox: string
   readonly build: string
   readonly buildArchive: string
-  /** What an apply started and finished, one JSON line each. */
+  /** What an apply has started and finished, one JSON object per line. */
   readonly journal: string
-  /** Written before an apply may change anything: if present, something may have been changed. */
+  /** Written before an apply may change anything: if it exists, something may have been changed. */
   readonly applyRecord: string
   /** Processes that must not outlive the run, for a service that starts after a crash. */
   readonly processes: string
-  /** The last whole state that an apply was seen to write. */
+  /** The last complete state that an apply was seen to write. */
   readonly checkpoint: string
 }
 
@@ -55,7 +57,7 @@ export const runFolderPaths = (runFolder: string): RunFolderPaths => ({
 export const createRunFolder = Effect.fnUntraced(function* (paths: RunFolderPaths) {
   yield* fileOperation("create the run folder", async () => {
     await mkdir(paths.root, { recursive: true, mode: 0o700 })
-    // An earlier attempt may have opened it to the run users.
+    // An earlier attempt may have made it accessible to the run users.
     await chmod(paths.root, 0o700)
   })
   yield* removeTree(paths.sandbox, "empty the run folder")

@@ -31,7 +31,7 @@ export type CredentialFile = typeof CredentialFile.Type
  *
  * - `provider`: normalised source address; configurations of one provider share it
  * - `alias`: absent for the default configuration
- * - `inherited`: only child modules name the provider, so the root module has no meaning for `moduleLocalName` yet
+ * - `inherited`: only child modules name the provider, so `moduleLocalName` is not yet defined in the root module
  * - `connection`: equal for equal credentials; absent if the configuration has none
  * - `values`: secret values by environment name
  * - `config`: non-secret provider arguments
@@ -115,8 +115,8 @@ export type BuildReference = typeof BuildReference.Type
  *
  * - `tool`: flavour and exact version; the place of execution finds it or refuses the job
  * - `lockText`: the dependency lock to use; for a plan only if the module has none of its own
- * - `selfContained`: the scan found no provider to install and no block about where the state is. If the scan was wrong, the tool
- *   refuses to plan.
+ * - `selfContained`: the scan found no provider to install and no block that defines where the state is stored. If the scan was
+ *   wrong, the tool refuses to plan.
  * - `state`: the initial state
  * - `stateSecrets`: text from secret inputs that the state may contain without marking it
  * - `variableTypes`: the type constraint of each input, as written in the module
@@ -173,10 +173,10 @@ export type ProvidedBinding = typeof ProvidedBinding.Type
  * the tool's output.
  *
  * - `inputs`: values of sensitive inputs; structured ones are split into their parts
- * - `credentials`: what the plan was made with; the apply may have others
+ * - `credentials`: those the plan was made with; the apply may have others
  * - `marked`: what the plan itself marks as sensitive, up to a limit
- * - `provided`: the runner's own credentials that were used, which are not text but travel and are sealed the same way; absent if
- *   none were used
+ * - `provided`: the runner's own credentials that were used, which are not text but are transferred and sealed the same way;
+ *   absent if none were used
  */
 export const PlanSecrets = Schema.Struct({
   inputs: Schema.Array(SecretText),
@@ -187,11 +187,11 @@ export const PlanSecrets = Schema.Struct({
 export type PlanSecrets = typeof PlanSecrets.Type
 
 /**
- * The apply of a reviewed plan. Credentials that travel as provider arguments are inside the plan file and are used as they were
- * at plan time; those in the environment come from the job.
+ * The apply of a reviewed plan. Credentials passed as provider arguments are inside the plan file and are used as they were at
+ * plan time; those in the environment come from the job.
  *
  * - `planDigest`: `sha256:` of the plan file as reviewed; any other file is refused
- * - `build`: what the plan was made with; any other archive is refused
+ * - `build`: the one the plan was made with; any other archive is refused
  * - `secrets`: those of the plan
  * - `ephemeralVariables`: the ephemeral inputs that the plan was given; a plan file does not contain them
  */

@@ -35,11 +35,11 @@ const evidence = {
 }
 
 /**
- * A reviewable plan. The plan file holds secrets in clear text: seal it.
+ * A reviewable plan. The plan file contains secrets in clear text: seal it.
  *
  * - `planDigest`, `providerLockDigest`: `sha256:` and hex
  * - `lockText`: absent when the module uses no installed provider
- * - `hasChanges`: as the tool reports; `applyable`: whether the tool would apply it
+ * - `hasChanges`: as reported by the tool; `applyable`: whether the tool would apply it
  * - `build`: kept at the place of execution
  */
 export const PlanOutcome = Schema.Struct({
@@ -71,7 +71,7 @@ export const DriftOutcome = Schema.Struct({
 export type DriftOutcome = typeof DriftOutcome.Type
 
 /**
- * An output of the state. Sensitive values are included for the caller to seal; they must not be projected.
+ * An output in the state. Sensitive values are included for the caller to seal; they must not be projected.
  *
  * - `type`: the tool's type expression, e.g. `"string"` or `["list","string"]`
  * - `origins`: the module does not mark it sensitive, but it repeats these secrets
@@ -106,11 +106,12 @@ const leftState = {
  * How an apply ended. The state is imported whatever the exit.
  *
  * - `state`: absent if there is none
- * - `stateProblem` and `rejectedState`: what was left does not continue the base state and a person must look at it
+ * - `stateProblem` and `rejectedState`: the state that was left does not continue the base state, and a person must look at it
  * - `changedAnything`: an operation on a resource was started, or the state differs from the base
- * - `possiblyCreated`: addresses that were started and never reported as finished, or reported as created and missing in `state`
+ * - `possiblyCreated`: addresses that were started and never reported as finished, or that were reported as created but are
+ *   missing from `state`
  * - `sandboxKilled`: killed, so evidence may be incomplete
- * - `limit`: the limit of the Run that ended it
+ * - `limit`: the limit of the Run that stopped it
  */
 export const ApplyOutcome = Schema.Struct({
   ...evidence,
@@ -133,8 +134,8 @@ export const JournalResource = Schema.Struct({
 export type JournalResource = typeof JournalResource.Type
 
 /**
- * What an apply left when the service ended during it. Present only if the tool had been started. With `neverStarted`, an agent
- * reports that the start was recorded but the tool never ran.
+ * What an apply left when the service stopped in the middle of it. Present only if the tool had been started. With
+ * `neverStarted`, an agent reports that the start was recorded but the tool never ran.
  */
 export const LeftOver = Schema.Struct({
   ...leftState,

@@ -10,15 +10,12 @@ export class ExtractionFailed extends Schema.TaggedError<ExtractionFailed>()("Ex
   message: Schema.String
 }) {}
 
-/** The required tool is missing here or does not work. `message` says what would help. */
+/** The required tool is missing on this machine or does not work. `message` states what would help. */
 export class ToolUnavailable extends Schema.TaggedError<ToolUnavailable>()("ToolUnavailable", {
   message: Schema.String
 }) {}
 
-/**
- * The source of providers. With `required`, a provider that the mirror does not have is an error; otherwise its registry is
- * queried.
- */
+/** The source of providers. With `required`, a provider that the mirror lacks is an error; otherwise its registry is queried. */
 export interface ProviderMirror {
   readonly path: string
   readonly required: boolean
@@ -36,8 +33,8 @@ export interface BuildArchive extends BuildReference {
  *   build
  * - `tool`: the program with exactly this flavour and version, as an absolute path
  * - `keepBuild`: moves an archive out of a run folder; it is on disk when this returns
- * - `provided`: the credentials that this machine has under a name
- * - `findBuild`: the archive with this digest, `none` if it is gone
+ * - `provided`: the credentials that this machine holds under a name
+ * - `findBuild`: the archive with this digest, `none` if it no longer exists
  */
 export class RunPlace extends Context.Service<
   RunPlace,

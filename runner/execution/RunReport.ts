@@ -31,7 +31,7 @@ export interface RunReport {
 
 const shortened = (text: string) =>
   text.length > longestEventText ? `${text.slice(0, longestEventText - cutMark.length)}${cutMark}` : text
-/** A text without secrets, as shown in events and messages. */
+/** A string without secrets, as shown in events and messages. */
 export const shownText = (text: string) => shortened(plainText(text))
 
 // Parts that are shown together are redacted together.

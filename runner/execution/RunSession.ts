@@ -51,7 +51,7 @@ export interface ToolCommand {
   readonly grace: Duration.Input
 }
 
-/** A run whose folder is prepared and whose sandbox is open. */
+/** A run whose folder has been prepared and whose sandbox is open. */
 export interface RunSession {
   readonly paths: RunFolderPaths
   readonly timing: RunTiming
@@ -59,7 +59,7 @@ export interface RunSession {
   readonly report: RunReport
   readonly redactor: RunRedactor
   readonly serverPaths: ServerPaths
-  /** The secret texts from the credentials that came with the job, for the apply of its plan. */
+  /** The secret strings from the credentials that came with the job, for the apply of its plan. */
   readonly credentialSecrets: ReadonlyArray<SecretText>
   /** Finds this machine's own credentials; absent when the Run uses none. */
   readonly provided: RunRedactor | undefined
@@ -69,7 +69,7 @@ export interface RunSession {
   readonly envNames: ReadonlyArray<string>
   readonly providerBlocks: ReadonlyArray<ProviderBlock>
   readonly base: StateFile | undefined
-  /** The archive laid over the tree. */
+  /** The archive that is laid over the tree. */
   readonly build: BuildArchive | undefined
   /** The root module, and the folder with inputs and plan file; both opened before any module code ran. */
   readonly module: HeldFolder
@@ -96,13 +96,13 @@ export interface SessionRequest {
   /** For an apply, which is refused if this machine's credentials are not those of the plan. */
   readonly reviewed?: ReviewedPlan
   readonly lock: Preparation["lock"]
-  /** Runs after the folder exists and before it is filled; returns the archive to lay over the tree. */
+  /** Runs after the folder has been created and before it is filled; returns the archive to lay over the tree. */
   readonly build: (start: SessionStart) => Effect.Effect<BuildArchive | undefined, RunnerFailure, Sandbox | RunPlace>
 }
 
 export type SessionStart = Pick<RunSession, "paths" | "timing" | "sink" | "report" | "redactor" | "cancel">
 
-/** The secret texts in a sensitive input: for a structured one, in each of its parts. */
+/** The secret strings in a sensitive input: for a structured one, in each of its parts. */
 export const inputSecrets = (
   { variableTypes = {} }: Pick<RunJob, "variableTypes">,
   name: string,
@@ -110,7 +110,7 @@ export const inputSecrets = (
 ): ReadonlyArray<SecretText> =>
   valueSecrets(`var.${name}`, Redacted.value(value), declaredKeys(variableTypes[name] ?? ""))
 
-/** A state or plan may mark more texts than a redactor should hold. The marks themselves hide all of them. */
+/** A state or plan may mark more strings than a redactor should hold. The marks themselves hide all of them. */
 const mostDerived = { texts: 4_096, bytes: 512 * 1024 }
 
 /** Text that a state or plan marks as sensitive, shortest first: short values are the ones that get printed. */
@@ -131,7 +131,7 @@ const textOf = (value: Redacted.Redacted<string | Uint8Array>): Redacted.Redacte
 const prepareFailed = ({ message }: RunFileFailed | ExtractionFailed | RedactionUnavailable) =>
   runnerFailure("prepare_failed", "prepare", message)
 
-/** Waits until processes of the Run may start. A cancel ends the wait. */
+/** Waits until processes of the Run may start. Cancelling ends the wait. */
 export const processesMayStart = ({ mayStart }: Pick<ConcealingControl, "mayStart">, cancel: CancelSignal) =>
   mayStart === undefined
     ? Effect.void
@@ -205,7 +205,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
 
   yield* createRunFolder(paths).pipe(Effect.mapError(prepareFailed))
   yield* Effect.addFinalizer(() => Effect.ignore(removeSecrets(paths)))
-  // The sandbox is closed by then, so none of its processes can be found.
+  // By then the sandbox is closed, so none of its processes can be found.
   yield* Effect.addFinalizer(() => Effect.ignore(removeTree(paths.processes, "remove the note of the processes")))
   const build = yield* request.build({ paths, timing, sink, report, redactor, cancel })
   const prepared = yield* prepareModule(paths, job, {

@@ -9,11 +9,12 @@ export interface StateCheckpoint {
 }
 
 /**
- * Where a run sends its reports while it executes. Everything except a checkpoint is redacted and free of terminal sequences.
+ * The destination of a run's reports while it executes. Everything except a checkpoint is redacted and free of terminal
+ * sequences.
  *
  * - `event`: what happened, in the schema for its kind
  * - `log`: one line or message from a program
- * - `checkpoint`: hands over a state that is durable at this place. It does not wait until the state is stored elsewhere; the
+ * - `checkpoint`: passes on a state that is durable at this place. It does not wait until the state is stored elsewhere; the
  *   receiver that stores it reports `state.saved`
  */
 export interface RunSink {
@@ -27,7 +28,7 @@ export const unbreakableSink = (sink: RunSink): RunSink => {
   let isReported = false
   const guarded = (report: Effect.Effect<void>) =>
     Effect.catchDefect(report, (defect) => {
-      // After one failure every following line would fail too.
+      // After one failure, all subsequent lines would fail too.
       if (isReported) return Effect.void
       isReported = true
       return Effect.logError("A run cannot report what it does.", defect)

@@ -10,7 +10,7 @@ export type Marks = Schema.Json | undefined
 
 const isArray = (value: Schema.JsonArray | Schema.JsonObject): value is Schema.JsonArray => Array.isArray(value)
 
-/** The marks of one member of a marked value. */
+/** The marks on one member of a marked value. */
 export const marksOf = (marks: Marks, key: string | number): Marks => {
   if (marks === true) return true
   if (typeof marks !== "object" || marks === null) return undefined
@@ -55,7 +55,7 @@ export const maskValue = (value: Schema.Json | undefined, sensitive: Marks, unkn
   return isMarked(sensitive) && given !== null ? sensitiveMark : given
 }
 
-/** The text of every part marked as sensitive. */
+/** The text of every part that is marked as sensitive. */
 export const sensitiveTexts = (value: Schema.Json | undefined, marks: Marks): ReadonlyArray<string> => {
   if (value === undefined || marks === undefined) return []
   if (marks === true) return leafTexts(value)

@@ -9,11 +9,11 @@ import { type RunnerFailure, runnerFailure } from "./RunnerFailure.ts"
 import type { RunControl } from "./RunPlace.ts"
 import type { RunSink } from "./RunSink.ts"
 
-/** A folder or file of this machine, and the words that replace it. */
+/** A folder or file on this machine, and the words that replace it. */
 interface Place {
   readonly path: string
   readonly name: string
-  /** What replaces it in front of the path of something inside; its name by default. */
+  /** The replacement used in front of the path of something inside it; its name by default. */
   readonly before?: string
 }
 
@@ -24,8 +24,8 @@ interface Place {
 export interface ServerPaths {
   readonly shown: (text: string) => string
   /**
-   * For values of a plan, which must stay distinguishable: the Run's folder appears where an isolated module sees it, whether or
-   * not this machine isolates modules.
+   * For values in a plan, which must remain distinguishable: the Run's folder appears where an isolated module sees it, whether
+   * or not this machine isolates modules.
    */
   readonly planned: (text: string) => string
   /** Adds a path learned during the Run. */
@@ -132,7 +132,9 @@ export const serverPaths = Effect.fn("ServerPaths.make")(function* (request: Ser
   } satisfies ServerPaths
 })
 
-/** Log lines without paths on this machine. Paths in events are replaced by `RunReport`, which knows the length of each text. */
+/**
+ * Log lines without paths on this machine. Paths in events are replaced by `RunReport`, which knows the length of each string.
+ */
 export const withoutServerPaths = (sink: RunSink, paths: ServerPaths): RunSink => ({
   ...sink,
   log: (phase, stream, text) => sink.log(phase, stream, paths.shown(text))
@@ -140,7 +142,7 @@ export const withoutServerPaths = (sink: RunSink, paths: ServerPaths): RunSink =
 
 const isArray = (value: Schema.JsonArray | Schema.JsonObject): value is Schema.JsonArray => Array.isArray(value)
 
-/** Like `planned`, for every text in a value of a plan. */
+/** Like `planned`, for every string in a value of a plan. */
 export const plannedValue = (paths: ServerPaths, value: Schema.Json): Schema.Json => {
   if (typeof value === "string") return paths.planned(value)
   if (typeof value !== "object" || value === null) return value

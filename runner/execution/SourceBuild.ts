@@ -98,7 +98,7 @@ const runCommands = Effect.fnUntraced(function* (job: SourceBuildJob, context: O
 })
 
 /**
- * Runs the reviewed commands of a source build in a copy of the tree, without a shell, without any credential, and without
+ * Runs the reviewed commands of a source build in a copy of the tree, without a shell, without any credentials, and without
  * network unless the operator allows it. Only the declared outputs are kept, as an archive; everything else that the commands
  * wrote is discarded. Fails with a RunnerFailure of phase `build`.
  */
@@ -110,7 +110,7 @@ export const runSourceBuild = Effect.fn("SourceBuild.run")(function* (
   yield* context.report.phase("build")
   return yield* createTree(job).pipe(
     Effect.mapError(failed),
-    // The sandbox closes before anything is read: no process of the build is still running.
+    // The sandbox is closed before anything is read: no process of the build is still running.
     Effect.andThen(Effect.scoped(runCommands(job, context))),
     Effect.andThen(
       createBuildArchive({

@@ -23,9 +23,9 @@ export interface ObjectContents extends ManagedObject {
   readonly attributes: Redacted.Redacted<ReadonlyMap<string, string>>
 }
 
-/** What a state contains besides its objects. */
+/** The contents of a state other than its objects. */
 export interface StateContents {
-  /** The JSON texts of its outputs. */
+  /** Its outputs, as JSON text. */
   readonly outputs: ReadonlyArray<{ readonly name: string; readonly text: Redacted.Redacted }>
   /** Text that the state marks as sensitive. */
   readonly sensitiveTexts: ReadonlyArray<string>
@@ -72,7 +72,7 @@ const decodeInstance = Schema.decodeUnknownOption(Schema.fromJsonString(Instance
 
 const bytesAtOnce = 4 * 1024 * 1024
 
-/** Like the above, from the parts of a long state, with one part in memory at a time. */
+/** Like the above, from the parts of a long state, one part in memory at a time. */
 const partContents = Effect.fnUntraced(function* (
   bytes: Uint8Array,
   { outputs, resources }: StateLayout,
@@ -107,8 +107,8 @@ const partContents = Effect.fnUntraced(function* (
 })
 
 /**
- * Passes every object in a state to `take`, one after another, and returns the rest. `none` for anything that is not a complete
- * state file, and for one that the tool encrypted; the caller must then discard anything taken before.
+ * Passes every object in a state to `take`, one after another, and returns the rest. Returns `none` for anything that is not a
+ * complete state file, and for one that the tool has encrypted; the caller must then discard anything already taken.
  */
 export const stateContents = Effect.fnUntraced(function* (
   bytes: Uint8Array,

@@ -13,7 +13,7 @@ export interface ManagedObject {
   /** Its `id` attribute, if it is a string. */
   readonly id: string | undefined
   readonly type: string
-  /** The normalised address of its provider, or what the state has instead. */
+  /** The normalised address of its provider, or whatever the state has in its place. */
   readonly provider: string
 }
 
@@ -21,13 +21,13 @@ export interface ManagedObject {
 export interface StateFile {
   readonly serial: number
   readonly lineage: string
-  /** The version of the tool that wrote it; both tools call it `terraform_version`. */
+  /** The version of the tool that wrote it; both tools call the field `terraform_version`. */
   readonly toolVersion: string | undefined
   /** Instances of managed resources. */
   readonly resourceCount: number
   readonly outputs: ReadonlyArray<StateOutput> | undefined
   readonly managed: ReadonlyArray<ManagedObject> | undefined
-  /** Whether every object belongs to a provider that is part of the tool; false when the tool encrypted the state. */
+  /** Whether every object belongs to a provider that is part of the tool; false when the tool has encrypted the state. */
   readonly builtinOnly: boolean
   /** Text that the state marks as sensitive. */
   readonly sensitiveTexts: ReadonlyArray<string>
@@ -60,7 +60,7 @@ export const sensitiveTextsOf = (instance: typeof Instance.Type): ReadonlyArray<
 export const sensitiveOutputTexts = (outputs: typeof Outputs.Type): ReadonlyArray<string> =>
   Object.values(outputs).flatMap(({ sensitive, value }) => (sensitive === true ? leafTexts(value) : []))
 
-/** An instance of a managed resource, as it is in the state. */
+/** An instance of a managed resource, as it appears in the state. */
 export interface ManagedInstance {
   readonly object: ManagedObject
   readonly instance: typeof Instance.Type
@@ -99,7 +99,7 @@ export const stateDocument = (bytes: Uint8Array): Option.Option<typeof StateDocu
     Option.filter((document) => document.version === 4 || document.encrypted_data !== undefined)
   )
 
-/** `none` if the bytes are not a complete state file, for example while the tool is writing it. */
+/** Returns `none` if the bytes are not a complete state file, for example while the tool is writing it. */
 export const parseState = (bytes: Uint8Array): Option.Option<StateFile> => Option.map(stateDocument(bytes), stateFile)
 
 /** The parts of a state that the runner reads. */

@@ -3,8 +3,8 @@ import type { ToolIdentity } from "../../schema/records/Run.ts"
 import { toolTitles } from "../toolchain/Tool.ts"
 
 /**
- * Why a state does not fit this tool; `undefined` if the tool is at least as new as the one that wrote it. A state does not say
- * which of the two tools wrote it, so their versions are compared as one sequence. A version that cannot be read is left to the
+ * Why a state does not fit this tool; `undefined` if the tool is at least as new as the one that wrote it. A state does not
+ * record which of the two tools wrote it, so their versions are compared as one sequence. An unreadable version is left to the
  * tool.
  */
 export const stateToolProblem = (writtenBy: string | undefined, tool: ToolIdentity): string | undefined => {

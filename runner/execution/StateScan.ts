@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer"
 import { Effect, Option } from "effect"
 import { instanceShape, type JsonKind, resourceShape, type Shape, stateShape } from "./StateShape.ts"
 
-/** What a state file says about itself. `resourceCount` is undefined when the tool encrypted it. */
+/** What a state file states about itself. `resourceCount` is undefined when the tool has encrypted it. */
 export interface ScannedState {
   readonly serial: number
   readonly lineage: string
@@ -15,7 +15,7 @@ export interface Extent {
   readonly to: number
 }
 
-/** Where the parts of a state are, so that they can be read one after another. */
+/** Positions of the parts of a state, so that they can be read one after another. */
 export interface StateLayout {
   readonly isEncrypted: boolean
   readonly outputs: Extent | undefined
@@ -52,7 +52,7 @@ const ofNumbers = bytesOf("0123456789+-.eE")
 const escaped = bytesOf('"\\/bfnrt')
 const hex = bytesOf("0123456789abcdefABCDEF")
 
-/** Compared byte by byte: a state has more of these than of anything else. */
+/** Compared byte by byte: these outnumber everything else in a state. */
 const isBlank = (byte: number) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
 
 const wholeNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
@@ -108,7 +108,7 @@ class StateScan {
     this.bytes = bytes
   }
 
-  /** Reads about this many more bytes. `false` once there is nothing more to read. */
+  /** Reads approximately this many more bytes. Returns `false` once there is nothing more to read. */
   advance(length: number): boolean {
     const until = Math.min(this.bytes.length, this.at + length)
     while (!this.isBroken && this.at < until) this.token()
@@ -173,7 +173,7 @@ class StateScan {
     if (frame.shape?.fields !== undefined && end - this.at <= longestName) {
       const name = this.text(end)
       if (frame.shape.fields.has(name)) {
-        // Readers differ on which of two equal keys counts.
+        // Parsers differ on which of two equal keys wins.
         if (frame.seen.has(name)) this.isBroken = true
         frame.seen.add(name)
         frame.field = name
@@ -183,7 +183,7 @@ class StateScan {
     this.expected = "colon"
   }
 
-  /** Reads the string from here to its end. */
+  /** Reads from the current position to the end of the string. */
   private text(end: number): string {
     return String(JSON.parse(decoder.decode(this.bytes.subarray(this.at, end))))
   }
@@ -296,14 +296,14 @@ const read = Effect.fnUntraced(function* (bytes: Uint8Array) {
 })
 
 /**
- * The identity of a state file of any size, in as little memory as its deepest level takes: the whole document is read,
+ * The identity of a state file of any size, using only as much memory as its deepest level requires: the whole document is read,
  * and `parseState` would accept it. `none` for anything else, and for a document that states its identity twice.
  */
 export const scanState = Effect.fnUntraced(function* (bytes: Uint8Array) {
   return isUtf8(bytes) ? (yield* read(bytes)).found : Option.none<ScannedState>()
 })
 
-/** Where the resources and Outputs are in such a state. */
+/** Positions of the resources and Outputs in a state that has such an identity. */
 export const stateLayout = Effect.fnUntraced(function* (bytes: Uint8Array) {
   if (!isUtf8(bytes)) return Option.none<StateLayout>()
   const scan = yield* read(bytes)

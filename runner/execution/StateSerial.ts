@@ -14,7 +14,7 @@ const serialMember = /^"serial"(\s*:\s*)(\d+)/
 
 /**
  * The same state file with a different serial. The text is edited, since decoding and encoding it would round the large numbers
- * in it. `none` if the bytes are not a JSON object with a serial.
+ * it contains. `none` if the bytes are not a JSON object with a serial.
  */
 export const withSerial = (bytes: Uint8Array, serial: number): Option.Option<Uint8Array> =>
   Option.flatMap(decodeText(bytes), (text) => {

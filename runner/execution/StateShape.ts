@@ -5,7 +5,7 @@ import { Instance, Resource, StateDocument } from "./StateDocument.ts"
 export interface Shape {
   readonly kinds: ReadonlyArray<JsonKind>
   readonly check?: (value: string | number) => boolean
-  /** For an object: its known fields. Others may be present. */
+  /** For an object: its known fields. It may have others. */
   readonly fields?: ReadonlyMap<string, Shape | undefined>
   readonly required?: ReadonlyArray<string>
   /** For an object: the shape of each value. */

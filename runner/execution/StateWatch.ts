@@ -23,7 +23,7 @@ const equalBytes = (left: Uint8Array, right: Uint8Array) =>
 
 /**
  * Watches the state file while a tool is writing it, until the Scope closes. Each complete state that continues the base is
- * copied to a durable file in the run folder, then handed to the sink. A torn one is skipped: the next poll sees it complete.
+ * copied to a durable file in the run folder, then passed to the sink. A torn one is skipped: the next poll sees it complete.
  */
 export const watchState = Effect.fnUntraced(function* (
   request: WatchRequest
@@ -50,7 +50,7 @@ export const watchState = Effect.fnUntraced(function* (
     yield* sink.checkpoint({ state: Redacted.make(content.value), serial, resourceCount })
   }).pipe(
     Effect.catch((problem) => Effect.logWarning(problem.message)),
-    // A write cannot be undone: once the tool has ended, it would put a state into a folder that is being removed.
+    // A write cannot be undone: once the tool has exited, it would put a state into a folder that is being removed.
     Effect.uninterruptible
   )
 

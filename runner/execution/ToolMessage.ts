@@ -29,7 +29,7 @@ const ProvisionerHook = Schema.Struct({
   output: Schema.optionalKey(Schema.String)
 })
 
-/** One line of the tool's machine-readable output, with the fields that are used. */
+/** One line of the tool's machine-readable output, limited to the fields that are used. */
 const Line = Schema.fromJsonString(
   Schema.Struct({
     "@level": Schema.optionalKey(Schema.String),
@@ -64,7 +64,7 @@ export type ToolMessage = { readonly text: string } & (
       readonly elapsedSeconds: number | undefined
     }
   | {
-      /** A provisioner's message with a line or part of one; without `output`, the provisioner starts or ends. */
+      /** A provisioner's message with a complete or partial line; without `output`, the provisioner is starting or finishing. */
       readonly _tag: "Provisioner"
       readonly address: string
       readonly provisioner: string

@@ -34,7 +34,7 @@ export interface ToolRun {
   readonly grace: Duration.Input
 }
 
-/** `exited` even if it was asked to stop but had already finished; `killed` if something else killed it. */
+/** `exited` also if it was asked to stop but had already finished; `killed` if something else killed it. */
 export type ToolEnding = "exited" | "cancelled" | "timed_out" | "killed"
 
 export interface ToolEnd {
@@ -42,12 +42,12 @@ export interface ToolEnd {
   /** Absent when the program was killed. */
   readonly code: number | undefined
   readonly sandboxKilled: boolean
-  /** The limit of the Run that ended it, whatever the program reported. */
+  /** The limit of the Run that stopped it, whatever the program reported. */
   readonly limit: LimitExceeded | undefined
   /** Cleaned. */
   readonly diagnostics: ReadonlyArray<RunDiagnostic>
   readonly document: Redacted.Redacted<Uint8Array> | undefined
-  /** The last cleaned lines that were not messages: all that is known when a tool dies without a diagnostic. */
+  /** The last cleaned lines that were not messages: the only information when a tool dies without a diagnostic. */
   readonly lastLines: ReadonlyArray<string>
 }
 
@@ -80,9 +80,9 @@ type Reader = (
 
 const mostDiagnostics = 200
 const mostLastLines = 5
-/** A tool that has not printed anything may not handle signals yet, and would miss the only one it gets. */
+/** A tool that has not printed anything may not handle signals yet, and would miss the only one it receives. */
 const longestStart = Duration.seconds(2)
-/** A process that left the process group may hold the output open after the end. */
+/** A process that has left the process group may hold the output open after the program has exited. */
 const longestDrain = Duration.seconds(5)
 
 const concat = (chunks: ReadonlyArray<Uint8Array>): Uint8Array => {
@@ -96,8 +96,8 @@ const concat = (chunks: ReadonlyArray<Uint8Array>): Uint8Array => {
 }
 
 /**
- * Runs one program to its end and reports in the meantime. A cancel or the timeout sends one SIGINT; after the grace period the
- * whole sandbox is killed. Nothing that the program does makes this fail.
+ * Runs one program to completion and reports in the meantime. A cancel or the timeout sends one SIGINT; after the grace period
+ * the whole sandbox is killed. Nothing that the program does makes this fail.
  */
 export const runTool = Effect.fn("ToolRun.run")(function* (
   context: ToolContext,
@@ -114,7 +114,7 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
   }
 
   const onMessage = Effect.fnUntraced(function* (message: ToolMessage) {
-    // The journal must have everything that is reported.
+    // The journal must contain everything that is reported.
     if (output.kind === "messages" && output.onMessage !== undefined) yield* output.onMessage(message)
     yield* report.print(phase, "stdout", message.text)
     if (message._tag === "Resource") yield* report.resource(message)
@@ -203,7 +203,7 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
     }
   }
 
-  /** Reads in the background. Whatever is held back at the end is shown once, however the output ended. */
+  /** Reads in the background. Whatever is still held back when the output ends is shown once, however it ended. */
   const reading = Effect.fnUntraced(function* (
     reader: Reader,
     stream: SandboxProcess["stdout"],

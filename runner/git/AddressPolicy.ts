@@ -16,7 +16,7 @@ export const isPublicAddress = (address: string): boolean => {
   return parsed instanceof ipaddr.IPv4 || parsed.match(globalUnicast)
 }
 
-/** Whether a URL's host is an address and not a name; brackets of IPv6 are allowed. */
+/** Whether a URL's host is an address rather than a name; IPv6 brackets are allowed. */
 export const hostAddress = (host: string): string | undefined => {
   const bare = host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host
   return ipaddr.isValid(bare) ? bare : undefined

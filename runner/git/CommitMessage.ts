@@ -46,7 +46,7 @@ const cut = (text: string, length: number): string => {
   return characters.length <= length ? text : `${characters.slice(0, length - 1).join("")}…`
 }
 
-/** A name on one line; of an e-mail address, only the local part. */
+/** A name on one line; only the local part of an e-mail address. */
 const nameOf = (text: string): string | undefined => {
   const name = plainText(text).replace(/\s+/g, " ").trim()
   return name === "" ? undefined : cut(address.exec(name)?.groups?.["local"] ?? name, nameLength)
@@ -55,7 +55,7 @@ const nameOf = (text: string): string | undefined => {
 const timeOf = (seconds: string | undefined): string | undefined =>
   seconds === undefined || Number(seconds) > lastSecond ? undefined : new Date(Number(seconds) * 1000).toISOString()
 
-/** Name and time from the header's author line. Signature lines are indented, so none of them can match. */
+/** Name and time from the header's author line. Signature lines are indented, so they never match. */
 const authorOf = (header: string): Pick<CommitDescription, "authorName" | "authoredAt"> => {
   const line = header.split("\n").find((each) => each.startsWith(person)) ?? ""
   const start = line.indexOf("<")

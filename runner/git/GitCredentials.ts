@@ -44,7 +44,7 @@ export class GitCredentials {
     )
   }
 
-  /** The same for another process of this service, which checks again. */
+  /** Like the above, for another process of this service, which checks again. */
   static readonly Handed: Schema.Codec<GitCredentials, typeof Wire.Encoded> = Wire.pipe(
     Schema.decodeTo(
       Schema.declare((value): value is GitCredentials => value instanceof GitCredentials),

@@ -2,10 +2,10 @@ import { Schema } from "effect"
 
 const Message = { message: Schema.String }
 
-/** The text is no Git URL this service may fetch from. Never repeats the text: it may contain a password. */
+/** The value is not a Git URL this service may fetch from. Never repeats the value: it may contain a password. */
 export class GitUrlRefused extends Schema.TaggedError<GitUrlRefused>()("GitUrlRefused", Message) {}
 
-/** The text is not a ref, tag, branch or commit as Git writes them. */
+/** The value is not a ref, tag, branch or commit as Git writes them. */
 export class GitRefRefused extends Schema.TaggedError<GitRefRefused>()("GitRefRefused", Message) {}
 
 /** The repository has no such branch, tag or commit, or does not serve it. */
@@ -38,7 +38,7 @@ export class GitVersionAmbiguous extends Schema.TaggedError<GitVersionAmbiguous>
   ...Message
 }) {}
 
-/** The repository has no commit at all. */
+/** The repository has no commits at all. */
 export class GitRepositoryEmpty extends Schema.TaggedError<GitRepositoryEmpty>()("GitRepositoryEmpty", Message) {}
 
 /** The server has no repository at this URL. */
@@ -47,7 +47,7 @@ export class GitRepositoryNotFound extends Schema.TaggedError<GitRepositoryNotFo
   Message
 ) {}
 
-/** The server requires credentials, or refused the given ones. */
+/** The server requires credentials, or refused the ones provided. */
 export class GitAuthenticationFailed extends Schema.TaggedError<GitAuthenticationFailed>()(
   "GitAuthenticationFailed",
   Message
@@ -68,7 +68,7 @@ export class GitCredentialsWithheld extends Schema.TaggedError<GitCredentialsWit
 /** The server responded with a redirect. */
 export class GitRedirectRefused extends Schema.TaggedError<GitRedirectRefused>()("GitRedirectRefused", Message) {}
 
-/** The bound of `GitPolicy.limits` that was exceeded. */
+/** The limit from `GitPolicy.limits` that was exceeded. */
 export const GitLimit = Schema.Literals([
   "packBytes",
   "responseBytes",
@@ -88,7 +88,7 @@ export class GitLimitExceeded extends Schema.TaggedError<GitLimitExceeded>()("Gi
   ...Message
 }) {}
 
-/** No connection, or the server failed. */
+/** There was no connection, or the server failed. */
 export class GitUnreachable extends Schema.TaggedError<GitUnreachable>()("GitUnreachable", Message) {}
 
 /** The server did not speak Git's protocol, or sent damaged data. */

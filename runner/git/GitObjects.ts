@@ -68,7 +68,7 @@ const header = (bytes: Uint8Array, key: string): string | undefined =>
 export interface PeeledCommit {
   readonly commit: string
   readonly tree: string
-  /** Addresses of author, committer and co-authors. */
+  /** Addresses of the author, the committer and any co-authors. */
   readonly authors: ReadonlyArray<string>
   readonly description: CommitDescription
 }

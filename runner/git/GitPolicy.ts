@@ -23,16 +23,16 @@ export interface GitLimits {
   /** The most that one listing of refs may transfer. */
   readonly responseBytes: number
   readonly refs: number
-  /** Entries of the tree, whether kept or left out. */
+  /** Number of entries in the tree, whether kept or left out. */
   readonly files: number
   readonly fileBytes: number
-  /** All files together. */
+  /** Total size of all files. */
   readonly totalBytes: number
-  /** Depth of nested folders. */
+  /** Maximum depth of nested folders. */
   readonly depth: number
-  /** Memory of the fetching process and everything it has started. */
+  /** Memory used by the fetching process and everything it has started. */
   readonly rssBytes: number
-  /** One whole operation. */
+  /** Duration of one whole operation. */
   readonly deadline: Duration.Duration
   /** The longest the server may stay silent. */
   readonly idle: Duration.Duration
@@ -41,7 +41,7 @@ export interface GitLimits {
 export interface GitPolicyShape {
   /** Exact origins such as `http://git.internal:3000` that may use plain http and may resolve to private addresses. */
   readonly allowOrigins: ReadonlyArray<string>
-  /** Whether native git fetches: when available, never, or always. The snapshot is the same either way. */
+  /** Whether to fetch with native git: when available, never, or always. The snapshot is the same either way. */
   readonly native: "auto" | "off" | "required"
   readonly limits: GitLimits
 }
@@ -67,7 +67,7 @@ export const defaultGitPolicy: GitPolicyShape = { allowOrigins: [], native: "aut
 export class GitPolicy extends Context.Service<GitPolicy, GitPolicyShape>()("svc/git/GitPolicy") {
   static readonly layer = Layer.succeed(GitPolicy, defaultGitPolicy)
 
-  /** The defaults with some replaced. */
+  /** The defaults, with some of them replaced. */
   static readonly layerWith = (
     policy: Partial<Omit<GitPolicyShape, "limits">> & { readonly limits?: Partial<GitLimits> }
   ) =>

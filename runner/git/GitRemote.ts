@@ -22,12 +22,12 @@ export interface LocatedRef extends ResolvedRef {
 
 /**
  * Queries to a remote repository. Every method checks the addresses of the host once, uses only those, follows no redirect, and
- * ends within the policy's deadline.
+ * finishes within the policy's deadline.
  */
 export class GitRemote extends Context.Service<
   GitRemote,
   {
-    /** The commit that a ref leads to. A commit id is returned as it is, once the server has proved to be a Git server. */
+    /** The commit that a ref resolves to. A commit id is returned as is, once the server has proved to be a Git server. */
     readonly resolve: (request: RemoteRequest & { readonly ref: GitRef }) => Effect.Effect<ResolvedRef, GitError>
     /** Like `resolve`, but with the checked address for the fetch that follows. */
     readonly locate: (request: RemoteRequest & { readonly ref: GitRef }) => Effect.Effect<LocatedRef, GitError>

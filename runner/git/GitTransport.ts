@@ -27,8 +27,8 @@ export interface TransportOptions {
 }
 
 /**
- * HTTP to one repository: only to its checked addresses, never through a redirect or a proxy, bounded in bytes and silence. It
- * is isomorphic-git's `HttpClient`; that library loses errors while reading a body, so they are kept in `failure` too.
+ * HTTP to one repository: only to its checked addresses, never through a redirect or a proxy, with limits on bytes and silence.
+ * It is isomorphic-git's `HttpClient`; that library loses errors while reading a body, so they are kept in `failure` too.
  */
 export interface GitTransport extends HttpClient {
   readonly failure: () => GitError | undefined

@@ -4,7 +4,7 @@ import { delimiter, isAbsolute } from "node:path"
 import { GitNativeUnavailable } from "./GitError.ts"
 import { GitPolicy } from "./GitPolicy.ts"
 
-/** Pinning an address (`http.curloptResolve`) came with 2.37. */
+/** Pinning an address (`http.curloptResolve`) was introduced in 2.37. */
 const oldestVersion = [2, 37] as const
 
 const parseVersion = (text: string) => {
@@ -29,7 +29,7 @@ export interface UsableGit {
   readonly required: boolean
 }
 
-/** The git program on this machine to use for fetches, if the policy wants one. */
+/** The git program on this machine to use for fetches, if the policy permits one. */
 export class InstalledGit extends Context.Service<
   InstalledGit,
   {

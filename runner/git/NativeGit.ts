@@ -22,7 +22,7 @@ export interface NativeOptions {
   readonly program: string
   readonly endpoint: GitEndpoint
   readonly credentials: GitCredentials | undefined
-  /** The most bytes that the fetched pack may take up on disk. */
+  /** Maximum size of the fetched pack on disk, in bytes. */
   readonly packBytes: number
   /** The longest time with almost no data. */
   readonly idleMillis: number
@@ -84,7 +84,7 @@ const pinArguments = (options: NativeOptions): ReadonlyArray<string> => {
   return Object.entries(settings).flatMap(([key, value]) => ["-c", `${key}=${value}`])
 }
 
-/** Whether the server is the cause of the failure, so that another way of fetching would fail as well. */
+/** Whether the server caused the failure, so that any other way of fetching would fail too. */
 const fetchFailure = (stderr: string, oid: string, authorized: boolean): GitError | undefined => {
   if (/not our ref|unadvertised object|couldn't find remote ref/i.test(stderr))
     return new GitRefNotFound({
@@ -142,7 +142,7 @@ const watchPack = (gitdir: string, maximum: number): Effect.Effect<never, GitLim
 
 const progressLine = /^(?:remote: )?([A-Z][A-Za-z ]+): +(\d{1,3})%/
 
-/** Runs git to its end; returns its exit code and the end of its output. */
+/** Runs git to completion; returns its exit code and the last part of its output. */
 const runGit = Effect.fnUntraced(function* (
   options: NativeOptions,
   request: FetchRequest,
@@ -160,7 +160,7 @@ const runGit = Effect.fnUntraced(function* (
         env: environment(options, request.gitdir, authorization),
         stdin: "ignore",
         stdout: "ignore",
-        // In this process's group, so that ending this process ends git too.
+        // In this process's group, so that stopping this process stops git too.
         detached: false,
         killSignal: "SIGKILL"
       })
@@ -215,7 +215,7 @@ export const fetchNative = Effect.fn("fetchNative")(function* (
   const fetched = yield* runGit(options, request, fetchArguments, authorization).pipe(
     Effect.raceFirst(watchPack(request.gitdir, options.packBytes))
   )
-  // A fast fetch may end between two checks of its size.
+  // A fast fetch may finish between two checks of its size.
   const size = yield* Effect.promise(() => packSize(request.gitdir))
   if (size > options.packBytes) return yield* packTooLarge(options.packBytes)
   if (fetched.code !== 0)

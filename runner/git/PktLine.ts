@@ -28,7 +28,7 @@ export const encodeSideBand = (channel: 1 | 2 | 3, bytes: Uint8Array): ReadonlyA
   return packets
 }
 
-/** Reads a whole message; a failure names the offending byte. */
+/** Reads a whole message; a failure identifies the offending byte. */
 export const parsePackets = (message: Uint8Array): Result.Result<ReadonlyArray<Packet>, string> => {
   const packets: Array<Packet> = []
   let at = 0

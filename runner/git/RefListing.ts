@@ -6,7 +6,7 @@ import type { GitAddress } from "../../schema/git/GitAddress.ts"
 import { delimPacket, encodePacket, flushPacket, type Packet, packetText, parsePackets } from "./PktLine.ts"
 import type { ListedRef } from "./StableVersion.ts"
 
-/** A ref on the server. `target` names the branch that HEAD points to, if the server says so. */
+/** A ref on the server. `target` names the branch that HEAD points to, if the server reports it. */
 export interface RemoteRef extends ListedRef {
   readonly target: string | undefined
 }
@@ -85,7 +85,7 @@ const parseV2 = Effect.fnUntraced(function* (
   for (const text of packets.flatMap((packet) => packetText(packet) ?? [])) {
     const [, oid, name, attributes] = refLine.exec(text) ?? []
     if (oid === undefined || name === undefined) {
-      // A HEAD without a commit; servers send it only on request, and it is harmless.
+      // HEAD without a commit; servers send it only on request, and it is harmless.
       if (text.startsWith("unborn ")) continue
       return yield* broken("a ref cannot be read")
     }

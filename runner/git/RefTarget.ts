@@ -3,7 +3,7 @@ import { type GitRef, parseGitRef } from "../../schema/git/GitRef.ts"
 import { isCommitRef } from "../../schema/git/RefName.ts"
 import { GitRefRefused } from "./GitError.ts"
 
-/** What a ref points to. */
+/** The target of a ref. */
 export type GitRefTarget =
   | { readonly _tag: "head" }
   | { readonly _tag: "commit"; readonly commit: string }

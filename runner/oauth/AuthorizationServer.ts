@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import type { Redacted } from "effect"
 import type { SecretMethod } from "./ClientAuthentication.ts"
 
-/** An authorization server, of which this installation is a client. */
+/** An authorization server that this installation is a client of. */
 export interface AuthorizationServer {
   readonly issuer: string
   /** The kind of metadata document: RFC 8414 or OpenID Connect Discovery. Not needed if `endpoints` is set. */
@@ -16,10 +16,10 @@ export interface AuthorizationServer {
         readonly namesItself: boolean
       }
     | undefined
-  /** `advertised`: the server is refused unless its metadata says S256. A challenge is sent either way, and never `plain`. */
+  /** `advertised`: the server is refused unless its metadata lists S256. A challenge is sent either way, and never `plain`. */
   readonly pkce: "advertised" | "sent"
   readonly clientId: string
-  /** A public client has none. */
+  /** A public client does not have one. */
   readonly clientSecret: Redacted.Redacted | undefined
   readonly secretMethod: SecretMethod | undefined
 }
@@ -38,9 +38,9 @@ export interface AuthorizationAsked {
 export interface GrantedTokens {
   readonly accessToken: Redacted.Redacted
   readonly refreshToken: Redacted.Redacted | undefined
-  /** In seconds; absent if the server does not say. */
+  /** In seconds; absent if the server does not state it. */
   readonly expiresIn: number | undefined
-  /** Absent if they are the ones that were requested. */
+  /** Absent if they are the requested ones. */
   readonly scopes: ReadonlyArray<string> | undefined
 }
 
@@ -48,7 +48,7 @@ export interface GrantedTokens {
  * What went wrong with an authorization server. The message quotes no token, code, state or secret.
  *
  * - `denied`: it returned an error to the person's browser
- * - `refused`: its token endpoint refused permanently, `error` says why
+ * - `refused`: its token endpoint refused permanently; `error` states why
  * - `invalid`: a response is invalid
  * - `unreachable`: no connection, and nothing was sent
  * - `unanswered`: no response, but what was sent may have taken effect

@@ -6,7 +6,7 @@ export type SecretMethod = "client_secret_basic" | "client_secret_post"
 
 /**
  * Authentication with a client secret: by the declared method, or else by one that the server supports; basic if the server does
- * not say (OpenID Connect Discovery 3, RFC 8414 2).
+ * not state any (OpenID Connect Discovery 3, RFC 8414 2).
  */
 export const secretAuthentication = (secret: Redacted.Redacted, chosen?: SecretMethod): ClientAuth => {
   const basic = ClientSecretBasic(Redacted.value(secret))

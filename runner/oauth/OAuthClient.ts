@@ -42,7 +42,7 @@ const failure = (reason: OAuthFailure["reason"], message: string, error?: string
 
 const hostOf = ({ issuer }: AuthorizationServer) => new URL(issuer).host
 
-// The library cannot read the response: a redirect, another status, not JSON.
+// The library cannot read the response: it is a redirect, has another status, or is not JSON.
 const unreadableCodes: ReadonlySet<string> = new Set([
   "OAUTH_RESPONSE_IS_NOT_CONFORM",
   "OAUTH_PARSE_ERROR",
@@ -57,7 +57,7 @@ const codeOf = (error: unknown): string => {
   return "code" in error && typeof error.code === "string" ? error.code : codeOf(error.cause)
 }
 
-/** Why the library gave up. Its messages and causes contain what was sent, so none is passed on. */
+/** Why the library gave up. Its messages and causes contain data that was sent, so none of them is passed on. */
 const explained = (server: AuthorizationServer, doing: string, sent: boolean) => (cause: unknown) => {
   const host = hostOf(server)
   if (cause instanceof AuthorizationResponseError) {
@@ -230,7 +230,7 @@ export class OAuthClient extends Context.Service<
         authorizationUrl: Effect.fn("OAuthClient.authorizationUrl")(function* (server, asked) {
           const metadata = yield* metadataOf(server)
           const endpoint = URL.parse(metadata.authorization_endpoint ?? "")
-          // The person's browser goes there, outside our address policy: https at least protects the content.
+          // The person's browser is sent there, outside our address policy: https at least protects the content.
           if (endpoint === null || !(endpoint.protocol === "https:" || policy.allowOrigins.includes(endpoint.origin))) {
             return yield* failure("unusable", `The authorization endpoint of ${hostOf(server)} is no https address.`)
           }

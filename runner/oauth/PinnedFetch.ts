@@ -34,7 +34,7 @@ const encoded = (body: Parameters<CustomFetch>[1]["body"]): Buffer | undefined =
   throw new Error("a body of this kind is never sent")
 }
 
-/** Nothing was sent. In every other case the server may have received the request, and a token request is never repeated. */
+/** Nothing has been sent. In every other case the server may have received the request, and a token request is never repeated. */
 const neverConnected = (error: unknown): boolean =>
   error instanceof Error &&
   "code" in error &&

@@ -19,9 +19,9 @@ export interface ProbeAnswer {
 
 export interface HttpProbeShape {
   /**
-   * Requests an address once, under the same policy as Git servers: https on an ordinary port, public addresses, or an
-   * origin that the operator allows by name. A redirect counts as a response and is not followed. Sends no credential and
-   * keeps nothing of the response.
+   * Requests an address once, under the same policy as Git servers: https on an ordinary port, public addresses, or an origin
+   * that the operator allows by name. A redirect counts as a response and is not followed. Sends no credential and stores nothing
+   * from the response.
    */
   readonly ask: (url: URL, text: string | undefined) => Effect.Effect<ProbeAnswer, ProbeFailed, GitPolicy>
 }

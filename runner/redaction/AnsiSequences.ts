@@ -19,10 +19,10 @@ const longestUnfinished = 4200
 /** True for text that may contain a terminal sequence; other text needs no further check. */
 export const hasTerminalSequence = (text: string): boolean => introducer.test(text)
 
-/** Where the first one could begin; -1 when there is none. */
+/** Position where the first one could begin; -1 when there is none. */
 export const firstIntroducer = (text: string): number => text.search(introducer)
 
-/** The complete terminal sequences of a text, in order. */
+/** The complete terminal sequences in a string, in order. */
 export const terminalSequences = (text: string) => text.matchAll(sequence)
 
 export const stripTerminalSequences = (text: string): string =>
@@ -48,7 +48,7 @@ export const rewriteTerminalText = (
   return rewritten + between(text.slice(from))
 }
 
-/** Where a terminal sequence cut off by the end of the text begins; the text's length when there is none. */
+/** Position where a terminal sequence cut off by the end of the string begins; the string's length when there is none. */
 export const unfinishedSequence = (text: string): number => {
   const from = Math.max(0, text.length - longestUnfinished)
   const tail = text.slice(from)

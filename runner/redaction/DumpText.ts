@@ -5,7 +5,7 @@ import { DecodedText, type Search } from "./TextLayer.ts"
 /** The bytes that a dump (`xxd`, `od`, `hexdump`) represents, for each way of reading it. */
 export class DumpText {
   readonly #search: Search
-  // Nothing is skipped in the columns, so all of it counts.
+  // Nothing in the columns is skipped, so all of it counts.
   readonly #breaks: LeftOutBreaks = { last: noPosition }
   readonly #readings = new Map<string, DecodedText>()
   #open: ReadonlySet<string> = new Set()

@@ -1,6 +1,6 @@
 import { type ByteSink, noPosition } from "./FoldedText.ts"
 
-/** A sink that knows from which position on the text is still undecided. */
+/** A sink that knows the position from which the text is still undecided. */
 export interface OpenSink extends ByteSink {
   readonly open: () => number
   /**
@@ -30,8 +30,7 @@ const zero = 0x30
 const isX = (value: number) => value === 0x78 || value === 0x58
 
 /**
- * Extracts runs of characters in an alphabet from a text. A run counts once it is `shortest` long; before that nothing is
- * decoded.
+ * Extracts runs of characters in an alphabet from text. A run counts once it is `shortest` long; before that nothing is decoded.
  */
 export abstract class RunSink implements OpenSink {
   readonly #alphabet: Int8Array
@@ -93,7 +92,7 @@ export abstract class RunSink implements OpenSink {
     return (this.#layers ?? []).reduce((position, layer) => Math.min(position, layer.open()), this.previousStart)
   }
 
-  // A run too short to be decoded is too short to reveal that much.
+  // A run too short to be decoded is too short to reveal too much.
   held(pending: number): number {
     if (this.#length < this.#shortest) return noPosition
     return (this.#layers ?? []).reduce((position, layer) => Math.min(position, layer.held(pending)), noPosition)
@@ -150,7 +149,7 @@ export class Base64Runs extends RunSink {
   }
 }
 
-/** Decodes anything that could be hexadecimal, including with `:`, `-`, `,`, blanks, line ends or `0x` between the pairs. */
+/** Decodes anything that could be hexadecimal, including with `:`, `-`, `,`, blanks, line breaks or `0x` between the pairs. */
 export class HexRuns extends RunSink {
   #lineLength = 0
   // A zero that may be the first half of `0x`; negative when there is none.

@@ -53,7 +53,7 @@ const entityCode = (name: string): number | undefined => {
  */
 export class EscapeDecoder implements ByteSink {
   readonly #sink: DecodedSink
-  // The bytes of an incomplete escape, and where each of them was.
+  // The bytes of an incomplete escape, and the position of each.
   #bytes: Array<number> = []
   #starts: Array<number> = []
   #ends: Array<number> = []

@@ -1,11 +1,11 @@
-/** A range of positions in a text, and whose secret it contains. */
+/** A range of positions in a text, and the origin of the secret it contains. */
 export interface Span {
   readonly start: number
   readonly end: number
   readonly origin: string
 }
 
-/** Takes the bytes of a text in order, each with the range of positions that it came from. */
+/** Receives the bytes of a text in order, each with the range of positions that it came from. */
 export interface ByteSink {
   readonly byte: (value: number, start: number, end: number) => void
   /** What follows does not continue what came before. */

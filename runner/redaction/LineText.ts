@@ -18,9 +18,9 @@ const isBlank = (text: string, index: number) => {
 }
 
 /**
- * A text as its lines: matched as it is, and across its line breaks as if there were none. Programs wrap their output, and a
- * tool that relays another's output line by line does not say whether a piece was a whole line. Matching crosses a break only
- * as far as a match that began before it could extend. Lines of a dump are read by their columns.
+ * A text as its lines: matched as is, and across its line breaks as if there were none. Programs wrap their output, and a tool
+ * that relays another's output line by line does not indicate whether a piece was a whole line. Matching crosses a break only as
+ * far as a match that began before it could extend. Lines of a dump are read by their columns.
  */
 export class LineText {
   readonly #search: Search
@@ -79,7 +79,7 @@ export class LineText {
     this.#line = []
   }
 
-  /** Resets it for another text that begins at 0. */
+  /** Resets it for another text starting at 0. */
   restart(): void {
     this.#lineStart = 0
   }

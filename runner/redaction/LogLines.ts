@@ -70,7 +70,7 @@ export const textReader = (redactor: RunRedactor): Effect.Effect<TextReader> =>
     }
   })
 
-/** Like the above, for a complete output. */
+/** Like the above, for complete output. */
 export const redactedLines =
   (redactor: RunRedactor) =>
   <E, R>(output: Stream.Stream<Uint8Array, E, R>): Stream.Stream<string, E, R> =>

@@ -1,5 +1,5 @@
 /**
- * When a found pattern counts.
+ * When a match of a pattern counts.
  *
  * - `anywhere`: always
  * - `token`: between characters that are not part of a word
@@ -95,7 +95,10 @@ export class PatternAutomaton {
     return this.#root[byte] ?? 0
   }
 
-  /** Whose secret may begin with these bytes. Reads all patterns, so it is only for the few texts that end in the middle of one. */
+  /**
+   * Identifies the secret that may begin with these bytes. Reads all patterns, so it is only for the few texts that end in the
+   * middle of one.
+   */
   originOfBeginning(bytes: Uint8Array): string | undefined {
     return this.#patterns.find((pattern) => bytes.every((byte, index) => pattern.bytes[index] === byte))?.origin
   }

@@ -17,19 +17,19 @@ export class RedactionUnavailable extends Schema.TaggedError<RedactionUnavailabl
 type Unnumbered<Request> = Request extends RedactionRequest ? Omit<Request, "id"> : never
 
 interface RedactionThread {
-  /** The resulting texts of a request; `undefined` when the thread failed or has ended. */
+  /** The redacted texts for a request; `undefined` when the thread failed or has stopped. */
   readonly ask: (request: Unnumbered<RedactionRequest>) => Effect.Effect<ReadonlyArray<RedactedLine> | undefined>
   readonly tell: (request: Unnumbered<RedactionRequest>) => Effect.Effect<void>
   readonly newNumber: Effect.Effect<number>
 }
 
 const startDeadline = Duration.seconds(30)
-// It takes a few megabytes and is restarted in a fraction of a second.
+// It uses a few megabytes and can be restarted in a fraction of a second.
 const idleTime = Duration.seconds(5)
-/** How much is sent at once: more would keep this thread busy copying. */
+/** Amount sent at once: more would keep this thread busy copying. */
 const longestBatch = 256 * 1024
 
-/** Where the code of the thread is. */
+/** The location of the thread's code. */
 export const RedactionWorkerLocation = Context.Reference<string | URL>("svc/redaction/RedactionWorkerLocation", {
   defaultValue: () =>
     workerLocation("runner/redaction/RedactionWorker", () => moduleBeside(import.meta.url, "./RedactionWorker"))
@@ -56,7 +56,7 @@ const startThread = Effect.fnUntraced(function* (
   const end = (reason: string) => {
     if (hasEnded) return
     hasEnded = true
-    // Runs before the Runs that use the thread continue, so that new ones are not given it.
+    // Runs before the Runs that are using the thread continue, so that new ones are not assigned to it.
     run(onEnd)
     started(reason)
     for (const resume of waiting.values()) resume(undefined)
@@ -178,9 +178,9 @@ const redactorOf = (thread: RedactionThread, redactor: number): RunRedactor => {
 }
 
 /**
- * Hides secrets in a separate thread, so that neither many secrets nor long texts block the service. The thread starts with the
- * first Run and ends when no Run has needed it for a while. If it fails while Runs are using it, everything they print from then
- * on is hidden.
+ * Hides secrets in a separate thread, so that neither large numbers of secrets nor long texts block the service. The thread
+ * starts with the first Run and stops when no Run has needed it for a while. If it fails while Runs are using it, everything they
+ * print from then on is hidden.
  */
 export class Redaction extends Context.Service<
   Redaction,

@@ -4,7 +4,7 @@ import type { RedactionStream } from "./RedactionStream.ts"
 export type RedactedLine = string | undefined
 
 /**
- * Redacts a text that is known line by line: a secret across several lines becomes one mark, in the first. It does not matter
+ * Redacts text that is known line by line: a secret across several lines becomes one mark, in the first. It does not matter
  * whether a line was complete when it was printed. Releases each line as soon as no later one can change it.
  */
 export class RedactionLines {
@@ -27,7 +27,7 @@ export class RedactionLines {
     return this.#take(this.#stream.decided())
   }
 
-  /** All remaining lines; the text is complete, or was cut off. */
+  /** All remaining lines; the text is complete, or has been cut off. */
   end(): ReadonlyArray<RedactedLine> {
     this.#stream.endFeed(true)
     return this.#take(this.#end)

@@ -24,7 +24,7 @@ export type RedactionRequest = { readonly id: number; readonly redactor: number 
 )
 
 /**
- * `texts` is empty for requests without a result; items may be undefined for lines only. `failed`: the request could not be
+ * `texts` is empty for requests without a result; only items for lines may be undefined. `failed`: the request could not be
  * carried out.
  */
 export type RedactionAnswer =

@@ -36,7 +36,7 @@ export class RedactionStream {
     this.#scanner = scanner ?? new TextScanner(this.#current, 0)
   }
 
-  /** The text so far that no later piece can change. */
+  /** The part of the text so far that no later piece can change. */
   push(piece: string): string {
     this.feed(piece)
     return this.take(this.decided())
@@ -74,7 +74,7 @@ export class RedactionStream {
     return end
   }
 
-  /** The text up to a position. */
+  /** The text up to a given position. */
   take(until: number): string {
     return this.#advance(Math.max(this.#written, until))
   }

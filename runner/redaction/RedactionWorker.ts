@@ -59,7 +59,7 @@ parentPort?.on("message", (request: RedactionRequest) => {
   try {
     answer({ kind: "texts", id: request.id, texts: texts(request) })
   } catch {
-    // Its message could contain a secret.
+    // The error's message could contain a secret.
     answer({ kind: "failed", id: request.id })
   }
 })

@@ -20,7 +20,7 @@ const instanceKey = /\["((?:[^"\\]|\\.)*)"\]/g
 export interface RedactionItem {
   readonly as: "text" | "name" | "address" | "message" | "part"
   readonly text: string
-  /** For a message: the address that it is about. */
+  /** For a message: the address that it concerns. */
   readonly address?: string | undefined
   /** For a part: all parts in display order, and which one it is. */
   readonly parts?: ReadonlyArray<string> | undefined
@@ -44,7 +44,7 @@ export class Redactor {
     for (const secrets of sets) this.add(secrets)
   }
 
-  /** Adds secrets that appear during a run; open streams use them from their next piece on. */
+  /** Adds secrets that appear during a run; open streams apply them from their next piece on. */
   add(secrets: Iterable<Secret>): void {
     for (const secret of secrets) {
       const value = Redacted.value(secret.value)
@@ -91,7 +91,7 @@ export class Redactor {
     return shown + this.name(address.slice(from))
   }
 
-  /** A message of the tool about a resource. */
+  /** A message from the tool about a resource. */
   message(text: string, address: string | undefined): string {
     const index = address === undefined || address === "" ? -1 : text.indexOf(address)
     if (address === undefined || index < 0) return this.text(text)

@@ -6,12 +6,12 @@ import type { Secret } from "./SecretRule.ts"
 
 /** A text that arrives in pieces. */
 export interface RedactedText {
-  /** The text so far that no later piece can change. */
+  /** The part of the text so far that no later piece can change. */
   readonly push: (piece: string) => Effect.Effect<string>
   readonly end: (rest: string) => Effect.Effect<string>
 }
 
-/** A text that is known line by line. */
+/** Text that is known line by line. */
 export interface RedactedLines {
   /** The next lines that no later one can change, in order. */
   readonly push: (lines: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<RedactedLine>>

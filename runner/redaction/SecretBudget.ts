@@ -3,8 +3,8 @@ import { Redacted } from "effect"
 import type { Secret } from "./SecretRule.ts"
 
 /**
- * How large the secrets of one Run may be: their size in bytes, where documents count twice because their parts are searched as
- * well, and their number, where a document counts its lines, members and elements.
+ * How large the secrets of one Run may be: their size in bytes, where documents count twice because their parts are searched too,
+ * and their number, where each line, member and element of a document counts.
  */
 export const secretBudget = { bytes: 1024 * 1024, texts: 16_384 } as const
 
@@ -15,8 +15,8 @@ const overTexts = `hold more than ${secretBudget.texts} secret texts (a document
 const separator = /[\n,;]/g
 
 /**
- * Why the secrets exceed what a Run may have; undefined when they do not. Duplicates count once: an apply gets what its plan got,
- * plus what the plan kept of it.
+ * Why the secrets exceed what a Run may have; undefined when they do not. Duplicates count once: an apply receives what its plan
+ * received, plus what the plan kept of it.
  */
 export const budgetProblem = (secrets: Iterable<Secret>): string | undefined => {
   let bytes = 0

@@ -26,7 +26,7 @@ interface Candidate {
 
 /**
  * Finds secrets in a text as it is fed, byte by byte. What it finds depends only on the text, never on how it was split.
- * `decoded` is for bytes that may not be text at all: there only printable neighbours end a token.
+ * `decoded` is for bytes that may not be text at all: in such bytes only printable neighbours end a token.
  *
  * With `breaks` it reads a text whose line breaks have been left out, and ignores blanks. Then it finds only matches that cross a
  * break, and no tokens: a line may begin or end with anything.
@@ -39,7 +39,7 @@ export class SecretMatcher implements ByteSink {
   // The most recent elements: more than the longest pattern, and a power of two.
   readonly #starts: Float64Array
   readonly #bytes: Uint8Array
-  // How many bytes had been fed by then, including those that are ignored when secrets are compared.
+  // The number of bytes fed by then, including those that are ignored when secrets are compared.
   readonly #feds: Uint32Array
   #fed = 0
   readonly #mask: number
@@ -131,7 +131,7 @@ export class SecretMatcher implements ByteSink {
     this.#last = undefined
   }
 
-  /** Where the longest suffix that could still become a secret begins. */
+  /** Position where the longest suffix that could still become a secret begins. */
   open(): number {
     const depth = this.#automaton.depth[this.#state] ?? 0
     let position = depth === 0 ? noPosition : this.#startOf(depth)
@@ -150,7 +150,7 @@ export class SecretMatcher implements ByteSink {
     return this.#fed - (this.#feds[index] ?? 0) + 1 + pending >= shortestAnywhere ? this.#startOf(depth) : noPosition
   }
 
-  /** Whose secret may begin at `held`. */
+  /** The origin of the secret that may begin at `held`. */
   heldOrigin(): string | undefined {
     const depth = this.#automaton.unfinishedDepth[this.#state] ?? 0
     const beginning = Uint8Array.from({ length: depth }, (_, index) => {
@@ -159,7 +159,7 @@ export class SecretMatcher implements ByteSink {
     return this.#automaton.originOfBeginning(beginning)
   }
 
-  // A span that has been reported may already be in use, so an extension is reported as another span.
+  // A span that has been reported may already be in use, so an extension is reported as a separate span.
   #grow({ origin, start }: Span, end: number): void {
     this.#report({ start, end, origin })
   }

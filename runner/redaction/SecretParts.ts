@@ -5,7 +5,7 @@ import { leafTexts } from "./SecretRule.ts"
 const deepestEncoding = 4
 const shortestTokenPart = 16
 
-/** In a text that is not JSON, only the value of an assignment is a secret of its own. */
+/** In text that is not JSON, only the value of an assignment is a secret in its own right. */
 const secretNames = /key|token|secret|passw|pwd|signature|^sig$|credential|auth/i
 
 const decodeJson = Option.liftThrowable((text: string): unknown => JSON.parse(text))

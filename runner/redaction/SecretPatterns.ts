@@ -8,7 +8,7 @@ import { secretParts } from "./SecretParts.ts"
 import { scopeOf, type Secret, shortestAnywhere, shortestToken } from "./SecretRule.ts"
 
 const shortestLine = 12
-// A longer secret is matched piece by piece: a stream holds back little, and a truncated copy is found as well.
+// A longer secret is matched piece by piece: a stream holds back little, and a truncated copy is found too.
 const longestPattern = 511
 const sliceLength = 256
 // What remains of a 6-character secret that contains blanks.
@@ -51,7 +51,7 @@ const kindOf = (piece: string, length: number): PatternKind => {
   return length < shortestAnywhere ? "guarded" : "anywhere"
 }
 
-/** How many trailing characters of a text count as one in comparison. */
+/** How many trailing characters of a text are compared as one. */
 const lastRun = (text: string): number => {
   const run = ["+", "\"$%'\\`"].find((characters) => characters.includes(text.at(-1) ?? " "))
   if (run === undefined) return Array.from(text.slice(-2)).at(-1)?.length ?? 0
@@ -111,7 +111,7 @@ const bytePatterns = (origin: string, bytes: Uint8Array): ReadonlyArray<Pattern>
     .filter((slice) => slice.length >= shortestAnywhere)
     .map((slice) => ({ bytes: Uint8Array.from(slice), kind: "anywhere", origin, minSource: 0, trailing: false }))
 
-/** The patterns to search for: the parts of all secrets in their comparable form, each once. */
+/** The patterns to search for: the parts of all secrets in their comparable form, without duplicates. */
 export const secretPatterns = (secrets: Iterable<Secret>): ReadonlyArray<Pattern> => {
   const found = new Map<string, Pattern>()
   for (const { origin, value } of secrets) {

@@ -13,12 +13,12 @@ export const secretRuleVersion = 2
 
 /** Secrets of this length are hidden wherever they appear, shorter ones only as whole tokens. */
 export const shortestAnywhere = 6
-/** Anything shorter cannot be told from ordinary text. */
+/** Anything shorter cannot be distinguished from ordinary text. */
 export const shortestToken = 2
 
 const ordinaryWords: ReadonlySet<string> = new Set(["true", "false", "null"])
 
-/** How the rule treats a text: hidden anywhere, as a whole token, or not at all. */
+/** How the rule treats a string: hidden anywhere, as a whole token, or not at all. */
 export type SecretScope = "anywhere" | "token" | "none"
 
 export const scopeOf = (text: string): SecretScope => {
@@ -83,7 +83,7 @@ export const valueSecrets = (
   return found
 }
 
-/** Why a text given as a secret could not be hidden; undefined when it can be, or is not a secret. */
+/** Why a string given as a secret could not be hidden; undefined when it can be, or is not a secret. */
 export const hidingProblem = (text: string): string | undefined => {
   const shown = text.trim()
   if (ordinaryWords.has(shown.toLowerCase())) return undefined

@@ -10,15 +10,15 @@ const deepestEncoding = 3
 const shortestBase64 = [6, 8, 8]
 const shortestHex = [8, 12, 12]
 
-/** Where all layers of one text report their findings. */
+/** The place where all layers of one text report their findings. */
 export interface Search {
   readonly automaton: PatternAutomaton
   readonly spans: Array<Span>
 }
 
 /**
- * One text without its escapes: matched as it is, and again with anything encoded in it decoded. From the first escape on it is
- * also matched with its escapes: text next to a secret may look like part of an escape.
+ * A text without its escapes: matched as is, and again with anything encoded in it decoded. From the first escape on, it is also
+ * matched with its escapes: text adjacent to a secret may look like part of an escape.
  */
 export class DecodedText implements OpenSink {
   readonly #decoder: EscapeDecoder
@@ -31,7 +31,7 @@ export class DecodedText implements OpenSink {
   #isPlain = true
   #isEmpty = true
 
-  /** `breaks` for a text without its line breaks. */
+  /** `breaks` is for a text without its line breaks. */
   constructor(search: Search, depth: number, breaks?: LeftOutBreaks) {
     const matcher = new SecretMatcher(search.automaton, search.spans, depth > 0, breaks)
     const inner = () => new DecodedText(search, depth + 1, breaks)

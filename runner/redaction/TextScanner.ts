@@ -5,8 +5,8 @@ import type { PatternAutomaton } from "./PatternAutomaton.ts"
 import type { Search } from "./TextLayer.ts"
 
 /**
- * Finds the secrets of one text that arrives in pieces, with its terminal sequences and without them. Time grows only
- * with the text, and what is found does not depend on how the text was cut.
+ * Finds the secrets in a text that arrives in pieces, both with and without its terminal sequences. Time grows only with the
+ * text, and what is found does not depend on how the text was split.
  */
 export class TextScanner {
   readonly #spans: Array<Span> = []
@@ -62,12 +62,12 @@ export class TextScanner {
     return (this.#shown.held() === position ? this.#shown : this.#whole)?.heldOrigin(position)
   }
 
-  /** Where the last line of the text begins. */
+  /** Position where the last line of the text begins. */
   lineStart(): number {
     return this.#shown.lineStart()
   }
 
-  /** Takes the findings that begin before a position. */
+  /** Takes the findings that begin before a given position. */
   take(before: number): ReadonlyArray<Span> {
     if (this.#spans.length === 0) return []
     const taken = this.#spans.filter(({ start }) => start < before)

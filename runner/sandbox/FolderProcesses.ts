@@ -26,16 +26,16 @@ const endRound = Effect.fnUntraced(function* (folder: string) {
     if (!isWithin(cwd) && !(basename(program) === "bwrap" && args.some(isWithin))) continue
     ended++
     yield* Effect.try(() => process.kill(Number(pid), "SIGKILL")).pipe(Effect.ignore)
-    // A killed process keeps its working folder until the kernel is done with it.
+    // A killed process keeps its working folder until the kernel has finished cleaning it up.
     yield* workingFolder(pid).pipe(Effect.repeat({ until: (left) => left !== cwd, times: 10_000 }))
   }
   return ended
 })
 
 /**
- * Kills every process that is still working in a folder, and every sandbox made for it. A sandbox whose parent died while it was
- * being created waits forever, with its environment. Only Linux reveals a process's working folder.
+ * Kills every process that is still working in a folder, and every sandbox created for it. A sandbox whose parent died while it
+ * was being created waits forever, with its environment. Only Linux reveals a process's working folder.
  */
 export const endProcessesIn = (folder: string) =>
-  // A child started after the list was read is in the next one.
+  // A child started after the list was read appears in the next one.
   Effect.asVoid(Effect.repeat(endRound(folder), { until: (ended) => ended === 0, times: mostRounds }))

@@ -25,7 +25,7 @@ export const settingsFiles = [
   "ssl/openssl.cnf"
 ]
 
-/** Folders of the same kind. Private keys lie next to some of them, so no parent folder may be added. */
+/** Folders of the same kind. Private keys are stored next to some of them, so no parent folder may be added. */
 export const settingsFolders = [
   "alternatives",
   "crypto-policies",
@@ -46,7 +46,7 @@ export interface HostSettings {
   readonly current: Effect.Effect<SandboxEtc | undefined>
 }
 
-/** Checked synchronously before each sandbox: as forty promises it would take longer than the mounts that it saves. */
+/** Checked synchronously before each sandbox: forty promises would take longer than the mounts that this saves. */
 const entryOf = (path: string) => statSync(path, { bigint: true, throwIfNoEntry: false })
 
 const versionOf = (path: string) => {

@@ -78,8 +78,8 @@ const looksUntilForce = 100
 const betweenLooks = "20 millis"
 
 /**
- * Ends the supervisors recorded in a file, and everything below them. A supervisor whose service is gone ends on its own; it gets
- * some time and is then killed. An id that now belongs to another process is left alone.
+ * Terminates the supervisors recorded in a file, and everything below them. A supervisor whose service is gone exits by itself;
+ * it is given some time and is then killed. An id that now belongs to another process is left alone.
  */
 export const endNotedProcesses = Effect.fnUntraced(function* (file: string) {
   for (const process of yield* readNote(file)) {
@@ -98,17 +98,17 @@ export const endNotedProcesses = Effect.fnUntraced(function* (file: string) {
 /** More rounds than a tool has generations of child processes. */
 const mostRounds = 100
 
-/** Kills everything below a noted process, then the process itself; returns how many were still alive. */
+/** Kills everything below a noted process, then the process itself; returns how many processes were still alive. */
 const killTree = Effect.fnUntraced(function* (noted: NotedProcess) {
   if (!(yield* stillRuns(noted))) return 0
   const below = yield* descendants(noted.pid)
   for (const pid of below) yield* signal(pid, "SIGKILL")
-  // A supervisor adopts orphans below it, so it is kept until there is nothing left to adopt.
+  // A supervisor adopts orphans below it, so it is kept alive until there is nothing left to adopt.
   if (below.length === 0) yield* signal(noted.pid, "SIGKILL")
   return below.length + 1
 })
 
-/** Immediately kills the processes recorded in a file and everything below them: none of them is asked to cooperate. */
+/** Immediately kills the processes recorded in a file and everything below them, without asking any of them to exit. */
 export const killNotedProcesses = Effect.fnUntraced(function* (file: string) {
   const noted = yield* readNote(file)
   yield* Effect.forEach(noted, killTree).pipe(

@@ -4,12 +4,12 @@ import type { SandboxLimits } from "./SandboxSettings.ts"
 import { hostNetwork, type NetworkEntry } from "./network/NetworkNamespace.ts"
 import type { SandboxSpawnFailed } from "./SandboxStatus.ts"
 
-/** What applies to a Run at every level. */
+/** Conditions that apply to a Run at every level. */
 export interface RunConditions {
   readonly guard: RunGuard
   /** The limits of its programs. */
   readonly limits: SandboxLimits
-  /** The network of the Run's commands that may have one, the same for all of them. Levels without namespaces have the host's. */
+  /** The network shared by all of the Run's commands that may use one. Levels without namespaces use the host's network. */
   readonly network: Effect.Effect<NetworkEntry, SandboxSpawnFailed>
 }
 

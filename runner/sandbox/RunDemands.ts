@@ -4,8 +4,8 @@ import type { SandboxLimits } from "./SandboxSettings.ts"
 import type { NetworkStatus, SandboxStatus } from "./SandboxStatus.ts"
 
 /**
- * What an execution profile requires of the machine beyond the settings. It only narrows: a level may not be lower, nor a limit
- * higher, than every other Run's.
+ * What an execution profile requires of the machine beyond the settings. It only narrows: a level may not be lower, and a limit
+ * may not be higher, than in the settings that apply to every other Run.
  *
  * - `profile`: its name, for the text of a refusal
  * - `isolation`: the lowest level that is accepted
@@ -30,7 +30,7 @@ export type RunDemands = typeof RunDemands.Type
 /** Best first. */
 const rank = (level: SandboxLevel): number => SandboxLevel.literals.indexOf(level)
 
-/** Why this machine cannot execute a Run with these demands, and what would help; `undefined` when it can. */
+/** Why this machine cannot execute a Run with these demands, and what would help; `undefined` if it can. */
 export const unmetDemand = (
   { isolation, network, profile }: RunDemands,
   status: Pick<SandboxStatus, "level" | "remedy">,

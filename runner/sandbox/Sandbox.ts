@@ -46,14 +46,14 @@ export class Sandbox extends Context.Service<
   Sandbox,
   {
     readonly status: SandboxStatus
-    /** The network of Runs. Probed on first use, which takes as long as creating one. */
+    /** The network of Runs. Probed on first use, which takes as long as creating a network. */
     readonly network: Effect.Effect<NetworkStatus>
     /** A root's path as programs will see it; known before it is opened. */
     readonly insideRoot: (root: string) => string
     /** Why a Run with these demands would be refused here, and what would help; `undefined` if it would not be refused. */
     readonly refusal: (demands: RunDemands | undefined) => Effect.Effect<string | undefined>
     readonly open: (spec: SandboxSpec) => Effect.Effect<OpenSandbox, SandboxRefused, Scope.Scope>
-    /** Whether a run that would be refused is allowed because of its module tree's digest. */
+    /** Whether a run that would otherwise be refused is allowed because of its module tree's digest. */
     readonly trustsTrees: boolean
     /** Tries every level, including those that have not been needed so far, to show the whole ladder. */
     readonly examine: Effect.Effect<ReadonlyArray<LevelFinding>>
@@ -107,7 +107,7 @@ export class Sandbox extends Context.Service<
       const isTrusted = ({ moduleTree }: SandboxSpec) =>
         trustsTrees && moduleTree !== undefined && settings.trustedTrees.includes(moduleTree)
 
-      // The network is probed by creating one, so only profiles that require their own network wait for that.
+      // Probing means creating a network, so only profiles that require their own network wait for that.
       const refusal = Effect.fnUntraced(function* (demands: RunDemands | undefined) {
         if (demands === undefined) return undefined
         const { network, ...others } = demands

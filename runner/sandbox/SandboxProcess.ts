@@ -8,27 +8,27 @@ import { SandboxSpawnFailed } from "./SandboxStatus.ts"
 
 export type ProcessEnvironment = Readonly<Record<string, string | Redacted.Redacted<string>>>
 
-/** How a process ended. `signalled` covers every end without an exit code of its own. */
+/** How a process exited. `signalled` covers every exit without an exit code. */
 export type ProcessEnd = { readonly _tag: "exited"; readonly code: number } | { readonly _tag: "signalled" }
 
 /** A program running in a sandbox. When its Scope closes, it is killed with everything it started. */
 export interface SandboxProcess {
   readonly stdout: Stream.Stream<Uint8Array, PlatformError>
   readonly stderr: Stream.Stream<Uint8Array, PlatformError>
-  /** Waits for the process to end. */
+  /** Waits for the process to exit. */
   readonly end: Effect.Effect<ProcessEnd>
-  /** One SIGINT to the program itself, not to its children. Does nothing when it has ended. */
+  /** Sends one SIGINT to the program itself, not to its children. Does nothing if it has exited. */
   readonly interrupt: Effect.Effect<void>
-  /** Sends SIGKILL to the whole tree; returns once all of it has ended. */
+  /** Sends SIGKILL to the whole tree; returns once every process in it has exited. */
   readonly kill: Effect.Effect<void>
-  /** The limit of the Run that was exceeded, if any; read after the program has ended. */
+  /** The limit that the Run exceeded, if any; read after the program has exited. */
   readonly exceeded: Effect.Effect<LimitExceeded | undefined>
 }
 
 const ProcessInformation = Schema.fromJsonString(Schema.Struct({ "child-pid": Schema.Int }))
 
 const signal = (target: number, name: "SIGINT" | "SIGKILL" | "SIGTERM"): Effect.Effect<void> =>
-  // The process may have ended already, which is what the signal is for.
+  // The process may have exited already, which is the purpose of the signal.
   Effect.try(() => process.kill(target, name)).pipe(Effect.ignore)
 
 /** If a signal killed the program, launchers report 128 plus the signal's number. */
@@ -37,10 +37,10 @@ const signalCodes = { first: 129, last: 192 }
 /**
  * How the started process relates to the program.
  *
- * - `namespace`: it waits for the first process of a process namespace, whose id it reports on `fd`; when that one ends, so do
- *   all the others
- * - `supervisor`: it passes SIGINT on to the program; on SIGTERM it ends everything that the program started, then itself
- * - `program`: it is the program; nothing is known about what leaves its process group
+ * - `namespace`: it waits for the first process of a process namespace, whose id it reports on `fd`; when that process exits, the
+ *   kernel kills all the others
+ * - `supervisor`: it passes SIGINT on to the program; on SIGTERM it kills everything that the program started, then exits
+ * - `program`: it is the program itself; nothing is known about processes that leave its process group
  */
 export type ProcessRole =
   | { readonly kind: "namespace"; readonly fd: number }
@@ -57,7 +57,7 @@ export interface SpawnRequest {
   readonly inputs: ReadonlyArray<readonly [fd: number, stream: Stream.Stream<Uint8Array>]>
   /** Called at once with the id of the started process. */
   readonly noted: (pid: number) => Effect.Effect<void>
-  /** Ends processes that may have left the process group. */
+  /** Kills processes that may have left the process group. */
   readonly killStragglers: Effect.Effect<void>
   /** Enforces the limits of the Run. */
   readonly guard: RunGuard
@@ -65,7 +65,7 @@ export interface SpawnRequest {
 
 const patience = { firstInside: "1 second", namespace: "2 seconds", supervisor: "10 seconds" } as const
 
-/** Starts a program with exactly the given environment, in a process group of its own. */
+/** Starts a program with exactly the given environment, in its own process group. */
 export const spawnProcess = Effect.fnUntraced(function* (
   spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
   request: SpawnRequest
@@ -138,7 +138,7 @@ export const spawnProcess = Effect.fnUntraced(function* (
 
   const killBelow: Record<ProcessRole["kind"], Effect.Effect<unknown>> = {
     // The namespace's first process is killed first: the kernel then kills all the others before the waiting process can report
-    // that it ended.
+    // that it has exited.
     namespace: Deferred.await(target).pipe(
       Effect.timeoutOption(patience.firstInside),
       Effect.flatMap((pid) => (pid._tag === "Some" ? signal(pid.value, "SIGKILL") : Effect.void)),

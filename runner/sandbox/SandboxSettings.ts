@@ -3,27 +3,27 @@ import type { SandboxLevel } from "../../schema/records/Run.ts"
 import { metadataRanges, type NetworkSettings } from "./network/NetworkSettings.ts"
 
 /**
- * `auto`: the best accepted level of this machine, otherwise Runs are refused. `required`: a sandbox with its own namespaces,
- * otherwise Runs are refused. `off`: plain child processes that can reach the service's own files.
+ * `auto`: the best accepted level on this machine; if there is none, Runs are refused. `required`: a sandbox with its own
+ * namespaces, otherwise Runs are refused. `off`: plain child processes that can reach the service's own files.
  */
 export type Isolation = "auto" | "required" | "off"
 
 /** Upper bounds of one sandboxed process tree. */
 export interface SandboxLimits {
-  /** Processes and threads; enforced only if the sandbox has its own count. */
+  /** Processes and threads; enforced only if the sandbox has its own process count. */
   readonly processes: number
   readonly openFiles: number
   /** Largest file that may be written, in bytes. */
   readonly fileBytes: number
-  /** Size of a private /tmp, in bytes; it is in memory. */
+  /** Size of a private /tmp, in bytes; it is held in memory. */
   readonly tmpBytes: number
   /** Size of a private /dev/shm, in bytes. */
   readonly shmBytes: number
-  /** Memory of all the Run's processes together. */
+  /** Total memory of all the Run's processes. */
   readonly memoryBytes: number
   /** Total size of the run folder. */
   readonly folderBytes: number
-  /** Space on the run folders' disk that Runs must leave free; on a small disk, a twentieth of it. */
+  /** Space that Runs must leave free on the run folders' disk; on a small disk, a twentieth of its size. */
   readonly freeBytes: number
 }
 
@@ -33,7 +33,7 @@ export interface SandboxLimits {
  * - `levels`: the levels that may be chosen, in any order; `process` is never among them
  * - `trustedTrees`: digests of module trees that may run at `process` if nothing better works; see `treeDigest`
  * - `bubblewrap`, `unshare`, `setpriv`, `prlimit`, `seatbelt`: names on PATH or absolute paths
- * - `extraReadOnly`, `extraWritable`: absolute paths that every sandbox may see besides the system folders
+ * - `extraReadOnly`, `extraWritable`: absolute paths that every sandbox may see in addition to the system folders
  * - `userIds`: the unprivileged ids that the `user_landlock` level hands out, one per Run; they and the id after them, which is
  *   the group of all of them, must be unused. If another service on this machine has taken them, the next ones up to 65533 are
  *   used

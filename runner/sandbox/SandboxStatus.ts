@@ -9,7 +9,7 @@ export type LimitKeeper = typeof LimitKeeper.Type
 /**
  * What the probes at startup decided.
  *
- * - `level`: the level of a Run; if `accepted` is false, the best it could get
+ * - `level`: the level of a Run; if `accepted` is false, the best one available
  * - `accepted`: false when no allowed level works here; Runs are then refused
  * - `reason`: why this level; `remedy`: what would raise it, absent at the top
  * - `limits`: the most that a Run may use, and how memory and processes are limited

@@ -10,7 +10,7 @@ export const insideRoot = "/capsule"
 /** The search path for programs; nothing is inherited from the service's own PATH. */
 export const systemPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
-/** Where a package manager keeps everything it installs, on systems that have one. */
+/** The folder where a package manager keeps everything it installs, on systems that have one. */
 const packageStore = "/nix/store"
 
 /** Top-level folders that are links into /usr on merged systems and real folders elsewhere. */
@@ -89,7 +89,7 @@ export const readablePaths = (view: Pick<SandboxView, "optional" | "readOnly">):
   ...view.readOnly
 ]
 
-/** The kernel's numbers of resource limits, the same on every architecture that svc is built for. */
+/** The kernel's resource limit numbers, which are the same on every architecture that svc is built for. */
 const resource = { fileSize: 1, core: 4, processes: 6, openFiles: 7 } as const
 
 /**

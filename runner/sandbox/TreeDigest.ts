@@ -15,7 +15,7 @@ const digestOf = (files: Iterable<readonly [path: string, content: string | Uint
 /** The digest of a tree, computed from its paths (with `/`) and contents. */
 export const treeDigest = (files: Readonly<Record<string, string>>): string => digestOf(Object.entries(files))
 
-/** The digest of a folder; `none` when it contains anything but files and folders, or cannot be read. */
+/** The digest of a folder; `none` if it contains anything but files and folders, or cannot be read. */
 export const folderDigest = (folder: string) =>
   Effect.tryPromise(async () => {
     const entries = await readdir(folder, { withFileTypes: true, recursive: true })

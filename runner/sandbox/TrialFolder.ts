@@ -5,7 +5,7 @@ import { endProcessesIn } from "./FolderProcesses.ts"
 
 const prefixes = { network: "network-", confinement: "probe-" } as const
 
-/** A folder with an empty `root` for one test of what this machine can do; deleted with its scope. */
+/** A folder with an empty `root` for one trial of what this machine can do; deleted with its scope. */
 export const trialFolder = (ownFolder: string, tried: keyof typeof prefixes) =>
   Effect.acquireRelease(
     Effect.tryPromise(async () => {

@@ -79,8 +79,8 @@ const mayBeNew = (block: PlacedBlock) =>
   singletons.has(block.type) || (block.type === "provider" && !block.attributes.has("alias"))
 
 /**
- * Merges the files of one folder, in their order. Declaring anything twice is an error; an override file changes a declaration
- * argument by argument. Version constraints of override files replace all earlier ones.
+ * Merges the files of one folder, in order. Declaring anything twice is an error; an override file changes a declaration argument
+ * by argument. Version constraints in override files replace all earlier ones.
  */
 export const mergeBlocks = (files: ReadonlyArray<ReadFile>): MergedBlocks => {
   const declared = new Map<string, PlacedBlock>()

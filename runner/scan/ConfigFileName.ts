@@ -12,7 +12,7 @@ export interface ConfigFileName {
 
 const configExtension = /\.(tf|tofu)(\.json)?$/
 
-/** Hidden files and editor backups, which the tool skips as well. */
+/** Hidden files and editor backups, which the tool also skips. */
 const isIgnored = (name: string) =>
   name.startsWith(".") || name.endsWith("~") || (name.startsWith("#") && name.endsWith("#"))
 

@@ -3,7 +3,7 @@ import { refusal, type ScanProblem } from "./ScanProblem.ts"
 
 const pointerStart = "version https://git-lfs.github.com/spec/"
 
-/** The text of a configuration file without a byte order mark, or why it is unreadable. */
+/** The text of a configuration file without a byte order mark, or the reason it is unreadable. */
 export const configText = (bytes: Uint8Array): Result.Result<string, ScanProblem> => {
   const decoded = Result.try(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes))
   if (Result.isFailure(decoded)) {

@@ -16,7 +16,7 @@ export type ConfigToken =
       readonly line: number
     }
 
-/** Far deeper than a scan accepts in a file. */
+/** Far deeper nesting than a scan accepts in a file. */
 const maxDepth = 200
 
 const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", '"': '"', "\\": "\\" }
@@ -33,7 +33,7 @@ class Tokenizer implements Cursor {
     this.text = text
   }
 
-  /** Up to the brace that closes a template, or to the end of the file. */
+  /** Everything up to the brace that closes a template, or to the end of the file. */
   tokens(inTemplate: boolean): ReadonlyArray<ConfigToken> {
     const found: Array<ConfigToken> = []
     let braces = 0

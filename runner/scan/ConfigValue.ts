@@ -16,7 +16,7 @@ export type ConfigValue =
 
 export type ConfigSyntax = "hcl" | "json"
 
-/** The literal text of a template string; undefined when it holds a template. A doubled sign before a brace is literal. */
+/** The literal text of a template string; undefined when it contains a template. A doubled sign before a brace is literal. */
 const literalText = (template: string): string | undefined => {
   if (!template.includes("{")) return template
   let literal = ""
@@ -36,7 +36,7 @@ const literalText = (template: string): string | undefined => {
 }
 
 /**
- * The JSON syntax has two readings of an escaped template, depending on the argument and on the tool; an ambiguous text is not
+ * The JSON syntax has two readings of an escaped template, depending on the argument and on the tool; an ambiguous string is not
  * literal.
  */
 const literalOf = (text: string, syntax: ConfigSyntax): string | undefined => {
@@ -96,7 +96,7 @@ const canonicalNumber = (text: string): string => {
 /** No number that a double represents exactly needs more, unless padded with zeros. */
 const maxExactLength = 1000
 
-/** Whether a number survives being read as a double and written again. */
+/** Whether a number survives being parsed as a double and written back. */
 const isExact = (text: string): boolean =>
   text.length <= maxExactLength && canonicalNumber(String(Number(text))) === canonicalNumber(text)
 

@@ -43,7 +43,7 @@ const isSign = (token: ConfigToken | undefined, ...signs: ReadonlyArray<string>)
 const isPathAttribute = (token: ConfigToken | undefined) =>
   token?.kind === "name" && (token.text === "module" || token.text === "root")
 
-/** A template in some other file calls a function that may read. */
+/** A template in another file calls a function that may read files. */
 export const callsReader = (template: string): boolean => functionCall.test(template)
 
 class ReadWalk {
@@ -60,12 +60,12 @@ class ReadWalk {
     this.unproven ??= `${what} (${this.#place.path}:${line})`
   }
 
-  /** What the tree has at a path; a commit changes nothing outside of the tree. */
+  /** What the tree has at a path; a commit changes nothing outside the tree. */
   #resolved(from: string, path: string): string | undefined {
     return path.startsWith("/") || path.startsWith("~") ? undefined : resolveLocalSource(from, path)
   }
 
-  /** The folder named by exactly `path.module` or `path.root`. */
+  /** The folder named by `path.module` or `path.root` alone. */
   #folderOf(tokens: ReadonlyArray<ConfigToken>): string | undefined {
     const [path, dot, name, ...rest] = tokens
     if (rest.length > 0 || path?.kind !== "name" || path.text !== "path") return undefined
@@ -73,7 +73,7 @@ class ReadWalk {
     return name?.kind === "name" && name.text === "module" ? this.#place.folder : this.#place.root
   }
 
-  /** A path in plain text, also below `path.module` or `path.root`. `inTree` is absent if the path is outside of the tree. */
+  /** A path in plain text, also below `path.module` or `path.root`. `inTree` is absent if the path is outside the tree. */
   #provenPath(token: ConfigToken | undefined): { readonly inTree: string | undefined } | undefined {
     if (token?.kind !== "text" || token.heredoc) return undefined
     const [first, second, ...rest] = token.parts
@@ -93,7 +93,7 @@ class ReadWalk {
     if (path !== undefined) this.paths.add(path)
   }
 
-  /** A provider may take any text as a file name. */
+  /** A provider may accept any string as a file name. */
   #text(token: Extract<ConfigToken, { readonly kind: "text" }>) {
     const proven = this.#provenPath(token)
     const [first, ...rest] = token.parts
@@ -109,7 +109,10 @@ class ReadWalk {
     for (const part of token.parts) if (typeof part !== "string") this.walk(part)
   }
 
-  /** Reads the arguments of a reading function, which begin at `at`. Returns how many tokens after its name were understood. */
+  /**
+   * Reads the arguments of a function that reads files, which begin at `at`. Returns how many tokens after its name were
+   * understood.
+   */
   #call(name: NameToken, tokens: ReadonlyArray<ConfigToken>, at: number): number {
     const places: Array<number> = []
     for (let place = at; place < tokens.length && places.length < 5; place++) {
@@ -184,7 +187,7 @@ class ReadWalk {
       if (isSign(token, "{")) depth++
       if (isSign(token, "}")) depth--
       if (token?.kind === "name" && depth === 0) inModule = token.text === "module"
-      // The scan knows which folders are module calls; other folders below are not read.
+      // The scan knows which folders are module calls; no other subfolders are read.
       const isCall = inModule && depth === 1 && token?.kind === "name" && token.text === "source"
       if (isCall && isSign(tokens[at + 1], "=")) at += 2
       else if (token?.kind === "name") at += this.#name(token, tokens, at)
@@ -198,7 +201,7 @@ class ReadWalk {
 }
 
 /**
- * What a configuration file may read from the tree. Errs on the side of more: a text that names a file counts as a read, and a
+ * What a configuration file may read from the tree. Errs on the side of more: a string that names a file counts as a read, and a
  * possible path that is not plain text is unproven.
  */
 export const fileReads = (text: string, place: ReadingPlace): FileReads => {

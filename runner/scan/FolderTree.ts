@@ -42,9 +42,8 @@ const byPath = (left: { readonly path: string }, right: { readonly path: string 
   Buffer.compare(Buffer.from(left.path), Buffer.from(right.path))
 
 /**
- * The tree of a folder on disk, as a commit of its current content would have it: without `.git`, and with links and
- * special files left out. Fails with `FolderUnreadable` when the folder cannot be listed or holds too much to be a
- * repository.
+ * The tree of a folder on disk, as a commit of its current content would contain it: without `.git`, and with links and special
+ * files left out. Fails with `FolderUnreadable` when the folder cannot be listed or contains too much to be a repository.
  */
 export const folderTree = Effect.fn("folderTree")(function* (
   root: string

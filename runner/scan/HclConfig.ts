@@ -54,7 +54,7 @@ class HclReader {
     return true
   }
 
-  /** An argument and a block with the same name: one would vanish from the parser's result. */
+  /** An argument and a block with the same name: one of them would be missing from the parser's result. */
   #checkNames(body: OutlineBody): boolean {
     const clash = body.blocks.find((block) => body.attributes.has(block.type))
     if (clash === undefined) return true
@@ -165,7 +165,7 @@ const countBlocks = (node: LocatedJson, labels: number): number => {
   return [...node.entries.values()].reduce((total, child) => total + countBlocks(child, labels - 1), 0)
 }
 
-/** The blocks of a file in HCL syntax. With a problem of severity `error` the blocks must not be used. */
+/** The blocks of a file in HCL syntax. If there is a problem of severity `error`, the blocks must not be used. */
 export const readHclConfig = (outline: OutlineBody, json: LocatedObject): ConfigReading => {
   const reader = new HclReader()
   reader.readFile(outline, json)

@@ -1,6 +1,6 @@
 import { identifierAt } from "./Identifier.ts"
 
-/** Where reading stopped, and why. Lines are counted from 1. */
+/** Position where reading stopped, and why. Lines are counted from 1. */
 export class OutlineFault {
   readonly code: "hcl_syntax" | "nesting_too_deep"
   readonly line: number

@@ -74,9 +74,9 @@ const readHeader = (cursor: Cursor): "argument" | ReadonlyArray<string> | Outlin
 }
 
 /**
- * Reads the headers of all blocks and arguments in a file with their lines. The parser's result has no lines, and no trace of a
- * block hidden by an argument of the same name; this has both. It also bounds the nesting before the parser sees the file. Never
- * recursive, linear in the size of the text.
+ * Reads the headers of all blocks and arguments in a file with their lines. The parser's result has neither lines nor any trace
+ * of a block hidden by an argument of the same name; this has both. It also bounds the nesting before the parser sees the file.
+ * Never recursive; linear in the size of the text.
  */
 export const readOutline = (text: string, maxNesting: number): Result.Result<OutlineBody, OutlineFault> => {
   const cursor: Cursor = { text, at: 0, line: 1 }

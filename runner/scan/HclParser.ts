@@ -29,12 +29,12 @@ interface ParserThread {
 }
 
 const startDeadline = Duration.seconds(30)
-// A thread takes 28 MB and is restarted in a fraction of a second.
+// A thread uses 28 MB and can be restarted in a fraction of a second.
 const idleTime = Duration.seconds(10)
 const maxThreads = 2
-/** Including threads that are ending. */
+/** Includes threads that are still terminating. */
 const maxLiveThreads = 4
-/** Memory used for a large file is not released while its thread lives. */
+/** Memory used for a large file is not released while its thread is alive. */
 const largeText = 256 * 1024
 
 const location = () =>
@@ -42,7 +42,7 @@ const location = () =>
 
 const decodeAnswer = Schema.decodeUnknownResult(HclAnswer)
 
-/** The next message from the worker; `failed` if the worker fails or ends. `begin` runs once there is a listener. */
+/** The next message from the worker; `failed` if the worker fails or exits. `begin` runs once there is a listener. */
 const nextAnswer = (worker: Worker, begin: () => void = () => {}): Effect.Effect<HclAnswer> =>
   Effect.callback<HclAnswer>((resume) => {
     const finish = (answer: HclAnswer) => {
@@ -71,8 +71,8 @@ const unavailable = (reason: string) =>
   })
 
 /**
- * A worker holds a permit of `live` until it has really ended. That can take longer than a file's deadline, since some loops of
- * the parser do not notice that their thread is ending; nothing waits for it, but such threads cannot pile up.
+ * A worker holds a permit of `live` until it has actually exited. That can take longer than a file's deadline, since some loops
+ * of the parser do not notice that their thread is being terminated; nothing waits for it, but such threads cannot pile up.
  */
 const startWorker = (live: Semaphore.Semaphore): Effect.Effect<Worker, HclParserUnavailable, Scope.Scope> =>
   Effect.uninterruptibleMask(
@@ -112,7 +112,7 @@ const startThread = Effect.fnUntraced(function* (
   return { ask }
 })
 
-/** Threads for the lifetime of the Scope: they start when they are needed and end when they are not. */
+/** Threads for the lifetime of the Scope: they start when they are needed and stop when they are not. */
 export const parserThreads = Effect.gen(function* () {
   const live = yield* Semaphore.make(maxLiveThreads)
   return yield* Pool.makeWithTTL({ acquire: startThread(live), min: 0, max: maxThreads, timeToLive: idleTime })
@@ -152,8 +152,8 @@ const verdictOf = (answer: HclAnswer): HclVerdict => {
 }
 
 /**
- * The reference HCL parser, in threads of its own: a hostile file can end or stall its thread, which is then replaced. Threads start at
- * the first file and end when nothing has been parsed for a while.
+ * The reference HCL parser, in threads of its own: a hostile file can crash or stall its thread, which is then replaced. Threads
+ * start with the first file and stop when nothing has been parsed for a while.
  */
 export class HclParser extends Context.Service<
   HclParser,

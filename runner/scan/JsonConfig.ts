@@ -72,7 +72,7 @@ class JsonReader {
   }
 }
 
-/** The blocks of a file in JSON syntax. With a problem of severity `error` the blocks must not be used. */
+/** The blocks of a file in JSON syntax. If there is a problem of severity `error`, the blocks must not be used. */
 export const readJsonConfig = (root: LocatedJson): ConfigReading => {
   if (root.kind !== "object") {
     return { blocks: [], problems: [refusal("json_syntax", "The file must hold one JSON object.", root.line)] }

@@ -36,7 +36,7 @@ export const addressesBelow = (key: string, { declared, moved, removed }: Module
   }
 }
 
-/** More moves in a row than any module makes; circular moves end here. */
+/** More consecutive moves than any module makes; circular moves stop here. */
 const longestChain = 16
 
 const parsed = (texts: ReadonlyArray<string>): ReadonlyArray<AddressSteps> =>
@@ -47,7 +47,7 @@ const parsed = (texts: ReadonlyArray<string>): ReadonlyArray<AddressSteps> =>
 
 const nameOf = (steps: AddressSteps) => steps.map(({ name }) => name).join(".")
 
-/** Where a move of `from` to `to` puts the address; an instance key moves with it. */
+/** The address after a move of `from` to `to`; an instance key moves with it. */
 const movedTo = (from: AddressSteps, to: AddressSteps, address: AddressSteps): AddressSteps => {
   const key = address[from.length - 1]?.key
   const target = to.map((step, at) => (at === to.length - 1 && step.key === undefined ? { ...step, key } : step))

@@ -11,7 +11,7 @@ import { quoted } from "./ScanProblem.ts"
  *
  * - `source`: in a form that may be shown
  * - `path`: the folder of a local source, whether or not it exists
- * - `providers`: which of the caller's configurations the child gets, and under which of its own names
+ * - `providers`: which of the caller's configurations the child receives, and under which of its own names
  * - `sourceLocation`: where to point when the source is wrong
  */
 export interface ModuleCallDeclaration {

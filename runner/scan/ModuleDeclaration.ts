@@ -12,8 +12,8 @@ import { readVariable } from "./VariableDeclaration.ts"
 /**
  * What the files of one folder declare, before the folder's module calls have been followed.
  *
- * - `findings`: count for every module that reaches this one
- * - `rootFindings`: count only when this module itself is installed
+ * - `findings`: apply to every module that reaches this one
+ * - `rootFindings`: apply only when this module itself is installed
  */
 export interface ModuleDeclaration {
   readonly path: string

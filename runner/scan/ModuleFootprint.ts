@@ -12,7 +12,7 @@ import { TreeIndex } from "./TreeIndex.ts"
  *
  * - `folders`: those of the module and of the local modules it reaches, with the files directly in them
  * - `paths`: files that it reads, and folders in which it reads anything
- * - `unknown`: why that is unknown for this tree
+ * - `unknown`: why this cannot be determined for this tree
  */
 export type ModuleFootprint =
   | { readonly kind: "known"; readonly folders: ReadonlySet<string>; readonly paths: ReadonlySet<string> }
@@ -20,7 +20,7 @@ export type ModuleFootprint =
 
 const unknown = (reason: string): ModuleFootprint => ({ kind: "unknown", reason })
 
-/** Bounded by what a scan of the module accepts, and by the size of the tree. */
+/** Limited by what a scan of the module accepts, and by the size of the tree. */
 export const moduleFootprint = Effect.fn("moduleFootprint")(function* (tree: SourceTree, modulePath: string) {
   const scanner = yield* ModuleScanner
   const [module] = yield* scanner.scanModules(tree, [modulePath])

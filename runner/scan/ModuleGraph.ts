@@ -122,10 +122,10 @@ const packagesOf = (modules: Iterable<ModuleDeclaration>): ReadonlyArray<Provide
 const severities = ["error", "warning", "info"]
 const maxFindings = 200
 
-/** Enough to say why a tool does not fit; in a graph of thousands of modules the same few recur. */
+/** Enough to state why a tool does not fit; in a graph of thousands of modules the same few recur. */
 const maxToolDemands = 500
 
-/** Without duplicates, the worst first; the excess is only counted. */
+/** Without duplicates, the most severe first; any beyond the limit are only counted. */
 const orderedFindings = (findings: ReadonlyArray<Finding>): ReadonlyArray<Finding> => {
   const unique = [...new Map(findings.map((finding) => [JSON.stringify(finding), finding])).values()].sort(
     (left, right) =>

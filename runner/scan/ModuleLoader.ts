@@ -81,7 +81,7 @@ export class ModuleLoader {
     this.#limits = limits
   }
 
-  /** Folders in the tree that have been read, including those that a module call names but that have no configuration. */
+  /** Folders in the tree that have been read, including those that a module call names but that contain no configuration. */
   get loaded(): ReadonlyMap<string, ModuleDeclaration> {
     return this.#loaded
   }

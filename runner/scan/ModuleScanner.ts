@@ -34,14 +34,14 @@ const notInTree = (modulePath: string) =>
 export class ModuleScanner extends Context.Service<
   ModuleScanner,
   {
-    /** Every folder in the tree that contains configuration files is a module; each has a verdict on its own graph. */
+    /** Every folder in the tree that contains configuration files is a module; each gets a verdict on its own graph. */
     readonly scanTree: (tree: SourceTree) => Effect.Effect<TreeScan, ScanLimitExceeded | HclParserUnavailable>
     /** One module and everything it reaches. */
     readonly scanModule: (
       tree: SourceTree,
       modulePath: string
     ) => Effect.Effect<ScannedModule, ModuleNotInTree | ScanLimitExceeded | HclParserUnavailable>
-    /** Those of `modulePaths` that are modules in the tree, all within the bounds of one scan. */
+    /** The entries of `modulePaths` that are modules in the tree, all within the limits of one scan. */
     readonly scanModules: (
       tree: SourceTree,
       modulePaths: ReadonlyArray<string>

@@ -1,6 +1,6 @@
 /**
- * What the `source` of a module call points to. Only `local` can be followed; for all others `code` names the finding and `what`
- * puts it into words.
+ * The target of a module call's `source`. Only `local` can be followed; for all others `code` names the finding and `what`
+ * describes it in words.
  */
 export type ModuleSource =
   | { readonly kind: "local" }
@@ -45,7 +45,7 @@ export const classifyModuleSource = (source: string): ModuleSource => {
 
 const maxShown = 300
 
-/** Where the user information in an address would begin: after its scheme, or after the name of a getter. */
+/** Position where the user information in an address would begin: after its scheme, or after the name of a getter. */
 const authorityStart = (source: string, end: number): number => {
   for (const mark of ["//", "::"]) {
     const found = source.indexOf(mark)
@@ -54,7 +54,7 @@ const authorityStart = (source: string, end: number): number => {
   return 0
 }
 
-/** The source without user information and query values: people put credentials in both. */
+/** The source without user information or query values: people put credentials in both. */
 export const shownModuleSource = (source: string): string => {
   const address = source.split("?", 1)[0] ?? ""
   const end = address.lastIndexOf("@")
@@ -66,7 +66,7 @@ export const shownModuleSource = (source: string): string => {
 }
 
 /**
- * The folder that a local source names, seen from a folder in the tree; undefined outside of the tree. Both are canonical paths.
+ * The folder that a local source names, relative to a folder in the tree; undefined outside the tree. Both are canonical paths.
  */
 export const resolveLocalSource = (from: string, source: string): string | undefined => {
   const segments = from === "." ? [] : from.split("/")

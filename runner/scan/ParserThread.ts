@@ -1,4 +1,4 @@
-// Plain code on purpose: it starts once per worker, and loading more than the parser would double the startup time.
+// Deliberately plain code: it starts once per worker, and loading more than the parser would double the startup time.
 import { readFile } from "node:fs/promises"
 import { parentPort } from "node:worker_threads"
 import { gunzipSync } from "node:zlib"

@@ -39,7 +39,7 @@ export const parseProviderSource = (text: string): Result.Result<ProviderSource,
   })
 }
 
-/** The provider that a local name stands for when the module does not say. */
+/** The provider that a local name refers to when the module does not specify it. */
 export const impliedProviderSource = (localName: string): Result.Result<ProviderSource, string> =>
   localName === "terraform"
     ? Result.succeed({ address: `${builtinHost}/builtin/terraform`, builtin: true })

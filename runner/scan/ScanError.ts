@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** The scan as a whole exceeds a bound. Nothing is returned: a partial tree would hide providers. */
+/** The scan as a whole exceeds a limit. Nothing is returned: a partial tree would hide providers. */
 export class ScanLimitExceeded extends Schema.TaggedError<ScanLimitExceeded>()("ScanLimitExceeded", {
   limit: Schema.Literals(["files", "bytes", "time", "module_calls"]),
   maximum: Schema.Finite,
@@ -12,7 +12,7 @@ export class HclParserUnavailable extends Schema.TaggedError<HclParserUnavailabl
   message: Schema.String
 }) {}
 
-/** The path is not canonical, or the folder has no configuration file directly in it. */
+/** The path is not canonical, or the folder does not directly contain a configuration file. */
 export class ModuleNotInTree extends Schema.TaggedError<ModuleNotInTree>()("ModuleNotInTree", {
   modulePath: Schema.String,
   message: Schema.String

@@ -5,9 +5,9 @@ import { Context, Duration } from "effect"
  * it.
  */
 export interface ScanLimitValues {
-  /** Size of one configuration file in bytes; the largest known real one has 130 KiB. */
+  /** Size of one configuration file in bytes; the largest known real-world file is 130 KiB. */
   readonly fileBytes: number
-  /** Brackets and blocks open at once; real files reach 31, and the parser's process dies near 2,500. */
+  /** Brackets and blocks open at once; real files reach 31, and the parser's process crashes near 2,500. */
   readonly nesting: number
   /** Time that the parser may spend on one file. */
   readonly fileDeadline: Duration.Duration

@@ -79,8 +79,8 @@ export const ToolDemand = Schema.Struct({
 export type ToolDemand = typeof ToolDemand.Type
 
 /**
- * Which managed resources a module declares, and what it says about those that it no longer declares. Addresses have no instance
- * keys, except where a `moved` or `removed` block names one.
+ * The managed resources that a module declares, and what it states about those that it no longer declares. Addresses have no
+ * instance keys, except where a `moved` or `removed` block names one.
  */
 export const ModuleAddresses = Schema.Struct({
   declared: Schema.Array(Schema.String),
@@ -91,13 +91,13 @@ export type ModuleAddresses = typeof ModuleAddresses.Type
 
 /**
  * The verdict on one module and everything it reaches. An unsupported module never has a partial list: it has no provider
- * packages, no provider requirements and no local modules; its findings of severity `error` say why.
+ * packages, no provider requirements and no local modules; its findings of severity `error` give the reasons.
  *
  * - `path`: `.` or canonical path in the tree
  * - `providerPackages`: everything reachable, sorted by source
  * - `rootProviderRequirements`: the provider configurations that the module itself uses, plus the default configurations that its
  *   child modules inherit from it, sorted
- * - `inheritedProviders`: the addresses among them that the module itself has no local name for; absent if there are none
+ * - `inheritedProviders`: the addresses among them for which the module itself has no local name; absent if there are none
  * - `requiredVersion`: constraints on the tool from all reachable modules, sorted
  * - `addresses`: of the managed resources in all reachable modules; only in the scan that a compatibility report keeps
  * - `toolDemands`: the constraints with their locations, and anything else in the reachable modules that only some tools read

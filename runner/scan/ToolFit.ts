@@ -46,6 +46,6 @@ export const toolProblems = (
   return [...hidden, ...(toolDemands ?? []).flatMap((demand) => judge(demand, tool) ?? [])]
 }
 
-/** Whether the verdict depends on the tool: such a report is valid only with the tool it was made with. */
+/** Whether the verdict depends on the tool: such a report is valid only with the tool it was created with. */
 export const dependsOnTool = (findings: ReadonlyArray<Finding>): boolean =>
   findings.some(({ code }) => code === unmet || code === unread)

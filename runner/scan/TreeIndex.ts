@@ -2,7 +2,7 @@ import { posix } from "node:path"
 import type { OmittedEntry, SourceFile, SourceTree } from "../snapshot/SourceTree.ts"
 import { configFileName } from "./ConfigFileName.ts"
 
-/** What a path in the tree is when a module call targets it. */
+/** What a path in the tree refers to when a module call targets it. */
 export type FolderKind = "folder" | "missing" | OmittedEntry["kind"]
 
 /** Folders that belong to the tools: the runner removes them, so nothing in them is part of a module. */
@@ -45,7 +45,7 @@ export class TreeIndex {
     }
   }
 
-  /** Names of entries directly in a folder that were omitted from the tree. */
+  /** Names of entries that were directly in a folder but omitted from the tree. */
   omittedOf(folder: string): ReadonlyArray<string> {
     return this.#omittedNames.get(folder) ?? []
   }

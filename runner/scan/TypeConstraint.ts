@@ -18,7 +18,7 @@ interface ObjectAttribute {
 const any: TypeConstraint = { kind: "any" }
 const maxDepth = 100
 
-/** After the first fault the cursor is at the end, so that every reading method ends at once. */
+/** After the first fault the cursor is at the end, so that every reading method returns at once. */
 class TypeReader {
   readonly #cursor: Cursor
   #fault: string | undefined

@@ -85,7 +85,7 @@ const modes = new Map([
   [0o755, true]
 ])
 
-/** Reads one header block. It is valid only if encoding it again gives the same bytes. */
+/** Reads one header block. It is valid only if encoding it again produces the same bytes. */
 export const decodeHeader = (block: Uint8Array, paxPath: string | undefined): Result.Result<DecodedHeader, string> => {
   const header = new Header(Buffer.from(block))
   if (header.nullBlock) return Result.succeed({ _tag: "end" })

@@ -6,7 +6,7 @@ import { decodeSeekTable, decompressFrame, type Frame, seekFooterBytes, seekTabl
 /** A stored archive that has been read completely once. */
 export interface OpenedArchive {
   readonly path: string
-  /** The file's attributes at that moment. */
+  /** The file's attributes when it was read. */
   readonly written: FileSystem.File.Info
   readonly frames: ReadonlyArray<Frame>
   readonly index: ArchiveIndex

@@ -3,10 +3,10 @@ import { GitLimitExceeded } from "../git/GitError.ts"
 
 const pollInterval = "50 millis"
 
-/** Memory in use by a process and everything it has started, in bytes; 0 if the system does not say. */
+/** Memory in use by a process and everything it has started, in bytes; 0 if the system does not report it. */
 const treeMemory = Effect.fnUntraced(function* (pid: number): Effect.fn.Return<number, never, FileSystem.FileSystem> {
   const fileSystem = yield* FileSystem.FileSystem
-  // Processes start and end in the meantime.
+  // Processes start and exit in the meantime.
   const read = (path: string) => fileSystem.readFileString(path).pipe(Effect.orElseSucceed(() => ""))
   const status = yield* read(`/proc/${pid}/status`)
   const kibibytes = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0)

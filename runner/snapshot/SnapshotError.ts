@@ -17,7 +17,7 @@ export class SnapshotPathRefused extends Schema.TaggedError<SnapshotPathRefused>
   message: Schema.String
 }) {}
 
-/** The process that fetches could not be started, or ended without a result. */
+/** The process that fetches could not be started, or exited without a result. */
 export class SnapshotSyncFailed extends Schema.TaggedError<SnapshotSyncFailed>()("SnapshotSyncFailed", {
   message: Schema.String
 }) {}

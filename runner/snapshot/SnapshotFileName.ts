@@ -1,7 +1,7 @@
 const digestText = /^sha256:([0-9a-f]{64})$/
 
 /**
- * The path of the archive with this digest (`sha256:...`) below the folder of all snapshots; `undefined` for any other text.
+ * The path of the archive with this digest (`sha256:...`) below the folder of all snapshots; `undefined` for any other string.
  */
 export const snapshotFileName = (archiveDigest: string): string | undefined => {
   const sha256 = digestText.exec(archiveDigest)?.[1]

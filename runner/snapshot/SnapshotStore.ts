@@ -49,11 +49,11 @@ export class SnapshotStore extends Context.Service<
   {
     /** A snapshot's tree. The archive is read and verified the first time. */
     readonly open: (archiveDigest: string) => Effect.Effect<SourceTree, ReadFailure>
-    /** A digest for each file, of its bytes and whether it is executable. */
+    /** A digest for each file, covering its bytes and whether it is executable. */
     readonly digests: (archiveDigest: string) => Effect.Effect<ReadonlyMap<string, string>, ReadFailure>
     /** Every file with its bytes, verified, in archive order. Holds one file at a time. */
     readonly files: (archiveDigest: string) => Stream.Stream<StoredFile, ReadFailure>
-    /** Writes the regular files below `target`, which must be missing or empty; it gets mode 0700. */
+    /** Writes the regular files below `target`, which must be missing or empty; it is created with mode 0700. */
     readonly extract: (
       archiveDigest: string,
       target: string
@@ -62,7 +62,7 @@ export class SnapshotStore extends Context.Service<
     readonly cleanUp: (keep: ReadonlySet<string>) => Effect.Effect<RemovedSnapshots, SnapshotStorageFailed>
     /** A new folder on the same file system as the archives, removed with the Scope. */
     readonly temporaryFolder: Effect.Effect<string, SnapshotStorageFailed, Scope.Scope>
-    /** The file of an archive as it is stored, for another machine that checks its digest; `none` when it is not here. */
+    /** The file of an archive as it is stored, for another machine that checks its digest; `none` if it is not stored here. */
     readonly archive: (archiveDigest: string) => Effect.Effect<Option.Option<string>>
     /** Takes over a finished archive, already on disk, by renaming it. */
     readonly adopt: (file: string, archiveDigest: string) => Effect.Effect<void, SnapshotStorageFailed>
@@ -119,7 +119,7 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
     timeToLive: (exit) => (exit._tag === "Success" ? Duration.infinity : Duration.zero)
   })
 
-  /** The file may have been removed or replaced since it was read: then it is read and verified again. */
+  /** The file may have been removed or replaced since it was read; it is then read and verified again. */
   const openedNow = Effect.fnUntraced(function* (archiveDigest: string) {
     const archive = yield* Cache.get(opened, archiveDigest)
     const present = yield* Effect.option(fileSystem.stat(archive.path))
@@ -226,7 +226,8 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
       )
     }).pipe(
       Effect.scoped,
-      // Its bytes have changed although its modification time has not: the next read notices that before anything is unpacked.
+      // The archive's bytes have changed although its modification time has not: the next read notices that before anything is
+      // unpacked.
       Effect.tapErrorTag("SnapshotDamaged", () => Cache.invalidate(opened, archiveDigest))
     )
   })
@@ -264,7 +265,7 @@ const makeStore = Effect.fnUntraced(function* (options: SnapshotStoreOptions) {
     const path = pathOf(archiveDigest)
     if (path === undefined) return yield* Effect.die(new Error(`not an archive digest: ${archiveDigest}`))
     const shard = path.slice(0, path.lastIndexOf("/"))
-    // Replaced even if it exists already: it may be damaged, and its time protects it from the cleanup.
+    // Replaced even if it already exists: it may be damaged, and its modification time protects it from the cleanup.
     yield* fileSystem
       .makeDirectory(shard, { recursive: true, mode: 0o700 })
       .pipe(

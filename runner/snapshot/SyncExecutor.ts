@@ -10,7 +10,7 @@ const maxProgressLines = 10_000
 const maxProgressCharacters = 500
 
 export interface SyncConditions {
-  /** The memory that the process and what it starts may use. */
+  /** The memory that the process and its child processes may use. */
   readonly rssBytes: number
   /** Receives lines for the user, without secrets. */
   readonly onProgress: (line: string) => Effect.Effect<void>
@@ -45,7 +45,7 @@ const executeInProcess: SyncExecutorShape["execute"] = Effect.fnUntraced(functio
       ChildProcess.make(program, args, {
         cwd: job.folder,
         env: processEnvironment(job.folder),
-        // Stays open: when it closes, the process knows that nobody is waiting.
+        // Stays open: when it closes, the process knows that nobody is waiting any longer.
         stdin: Stream.concat(Stream.make(Buffer.from(`${input}\n`)), Stream.never),
         detached: true,
         killSignal: "SIGKILL"

@@ -14,7 +14,7 @@ export const SyncJob = Schema.Struct({
   /** The object to fetch, and the commit it must peel to. */
   oid: Schema.String,
   commit: Schema.String,
-  /** As the user wrote it. */
+  /** As entered by the user. */
   ref: Schema.String,
   fullRef: Schema.optionalKey(Schema.String),
   path: Schema.String,
@@ -37,7 +37,7 @@ export type SyncJob = typeof SyncJob.Type
 /** The name of the archive in the folder. */
 export const archiveName = "archive.tar.zst"
 
-/** The output of the process: one JSON text. Progress lines go to standard error. */
+/** The output of the process: one JSON document. Progress lines go to standard error. */
 export const SyncOutcome = Schema.Union([
   Schema.Struct({ status: Schema.Literal("synced"), snapshot: SyncedSnapshot }),
   Schema.Struct({ status: Schema.Literal("failed"), error: Schema.Union([GitError, SnapshotError]) })

@@ -27,7 +27,7 @@ export const SyncedSnapshot = Schema.Struct({
   archiveSizeBytes: Schema.Int,
   fileCount: Schema.Int,
   omitted: Schema.Array(OmittedEntry),
-  /** Sentences for the user, e.g. about files that are only Git LFS pointers. */
+  /** Messages for the user, e.g. about files that are only Git LFS pointers. */
   warnings: Schema.Array(Schema.String),
   repositoryManifest: FoundManifest
 })

@@ -24,7 +24,7 @@ const isGitFolder = (segment: string) => {
 /** A name in a form safe for messages: no control characters, bounded length. */
 const printableName = (name: string): string => JSON.stringify(name.slice(0, 100))
 
-/** Why a file or folder name is refused; undefined when it is fine. */
+/** Why a file or folder name is refused; undefined if it is accepted. */
 export const refusedName = (name: string): string | undefined => {
   if (name === "" || name === "." || name === ".." || name.includes("/")) return "is not a name"
   if (name.includes("\\")) return "holds a backslash"

@@ -6,8 +6,8 @@ import type { ToolIdentity } from "../../schema/records/Run.ts"
 const most = 32
 
 /**
- * Differs after any change to the file, even one that keeps its date and size. Fails with the system's name for the error, such
- * as `ENOENT`.
+ * Differs after any change to the file, even one that preserves its date and size. Fails with the system's name for the error,
+ * such as `ENOENT`.
  */
 export const fileVersion = (path: string): Effect.Effect<string, string> =>
   Effect.tryPromise({
@@ -18,12 +18,12 @@ export const fileVersion = (path: string): Effect.Effect<string, string> =>
 const makeKnownTools = () => {
   const known = new Map<string, ToolIdentity>()
   return {
-    /** What the executable has said about itself, or what `ask` finds out now. A failure is not remembered. */
+    /** What the executable has reported about itself, or what `ask` finds out now. A failure is not cached. */
     identityOf: Effect.fnUntraced(function* <E, R>(path: string, ask: Effect.Effect<ToolIdentity, E, R>) {
       const version = yield* Effect.option(fileVersion(path))
       if (Option.isNone(version)) return yield* ask
       const found = known.get(version.value) ?? (yield* ask)
-      // The most recently used are kept, in the order of their last use.
+      // The most recently used entries are kept, in order of last use.
       known.delete(version.value)
       known.set(version.value, found)
       for (const oldest of known.keys()) {
@@ -36,7 +36,7 @@ const makeKnownTools = () => {
 }
 
 /**
- * What the tools on this machine have said about themselves, shared by all services in this process: starting a tool takes longer
- * than everything else that a service asks its machine.
+ * What the tools on this machine have reported about themselves, shared by all services in this process: starting a tool takes
+ * longer than every other query that a service makes of its machine.
  */
 export const KnownTools = Context.Reference("svc/toolchain/KnownTools", { defaultValue: makeKnownTools })

@@ -35,7 +35,7 @@ const decodeKeys = (material: string | Uint8Array, now: number) =>
     )
   )
 
-/** The one signature of a detached signature file, over raw octets. */
+/** The only signature in a detached signature file, over raw octets. */
 const detachedSignature = (octets: Uint8Array) =>
   Result.gen(function* () {
     const [packet, ...others] = yield* readPackets(octets)
@@ -45,7 +45,7 @@ const detachedSignature = (octets: Uint8Array) =>
   })
 
 /**
- * Verifies a detached OpenPGP signature over the content and returns the fingerprint of the key that made it. Fails with
+ * Verifies a detached OpenPGP signature over the content and returns the fingerprint of the key that created it. Fails with
  * `ToolDownloadFailed`: "key" when the trusted key is unusable, "signature" when the signature does not verify.
  */
 export const verifySignature = Effect.fn("ReleaseSignature.verify")(function* (

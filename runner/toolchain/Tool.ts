@@ -21,5 +21,5 @@ export interface ToolCandidate {
 export const toolTitles = { opentofu: "OpenTofu", terraform: "Terraform" } as const satisfies Record<ToolName, string>
 export const toolExecutables = { opentofu: "tofu", terraform: "terraform" } as const satisfies Record<ToolName, string>
 
-/** The oldest versions that the runner supports, given their plan format and flags. */
+/** The oldest versions that the runner supports, based on their plan format and flags. */
 export const oldestVersions = { opentofu: "1.6.0", terraform: "1.5.0" } as const satisfies Record<ToolName, string>

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** No OpenTofu or Terraform is available for Runs. `remedy` says what the operator can do. */
+/** No OpenTofu or Terraform is available for Runs. `remedy` states what the operator can do. */
 export class ToolMissing extends Schema.TaggedError<ToolMissing>()("ToolMissing", {
   message: Schema.String,
   remedy: Schema.String
@@ -23,7 +23,7 @@ export const DownloadRefusal = Schema.Literals([
   "storage"
 ])
 
-/** The managed download did not produce a verified tool. None of it was kept or run. */
+/** The managed download did not produce a verified tool. Nothing from it was kept or run. */
 export class ToolDownloadFailed extends Schema.TaggedError<ToolDownloadFailed>()("ToolDownloadFailed", {
   reason: DownloadRefusal,
   message: Schema.String,

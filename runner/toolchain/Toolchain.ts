@@ -11,7 +11,7 @@ import { ToolBroken, type ToolError, ToolMissing } from "./ToolErrors.ts"
 import { probeTool } from "./ToolProbe.ts"
 import { findOnPath } from "./ToolSearch.ts"
 
-/** What a Capsule was applied with and must continue with, and what its execution profile requires: an exact version. */
+/** The tool a Capsule was applied with and must continue with, and that its execution profile requires: an exact version. */
 export interface ToolRequirement {
   readonly name?: ToolName | undefined
   readonly version?: string | undefined
@@ -117,7 +117,7 @@ const make = Effect.fnUntraced(function* (settings: ToolchainSettings, tools: st
       })
     )
 
-  /** A managed tool; an outdated one only when the wanted release cannot be fetched now. */
+  /** A managed tool; an outdated one only when the desired release cannot be fetched now. */
   const managed = Effect.fnUntraced(function* (present: Platform) {
     const [newest] = yield* listManaged(present)
     if (newest === undefined) return Option.none<Tool>()

@@ -1,11 +1,11 @@
 import { Config, Option, Schema } from "effect"
 
-/** The OpenTofu release that a managed download fetches unless `SVC_TOOL_VERSION` says otherwise. */
+/** The OpenTofu release that a managed download fetches unless `SVC_TOOL_VERSION` specifies another. */
 export const pinnedVersion = "1.11.11"
 
 const releases = "https://github.com/opentofu/opentofu/releases/download"
 
-// The key that the OpenTofu project signs its releases with. It may come from anywhere: trust rests on the fingerprint.
+// The key with which the OpenTofu project signs its releases. It may come from anywhere: trust rests on the fingerprint.
 const officialKeyUrl = new URL("https://get.opentofu.org/opentofu.asc")
 const officialKeyFingerprint = "E3E6E43D84CB852EADB0051D0C0AF313E5FD9F80"
 
@@ -21,7 +21,7 @@ const Mirror = Schema.URLFromString.check(
 
 /** The settings for finding the tool. */
 export interface ToolchainSettings {
-  /** The path of the executable to use; without it the service searches. */
+  /** The path of the executable to use; if it is not set, the service searches for one. */
   readonly tool: Option.Option<string>
   /** Folders that are searched for `tofu` and `terraform`, as in PATH. */
   readonly searchPath: string

@@ -28,8 +28,8 @@ const label = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._/-]{
  *
  * - `incarnation`: a random name for this process; a new one under the same agent id means that the agent was restarted
  * - `places`: how many Runs it executes at once
- * - `disk`: space on the volume with its work folder, in bytes; `low` when that is why it takes no new job
- * - `draining`: it takes no new job and exits once the last one has ended
+ * - `disk`: space on the volume with its work folder, in bytes; `low` if that is why it accepts no new job
+ * - `draining`: it accepts no new job and exits once the last one has finished
  * - `provided`: names of its own credentials that Connections may use
  */
 export const AgentFacts = Schema.Struct({

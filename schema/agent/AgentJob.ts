@@ -21,7 +21,7 @@ export type JobKind = typeof JobKind.Type
  * - `sealedJob`: the encoded job of this kind (`PlanJob`, `ApplyJob` or `DriftJob`), sealed for this agent, Run and fence. Its
  *   state and plan file are not in it: `state` and `planFile` name them as blobs
  * - `leaseSeconds`: how long the agent may be silent, counted from when it sent the request
- * - `snapshot`, `build`, `state`, `planFile`: what it may fetch
+ * - `snapshot`, `build`, `state`, `planFile`: what the agent may fetch
  * - `files`: whichever of `state` and `planFile` are small, if the agent accepts files in a message; it fetches the others
  * - `signature`: over `offerText`, by the server's Ed25519 key, in base64url. Anybody can seal for an agent; only its server can
  *   make an offer
@@ -41,8 +41,8 @@ export const JobOffer = Schema.Struct({
 export type JobOffer = typeof JobOffer.Type
 
 /**
- * The text that the server signs for an offer; the same on both sides. `jobDigest` is the digest of `sealedJob`. Files that come
- * with the offer are not in it: the digests of their contents are.
+ * The message that the server signs for an offer; both sides build the same one. `jobDigest` is the digest of `sealedJob`. Files
+ * that come with the offer are not in it: the digests of their contents are.
  */
 export const offerText = (
   parties: { readonly from: string; readonly to: string },
@@ -64,7 +64,7 @@ export const offerText = (
     jobDigest
   ])
 
-/** The longest log line; longer ones are truncated where they are written. */
+/** The maximum length of a log line; longer lines are truncated where they are written. */
 export const longestReportedLine = 64 * 1024
 
 export const ReportedLine = Schema.Struct({
@@ -95,8 +95,8 @@ export const ReportBatch = Schema.Struct({
 export type ReportBatch = typeof ReportBatch.Type
 
 /**
- * What an agent still has of a Run when it begins a session. `ended`: its result has not been sent yet. `left`: only what an
- * ended process left behind.
+ * What an agent still holds of a Run when it begins a session. `ended`: its result has not been sent yet. `left`: only what an
+ * exited process left behind.
  */
 export const HeldRun = Schema.Struct({
   ...RunClaim.fields,
@@ -105,10 +105,10 @@ export const HeldRun = Schema.Struct({
 export type HeldRun = typeof HeldRun.Type
 
 /**
- * What to do with a Run that the agent has.
+ * What to do with a Run that the agent still holds.
  *
- * - `continue`: it is still the agent's
- * - `hand_in`: it has been settled in the meantime; stop the tool, hand in state and journal as evidence
+ * - `continue`: it still belongs to the agent
+ * - `hand_in`: it has been settled in the meantime; stop the tool, and submit state and journal as evidence
  * - `discard`: nothing of it is needed; stop the tool and remove the Run's files
  */
 export const HeldRunOrder = Schema.Struct({

@@ -22,7 +22,7 @@ export const Challenge = Rpc.make("Challenge", {
   error: AgentRefusal
 })
 
-/** Enrols a new agent. Repeated with the same keys, it returns the same agent. */
+/** Enrols a new agent. Repeating the request with the same keys returns the same agent. */
 export const Enrol = Rpc.make("Enrol", {
   payload: {
     token: Schema.RedactedFromValue(Schema.String),
@@ -34,7 +34,9 @@ export const Enrol = Rpc.make("Enrol", {
   error: AgentRefusal
 })
 
-/** The text that `Hello` signs; the same on both sides. It binds the installation, and the keys that the agent announces. */
+/**
+ * The message that `Hello` signs; both sides build the same one. It binds the installation and the keys that the agent announces.
+ */
 export const helloText = (hello: {
   readonly agentId: string
   readonly incarnation: string
@@ -80,7 +82,7 @@ export const Hello = Rpc.make("Hello", {
   error: AgentRefusal
 })
 
-/** Waits up to 25 seconds for a job. Repeated with the same `claim`, it returns the same offer, sealed again. */
+/** Waits up to 25 seconds for a job. Repeating the request with the same `claim` returns the same offer, sealed again. */
 export const Next = Rpc.make("Next", {
   payload: { claim: Schema.String.check(Schema.isPattern(/^[a-f0-9]{32}$/)), freePlaces: Schema.Int },
   success: Schema.Struct({ offer: Schema.optionalKey(JobOffer), drain: Schema.Boolean }),
@@ -100,8 +102,9 @@ export const Decline = Rpc.make("Decline", {
 export const Start = Rpc.make("Start", { payload: RunClaim, error: AgentRefusal })
 
 /**
- * Renews the leases on what the agent holds, as often as the session says. The response carries cancels; a cancel may be
- * repeated. `leaving` is sent once, by a process that holds nothing and is about to exit: its session ends with the response.
+ * Renews the leases on what the agent holds, at the interval that the session specifies. The response carries cancellations,
+ * which may be repeated. `leaving` is sent once, by a process that holds nothing and is about to exit: its session ends with the
+ * response.
  */
 export const Renew = Rpc.make("Renew", {
   payload: {
@@ -114,7 +117,7 @@ export const Renew = Rpc.make("Renew", {
   },
   success: Schema.Struct({
     leases: Schema.Array(Schema.Struct({ ...RunClaim.fields, leaseSeconds: Schema.Int, cancel: Schema.Boolean })),
-    /** Runs that are no longer the agent's: `hand_in` or `discard`. */
+    /** Runs that no longer belong to the agent: `hand_in` or `discard`. */
     gone: Schema.Array(HeldRunOrder),
     drain: Schema.Boolean
   }),
@@ -129,8 +132,8 @@ export const Report = Rpc.make("Report", {
 })
 
 /**
- * A complete state whose sealed blob was uploaded earlier, or is in `files`. Acknowledged once the server has stored it; an older
- * serial is acknowledged but not stored.
+ * A complete state whose sealed blob has been uploaded earlier or is in `files`. Acknowledged once the server has stored it; an
+ * older serial is acknowledged but not stored.
  */
 export const Checkpoint = Rpc.make("Checkpoint", {
   payload: {
@@ -144,9 +147,9 @@ export const Checkpoint = Rpc.make("Checkpoint", {
 })
 
 /**
- * How the Run ended; `outcome` is the sealed blob of a `JobResult`. Acknowledged once it is stored; after that, the agent may
- * forget the Run. `lastReport` is the last batch, if it has not been reported yet; a file that is not in `files` was uploaded
- * earlier.
+ * The result of the Run; `outcome` is the sealed blob of a `JobResult`. Acknowledged once it has been stored; after that, the
+ * agent may forget the Run. `lastReport` is the last batch, if it has not been reported yet; a file that is not in `files` has
+ * been uploaded earlier.
  */
 export const Result = Rpc.make("Result", {
   payload: {

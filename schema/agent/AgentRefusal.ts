@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 
 /**
- * The Run no longer belongs to this agent under this fence: the agent must write nothing more, and hands in what it has
- * as evidence.
+ * The Run no longer belongs to this agent under this fence: the agent must not write anything more, and submits what it holds as
+ * evidence.
  */
 export class Gone extends Schema.TaggedError<Gone>()("Gone", { message: Schema.String }) {}
 
@@ -13,8 +13,7 @@ export class Unauthorised extends Schema.TaggedError<Unauthorised>()("Unauthoris
 }) {}
 
 /**
- * The server does not support this version. `message` says which one it needs. Runs that are executing keep their
- * lease.
+ * The server does not support this version. `message` states which version it needs. Runs that are executing keep their lease.
  */
 export class UpgradeRequired extends Schema.TaggedError<UpgradeRequired>()("UpgradeRequired", {
   message: Schema.String
@@ -26,7 +25,7 @@ export class Busy extends Schema.TaggedError<Busy>()("Busy", {
   retryAfterSeconds: Schema.Int
 }) {}
 
-/** What was sent is invalid; repeating it will not help. */
+/** The request is invalid; repeating it will not help. */
 export class Rejected extends Schema.TaggedError<Rejected>()("Rejected", { message: Schema.String }) {}
 
 export const AgentRefusal = Schema.Union([Gone, Unauthorised, UpgradeRequired, Busy, Rejected])

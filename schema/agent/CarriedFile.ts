@@ -2,8 +2,8 @@ import { Schema } from "effect"
 import { Digest } from "./Blob.ts"
 
 /**
- * The capability to accept small files inside the message that names them. Neither side sends any to a peer without it: that
- * peer's files, and larger ones, are transferred separately.
+ * The capability to accept small files inside the message that names them. Neither side sends such files to a peer without it:
+ * that peer's files, and larger ones, are transferred separately.
  */
 export const carriesFiles = "carried-files"
 
@@ -14,8 +14,8 @@ export const carriesFiles = "carried-files"
 export const mostCarriedBytes = 256 * 1024
 
 /**
- * A sealed file inside a message. `digest` is the one that the message refers to it by: a digest of the contents in an offer, of
- * the sealed bytes in an agent's message.
+ * A sealed file inside a message. `digest` is the digest by which the message refers to it: in an offer, that of the contents; in
+ * an agent's message, that of the sealed bytes.
  */
 export const CarriedFile = Schema.Struct({
   kind: Schema.Literals(["state", "plan_file", "outcome"]),

@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** The pool of the control plane itself: it needs no agent and cannot be made, changed or removed. */
+/** The pool of the control plane itself: it needs no agent and cannot be created, changed or removed. */
 export const localPool = "local"
 
 /** The name of an agent pool, chosen by an operator. */

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { PoolName } from "./PoolName.ts"
 
-/** The name of a set of credentials that the agents of a pool have. The name is not secret. */
+/** The name of a set of credentials held by the agents of a pool. The name is not secret. */
 export const ProvidedName = Schema.String.check(
   Schema.isPattern(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, {
     description: "a name of up to 63 lower-case letters, digits and hyphens"

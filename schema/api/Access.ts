@@ -47,7 +47,7 @@ export interface WorkspaceAccess {
  *   of two Workspaces, so the handler authorises them. An archived Workspace is read-only, unless `archived` is `open`: then the
  *   route itself decides what may still change there.
  * - `confirmed`: only in the session of a person who has confirmed their identity within the last five minutes. Tokens are
- *   refused: there is no person to ask.
+ *   refused, because there is no person to ask.
  */
 export type AccessRule =
   | { readonly kind: "public" }

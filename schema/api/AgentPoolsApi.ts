@@ -11,7 +11,7 @@ const ofWorkspace = { workspaceId: Schema.String }
 export class ReleaseRequest extends Schema.Opaque<ReleaseRequest>()(
   Schema.Struct({
     fence: Schema.Int,
-    /** What the person releasing the Run states. */
+    /** What the person releasing the Run confirms. */
     toolIsDead: Schema.Literal(true),
     reason: Schema.optionalKey(freeText(2000))
   }).annotate({ identifier: "ReleaseRequest" })

@@ -11,13 +11,13 @@ export class ReleaseRequest extends Schema.Opaque<ReleaseRequest>()(
   }).annotate({ identifier: "ReleaseRequest" })
 ) {}
 
-/** What ended when a Capsule was released. */
+/** What was stopped or revoked when a Capsule was released. */
 export class CapsuleReleased extends Schema.Opaque<CapsuleReleased>()(
   Schema.Struct({
     capsule: Capsule,
     retiredInterfaceIds: Schema.Array(InterfaceId),
     revokedShareIds: Schema.Array(OutputShareId),
-    /** Capsules in the same Workspace that took Outputs from this one; for those in other Workspaces, only their number. */
+    /** Capsules in the same Workspace that consumed Outputs from this one; for those in other Workspaces, only their number. */
     consumerCapsuleIds: Schema.Array(CapsuleId),
     consumersElsewhere: Schema.Int
   }).annotate({ identifier: "CapsuleReleased" })

@@ -37,7 +37,7 @@ export class CreateConnection extends Schema.Opaque<CreateConnection>()(
     values: Schema.optionalKey(Schema.Record(Schema.String, Schema.String.check(Schema.isMaxLength(65_536)))),
     files: Schema.optionalKey(Schema.Array(CredentialFile).check(Schema.isMaxLength(16))),
     origins: Schema.optionalKey(GivenOrigins),
-    /** Instead of `values` and `files`, when the values stay with the agents of a pool. */
+    /** Given instead of `values` and `files` when the values stay with the agents of a pool. */
     providedBy: Schema.optionalKey(ProvidedBy),
     providerConfig: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
     moduleInputDefaults: Schema.optionalKey(Schema.Record(Schema.String, Schema.Json)),
@@ -62,7 +62,7 @@ export class UpdateConnection extends Schema.Opaque<UpdateConnection>()(
 export class StartOAuthConnection extends Schema.Opaque<StartOAuthConnection>()(
   Schema.Struct({
     workspaceId: WorkspaceId,
-    /** The existing Connection that gets the new tokens, instead of creating one. */
+    /** The existing Connection that receives the new tokens, instead of a new one being created. */
     connectionId: Schema.optionalKey(ConnectionId),
     /** Defaults to the helper's name. */
     displayName: Schema.optionalKey(displayName),
@@ -91,14 +91,14 @@ export const UpdatedConnection = Schema.Struct({
 /** Normally one value; if there are several, the callback's handler decides what that means. */
 const AnswerParameter = Schema.Union([Schema.String, Schema.Array(Schema.String)])
 
-/** A revoked Connection, and what ended because of it. */
+/** A revoked Connection, and what was stopped or made void as a result. */
 export const RevokedConnection = Schema.Struct({
   connection: Connection,
   /** Plans made with it, which are now void. */
   supersededRunIds: Schema.Array(RunId),
-  /** Plans, drift checks and syncs that were running with it and have been asked to stop. */
+  /** Plans, drift checks and syncs that were using it and have been asked to stop. */
   cancelledRunIds: Schema.Array(RunId),
-  /** Applies that are running with it and continue. */
+  /** Applies that are using it and continue to run. */
   runningApplyIds: Schema.Array(RunId)
 })
 

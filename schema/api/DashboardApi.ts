@@ -112,7 +112,7 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
       query: { workspaceId: Schema.String, ...pageQuery },
       success: Schema.Struct({
         needs: Schema.Array(Need),
-        /** The number of entries on all pages. */
+        /** The number of entries across all pages. */
         total: Schema.Int,
         counts: NeedCounts,
         health: CapsuleHealth,

@@ -12,7 +12,7 @@ const header = (description: string) => ({
 /** The header that makes a create repeatable without a second effect (specification, Limits). */
 export const idempotencyHeaders = header(required)
 
-/** For requests that are also accepted without it, but then cannot be repeated. */
+/** For requests that are also accepted without the header, but then cannot be repeated safely. */
 export const optionalIdempotencyHeaders = header(
   `Makes the request repeatable: with the same key it answers with the same Run. ${grammar}.`
 )

@@ -9,7 +9,7 @@ export const pageQuery = {
   cursor: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(2048)))
 }
 
-/** `after` of a sequence: the last sequence number that the reader has. */
+/** `after` for a sequence: the last sequence number that the reader has received. */
 export const AfterSequence = wholeNumber(0, 999_999_999_999_999)
 
 /** Query of an event or log sequence: `after` (default 0) and `limit` (1..1000, default 500). */

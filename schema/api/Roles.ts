@@ -38,8 +38,8 @@ const owner = atLeast("owner")
 /**
  * Who may call which route: the one table; a route without a row does not compile. A role includes the ones below it. The
  * brackets say where the request names its Workspace. "viewer reads; member also plans; admin also approves, applies, manages
- * connections and members; owner everything". On routes for a Capsule or one of its Runs, what the caller's teams grant for its
- * Project and environment counts too. Approval rules may require more than the role named here for `approve` and `apply`:
+ * connections and members; owner everything". On routes for a Capsule or one of its Runs, the roles that the caller's teams grant
+ * for its Project and environment also apply. Approval rules may require more than the role named here for `approve` and `apply`:
  * `actors/approval/ApprovalDecision.ts`.
  */
 export const accessTable = {
@@ -66,9 +66,9 @@ export const accessTable = {
   "GET /api/v1/workspaces/:workspaceId/members": viewer("path.workspaceId"),
   "POST /api/v1/workspaces/:workspaceId/members": admin("path.workspaceId"),
   "PATCH /api/v1/workspaces/:workspaceId/members/:subject": admin("path.workspaceId"),
-  // Everybody may leave; the command refuses callers who remove somebody else without being an admin.
+  // Anyone may leave; the command refuses callers who remove somebody else without being an admin.
   "DELETE /api/v1/workspaces/:workspaceId/members/:subject": viewer("path.workspaceId", { archived: "open" }),
-  // What a removal would stop: for owners and admins, and for members who consider leaving.
+  // What a removal would stop; shown to owners and admins, and to members who are considering leaving.
   "GET /api/v1/workspaces/:workspaceId/members/:subject/departure": viewer("path.workspaceId"),
   "GET /api/v1/workspaces/:workspaceId/members/:subject/tokens": viewer("path.workspaceId"),
   "POST /api/v1/workspaces/:workspaceId/members/:subject/tokens": admin("path.workspaceId", { confirmed: true }),
@@ -187,7 +187,7 @@ export const accessTable = {
   "POST /api/v1/runs/:runId/approve": admin("path.runId"),
   "POST /api/v1/runs/:runId/apply": admin("path.runId"),
   "POST /api/v1/runs/:runId/cancel": member("path.runId"),
-  // Anyone who may apply a destroy plan: what the lost apply created may be left behind.
+  // Anyone who may apply a destroy plan: whatever the lost apply created may be left behind.
   "POST /api/v1/runs/:runId/release": admin("path.runId"),
   "GET /api/v1/runs/:runId/logs": viewer("path.runId"),
   "GET /api/v1/runs/:runId/events": viewer("path.runId"),
@@ -228,7 +228,7 @@ export const accessTable = {
 
 const rules: ReadonlyMap<string, AccessRule> = new Map(Object.entries(accessTable))
 
-/** The rule for an endpoint. A server with a route that has none does not start. */
+/** The access rule for an endpoint. A server with a route that lacks one does not start. */
 export const accessOf = ({ method, path }: { readonly method: string; readonly path: string }): AccessRule => {
   const rule = rules.get(`${method} ${path}`)
   if (rule === undefined) throw new Error(`${method} ${path} has no row in accessTable. Say there who may call it.`)

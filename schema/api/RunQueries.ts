@@ -36,7 +36,7 @@ export const runFilterQuery = {
   until: Schema.optionalKey(AskedTime)
 }
 
-/** Counting this many takes a few milliseconds. */
+/** Counting this many takes only a few milliseconds. */
 export const mostCounted = 10_000
 
 const counted = <S extends Schema.Top>(value: S) => Schema.Array(Schema.Struct({ value, count: Schema.Int }))
@@ -53,7 +53,7 @@ export class RunFacets extends Schema.Opaque<RunFacets>()(
     capsule: counted(Schema.String),
     /** The number of Runs in the list itself. */
     total: Schema.Int,
-    /** Whether all Runs were counted; if not, counts cover only the newest ones and the real numbers may be higher. */
+    /** Whether all Runs were counted; if not, the counts cover only the newest ones and the real numbers may be higher. */
     complete: Schema.Boolean
   }).annotate({ identifier: "RunFacets" })
 ) {}

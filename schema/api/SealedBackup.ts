@@ -19,7 +19,7 @@ export class WrappedDataKey extends Schema.Opaque<WrappedDataKey>()(
 export class SealedBackup extends Schema.Opaque<SealedBackup>()(
   Schema.Struct({
     format: Schema.Literal("svc.sealed-backup/v1"),
-    /** The master keys that are needed to open it. */
+    /** The master keys needed to open it. */
     masterKeyIds: Schema.Array(Schema.String),
     backup: Backup,
     capsules: Schema.Array(

@@ -21,7 +21,7 @@ const sourceFields = {
   autoSync: Schema.optionalKey(Schema.Boolean)
 }
 
-/** A sync that starts together with the creation of the Source, in one step. */
+/** A sync that is started in the same step in which the Source is created. */
 const FirstSync = Schema.Struct({
   /** What happens to the Source if it cannot be read. */
   onFailure: Schema.Literals(["keep", "remove"])

@@ -22,7 +22,7 @@ import { StateUploadsApi } from "./StateUploadsApi.ts"
 import { TeamsApi } from "./TeamsApi.ts"
 import { WorkspacesApi } from "./WorkspacesApi.ts"
 
-/** The one definition of the JSON API: source of its routes, their part of the OpenAPI document, and the typed client. */
+/** The single definition of the JSON API: source of its routes, their part of the OpenAPI document, and the typed client. */
 export class SvcApi extends HttpApi.make("svc")
   .add(DiscoveryApi)
   .add(AccountTokensApi)

@@ -53,14 +53,14 @@ export class ErrorEnvelope extends Schema.Opaque<ErrorEnvelope>()(
 
 /**
  * The only expected failure behind the API. Services and actors fail with it directly; the HTTP face turns it into the envelope.
- * `message` says what happened, what was expected and what to do, and never echoes a secret.
+ * `message` states what happened, what was expected and what to do, and never echoes a secret.
  */
 export class ApiError extends Schema.TaggedError<ApiError>()("ApiError", {
   code: ErrorCode,
   message: Schema.String,
   /** In seconds; only with `rate_limited`. */
   retryAfter: Schema.optionalKey(Schema.Int),
-  /** Set on the client's side, from the response. */
+  /** Set by the client, from the response. */
   requestId: Schema.optionalKey(Schema.String)
 }) {
   get status(): number {

@@ -18,7 +18,7 @@ export const RunPhase = Schema.Literals([
 ])
 export type RunPhase = typeof RunPhase.Type
 
-/** Maximum length of a text in an event. */
+/** Maximum length of a string in an event. */
 export const longestEventText = 16 * 1024
 
 const kind = <const Kind extends string, Data extends Schema.Top>(literal: Kind, data: Data) =>
@@ -27,9 +27,9 @@ const kind = <const Kind extends string, Data extends Schema.Top>(literal: Kind,
 const ResourceData = Schema.Struct({
   /** As written by the tool. */
   address: Schema.String,
-  /** The tool's word: `create`, `update`, `delete`, `read` and the like. */
+  /** The tool's term: `create`, `update`, `delete`, `read` and the like. */
   action: Schema.String,
-  /** The provider's identifier of the object, once it has one. */
+  /** The object's identifier at the provider, once it has one. */
   id: Schema.optionalKey(Schema.String),
   elapsedSeconds: Schema.optionalKey(Schema.Finite)
 })
@@ -49,7 +49,7 @@ const reported = [
 
 /** What the service decides or stores; no runner can report it. */
 const decided = [
-  /** `type` for a new Run, `reason` for one that returned to the queue. */
+  /** `type` for a new Run, `reason` for a Run that returned to the queue. */
   kind("run.queued", Schema.Struct({ type: Schema.optionalKey(RunType), reason: Schema.optionalKey(Schema.String) })),
   kind("run.started", Schema.Struct({ attempt: Schema.Int })),
   kind("run.waiting_approval", Schema.Struct({ planDigest: Schema.String, hasChanges: Schema.Boolean })),
@@ -82,7 +82,7 @@ const decided = [
     ])
   ),
   kind("run.failed", Schema.Struct({ error: ErrorData, stateVersionId: Schema.optionalKey(Schema.String) })),
-  /** `stateVersionId` of the state that an apply left; `approvalWithdrawn` if an approved plan was not applied. */
+  /** `stateVersionId` of the state that an apply left behind; `approvalWithdrawn` if an approved plan was not applied. */
   kind(
     "run.cancelled",
     Schema.Struct({
@@ -94,7 +94,7 @@ const decided = [
   ),
   // A struct without fields would accept any object.
   kind("run.expired", Schema.Record(Schema.String, Schema.Never)),
-  /** The agent executing the Run has been silent since this time, or has been heard from again. */
+  /** The agent executing the Run has been silent since this point in time, or has been heard from again. */
   kind("agent.unreachable", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
   kind("agent.returned", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
   /**
@@ -113,14 +113,14 @@ const decided = [
   kind("state.saved", Schema.Struct({ serial: Schema.Int, resourceCount: Schema.Int, final: Schema.Literal(false) }))
 ] as const
 
-/** What an event says: its kind (specification, ruling 3), and that kind's data. */
+/** The content of an event: its kind (specification, ruling 3), and that kind's data. */
 export const RunFact = Schema.Union([...reported, ...decided])
 export type RunFact = typeof RunFact.Type
 
 export const ReportedFact = Schema.Union(reported)
 export type ReportedFact = typeof ReportedFact.Type
 
-/** How facts are decoded: a field that the kind does not have is refused. */
+/** How facts are decoded: a field that the kind does not define is refused. */
 export const closed = { onExcessProperty: "error" } as const
 
 type DataOf = { readonly [Fact in RunFact as Fact["kind"]]: Fact["data"] }
@@ -132,7 +132,7 @@ export type ReportedKind = ReportedFact["kind"]
 /** The data of one event kind. */
 export type RunEventData<Kind extends RunEventKind> = DataOf[Kind]
 
-/** What an earlier release stored with an event. It is passed on unchanged. */
+/** Data that an earlier release stored with an event. It is passed on unchanged. */
 export const EarlierData = Schema.Record(Schema.String, Schema.Json).annotate({
   identifier: "EarlierEventData",
   description: "Data that an earlier release stored: fields of the kind may be missing, and others may be there."
@@ -159,8 +159,8 @@ type Read<Kind extends Schema.Top, Data extends Schema.Top> = Schema.Struct<{
 }>
 
 /**
- * One Run event, as read. `seq` starts at 1 and has no gaps within a Run. Whatever is stored is passed on unchanged, so the
- * tolerant form comes first; everything that this release writes has the closed form.
+ * One Run event, as read. `seq` starts at 1 and has no gaps within a Run. Stored data is passed on unchanged, so the tolerant
+ * form comes first; everything that this release writes has the closed form.
  */
 export const RunEvent = RunFact.mapMembers(
   Tuple.map(

@@ -12,7 +12,7 @@ const Cut = Schema.Struct({ resumeAfter: Schema.Int })
  */
 export const RunEventFrame = Schema.Union([EventsFrame, DoneFrame]).annotate({ identifier: "RunEventFrame" })
 
-/** The same as a WebSocket message. */
+/** The same frame as a WebSocket message. */
 export const RunEventMessage = Schema.Union([EventsFrame, DoneFrame, Cut]).annotate({ identifier: "RunEventMessage" })
 
 /** One frame of the live log, as a WebSocket message. */

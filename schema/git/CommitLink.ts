@@ -1,4 +1,4 @@
-/** The paths of a repository's public pages, below its own page. */
+/** The paths of a repository's public pages, relative to its main page. */
 interface Forge {
   readonly commit: (commit: string) => string
   /** `path` begins with a slash and is encoded. */
@@ -35,7 +35,7 @@ const forgeOf = (gitAddress: string, commit: string) => {
 
 /**
  * The page of a commit on the forge that its Git address names. Only for `https:` addresses of known forges without credentials,
- * query or port: for any other host a link would be a guess.
+ * query or port: for any other host, the link would be a guess.
  */
 export const commitLink = (gitAddress: string, commit: string): string | undefined => {
   const found = forgeOf(gitAddress, commit)

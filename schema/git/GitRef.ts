@@ -1,7 +1,7 @@
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { normalRef } from "./RefName.ts"
 
-/** A ref in its normal form. Only `parseGitRef` makes one. */
+/** A ref in its normal form. Only `parseGitRef` creates one. */
 export const GitRef = Schema.String.pipe(Schema.brand("GitRef"))
 export type GitRef = typeof GitRef.Type
 
@@ -11,13 +11,13 @@ export const headRef = GitRef.make("HEAD")
 const problem =
   "The ref is not one Git allows. Give a branch, a tag, a full ref such as refs/heads/main, a commit of 40 hex digits, or HEAD."
 
-/** Reads a ref as a person writes it. The failure does not repeat it. */
+/** Parses a ref as entered by a person. The failure does not repeat it. */
 export const parseGitRef = (text: string): Result.Result<GitRef, string> => {
   const ref = normalRef(text)
   return ref === undefined ? Result.fail(problem) : Result.succeed(GitRef.make(ref))
 }
 
-/** The same as a codec for the API, with text on both sides. */
+/** The same parser as a codec for the API, with strings on both sides. */
 export const GivenGitRef = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(255)).pipe(
   Schema.decodeTo(
     Schema.String,

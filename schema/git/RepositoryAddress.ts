@@ -6,13 +6,13 @@ import {
   type ServerAddress
 } from "./ServerAddress.ts"
 
-/** Whether a caller accepts an address: `undefined`, or the end of a sentence that says why not. */
+/** Whether a caller accepts an address: `undefined`, or the end of a sentence that states why not. */
 export type AddressRule = (address: ServerAddress) => string | undefined
 
 /** Git is reached over HTTPS. Anything else that an operator allows is the policy of `runner/git`. */
 export const httpsOnly: AddressRule = ({ scheme }) => (scheme === "https" ? undefined : "must start with https://.")
 
-/** For addresses that the operator's policy checks as well. */
+/** For addresses that are also checked against the operator's policy. */
 export const anyScheme: AddressRule = () => undefined
 
 /** The grammar of fetchable repository addresses: http or https with a path, if the rule allows it. */
@@ -25,12 +25,12 @@ export const readRepositoryAddress = (text: string, rule: AddressRule = anySchem
   return problem === undefined ? address : { problem }
 }
 
-/** The normal form of a repository's address, and `undefined` for any other text. */
+/** The normal form of a repository's address, or `undefined` for any other string. */
 export const normalAddress = (text: string, rule?: AddressRule): string | undefined => {
   const address = readRepositoryAddress(text, rule)
   return isAddress(address) ? formatServerAddress(address) : undefined
 }
 
-/** Whether two addresses, in any spelling, name the same repository. */
+/** Whether two addresses, in any spelling, refer to the same repository. */
 export const isSameRepository = (one: string, other: string): boolean =>
   (normalAddress(one) ?? one) === (normalAddress(other) ?? other)

@@ -25,7 +25,7 @@ const maxPort = 65_535
 const visibleAscii = /^[\x21-\x7e]+$/
 /** Scheme, host, port and path exactly as written, so that nothing passes that a URL parser would repair. */
 const shape = /^(https?|ssh):\/\/((?:\[[0-9A-Fa-f:.]{2,64}\])|[^/?#@\\:[\]]+)(?::([1-9]\d{0,4}))?((?:\/[^?#\\]*)?)$/
-/** One label of a host name. None begins or ends with `-`: curl reads `-host:443:address` as removing a pinned address. */
+/** One label of a host name. No label begins or ends with `-`: curl reads `-host:443:address` as removing a pinned address. */
 const plainLabel = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/
 /** What RFC 3986 allows in a segment. */
 const plainSegment = /^(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+$/
@@ -40,8 +40,8 @@ const isPlainPath = (path: string, segments: ReadonlyArray<string>) =>
   segments.every((segment) => plainSegment.test(segment) && segment !== "." && segment !== "..")
 
 /**
- * The grammar of addresses without user information, query or fragment. The text is compared with a URL parser's result, so that
- * every reader sees the same host and path.
+ * The grammar of addresses without user information, query or fragment. The address is compared with a URL parser's result, so
+ * that every reader sees the same host and path.
  */
 export const readServerAddress = (text: string): ServerAddress | AddressProblem => {
   if (text.length > maxAddressCharacters) return { problem: `is longer than ${maxAddressCharacters} characters.` }
@@ -49,7 +49,7 @@ export const readServerAddress = (text: string): ServerAddress | AddressProblem 
   const [, scheme, host, writtenPort = "", path] = shape.exec(text) ?? []
   if ((scheme !== "https" && scheme !== "http" && scheme !== "ssh") || host === undefined || path === undefined)
     return { problem: "must be a URL without user name, password, query or fragment." }
-  // Parsed as https, because a URL parser only normalises the hosts of web addresses. The port has already been read above.
+  // Parsed as https, because a URL parser only normalises the hosts of web addresses. The port has already been parsed above.
   const url = URL.parse(`https://${host}${path}`)
   if (url === null || Number(writtenPort) > maxPort) return { problem: "cannot be read." }
   if (host.toLowerCase() !== url.hostname) return { problem: "does not have its host in plain form." }

@@ -55,7 +55,7 @@ const isFolder = Schema.is(RelativeFolder)
 const isDisplayName = Schema.is(presentationText(160))
 const productPattern = /^[a-z0-9][a-z0-9._:-]{0,63}$/
 
-/** Whether the text is a client's product key (specification, Hand-off entry URL, rule 5). */
+/** Whether the string is a client's product key (specification, Hand-off entry URL, rule 5). */
 export const isProductKey = (text: string): boolean => productPattern.test(text)
 
 type Fields = ReadonlyMap<string, string>
@@ -230,7 +230,7 @@ export const parseInstallLink = (link: string, policy: LinkPolicy = {}): Result.
 const encodeQuery = (fields: ReadonlyArray<readonly [name: string, value: string | undefined]>) =>
   fields.flatMap(([name, value]) => (value === undefined ? [] : [`${name}=${encodeURIComponent(value)}`])).join("&")
 
-/** The canonical query of a link: the same link always gives the same string, and `parseInstallQuery` reads it back. */
+/** The canonical query of a link: the same link always produces the same string, and `parseInstallQuery` reads it back. */
 export const formatInstallQuery = (link: HandoffLink): string =>
   link._tag === "SourceOptions"
     ? encodeQuery([

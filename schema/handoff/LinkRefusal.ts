@@ -25,7 +25,7 @@ export const LinkProblemCode = Schema.Literals([
 ])
 export type LinkProblemCode = typeof LinkProblemCode.Type
 
-/** One problem of a link. `path` is the name of the query field, or "" for the link; values are never repeated. */
+/** One problem of a link. `path` is the name of the query field, or "" for the link as a whole; values are never repeated. */
 export const LinkProblem = Schema.Struct({ path: Schema.String, code: LinkProblemCode, message: Schema.String })
 export type LinkProblem = typeof LinkProblem.Type
 

@@ -2,7 +2,7 @@ import { Redacted } from "effect"
 import type { HandoffTarget } from "./InstallLink.ts"
 
 /**
- * What a client learns after a successful apply. Without a `hostUrl` the Capsule has no public address. `setupTicket` is a
+ * What a client is told after a successful apply. Without a `hostUrl` the Capsule has no public address. `setupTicket` is a
  * one-time secret for the product's own setup flow.
  */
 export interface ReturnPayload {
@@ -14,7 +14,7 @@ export interface ReturnPayload {
 
 /**
  * The address that the browser is sent to after a successful apply. `parseInstallQuery` has accepted the target, so it has no
- * query of its own. The address may carry a ticket, so it is never logged.
+ * query. The address may carry a ticket, so it is never logged.
  */
 export const returnRedirect = (target: HandoffTarget, payload: ReturnPayload): Redacted.Redacted<string> => {
   const fields = new URLSearchParams({

@@ -14,8 +14,8 @@ export interface JsonValueLimits {
 const kibibyte = 1024
 
 /**
- * A manifest or source options file. Only bytes and depth matter: 32 levels of an Interface value, below the nine levels above
- * it. The other limits cannot be exceeded within the byte limit.
+ * A manifest or source options file. Only bytes and depth matter: an Interface value may be 32 levels deep, and sits nine levels
+ * down. The other limits cannot be exceeded within the byte limit.
  */
 export const repositoryFileLimits: JsonLimits = {
   maxBytes: 128 * kibibyte,
@@ -28,7 +28,9 @@ export const repositoryFileLimits: JsonLimits = {
 /** Interface documents and literal Interface inputs in a manifest. */
 export const interfaceValueMaxDepth = 32
 
-/** A complete set of private values: at install, in a configuration plan and in a re-adoption (`reviewedUserVariables`). */
+/**
+ * A complete set of private values, as submitted in an install, a configuration plan or a re-adoption (`reviewedUserVariables`).
+ */
 export const privateValuesLimits: JsonValueLimits = {
   maxDepth: 32,
   maxNodes: 4096,

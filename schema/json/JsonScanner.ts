@@ -134,7 +134,7 @@ export class JsonScanner {
     return false
   }
 
-  /** After a complete value: a comma introduces the next one (false), a closing bracket completes the container (true). */
+  /** After a complete value: a comma means that another one follows (false), a closing bracket completes the container (true). */
   #afterValue(): boolean {
     this.#skipWhiteSpace()
     const keys = this.#open[this.#open.length - 1]

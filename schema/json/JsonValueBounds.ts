@@ -1,7 +1,7 @@
 import type { Schema } from "effect"
 import type { JsonValueLimits } from "./JsonLimits.ts"
 
-/** The limit that a parsed value exceeds. */
+/** The limit that a parsed value has exceeded. */
 export type JsonValueExcess = "too_deep" | "too_many_nodes" | "key_too_long" | "string_too_long"
 
 const encoder = new TextEncoder()
@@ -12,7 +12,7 @@ const longerThan = (text: string, maxBytes: number) =>
 const isArray = (value: Schema.Json): value is ReadonlyArray<Schema.Json> => Array.isArray(value)
 
 /**
- * Measures a value that is already parsed, for instance one field of a body with narrower limits than the body. The walk is
+ * Measures a value that is already been parsed, for instance one field of a body with narrower limits than the body. The walk is
  * iterative and stops at the first excess. Depth counts open arrays and objects as `JsonLimits` does.
  */
 export const exceedsJsonLimits = (root: Schema.Json, limits: Partial<JsonValueLimits>): JsonValueExcess | undefined => {

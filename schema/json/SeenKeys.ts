@@ -3,7 +3,7 @@ export class SeenKeys {
   readonly #few: Array<string> = []
   #many: Set<string> | undefined
 
-  /** Records the key; false when it was already there. */
+  /** Records the key. Returns false if it had already been seen. */
   add(key: string): boolean {
     if (this.#many !== undefined) return this.#many.size < this.#many.add(key).size
     if (this.#few.includes(key)) return false

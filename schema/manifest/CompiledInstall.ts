@@ -33,7 +33,7 @@ export type CompiledInput = typeof CompiledInput.Type
 /** The module variable, a map of strings, whose entries are the runtime bindings. */
 export const bindingEnvironmentVariable = "env"
 
-/** Where the value of one slot goes: into a variable with that name, or into that entry of the variable `env`. */
+/** Where the value of one slot goes: into a variable with that name, or into the entry with that name in the variable `env`. */
 export const CompiledDelivery = Schema.Struct({
   slot: Schema.String,
   lane: Schema.Literals(["variable", "binding"]),
@@ -71,7 +71,7 @@ export const InterfaceBlueprint = Schema.Struct({
 })
 export type InterfaceBlueprint = typeof InterfaceBlueprint.Type
 
-/** A one-shot proposal to bind the installing principal to the Interface with that key. */
+/** A one-shot proposal to bind the installing principal to the Interface with this key. */
 export const InterfaceBindingRequest = Schema.Struct({ interfaceKey: Schema.String, ...BindingRequest.fields })
 export type InterfaceBindingRequest = typeof InterfaceBindingRequest.Type
 
@@ -79,7 +79,7 @@ export type InterfaceBindingRequest = typeof InterfaceBindingRequest.Type
 export const PublicOutput = Schema.Struct({ name: Schema.String, type: OutputType })
 export type PublicOutput = typeof PublicOutput.Type
 
-/** What became of the manifest: it was either adopted as a whole or has no effect at all. */
+/** What became of the manifest: either it was adopted as a whole, or it has no effect at all. */
 export const ManifestAssistance = Schema.Literals(["adopted", "absent", "invalid", "not_declared", "rejected"])
 export type ManifestAssistance = typeof ManifestAssistance.Type
 
@@ -98,7 +98,7 @@ export const CompiledInstall = Schema.Struct({
   sourceBuild: Schema.optionalKey(
     Schema.Struct({ origin: Schema.Literals(["operator", "repository"]), proposal: SourceBuild })
   ),
-  /** What the manifest offers but this install goes without, because of `diagnostics`. */
+  /** What the manifest offers but this install does without, because of `diagnostics`. */
   dropped: Schema.optionalKey(Schema.Array(Schema.String)),
   diagnostics: Schema.Array(ManifestDiagnostic)
 })

@@ -17,7 +17,7 @@ export const diagnosticReport = (): {
   return { diagnostics, report }
 }
 
-/** A JSON refusal as a diagnostic for the whole document. */
+/** Converts a JSON refusal into a diagnostic for the whole document. */
 export const jsonDiagnostic = ({ message, position, reason }: JsonRefusal): ManifestDiagnostic => ({
   path: "",
   code: `json_${reason}`,

@@ -73,7 +73,7 @@ export const propertiesBetween = (minimum: number, maximum: number) =>
     published: { minProperties: minimum, maxProperties: maximum }
   })
 
-/** For strings only: JSON Schema compares them in the same way. */
+/** For strings only; JSON Schema compares strings the same way. */
 export const uniqueStrings = fieldRule<ReadonlyArray<string>>({
   code: "not_unique",
   expected: "entries that are all different",

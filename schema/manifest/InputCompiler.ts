@@ -9,11 +9,11 @@ const needsString = (input: InputDeclaration) =>
   input.source.kind === "workspace_scoped_capsule_name" ||
   input.role !== undefined
 
-/** Sensitive and ephemeral variables are secret whatever a manifest says: it can raise secrecy, never lower it. */
+/** Sensitive and ephemeral variables are secret whatever the manifest says: a manifest can raise secrecy, never lower it. */
 const isSecret = (variable: VariableFacts, input?: InputDeclaration) =>
   variable.sensitive || variable.ephemeral || input?.secret === true || input?.role === "initial_secret"
 
-/** The variable as a generic install's form offers it. */
+/** The variable as offered by the form of a generic install. */
 export const genericInput = (variable: VariableFacts): CompiledInput => ({
   name: variable.name,
   type: variable.type,
@@ -26,8 +26,8 @@ export const genericInput = (variable: VariableFacts): CompiledInput => ({
 })
 
 /**
- * Proves one declared input against the report: the variable, its type, and whether it has a default. Reports what is not proven
- * and returns `undefined`.
+ * Proves one declared input against the report: the variable, its type, and whether it has a default. Reports anything that is
+ * not proven, and then returns `undefined`.
  */
 export const compileInput = (
   input: InputDeclaration,

@@ -23,7 +23,7 @@ export type ManifestDeclaration =
   | { readonly _tag: "Parsed"; readonly manifest: RepositoryManifest }
 
 export interface CompilationRequest {
-  /** What the install was reviewed with; the report must be based on exactly this. */
+  /** What was reviewed for the install; the report must be based on exactly this. */
   readonly pins: InstallPins
   readonly facts: ModuleFacts
   /** The module's path from the repository root, which is its key in the manifest. */
@@ -33,7 +33,7 @@ export interface CompilationRequest {
   readonly base: BaseInstallConfig
 }
 
-/** The evidence does not match: something moved between review and compilation. Review again. */
+/** The evidence does not match: something changed between review and compilation. Review again. */
 export class InstallEvidenceMismatch extends Schema.TaggedError<InstallEvidenceMismatch>()("InstallEvidenceMismatch", {
   fields: Schema.NonEmptyArray(
     Schema.Literals(["sourceSnapshotId", "compatibilityReportId", "modulePath", "manifestDigest"])
@@ -88,7 +88,7 @@ const genericInstall = (
   diagnostics
 })
 
-/** The variables that requirements fill, each with the place that first claims it. */
+/** The variables that requirements fill, each with the place where it is first claimed. */
 const claimedVariables = (module: ModuleDeclaration): ReadonlySet<string> =>
   new Set(
     (module.requires ?? []).flatMap((requirement) =>

@@ -60,8 +60,8 @@ const checkOutputs = (
   })
 
 /**
- * Proves the Interfaces of a module against its Outputs and the operator's ceilings, and merges them by stable key into what
- * the operator declared. What is not allowed is reported; use the result only when nothing was.
+ * Proves the Interfaces of a module against its Outputs and the operator's ceilings, and merges them by stable key into what the
+ * operator declared. Anything that is not allowed is reported; use the result only if nothing was reported.
  */
 export const compileInterfaces = (
   declarations: ReadonlyArray<InterfaceDeclaration>,

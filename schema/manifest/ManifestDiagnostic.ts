@@ -15,7 +15,7 @@ const jsonCodes = [
   "json_number_out_of_range"
 ] as const satisfies ReadonlyArray<`json_${JsonRefusalReason}`>
 
-/** Rules for a single field, judged without looking at any other field. */
+/** Rules for a single field, checked without looking at any other field. */
 const fieldCodes = [
   "unknown_version",
   "unknown_field",
@@ -37,7 +37,7 @@ const fieldCodes = [
   "host_authority_material"
 ] as const
 
-/** Rules for the combinations of fields in one document. */
+/** Rules for combinations of fields in one document. */
 const crossFieldCodes = [
   "unknown_default_module",
   "duplicate_name",

@@ -9,7 +9,7 @@ import { checkPublicMaterial, checkTexts } from "./PublicMaterial.ts"
 import { nameRequiredVersion } from "./RequiredVersions.ts"
 import { manifestDocuments, ManifestVersion, type RepositoryManifest } from "./RepositoryManifest.ts"
 
-/** A refused manifest, and why. `apiVersion` is present once it was recognised. */
+/** A refused manifest, and why. `apiVersion` is present if it was recognised. */
 export class ManifestRefusal extends Schema.TaggedError<ManifestRefusal>()("ManifestRefusal", {
   apiVersion: Schema.optionalKey(ManifestVersion),
   diagnostics: Schema.NonEmptyArray(ManifestDiagnostic)

@@ -42,5 +42,5 @@ export const publishedSchemas: ReadonlyArray<PublishedSchema> = [
   publish("capsule-source-options-v1alpha1.schema.json", "svc capsule source options v1alpha1", SourceOptions)
 ]
 
-/** The exact text of a checked-in schema file. */
+/** The exact content of a checked-in schema file. */
 export const publishedText = (schema: PublishedSchema): string => `${JSON.stringify(schema.document(), null, 2)}\n`

@@ -22,7 +22,7 @@ export interface RequirementContext {
   readonly report: Report
 }
 
-/** Whether every permission may be granted with that delivery. */
+/** Whether every permission may be granted with this delivery. */
 export const checkPermissions = (
   permissions: ReadonlyArray<string>,
   delivery: string,
@@ -118,8 +118,8 @@ const endpointVariableOf = (requirements: ReadonlyArray<RequirementDeclaration>)
 }
 
 /**
- * Proves the requirements of a module against its variables and the operator's ceilings. What is not allowed is reported; use
- * the result only when nothing was.
+ * Proves the requirements of a module against its variables and the operator's ceilings. Anything that is not allowed is
+ * reported; use the result only if nothing was reported.
  */
 export const compileRequirements = (
   requirements: ReadonlyArray<RequirementDeclaration>,

@@ -110,7 +110,7 @@ export interface DeliveryTarget {
 const lane = (name: DeliveryLane, slots: { readonly [slot: string]: string } | undefined): Array<DeliveryTarget> =>
   Object.entries(slots ?? {}).map(([slot, target]) => ({ lane: name, slot, target }))
 
-/** Everything that a requirement claims; `interface.consume` claims nothing. */
+/** Everything that a requirement claims. `interface.consume` claims nothing. */
 export const deliveryTargets = (requirement: RequirementDeclaration): ReadonlyArray<DeliveryTarget> =>
   requirement.kind === "interface.consume"
     ? []

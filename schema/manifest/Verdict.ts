@@ -22,7 +22,7 @@ export const Verdict = Schema.Struct({
 })
 export type Verdict = typeof Verdict.Type
 
-/** Faults that no module, policy or service can remedy: even in a valid document, such a module is always refused. */
+/** Faults that no module, policy or service can remedy: a module with one is always refused, even in a valid document. */
 const moduleRefusals = ({ apiVersion, install }: RepositoryManifest) => {
   const { diagnostics, report } = diagnosticReport()
   for (const [key, { requires }] of Object.entries(install.modules)) {

@@ -27,7 +27,7 @@ const processes = Schema.Int.check(Schema.isBetween({ minimum: 16, maximum: 1_00
 /**
  * How modules with this profile are executed. It only narrows what the server's settings allow.
  *
- * - `pool`: the agents that execute them; if absent, the control plane itself does
+ * - `pool`: the agents that execute them; if absent, the control plane executes them itself
  * - `tool`: the tool by name, and by exact version if only that one may be used
  * - `isolation`: the lowest accepted level; if the machine offers less, the Run is refused
  * - `network`: `isolated` requires a separate network for the Run

@@ -22,7 +22,7 @@ const repositoryPath = Schema.String.check(
 /**
  * What the operator declares for a repository's modules, before any manifest in it is read.
  *
- * - `origin`: scheme, host and port of the Git server, with a path prefix if wanted
+ * - `origin`: scheme, host and port of the Git server, with an optional path prefix
  * - `path`: repository below the origin, or a folder of repositories; all of them when absent. A trailing `.git` is ignored.
  * - `module`: path of the module in the repository, `.` for its root; every module when absent
  * - `variables`: values of variables, which then cannot be set elsewhere; no secrets
@@ -84,7 +84,7 @@ const mostSpecific = Order.flip(
   )
 )
 
-/** The one entry that applies to a module; `path` is its path in the repository at `url`. */
+/** The only entry that applies to a module; `path` is its path in the repository at `url`. */
 export const baseConfigFor = (
   configs: ReadonlyArray<OperatorBaseConfig>,
   module: { readonly url: string; readonly path: string }

@@ -11,7 +11,7 @@ const CheckName = Schema.String.check(
   })
 )
 
-/** What the check requests: the Capsule's endpoint, or a public Output whose value is a URL. */
+/** The target of the check: the Capsule's endpoint, or a public Output whose value is a URL. */
 export const CheckTarget = Schema.Union([
   Schema.Struct({ endpoint: Schema.Literal(true) }),
   Schema.Struct({ output: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(256)) })
@@ -25,8 +25,8 @@ const checkPath = Schema.String.check(
 )
 
 /**
- * An HTTP request that is repeated after an apply until it gets the expected response. It carries no credential and follows no
- * redirect; only the verdict and the response status are stored.
+ * An HTTP request that is repeated after an apply until it receives the expected response. It carries no credential and follows
+ * no redirect; only the verdict and the response status are stored.
  *
  * - `path`: replaces path and query of the target
  * - `status`: the accepted statuses; 200 when absent

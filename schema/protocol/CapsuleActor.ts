@@ -41,7 +41,7 @@ export const ReAdopted = Schema.Struct({
   sourceSnapshotId: SourceSnapshotId
 })
 
-/** Commands of one Capsule. Those that carry private values are volatile, never stored as messages. */
+/** Commands of one Capsule. Those that carry private values are volatile and never stored as messages. */
 export const CapsuleActor = Entity.make("Capsule", [
   Rpc.make("Plan", {
     payload: { ...repeatable, groupId: Schema.optionalKey(RunGroupId) },

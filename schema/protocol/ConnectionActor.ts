@@ -15,12 +15,12 @@ import { CredentialOrigin } from "../records/CredentialOrigin.ts"
 import { Timestamp } from "../records/Primitives.ts"
 import { CommandContext } from "./Command.ts"
 
-/** An authorization request that a person is about to be sent with: its purpose and the browser session. */
+/** An authorization request that a person is about to be redirected with: its purpose and the browser session. */
 export const StartAuthorization = Schema.Struct({
   helperId: Schema.String,
   redirectUri: Schema.String,
   sessionId: Schema.String,
-  /** Whether the Connection already exists and gets new tokens. */
+  /** Whether the Connection already exists and only receives new tokens. */
   renews: Schema.Boolean,
   request: StartOAuthConnection
 })
@@ -64,9 +64,9 @@ export const ConnectionActor = Entity.make("Connection", [
     success: Connection,
     error: ApiError
   }),
-  /** Renews the access token when it is due. Returns the reason when the Connection cannot be used. */
+  /** Renews the access token when it is due. If the Connection cannot be used, returns the reason. */
   Rpc.make("RenewTokens", { success: Schema.Struct({ problem: Schema.optionalKey(Schema.String) }) }),
-  /** Revokes the tokens of an ended Connection at their server when that is due. */
+  /** Revokes the tokens of a revoked Connection at their server when that is due. */
   Rpc.make("RevokeTokens"),
   Rpc.make("Revoke", { payload: { context: CommandContext }, success: RevokedConnection, error: ApiError })
 ])

@@ -7,8 +7,8 @@ const EndedState = Schema.Literals(["used", "expired"])
 const SetupPurpose = Schema.Literals(["first_account", "recovery"])
 
 /**
- * What a setup link is for, and whether it still works. The holder of a live one for an account is about to sign in, and so
- * may see its address; an expired one only says what it was for. `used` also applies to a first-account link when the first
+ * What a setup link is for, and whether it still works. Whoever holds a valid link for an account is about to sign in, and so may
+ * see its address; an expired link only states what it was for. `used` also applies to a first-account link when the first
  * account was created in another way.
  */
 export const SetupLinkState = Schema.Union([

@@ -15,7 +15,7 @@ export const AgentPool = Schema.Struct({
   createdAt: Timestamp,
   /** Handles of the Workspaces that may use the pool. */
   workspaces: Schema.Array(Schema.String),
-  /** Which Workspaces may use which of its agents' credentials. */
+  /** Which Workspaces may use which credentials of the pool's agents. */
   provisions: Schema.Array(Schema.Struct({ name: ProvidedName, workspace: Schema.String })),
   agents: Schema.Int
 }).annotate({ identifier: "AgentPool" })
@@ -35,7 +35,7 @@ export const Agent = Schema.Struct({
   /** How many Runs it can execute at once, and how many it is executing. */
   places: Schema.Int,
   runs: Schema.Int,
-  /** Disk space on the volume that holds its folder; `low` when that is why it takes no new Run. */
+  /** Disk space on the volume that holds its folder; `low` if that is why the agent accepts no new Runs. */
   disk: AgentFacts.fields.disk,
   /** Names of the agent's own credentials. */
   provided: Schema.Array(ProvidedName),

@@ -52,7 +52,7 @@ export const ApprovalProblem = Schema.Literals([
 ])
 export type ApprovalProblem = typeof ApprovalProblem.Type
 
-/** `lapsed`: an approval that was given no longer counts, and is now missing. */
+/** `lapsed`: an approval was given but no longer counts, so it is now missing. */
 export const ApprovalState = Schema.Literals(["approved", "waiting", "lapsed"])
 export type ApprovalState = typeof ApprovalState.Type
 
@@ -79,7 +79,7 @@ export class RunApprovals extends Schema.Opaque<RunApprovals>()(
         kind: SubjectKind,
         comment: Schema.optionalKey(Schema.String),
         createdAt: Timestamp,
-        /** Why the approval counts towards no rule; absent while it counts. */
+        /** Why the approval does not count towards any rule; absent while it counts. */
         problem: Schema.optionalKey(ApprovalProblem)
       })
     ),

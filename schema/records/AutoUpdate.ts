@@ -6,7 +6,7 @@ import { Timestamp } from "./Primitives.ts"
 /** A reviewed rollback pins a Capsule: auto-update skips newer commits until somebody resumes it. */
 export class AutoUpdatePin extends Schema.Opaque<AutoUpdatePin>()(
   Schema.Struct({
-    /** The plan of the rollback. */
+    /** The plan for the rollback. */
     runId: RunId,
     /** Who applied it. */
     subject: Schema.optionalKey(Schema.String),
@@ -58,7 +58,7 @@ export class AutoUpdateDecision extends Schema.Opaque<AutoUpdateDecision>()(
     reason: Schema.String,
     /** A readable explanation, for people. */
     message: Schema.String,
-    /** The plan that was made, or its apply. */
+    /** The plan that was created, or its apply. */
     runId: Schema.optionalKey(RunId),
     createdAt: Timestamp,
     updatedAt: Timestamp

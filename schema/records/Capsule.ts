@@ -35,7 +35,7 @@ export class CapsuleRelease extends Schema.Opaque<CapsuleRelease>()(
   }).annotate({ identifier: "CapsuleRelease" })
 ) {}
 
-/** `unknown` after an apply that ended without evidence: real resources may differ from the state. */
+/** `unknown` after an apply that stopped without evidence: real resources may differ from the state. */
 export const RuntimeSafety = Schema.Literals(["safe", "unknown"])
 export type RuntimeSafety = typeof RuntimeSafety.Type
 
@@ -44,7 +44,7 @@ export type DriftStatus = typeof DriftStatus.Type
 
 /**
  * Why a Capsule is stale: its lane is at another commit (`sourceSnapshotId`), or what it was applied with differs from what its
- * producer offers now (`producerCapsuleId`; `output` is the name under which the Capsule takes it, absent for `remote_state`).
+ * producer offers now (`producerCapsuleId`; `output` is the name under which the Capsule consumes it, absent for `remote_state`).
  */
 export class StaleReason extends Schema.Opaque<StaleReason>()(
   Schema.Struct({
@@ -77,7 +77,7 @@ export class CredentialWait extends Schema.Opaque<CredentialWait>()(
     provider: Schema.String,
     moduleLocalName: Schema.String,
     childAlias: Schema.optionalKey(Schema.String),
-    /** The bound Connection that cannot be used. */
+    /** The bound Connection, which cannot be used. */
     connectionId: Schema.optionalKey(ConnectionId),
     reason: Schema.String,
     /** Who can resolve it: a Workspace role (the lowest that suffices), or the operator of the service. */
@@ -106,7 +106,7 @@ export class Capsule extends Schema.Opaque<Capsule>()(
     currentStateGeneration: Schema.Int,
     executionAuthorityEpoch: Schema.Int,
     adoptedSourceRevision: Schema.optionalKey(AdoptedSourceRevision),
-    /** Describes the commit of `adoptedSourceRevision`. Present when one Capsule or a list is read. */
+    /** Describes the commit of `adoptedSourceRevision`. Present in responses for one Capsule and for a list. */
     adoptedCommitDescription: Schema.optionalKey(CommitDescription),
     installConfigReAdoption: Schema.Struct({ authorityGuard: Schema.String }),
     autoUpdate: AutoUpdate,
@@ -118,11 +118,11 @@ export class Capsule extends Schema.Opaque<Capsule>()(
     publicEndpoint: Schema.optionalKey(Schema.String),
     /** Why the ref and path that the Capsule follows cannot be fetched; absent while they can. */
     laneError: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String, since: Timestamp })),
-    /** Present while the Capsule's newest Run stands refused for lack of a credential. */
+    /** Present while the Capsule's newest Run is refused for lack of a credential. */
     waitsForCredential: Schema.optionalKey(CredentialWait),
-    /** With status `released`: who gave the Capsule up, when and why. */
+    /** With status `released`: who released the Capsule, when and why. */
     release: Schema.optionalKey(CapsuleRelease),
-    /** For a Capsule that was imported from the backup of another installation. */
+    /** For a Capsule imported from another installation's backup. */
     import: Schema.optionalKey(CapsuleImport),
     createdAt: Timestamp,
     updatedAt: Timestamp

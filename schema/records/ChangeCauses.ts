@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { CapsuleId, RunId } from "./Ids.ts"
 import { InputChange } from "./ChangeEvidence.ts"
 
-/** More paths and addresses than this are too many for a reader; the count says how many there are. */
+/** More paths and addresses than this would overwhelm a reader; the count states how many there are. */
 export const mostNamed = 20
 
 /**
@@ -17,7 +17,7 @@ export const mostNamed = 20
  * - `connection`: other Connections for providers
  * - `operator`: another profile or base configuration set by the operator
  * - `tool`: another tool, version of it, or selection of providers
- * - `unfinished`: the last apply ended before it was complete
+ * - `unfinished`: the last apply stopped before it was complete
  * - `function`: a function in the module that returns a different result each time, such as `timestamp()`
  */
 export const ChangeCause = Schema.Union([
@@ -53,8 +53,8 @@ export type ChangeCause = typeof ChangeCause.Type
  * - `destroy`: everything is removed because a person or a service requested it
  * - `not_recorded`: the Run has no plan, or it was made by a release that recorded too little
  *
- * `causes` lists everything that differs. For each resource `certain` says whether the evidence leaves only one cause; otherwise
- * `causes` lists the possible ones, and is empty if nothing recorded explains the change.
+ * `causes` lists everything that differs. For each resource `certain` says whether the evidence leaves only one possible cause;
+ * otherwise `causes` lists the possible ones, and is empty if nothing recorded explains the change.
  */
 export class ChangeCauses extends Schema.Opaque<ChangeCauses>()(
   Schema.Struct({

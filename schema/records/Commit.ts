@@ -3,7 +3,7 @@ import { Timestamp } from "./Primitives.ts"
 
 /**
  * A commit's message and author names, bounded, as plain text: control characters are made visible, and addresses are left out.
- * None of it has been verified. A commit fetched by an earlier release has none.
+ * None of it has been verified. Absent for a commit fetched by an earlier release.
  */
 export class CommitDescription extends Schema.Opaque<CommitDescription>()(
   Schema.Struct({

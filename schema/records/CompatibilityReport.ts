@@ -61,7 +61,7 @@ export class ManifestDiagnostic extends Schema.Opaque<ManifestDiagnostic>()(
 
 /**
  * The verdict on a valid manifest for one module. `path` is the module in the snapshot, as `modulePath` names it; `key` is its
- * path in the repository, which is how the manifest names it. `absent` means that it does not mention the module.
+ * path in the repository, which is how the manifest names it. `absent` means that the manifest does not mention the module.
  */
 export class ModuleVerdict extends Schema.Opaque<ModuleVerdict>()(
   Schema.Struct({
@@ -89,7 +89,7 @@ export class CompatibilityReport extends Schema.Opaque<CompatibilityReport>()(
       status: Schema.String,
       digest: Schema.optionalKey(Schema.String),
       diagnostics: Schema.Array(ManifestDiagnostic),
-      /** What a rejected module goes without: its inputs' labels, features, requirements, Interfaces, source build. */
+      /** What a rejected module does without: its inputs' labels, features, requirements, Interfaces and source build. */
       dropped: Schema.optionalKey(Schema.Array(Schema.String))
     }),
     /**

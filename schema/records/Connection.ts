@@ -40,7 +40,7 @@ export type CredentialTestKind = typeof CredentialTestKind.Type
 
 /**
  * What is wrong with a Connection's tokens: the authorization server refused to renew them, could not be reached, or has not yet
- * revoked them after the Connection ended.
+ * revoked them after the Connection was revoked.
  */
 export class ConnectionOAuthFault extends Schema.Opaque<ConnectionOAuthFault>()(
   Schema.Struct({
@@ -64,7 +64,7 @@ export class ConnectionOAuth extends Schema.Opaque<ConnectionOAuth>()(
   })
 ) {}
 
-/** How long before it expires a Connection is reported as needing attention. */
+/** How long before its expiry a Connection is reported as needing attention. */
 export const connectionExpiryNotice = "14 days"
 
 /** A write-only credential holder. Values and file contents are never returned. */
@@ -81,9 +81,9 @@ export class Connection extends Schema.Opaque<Connection>()(
     status: ConnectionStatus,
     envNames: Schema.Array(Schema.String),
     fileNames: Schema.Array(Schema.String),
-    /** Its values are on the agents of this pool, under this name. It has no variables or files here. */
+    /** The Connection's values are held by this pool's agents under this name. It has no variables or files here. */
     providedBy: Schema.optionalKey(ProvidedBy),
-    /** For a Git Connection: the only places it is sent to, fixed at creation. */
+    /** For a Git Connection: the only origins it is sent to, fixed at creation. */
     origins: Schema.optionalKey(Schema.Array(CredentialOrigin)),
     /** For a Git Connection that predates origins, until somebody confirms them. */
     proposedOrigins: Schema.optionalKey(Schema.Array(ProposedOrigin)),

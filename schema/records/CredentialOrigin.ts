@@ -8,8 +8,8 @@ const decodes = (segment: string) =>
   Result.isSuccess(Result.try({ try: () => decodeURIComponent(segment), catch: () => undefined }))
 
 /**
- * Some servers strip path parameters before they resolve dot segments (`/team/..;/other`), and some read overlong UTF-8. For
- * such a request a path prefix proves nothing.
+ * Some servers strip path parameters before they resolve dot segments (`/team/..;/other`), and some read overlong UTF-8. For such
+ * a path, a matching prefix proves nothing.
  */
 const isAmbiguous = (segment: string) => segment.includes(";") || segment.includes("*") || !decodes(segment)
 
@@ -23,7 +23,7 @@ const normalised = (text: string): string | undefined => {
 
 /**
  * Where the values of a Git Connection may be sent: one exact origin, or the part of it below a path, which then ends with a
- * slash. Each one has exactly one spelling.
+ * slash. Every origin has exactly one spelling.
  */
 export const CredentialOrigin = Schema.String.check(
   Schema.makeFilter((text: string) => normalised(text) === text, { description: expected, expected })

@@ -5,7 +5,7 @@ import { Timestamp } from "./Primitives.ts"
 const StoppedToken = Schema.Struct({
   id: AccessTokenId,
   name: Schema.String,
-  /** Whether the token is bound to this Workspace; other tokens keep working elsewhere. */
+  /** Whether the token is bound to this Workspace; other tokens keep working in other Workspaces. */
   bound: Schema.Boolean,
   lastUsedAt: Schema.optionalKey(Timestamp)
 })
@@ -39,7 +39,7 @@ export class Departure extends Schema.Opaque<Departure>()(
      * Connections that are no longer used on the member's authority, one entry per use. Another member can enable the use again.
      */
     connections: Schema.Array(StoppedUse),
-    /** Tokens of automations that they created, and may have kept: these keep working until they are revoked. */
+    /** Tokens of automations that they created and may have kept: these keep working until they are revoked. */
     keptTokens: Schema.Array(KeptToken)
   }).annotate({ identifier: "Departure" })
 ) {}

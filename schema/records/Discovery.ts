@@ -24,21 +24,21 @@ export class Discovery extends Schema.Opaque<Discovery>()(
       capabilities: Schema.String,
       openapi: Schema.String,
       oidc_issuer: Schema.String,
-      /** Where the families of endpoints beyond the specification are listed. */
+      /** Where the endpoint families beyond the specification are listed. */
       extensions: Schema.optionalKey(Schema.String)
     }),
     oidcClientId: Schema.optionalKey(Schema.String)
   }).annotate({ identifier: "Discovery" })
 ) {}
 
-/** A family of endpoints beyond the specification that this server has. */
+/** A family of endpoints beyond the specification that this server offers. */
 export class Extension extends Schema.Opaque<Extension>()(
   Schema.Struct({
     name: Schema.String,
     summary: Schema.String,
     /** Whether the operator enabled the family; if not, its endpoints respond with 501 `capability_not_available`. */
     enabled: Schema.Boolean,
-    /** Method and path of each. */
+    /** Method and path of each endpoint. */
     endpoints: Schema.Array(Schema.String)
   }).annotate({ identifier: "Extension" })
 ) {}

@@ -12,7 +12,7 @@ export class ImportedFrom extends Schema.Opaque<ImportedFrom>()(
     stateVersionId: StateVersionId,
     stateCreatedAt: Timestamp,
     generation: Schema.Int,
-    /** The state's serial in the backup. The imported state has the next one. */
+    /** The state's serial in the backup. The imported state has the next serial. */
     serial: Schema.Int
   }).annotate({ identifier: "ImportedFrom" })
 ) {}

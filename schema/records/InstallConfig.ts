@@ -16,8 +16,8 @@ export class DeclaredVariable extends Schema.Opaque<DeclaredVariable>()(
     ephemeral: Schema.Boolean,
     ...InputFacts.fields,
     /**
-     * `user`: typed by a person; `module_default`: the module's own; `host`: delivered by the service; `operator`: set by the operator's
-     * base configuration; the rest as in the manifest.
+     * `user`: entered by a person; `module_default`: the module's own default; `host`: delivered by the service; `operator`: set
+     * by the operator's base configuration; the rest as in the manifest.
      */
     origin: Schema.Literals([
       "user",
@@ -33,7 +33,7 @@ export class DeclaredVariable extends Schema.Opaque<DeclaredVariable>()(
 ) {}
 
 /**
- * The part of a configuration that comes from the operator's base configuration. `place` says which modules a ready-made
+ * The part of a configuration that comes from the operator's base configuration. `place` says which modules a predefined
  * configuration is for. Values of variables are never shown.
  */
 export class OperatorConfig extends Schema.Opaque<OperatorConfig>()(

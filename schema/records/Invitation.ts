@@ -10,7 +10,7 @@ import { Role } from "./Workspace.ts"
 export const AddressProof = Schema.Literals(["operator", "mail"])
 export type AddressProof = typeof AddressProof.Type
 
-/** Only a `pending` one can be accepted. `expired` is a pending one past its expiry. */
+/** Only a `pending` invitation can be accepted. `expired` is a pending invitation past its expiry. */
 export const InvitationStatus = Schema.Literals(["pending", "accepted", "declined", "revoked", "expired"])
 export type InvitationStatus = typeof InvitationStatus.Type
 
@@ -25,7 +25,7 @@ export class Invitation extends Schema.Opaque<Invitation>()(
     /** Only this account may accept. */
     subject: Schema.optionalKey(Subject),
     status: InvitationStatus,
-    /** Absent for the operator. */
+    /** Absent if the operator sent it. */
     invitedBy: Schema.optionalKey(Subject),
     acceptedBy: Schema.optionalKey(Subject),
     createdAt: Timestamp,
@@ -34,14 +34,14 @@ export class Invitation extends Schema.Opaque<Invitation>()(
   }).annotate({ identifier: "Invitation" })
 ) {}
 
-/** What the holder of a link joins. */
+/** What a person joins by using the link. */
 export class InvitationPreview extends Schema.Opaque<InvitationPreview>()(
   Schema.Struct({
     workspace: Schema.optionalKey(Schema.Struct({ handle: Schema.String, displayName: Schema.String })),
     role: Schema.optionalKey(Role),
-    /** Who it is meant for. */
+    /** Who the invitation is for. */
     email: Schema.optionalKey(Schema.String),
-    /** Name of the person who sent the invitation; absent for the operator. */
+    /** Name of the person who sent the invitation; absent if the operator did. */
     invitedBy: Schema.optionalKey(Schema.String),
     expiresAt: Timestamp,
     /** Whether the link may be used to create an account; otherwise its holder signs in to an existing one. */

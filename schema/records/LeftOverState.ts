@@ -3,8 +3,8 @@ import { CapsuleId, LeftOverStateId, RunId, StateVersionId, Subject, WorkspaceId
 import { Timestamp } from "./Primitives.ts"
 
 /**
- * Why a settlement did not take the state. `handed_in`: it came from an agent whose Run had already been given up.
- * `unknown`: it was kept by a release that did not record the reason.
+ * Why a settlement did not accept the state. `handed_in`: it came from an agent whose Run had already been given up. `unknown`:
+ * it was kept by a release that did not record the reason.
  */
 export const LeftOverReason = Schema.Literals([
   "lineage_changed",
@@ -36,13 +36,13 @@ export class AdoptionProblem extends Schema.Opaque<AdoptionProblem>()(
 
 const by = Schema.optionalKey(Subject)
 
-/** A state that an apply left behind and that its settlement did not take. The state itself never leaves through the API. */
+/** A state that an apply left behind and its settlement did not accept. The state itself never leaves through the API. */
 export class LeftOverState extends Schema.Opaque<LeftOverState>()(
   Schema.Struct({
     id: LeftOverStateId,
     workspaceId: WorkspaceId,
     capsuleId: CapsuleId,
-    /** The apply that left it. */
+    /** The apply that left it behind. */
     runId: RunId,
     createdAt: Timestamp,
     status: Schema.Literals(["kept", "adopted", "discarded"]),

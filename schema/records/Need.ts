@@ -21,7 +21,7 @@ export const NeedRun = Schema.Struct({
   type: RunType,
   planSummary: Schema.optionalKey(PlanSummary),
   error: Schema.optionalKey(Schema.Struct({ code: Schema.String, message: Schema.String })),
-  /** How many resources a drift check found changed. */
+  /** How many changed resources a drift check found. */
   driftedResources: Schema.optionalKey(Schema.Int)
 })
 
@@ -46,7 +46,7 @@ export class Need extends Schema.Opaque<Need>()(
     /** The Capsule's other reasons. */
     also: Schema.Array(NeedKind),
     since: Timestamp,
-    /** More than one only if a single newer commit of a Source is waiting for all of them. */
+    /** More than one only if all of them are waiting for the same newer commit of a Source. */
     capsules: Schema.Array(NeedingCapsule),
     /** For a failure: the Capsule has never been applied. */
     neverApplied: Schema.optionalKey(Schema.Boolean),
@@ -64,7 +64,7 @@ export class Need extends Schema.Opaque<Need>()(
   }).annotate({ identifier: "Need" })
 ) {}
 
-/** How many entries each group has, over all pages. */
+/** How many entries each group has, across all pages. */
 export const NeedCounts = Schema.Record(NeedGroup, Schema.Int)
 
 /** Health of a Workspace's Capsules: each is counted once, by its worst reason. */
@@ -72,7 +72,7 @@ export class CapsuleHealth extends Schema.Opaque<CapsuleHealth>()(
   Schema.Struct({
     /** Number of Capsules that are neither destroyed nor released. */
     capsules: Schema.Int,
-    /** Nothing is open, and the real resources matched the state when they were compared, or have been applied since. */
+    /** Nothing is open, and the real resources either matched the state when last compared or have been applied since. */
     healthy: Schema.Int,
     /** Nothing is open, but no drift check has compared the real resources with the state yet. */
     unchecked: Schema.Int,
@@ -81,7 +81,7 @@ export class CapsuleHealth extends Schema.Opaque<CapsuleHealth>()(
     failed: Schema.Int,
     notApplied: Schema.Int,
     disabled: Schema.Int,
-    /** `false` if the Workspace has more Capsules than were read: then every count is a lower bound. */
+    /** `false` if the Workspace has more Capsules than were read; every count is then a lower bound. */
     complete: Schema.Boolean
   }).annotate({ identifier: "CapsuleHealth" })
 ) {}

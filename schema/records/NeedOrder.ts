@@ -1,4 +1,4 @@
-// Does not import Effect: the dashboard loads this too.
+// Must not import Effect: the dashboard loads this module too.
 
 /** Reasons why something needs a person, worst first: the order of the list, and which reason an entry is named after. */
 export const needKinds = [

@@ -1,4 +1,4 @@
-/** The registries used when a provider's address does not name one: each tool has its own, with the same providers. */
+/** The registries used when a provider's address does not name one: each tool has its own registry, with the same providers. */
 export const defaultRegistryHosts = ["registry.opentofu.org", "registry.terraform.io"] as const
 
 /** The one spelling of a provider's address: lower case, without the host of a default registry. */

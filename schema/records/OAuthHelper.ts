@@ -9,7 +9,9 @@ export const OAuthHelperId = Schema.String.check(
 ).pipe(Schema.brand("OAuthHelperId"))
 export type OAuthHelperId = typeof OAuthHelperId.Type
 
-/** A way, declared by the operator, to obtain a Connection's credentials by having a person authorise it at another service. */
+/**
+ * A way, declared by the operator, to obtain a Connection's credentials by having a person authorise access at another service.
+ */
 export class OAuthHelper extends Schema.Opaque<OAuthHelper>()(
   Schema.Struct({
     id: OAuthHelperId,
@@ -23,7 +25,7 @@ export class OAuthHelper extends Schema.Opaque<OAuthHelper>()(
     authMode: Schema.String,
     /** What the Connection sets. */
     valueNames: Schema.Array(Schema.String),
-    /** For a Git Connection: the only places its values are sent to. */
+    /** For a Git Connection: the only origins its values are sent to. */
     origins: Schema.optionalKey(Schema.Array(CredentialOrigin))
   }).annotate({ identifier: "OAuthHelper" })
 ) {}

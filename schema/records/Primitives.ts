@@ -9,7 +9,7 @@ export const Timestamp = Schema.String.check(
 )
 export type Timestamp = typeof Timestamp.Type
 
-/** A `Timestamp` from a client. Times are compared as text, so the date must exist: no 30th of February. */
+/** A `Timestamp` from a client. Times are compared as strings, so the date must exist: no 30th of February. */
 export const GivenTime = Timestamp.check(
   Schema.makeFilter<string>(
     (text) => {
@@ -45,7 +45,7 @@ export const CommitId = Schema.String.check(
 )
 export type CommitId = typeof CommitId.Type
 
-/** Text a person typed for display: trimmed, no control characters, no bidirectional controls. `max` counts code points. */
+/** Display text entered by a person: trimmed, no control characters, no bidirectional controls. `max` counts code points. */
 export const displayText = (max: number) =>
   Schema.String.check(
     Schema.isMinLength(1),
@@ -79,7 +79,7 @@ export type RelativePath = typeof RelativePath.Type
 export const JsonValue = Schema.Json
 export type JsonValue = typeof JsonValue.Type
 
-/** Where a Capsule runs, such as `production`. */
+/** The environment of a Capsule, such as `production`. */
 export const EnvironmentName = Schema.String.check(
   Schema.isPattern(/^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/, { description: "1 to 40 of a-z, 0-9 and -" })
 )

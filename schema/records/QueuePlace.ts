@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { RunId } from "./Ids.ts"
 
 /**
- * The control plane has two pools of places for executing Runs, so that neither can starve the other. `builds` is for whatever
+ * The control plane has two pools of places for executing Runs, so that neither can starve the other. `builds` is for work that
  * fetches and builds: syncs, compatibility checks, and plans whose configuration has a source build. `runs` is for everything
  * else. `agents` stands for the places in the Run's agent pool.
  */
@@ -14,7 +14,7 @@ export type SlotPool = typeof SlotPool.Type
  *
  * - `capsule_busy`: another Run of its Capsule is running or was requested first
  * - `workspace_limit`: its Workspace has reached its limit of Runs executing in this pool
- * - `places_taken`: every place in the pool is taken; in a pool of agents, every place on the agents that can execute it
+ * - `places_taken`: every place in the pool is taken; in an agent pool, every place on the agents that can execute the Run
  * - `place_kept`: a drift check leaves the last free place to Runs requested by people
  * - `no_agent`: no agent in its pool can execute it now: none is connected, or none has what it needs; or, with `leases`, agents
  *   may still be executing an apply that began before a restore
@@ -35,7 +35,7 @@ export type QueueReason = typeof QueueReason.Type
  *
  * - `assignment`: the operator has not assigned the pool to the Workspace
  * - `agent`: no agent in the pool is connected
- * - `tool`, `platform`, `isolation`, `credentials`: the Run needs it, and no connected agent has it
+ * - `tool`, `platform`, `isolation`, `credentials`: the Run needs one that no connected agent has
  * - `disk`: the disks of the agents that have it are nearly full
  * - `leases`: after a restore, the leases of applies that began before it must have expired; `needed` is when that is
  * - `undrained`: the agents that have it are draining, or are on a release that the server gives no Runs to

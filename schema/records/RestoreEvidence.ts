@@ -10,7 +10,7 @@ const StateStanding = Schema.Struct({
   resourceCount: Schema.Int
 })
 
-/** A difference between the current configuration and the backup's, by name. Values are never shown. */
+/** A difference between the current configuration and the one in the backup, by name. Values are never shown. */
 export class ConfigurationDifference extends Schema.Opaque<ConfigurationDifference>()(
   Schema.Struct({
     kind: Schema.Literals(["input", "provider", "output"]),

@@ -1,6 +1,6 @@
 import { Duration, Schema } from "effect"
 
-/** One period, what ends or is removed after it, and why it is that long. The operations page prints `what` and `why`. */
+/** One period, what expires or is removed after it, and why it is that long. The operations page prints `what` and `why`. */
 export interface RetentionPeriod {
   readonly after: Duration.Duration
   readonly what: string
@@ -10,8 +10,8 @@ export interface RetentionPeriod {
 const period = (after: Duration.Duration, what: string, why: string): RetentionPeriod => ({ after, what, why })
 
 /**
- * Every period after which something ends or is removed, with the defaults of those that are settings (`svc serve --help`). Everything else
- * is kept: audit events, and left-over states until they are adopted or discarded.
+ * Every period after which something expires or is removed, with the defaults of those that are settings (`svc serve --help`).
+ * Everything else is kept: audit events, and left-over states until they are adopted or discarded.
  */
 export const retention = {
   plan: period(
@@ -204,7 +204,7 @@ export const periodOfKind = {
   run_groups: "run"
 } as const satisfies Readonly<Record<RetainedKindName, keyof typeof retention>>
 
-/** The periods of kinds. */
+/** The periods of several kinds. */
 export type KindPeriod = (typeof periodOfKind)[RetainedKindName]
 
 const units = [
@@ -214,7 +214,7 @@ const units = [
   ["second", 1000]
 ] as const
 
-/** The period in words, in the largest unit that divides it; from two days on, in days. */
+/** The period in words, in the largest unit that divides it evenly; from two days upwards, in days. */
 const inWords = (after: Duration.Duration): string => {
   const millis = Duration.toMillis(after)
   const fits = units.find(([unit, size]) => millis % size === 0 && (unit !== "day" || millis > 2 * size))
@@ -223,7 +223,7 @@ const inWords = (after: Duration.Duration): string => {
   return `${count} ${unit}${count === 1 ? "" : "s"}`
 }
 
-/** The table of the operations page, in Markdown. */
+/** The table for the operations page, in Markdown. */
 export const retentionTable = (): string =>
   [
     "| after | what ends or is removed | why |",

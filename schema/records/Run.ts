@@ -55,12 +55,14 @@ export type RunTrigger = typeof RunTrigger.Type
 
 /**
  * Why a plan was requested, unless it is for the newest commit of the lane: `rollback` plans the revision and configuration of an
- * earlier StateVersion, `reconcile` reverts changes made outside, at the deployed revision.
+ * earlier StateVersion, `reconcile` reverts changes made outside svc, at the deployed revision.
  */
 export const PlanPurpose = Schema.Literals(["rollback", "reconcile"])
 export type PlanPurpose = typeof PlanPurpose.Type
 
-/** Kinds of Run that may change infrastructure or read it for a change: a Capsule has at most one of them active. */
+/**
+ * Kinds of Run that may change infrastructure, or read it in preparation for a change: a Capsule has at most one of them active.
+ */
 export const capsuleExclusiveTypes: ReadonlyArray<RunType> = [
   "plan",
   "apply",
@@ -101,7 +103,7 @@ export class ResourceChange extends Schema.Opaque<ResourceChange>()(
     provider: Schema.String,
     actions: Schema.Array(Schema.String),
     reason: Schema.optionalKey(Schema.String),
-    /** Set if the resource already exists and is managed from this apply on; the id is its provider's, if the plan knows it. */
+    /** Set if the resource already exists and is managed from this apply on; the id is the provider's, if known from the plan. */
     importing: Schema.optionalKey(Schema.Struct({ id: Schema.optionalKey(Schema.String) })),
     /** The resource's previous address, if the plan moves it. */
     previousAddress: Schema.optionalKey(Schema.String),
@@ -118,7 +120,7 @@ export class OutputChange extends Schema.Opaque<OutputChange>()(
     after: Schema.optionalKey(Schema.Json),
     sensitive: Schema.Boolean,
     unknown: Schema.optionalKey(Schema.Boolean),
-    /** Why it stays private even though the module does not mark it sensitive. */
+    /** Why the value stays private even though the module does not mark it sensitive. */
     reason: Schema.optionalKey(Schema.Literal("holds_secret")),
     /** With `reason`: the value that it repeats, such as `var.db.password`. */
     origins: Schema.optionalKey(Schema.Array(Schema.String))
@@ -147,7 +149,7 @@ export const SandboxLevel = Schema.Literals([
 ])
 export type SandboxLevel = typeof SandboxLevel.Type
 
-/** Runs from older releases may have had their own user and no other isolation. */
+/** Runs from older releases may have had their own user but no other isolation. */
 export const RecordedSandboxLevel = Schema.Literals([...SandboxLevel.literals, "user"])
 export type RecordedSandboxLevel = typeof RecordedSandboxLevel.Type
 
@@ -165,7 +167,7 @@ export class ToolIdentity extends Schema.Opaque<ToolIdentity>()(
 export const SourceBuild = SourceBuildDeclaration.annotate({ identifier: "SourceBuild" })
 export type SourceBuild = typeof SourceBuild.Type
 
-/** How one post-apply check ended; `reason` describes the actual response, and never repeats it. */
+/** Result of one post-apply check; `reason` describes the actual response without repeating it. */
 export class PostApplyResult extends Schema.Opaque<PostApplyResult>()(
   Schema.Struct({
     name: Schema.String,
@@ -199,13 +201,13 @@ export class OperatorEvidence extends Schema.Opaque<OperatorEvidence>()(
 ) {}
 
 /**
- * Where the identity provider sends people back to the Capsule's application once an apply has registered it, for the plan's
+ * Where the identity provider redirects people to in the Capsule's application once an apply has registered it, for the plan's
  * reviewers.
  */
 export class PlannedSignIn extends Schema.Opaque<PlannedSignIn>()(
   Schema.Struct({
     redirectUri: Schema.String,
-    /** Used after sign-out: the origin, and the operator's `postLogoutPaths` there. */
+    /** Used after sign-out: the origin, and the operator's `postLogoutPaths` on it. */
     postLogoutRedirectUris: Schema.Array(Schema.String)
   }).annotate({ identifier: "PlannedSignIn" })
 ) {}
@@ -228,7 +230,7 @@ export class RunEvidence extends Schema.Opaque<RunEvidence>()(
     resourceDrift: Schema.optionalKey(Schema.Array(ResourceChange)),
     providerResolutions: Schema.optionalKey(Schema.Array(ProviderResolution)),
     diagnostics: Schema.optionalKey(Schema.Array(RunDiagnostic)),
-    /** Addresses that an interrupted apply started to change but never reported as finished. */
+    /** Addresses that an interrupted apply began to change but never reported as finished. */
     possiblyCreated: Schema.optionalKey(Schema.Array(Schema.String)),
     tool: Schema.optionalKey(ToolIdentity),
     providerLockDigest: Schema.optionalKey(Schema.String),
@@ -241,7 +243,9 @@ export class RunEvidence extends Schema.Opaque<RunEvidence>()(
     postApply: Schema.optionalKey(Schema.Array(PostApplyResult)),
     /** Only for plans: inputs from other Capsules whose value differs from that of the last apply. Values are not recorded. */
     injectedInputs: Schema.optionalKey(Schema.Array(InjectedInput)),
-    /** Only for plans after an apply: configured inputs whose value differs from that of the last apply. Not their values. */
+    /**
+     * Only for plans after an apply: configured inputs whose value differs from that of the last apply. Values are not recorded.
+     */
     changedInputs: Schema.optionalKey(Schema.Array(InputChange)),
     /** Only for the first plan on a state that was not committed by an apply of the Capsule. */
     adopts: Schema.optionalKey(Schema.Literals(["upload", "left_over"])),
@@ -266,7 +270,7 @@ export class Run extends Schema.Opaque<Run>()(
     revisionPlanId: Schema.optionalKey(RevisionPlanId),
     sourceSnapshotId: Schema.optionalKey(SourceSnapshotId),
     resolvedCommit: Schema.optionalKey(Schema.String),
-    /** Present when one Run, a list or a group is read. */
+    /** Present in responses for one Run, a list or a group. */
     commitDescription: Schema.optionalKey(CommitDescription),
     compatibilityReportId: Schema.optionalKey(CompatibilityReportId),
     installConfigId: Schema.optionalKey(InstallConfigId),
@@ -277,19 +281,16 @@ export class Run extends Schema.Opaque<Run>()(
     /** How module code was isolated from the machine, and what it could reach; recorded when the Run starts to execute a module. */
     isolation: Schema.optionalKey(RecordedSandboxLevel),
     network: Schema.optionalKey(RunNetwork),
-    /** The execution profile and its digest when the Run started; an apply needs the same ones as its plan. */
+    /** The execution profile and its digest when the Run started; an apply requires the same profile and digest as its plan. */
     profile: Schema.optionalKey(Schema.String),
     profileDigest: Schema.optionalKey(Schema.String),
     /** The agent pool that executes the Run; absent for Runs that the control plane executes. */
     pool: Schema.optionalKey(Schema.String),
     /** The agent that is executing it now. */
     agentId: Schema.optionalKey(AgentId),
-    /**
-     * Since when that agent has been silent. A plan is abandoned after a minute, an apply only once its lease has
-     * expired.
-     */
+    /** When that agent was last heard from. A plan is abandoned after a minute, an apply only once its lease has expired. */
     agentUnreachableSince: Schema.optionalKey(Timestamp),
-    /** Present when a single Run is read and an agent is executing it. */
+    /** Present in responses for a single Run that an agent is executing. */
     agent: Schema.optionalKey(RunAgent),
     requiresApproval: Schema.Boolean,
     approvedBy: Schema.optionalKey(Subject),
@@ -311,7 +312,7 @@ export class Run extends Schema.Opaque<Run>()(
     startedAt: Schema.optionalKey(Timestamp),
     finishedAt: Schema.optionalKey(Timestamp),
     expiresAt: Schema.optionalKey(Timestamp),
-    /** When the log was removed, because its retention period had passed. */
+    /** When the log was removed because its retention period had passed. */
     logRemovedAt: Schema.optionalKey(Timestamp)
   }).annotate({ identifier: "Run" })
 ) {}
@@ -329,7 +330,7 @@ export class LatestRun extends Schema.Opaque<LatestRun>()(
   }).annotate({ identifier: "LatestRun" })
 ) {}
 
-/** A Run that belongs to a change: the one that it was planned from, the plan that it replaced, or the Run that applied it. */
+/** A Run that belongs to a change: the Run that it was planned from, the plan that it replaced, or the Run that applied it. */
 export class FoldedRun extends Schema.Opaque<FoldedRun>()(
   Schema.Struct({
     /** The plan of the change. */

@@ -3,7 +3,7 @@ import { AgentId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
 /**
- * What a running apply would lose with the agent's disk: states newer than the one that the service has stored.
+ * What a running apply would lose with the agent's disk: any state newer than the one stored by the service.
  *
  * - `savedAt`, `savedSerial`: of the state that the service has stored; absent until the first
  * - `newestSerial`: of the newest state that the agent has reported; absent until the first, and after a restart until the agent
@@ -33,7 +33,7 @@ export class RunAgent extends Schema.Opaque<RunAgent>()(
           "While it is unreachable: when the Run is given up, about, if it stays so. Until then the Capsule takes no other Run."
       })
     ),
-    /** For an apply: when the start of its tool was recorded, before it began. */
+    /** For an apply: when the start of its tool was recorded, which happens before the tool starts. */
     startedAt: Schema.optionalKey(Timestamp),
     /** For an apply whose tool may have been started. */
     state: Schema.optionalKey(SavedState)

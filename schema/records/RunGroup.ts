@@ -12,21 +12,21 @@ export class RunGroup extends Schema.Opaque<RunGroup>()(
     runIds: Schema.Array(RunId),
     /** For an update: its Capsules in waves, consumers in a later wave than their producers. */
     waves: Schema.optionalKey(Schema.Array(RunWave)),
-    /** Why the next wave is not planned although it could be: a person has to act. */
+    /** Why the next wave has not been planned although it could be: a person has to act. */
     heldReason: Schema.optionalKey(Schema.String),
     cancelReason: Schema.optionalKey(Schema.String),
     /** The newer update of the Workspace that replaced it. */
     replacedBy: Schema.optionalKey(RunGroupId),
     createdAt: Timestamp,
     /**
-     * When nothing in it could continue any more. An update with a failed Capsule stays open: it continues once the Capsule is
+     * When nothing in it could continue. An update with a failed Capsule stays open: it continues once the Capsule has been
      * planned again.
      */
     finishedAt: Schema.optionalKey(Timestamp)
   }).annotate({ identifier: "RunGroup" })
 ) {}
 
-/** A Capsule of the group that refused its Run, with the error that a separate request would have got. */
+/** A Capsule of the group that refused its Run, with the error that a separate request would have returned. */
 export class SkippedCapsule extends Schema.Opaque<SkippedCapsule>()(
   Schema.Struct({
     capsuleId: CapsuleId,

@@ -32,7 +32,7 @@ export const runMoves: Readonly<Record<RunStatus, Moves>> = {
   expired: {}
 }
 
-/** The only moves out of a final status: an approved plan that no apply has used yet may lose its approval. */
+/** The only moves out of a final status: an approved plan not yet used by an apply may lose its approval. */
 export const approvedPlanMoves: Moves = {
   cancelled: "run.cancelled",
   superseded: "run.superseded",

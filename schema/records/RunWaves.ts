@@ -8,7 +8,7 @@ import { CapsuleId, RunId } from "./Ids.ts"
  * - `planning`: its plan is queued or running
  * - `waiting_approval`, `approved`: a person is needed, to review the plan or to apply it
  * - `left_out`: none of its inputs has changed; `reason` says so
- * - `failed`, `cancelled`: it was not updated; its consumers wait until it is planned again and applied
+ * - `failed`, `cancelled`: it was not updated; its consumers wait until it has been planned again and applied
  */
 export const WaveMemberState = Schema.Literals([
   "waiting",

@@ -37,13 +37,13 @@ export class Source extends Schema.Opaque<Source>()(
     autoSync: Schema.Boolean,
     status: Schema.Literals(["active", "disabled", "error"]),
     lastSyncedAt: Schema.optionalKey(Timestamp),
-    /** The version of the valid webhook secret: 1 at first, incremented by every renewal. */
+    /** The version of the valid webhook secret: initially 1, incremented by every renewal. */
     hookSecretVersion: Schema.Int,
     /** When that secret became valid. */
     hookSecretCreatedAt: Timestamp,
-    /** The default lane first. Only present when a single Source is read; lists leave them out. */
+    /** The default lane comes first. Present only in responses for a single Source; lists omit it. */
     lanes: Schema.optionalKey(Schema.Array(SourceLane)),
-    /** When the Source was removed: it stays readable for the records that came from it, but starts nothing. */
+    /** When the Source was removed: it stays readable for the records that originate from it, but starts nothing. */
     removedAt: Schema.optionalKey(Timestamp),
     createdAt: Timestamp,
     updatedAt: Timestamp
@@ -62,7 +62,7 @@ export class RepositoryManifestStatus extends Schema.Opaque<RepositoryManifestSt
     digest: Schema.optionalKey(Schema.String),
     apiVersion: Schema.optionalKey(Schema.String),
     reason: Schema.optionalKey(Schema.String),
-    /** The edition of the rules that judged it; a newer edition judges it again. */
+    /** The edition of the rules that validated it; a newer edition validates it again. */
     rulesVersion: Schema.optionalKey(Schema.Int)
   })
 ) {}
@@ -88,7 +88,7 @@ export class SourceSnapshot extends Schema.Opaque<SourceSnapshot>()(
   }).annotate({ identifier: "SourceSnapshot" })
 ) {}
 
-/** The text of one file in a snapshot (specification, ruling 3). */
+/** The content of one file in a snapshot (specification, ruling 3). */
 export class SnapshotFile extends Schema.Opaque<SnapshotFile>()(
   Schema.Struct({
     sourceSnapshotId: SourceSnapshotId,

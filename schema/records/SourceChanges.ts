@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { CommitDescription } from "./Commit.ts"
 import { RunId, SourceSnapshotId } from "./Ids.ts"
 
-/** More files than a person reads in a review. */
+/** More files than anyone reads in a review. */
 export const mostChangedFiles = 300
 
 /**
@@ -25,7 +25,7 @@ export class SourceChanges extends Schema.Opaque<SourceChanges>()(
         commitDescription: Schema.optionalKey(CommitDescription)
       })
     ),
-    /** `source`: what the module reads is not known for certain, so every file in the Source's folder counts. */
+    /** `source`: it is not known for certain which files the module reads, so every file in the Source's folder is included. */
     scope: Schema.optionalKey(Schema.Literals(["module", "source"])),
     /** The first 300, sorted by path. */
     files: Schema.Array(

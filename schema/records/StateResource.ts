@@ -18,7 +18,7 @@ export class StateResource extends Schema.Opaque<StateResource>()(
     ...instance,
     /** Absent if it is, or may be, a secret. */
     id: Schema.optionalKey(Schema.String),
-    /** The Run that last changed it. Its record may have been removed since. */
+    /** The Run that last changed it. The Run's record may have been removed since. */
     changedByRunId: RunId,
     changedAt: Timestamp,
     /** The commit of that Run; absent once its record is gone. */

@@ -19,12 +19,12 @@ export class StateUpload extends Schema.Opaque<StateUpload>()(
     serial: Schema.Int,
     /** Instances of managed resources. */
     resourceCount: Schema.Int,
-    /** The version of the tool that wrote it; absent when the state does not say. */
+    /** The version of the tool that wrote it; absent when the state does not state it. */
     toolVersion: Schema.optionalKey(Schema.String),
-    /** For a state from the backup of another installation. */
+    /** For a state from another installation's backup. */
     importedFrom: Schema.optionalKey(ImportedFrom),
     createdAt: Timestamp,
-    /** When it is erased, unless an install has taken it. */
+    /** When it is erased, unless an install has accepted it by then. */
     expiresAt: Timestamp
   }).annotate({ identifier: "StateUpload" })
 ) {}
@@ -35,7 +35,7 @@ const Address = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(10
 /**
  * Which uploaded state an install takes over.
  *
- * - `sha256`: digest of the file that the owner meant
+ * - `sha256`: digest of the file that the owner intends to use
  * - `undeclared`: resources in the state that the module does not declare, as confirmed by the owner: the plan will destroy them
  */
 export class AdoptedUpload extends Schema.Opaque<AdoptedUpload>()(

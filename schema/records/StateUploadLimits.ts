@@ -1,7 +1,7 @@
-// Does not import Effect: the dashboard reads this too.
+// Must not import Effect: the dashboard loads this module too.
 
-/** The largest state that is taken over. */
+/** The maximum size of a state that can be taken over. */
 export const mostStateBytes = 32 * 1024 * 1024
 
-/** The largest sealed backup that can be imported. It contains every state of the Capsule that was kept, encoded twice. */
+/** The largest sealed backup that can be imported. It contains every retained state of the Capsule, encoded twice. */
 export const mostBackupFileBytes = 128 * 1024 * 1024

@@ -4,8 +4,8 @@ import { EnvironmentName, Timestamp } from "./Primitives.ts"
 import { Role } from "./Workspace.ts"
 
 /**
- * A role that a team's members have for the Capsules of a Project and environment; if one is absent, it means all of them. The
- * role only adds to the member's role in the Workspace.
+ * A role that a team's members have for the Capsules of a Project and environment; if either is absent, all of that kind are
+ * meant. The role only adds to the member's role in the Workspace.
  */
 export class TeamGrant extends Schema.Opaque<TeamGrant>()(
   Schema.Struct({
@@ -26,7 +26,7 @@ export const TeamName = Schema.String.check(
   })
 )
 
-/** Members of a Workspace under one name. Joining a team makes nobody a member of the Workspace. */
+/** Members of a Workspace under one name. Joining a team does not make anyone a member of the Workspace. */
 export class Team extends Schema.Opaque<Team>()(
   Schema.Struct({
     id: TeamId,

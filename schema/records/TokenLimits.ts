@@ -4,14 +4,14 @@ import { ProjectId } from "./Ids.ts"
 
 /**
  * What confines a personal access token within its Workspace. It is written as scopes, `project:<id>` and `environment:<name>`,
- * because every token record has scopes, so anyone who reads it sees that the token is confined. An absent list confines nothing.
+ * because every token record has scopes, so anyone who reads it sees that the token is confined. An absent list imposes no limit.
  */
 export interface TokenLimits {
   readonly projectIds?: ReadonlyArray<ProjectId>
   readonly environments?: ReadonlyArray<string>
 }
 
-/** Where a record belongs: a Project, and an environment unless it holds several. */
+/** Where a record belongs: a Project, and an environment unless the record spans several. */
 export interface LimitedPlace {
   readonly projectId: string
   readonly environment: string | null
@@ -30,7 +30,7 @@ const after = (prefix: string, scopes: ReadonlyArray<string>) =>
 export const isLimit = (scope: string): boolean =>
   scope.startsWith(projectPrefix) || scope.startsWith(environmentPrefix)
 
-/** The limits among the scopes; `undefined` if there are none. A limit that names nothing admits nothing. */
+/** The limits among the scopes; `undefined` if there are none. An empty limit admits nothing. */
 export const limitsOf = (scopes: ReadonlyArray<string>): TokenLimits | undefined => {
   const projects = after(projectPrefix, scopes)
   const environments = after(environmentPrefix, scopes)
@@ -46,7 +46,7 @@ export const areLimits = (scopes: ReadonlyArray<string>): boolean =>
   after(projectPrefix, scopes).every((id) => isProjectId(id)) &&
   after(environmentPrefix, scopes).every((name) => isEnvironment(name))
 
-/** Whether a token with these limits reaches the place: the Project and the environment both have to be named. */
+/** Whether a token with these limits can reach the place: both the Project and the environment have to be named. */
 export const withinLimits = ({ environments, projectIds }: TokenLimits, place: LimitedPlace): boolean =>
   (projectIds === undefined || projectIds.some((id) => id === place.projectId)) &&
   (environments === undefined || environments.some((name) => name === place.environment))

@@ -3,7 +3,9 @@ import { ProjectId, Subject, WorkspaceId } from "./Ids.ts"
 import { WorkspaceDriftChecks } from "./DriftChecks.ts"
 import { Timestamp } from "./Primitives.ts"
 
-/** viewer reads; member also plans; admin also approves, applies, and manages connections and members; owner everything. */
+/**
+ * viewer reads; member also plans; admin also approves, applies, and manages connections and members; owner can do everything.
+ */
 export const Role = Schema.Literals(["owner", "admin", "member", "viewer"])
 export type Role = typeof Role.Type
 
@@ -37,7 +39,7 @@ export class Workspace extends Schema.Opaque<Workspace>()(
     /** The caller's role. */
     role: Role,
     archivedAt: Schema.optionalKey(Timestamp),
-    /** Absent while automation runs. */
+    /** Absent while automation is running. */
     automationPause: Schema.optionalKey(AutomationPause),
     driftChecks: WorkspaceDriftChecks,
     createdAt: Timestamp,
@@ -45,7 +47,7 @@ export class Workspace extends Schema.Opaque<Workspace>()(
   }).annotate({ identifier: "Workspace" })
 ) {}
 
-/** Only `active` gives access. `unconfirmed`: restored from a backup, until the operator confirms it. */
+/** Only `active` gives access. `unconfirmed`: restored from a backup and not yet confirmed by the operator. */
 export const MemberStatus = Schema.Literals(["active", "invited", "suspended", "unconfirmed"])
 export type MemberStatus = typeof MemberStatus.Type
 

@@ -1,5 +1,5 @@
 /*
- * Each pattern recognises the minimum that identifies its form, by exact or small counts: a scan takes time proportional to
+ * Each pattern recognises the minimum that identifies its form, using exact or small counts, so a scan takes time proportional to
  * the text, however hostile it is.
  */
 
@@ -48,7 +48,7 @@ const headerForms: ReadonlyArray<RegExp> = [
   /\bauthorization["']?[ \t]{0,4}[:=][ \t]{0,4}["']?(?:basic|token|digest|apikey)[ \t]{1,4}[A-Za-z0-9+/=._~-]{8}/i
 ]
 
-/** Names that announce a credential. */
+/** Names that suggest a credential. */
 const credentialName =
   /(?:pass(?:word|wd|phrase)|secret|token|credential|(?:api|access|account|private|secret|signing|encryption)[_-]?key(?:[_-]?id)?)/
 

@@ -3,7 +3,7 @@ import { textLayers } from "./TextLayers.ts"
 
 const authorityEnd = /[/?#\s"'<>\\|(){}[\]]/
 
-/** `scheme://user:password@host`, and over HTTP any user information at all: a token is often used as the user name. */
+/** `scheme://user:password@host`, and over HTTP any user information at all, since a token is often used as the user name. */
 const hasUriCredentials = (text: string): boolean => {
   for (let at = text.indexOf("://"); at !== -1; at = text.indexOf("://", at + 3)) {
     const rest = text.slice(at + 3, at + 3 + 1024)
@@ -38,8 +38,8 @@ export type ForbiddenMaterial = "secret_material" | "host_authority_material"
 
 /**
  * Recognises known credential forms (key prefixes, bearer and assignment forms, private keys, URI credentials) and ids of host
- * records, also behind invisible characters, lookalikes, percent-encoding and base64. Prose that mentions a token or a password
- * passes. Costs a small multiple of the length of the text.
+ * records, even when hidden by invisible characters, lookalikes, percent-encoding and base64. Prose that mentions a token or a
+ * password passes. Costs a small multiple of the length of the text.
  */
 export const forbiddenMaterial = (text: string): ForbiddenMaterial | undefined => {
   const layers = textLayers(text)

@@ -58,8 +58,8 @@ const beyondAscii = /[^\t\n\r -~]/
 const invisible = /\p{Default_Ignorable_Code_Point}/gu
 
 /**
- * Folds text so that whatever looks like an ASCII key becomes one: compatibility forms (full width, mathematical) and lookalikes
- * become ASCII, and invisible characters disappear. For recognition only, never for display.
+ * Folds text so that anything that looks like an ASCII key becomes one: compatibility forms (full width, mathematical) and
+ * lookalikes become ASCII, and invisible characters disappear. For recognition only, never for display.
  */
 export const foldText = (text: string): string => {
   if (!beyondAscii.test(text)) return text

@@ -2,7 +2,7 @@
  * Agents: processes on other machines that execute the Runs of a pool.
  *
  * - `agent_pools.isolation`: the minimum isolation level of agents in the pool; `NULL`: any
- * - `agent_enrolment_tokens.uses_left`: how many more agents may enrol with it
+ * - `agent_enrolment_tokens.uses_left`: how many more agents may enrol with the token
  * - `agents.facts`: the agent's latest description of its machine; `next_keys`: the keys for the next session
  * - `agent_runs`: one row per claim. `claim` is the agent's name for its request, so that a repeated request finds the same
  *   offer; `checkpoint_serial` is the serial of the newest stored state; the blobs of `result` are files in the data folder, or
@@ -100,7 +100,7 @@ export const agentTables: ReadonlyArray<string> = [
  * Credentials that stay with the agents of a pool.
  *
  * - `agent_pool_provisions`: the operator's decision which Workspaces may name them in a Connection
- * - `connections.provided_pool`, `provided_name`: set on a Connection that names them; it has no values of its own
+ * - `connections.provided_pool`, `provided_name`: set on a Connection that names them; such a Connection holds no values itself
  */
 export const agentProvisionTables: ReadonlyArray<string> = [
   `CREATE TABLE agent_pool_provisions (
@@ -116,10 +116,10 @@ export const agentProvisionTables: ReadonlyArray<string> = [
 ]
 
 /**
- * Which agent credentials were used to make what.
+ * Which agent credentials were used for which plans.
  *
- * - `agent_provided_marks`: the mark of each set that an agent has, as it last reported it
- * - `run_plans.provided_marks`: JSON; the marks of the sets that the plan was made with
+ * - `agent_provided_marks`: the mark of each credential set that an agent holds, as last reported by the agent
+ * - `run_plans.provided_marks`: JSON; the marks of the sets that the plan was created with
  */
 export const providedMarkTables: ReadonlyArray<string> = [
   `CREATE TABLE agent_provided_marks (
@@ -129,7 +129,7 @@ export const providedMarkTables: ReadonlyArray<string> = [
     PRIMARY KEY (agent_id, name)
   )`,
   `ALTER TABLE run_plans ADD COLUMN provided_marks TEXT`,
-  // An index, because the large plan files precede this column in the row.
+  // Needs an index, because the large plan files precede this column in the row.
   `CREATE INDEX run_plans_provided ON run_plans (run_id, provided_marks) WHERE provided_marks IS NOT NULL`
 ]
 

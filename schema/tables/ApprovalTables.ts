@@ -1,5 +1,5 @@
 /**
- * Teams of a Workspace, approval rules, and who approved which plan. `NULL` for Project or environment means all of them.
+ * Teams of a Workspace, approval rules, and who approved which plan. A `NULL` Project or environment means all of them.
  * `approver` is a subject, or `service` if the service approved for a Capsule that follows its lane.
  */
 export const approvalTables: ReadonlyArray<string> = [
@@ -47,7 +47,7 @@ export const approvalTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL,
     PRIMARY KEY (run_id, approver)
   )`,
-  // A returning member is only in teams that an owner adds them to again, not in their previous ones.
+  // A returning member is not in their previous teams, only in those that an owner adds them to again.
   `CREATE TRIGGER team_members_leave AFTER UPDATE OF status ON memberships WHEN NEW.status = 'suspended' BEGIN
     DELETE FROM team_members WHERE subject = NEW.subject
       AND team_id IN (SELECT id FROM teams WHERE workspace_id = NEW.workspace_id);
@@ -56,6 +56,6 @@ export const approvalTables: ReadonlyArray<string> = [
   `INSERT INTO run_approvals (run_id, approver, comment, created_at)
     SELECT id, COALESCE(approved_by, 'service'), approval_comment, approved_at FROM runs
     WHERE approved_at IS NOT NULL AND status = 'succeeded' AND type IN ('plan', 'destroy_plan')`,
-  // Addresses of the commit's authors; NULL if an earlier release did not read them.
+  // Addresses of the commit's authors; NULL if the commit was read by an earlier release that did not record them.
   `ALTER TABLE source_snapshots ADD COLUMN authors TEXT`
 ]

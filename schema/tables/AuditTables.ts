@@ -40,8 +40,8 @@ export const auditFilterIndexes: ReadonlyArray<string> = [
 ]
 
 /**
- * Positions in the keyed chains (`actors/audit/AuditLink.ts`), and one row per chain. Events from earlier releases get a position
- * at the next startup.
+ * Positions in the keyed chains (`actors/audit/AuditLink.ts`), and one row per chain. Events from earlier releases are given a
+ * position at the next startup.
  */
 export const auditChainTables: ReadonlyArray<string> = [
   `ALTER TABLE audit_events ADD COLUMN position INTEGER`,

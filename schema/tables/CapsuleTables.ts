@@ -17,7 +17,7 @@ export const capsuleTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL
   )`,
   `CREATE INDEX install_configs_by_workspace ON install_configs (workspace_id, created_at, id)`,
-  // A Capsule's authority: every write that carries it compares id, status, epoch, config, state version and generation.
+  // A Capsule's authority: every write made under it compares id, status, epoch, config, state version and generation.
   `CREATE TABLE capsules (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -121,10 +121,10 @@ export const capsuleTables: ReadonlyArray<string> = [
   `CREATE INDEX backups_by_workspace ON backups (workspace_id, created_at, id)`
 ]
 
-/** Text of secret inputs that a state was applied with and may still contain, sealed. */
+/** The values of secret inputs that a state was applied with and may still contain, sealed. */
 export const stateSecretColumns: ReadonlyArray<string> = [`ALTER TABLE state_versions ADD COLUMN sealed_secrets TEXT`]
 
-/** Few Capsules need attention; a query that repeats the condition uses the index. */
+/** Few Capsules need attention; a query that repeats this condition uses the index. */
 export const capsulesNeedingAttention = `status <> 'destroyed' AND (status IN ('error', 'stale') OR runtime_safety = 'unknown' OR drift_status = 'drifted')`
 
 export const capsulesNeedingAttentionIndex: ReadonlyArray<string> = [
@@ -135,7 +135,7 @@ export const pathFilterColumns: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN path_filter INTEGER NOT NULL DEFAULT 0`
 ]
 
-/** The snapshot that a Capsule was to follow while the queue of its Workspace was full. */
+/** The snapshot that a Capsule should have followed while the queue of its Workspace was full. */
 export const deferredFollowColumns: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN deferred_snapshot_id TEXT`,
   `CREATE INDEX capsules_deferred ON capsules (updated_at, id) WHERE deferred_snapshot_id IS NOT NULL`

@@ -38,8 +38,9 @@ export const connectionTables: ReadonlyArray<string> = [
 ]
 
 /**
- * Where a Git Connection may be sent: it is sent nowhere while `origins` is null. For older Connections, the Sources that use
- * them are only proposed, with who last chose the Connection: adopting them automatically would approve an attack.
+ * Where a Git Connection may be sent; while `origins` is null, it is sent nowhere. For older Connections, the Sources that use
+ * them are only proposed, along with the person who last chose the Connection: adopting them automatically could approve an
+ * attack.
  */
 export const connectionOriginColumns: ReadonlyArray<string> = [
   `ALTER TABLE connections ADD COLUMN origins TEXT`,
@@ -83,11 +84,11 @@ const lastChangeOf = (target: string, action: string, field: string) => `(SELECT
   ORDER BY a.created_at DESC, a.id DESC LIMIT 1)`
 
 /**
- * Who may use a Connection, the version of its values, and on whose authority automation uses it. Existing Connections are for
- * owners and admins. Who attached a Connection or enabled an auto-update is read from the history; where it has no entry, the
- * author is unknown.
+ * Who may use a Connection, the version of its values, and on whose authority automation uses it. Existing Connections may be
+ * used by owners and admins only. Who attached a Connection or enabled an auto-update is read from the history; where it has no
+ * entry, the author is unknown.
  */
-/** Normalises stored addresses: the names of both default registries have 22 characters. */
+/** Normalises stored addresses: the names of both default registries are 22 characters long. */
 export const providerAddressSpelling: ReadonlyArray<string> = [
   `UPDATE connections SET provider = LOWER(provider) WHERE provider <> LOWER(provider)`,
   `UPDATE connections SET provider = SUBSTR(provider, 23)
@@ -99,7 +100,7 @@ export const connectionUseColumns: ReadonlyArray<string> = [
   `ALTER TABLE connections ADD COLUMN version INTEGER NOT NULL DEFAULT 1`,
   // A removed Connection keeps its row for the Runs and configurations that name it, without its values.
   `ALTER TABLE connections ADD COLUMN removed_at TEXT`,
-  // Which Run received which values. A row lasts until its Run is over.
+  // Which Run received which values. A row is kept until its Run is over.
   `CREATE TABLE connection_holds (
     run_id TEXT NOT NULL REFERENCES runs (id),
     connection_id TEXT NOT NULL REFERENCES connections (id),
@@ -107,7 +108,7 @@ export const connectionUseColumns: ReadonlyArray<string> = [
     PRIMARY KEY (run_id, connection_id, version)
   )`,
   `CREATE INDEX connection_holds_by_connection ON connection_holds (connection_id, version)`,
-  // Sealed values that a rotation replaced, kept for redaction while a Run still has them.
+  // Sealed values that a rotation replaced, kept for redaction while a Run still holds them.
   `CREATE TABLE former_connection_values (
     connection_id TEXT NOT NULL REFERENCES connections (id),
     version INTEGER NOT NULL,
@@ -130,9 +131,9 @@ export const connectionUseColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * Connections made by OAuth helpers. `oauth` describes the tokens, `sealed_tokens` holds them, besides the values that are
- * derived from the access token; once the Connection has ended they stay until the authorization server has revoked them. Renewed
- * tokens are the same authority, so they increment `token_generation` and not `version`.
+ * Connections created by OAuth helpers. `oauth` describes the tokens, and `sealed_tokens` holds them, in addition to the values
+ * derived from the access token; once the Connection has been revoked, the tokens are kept until the authorization server has
+ * revoked them. Renewed tokens carry the same authority, so they increment `token_generation` and not `version`.
  */
 export const connectionOAuthTables: ReadonlyArray<string> = [
   `ALTER TABLE connections ADD COLUMN oauth TEXT`,
@@ -140,7 +141,7 @@ export const connectionOAuthTables: ReadonlyArray<string> = [
   `ALTER TABLE connections ADD COLUMN sealed_tokens TEXT`,
   `ALTER TABLE connections ADD COLUMN token_generation INTEGER NOT NULL DEFAULT 0`,
   `ALTER TABLE connection_holds ADD COLUMN token_generation INTEGER NOT NULL DEFAULT 0`,
-  // Sealed tokens that newer ones have replaced, kept for redaction while a Run still has them.
+  // Sealed tokens that newer ones have replaced, kept for redaction while a Run still holds them.
   `CREATE TABLE former_connection_tokens (
     connection_id TEXT NOT NULL REFERENCES connections (id),
     token_generation INTEGER NOT NULL,

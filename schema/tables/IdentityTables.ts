@@ -38,7 +38,7 @@ export const identityTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL
   )`,
   `CREATE INDEX oidc_plan_pins_by_capsule ON oidc_plan_pins (capsule_id)`,
-  // One act of consent by one person for one client; everything issued under it ends with it.
+  // One act of consent by one person for one client; everything issued under it becomes invalid with it.
   `CREATE TABLE oidc_grants (
     id TEXT PRIMARY KEY NOT NULL,
     client_id TEXT NOT NULL,
@@ -91,7 +91,7 @@ export const identityTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL,
     expires_at TEXT NOT NULL
   )`,
-  // What a person has allowed a client; they are asked again only when it requests more.
+  // What a person has allowed a client to do; they are asked again only when it requests more.
   `CREATE TABLE oidc_consents (
     subject TEXT NOT NULL REFERENCES users (subject),
     client_id TEXT NOT NULL,
@@ -103,8 +103,8 @@ export const identityTables: ReadonlyArray<string> = [
 ]
 
 /**
- * The redirect URI that a grant was given for, so that removing the URI can end the grant; `NULL` for devices and where it
- * is no longer known.
+ * The redirect URI that a grant was given for, so that removing the URI can revoke the grant; `NULL` for devices and where it is
+ * no longer known.
  */
 export const grantRedirectColumns: ReadonlyArray<string> = [
   `ALTER TABLE oidc_grants ADD COLUMN redirect_uri TEXT`,

@@ -1,6 +1,6 @@
 /** What configurations request from the host: delivered values, provided and consumed Interfaces, hand-off tickets. */
 export const interfaceTables: ReadonlyArray<string> = [
-  // Minted once per Capsule and delivery target; a target with another shape gets another secret.
+  // Minted once per Capsule and delivery target; a target with a different shape is given a different secret.
   `CREATE TABLE generated_secrets (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -41,7 +41,8 @@ export const interfaceTables: ReadonlyArray<string> = [
   )`,
   `CREATE INDEX interfaces_by_workspace ON interfaces (workspace_id, created_at, id)`,
   `CREATE INDEX interfaces_by_type ON interfaces (workspace_id, type, version) WHERE status = 'resolved'`,
-  // `consumer_capsule_id` and `request_key` name what asked for it. A revoked row stays: it records the refusal.
+  // `consumer_capsule_id` and `request_key` identify the consumer and its request. A revoked row is kept, because it records the
+  // refusal.
   `CREATE TABLE interface_bindings (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),
@@ -59,8 +60,7 @@ export const interfaceTables: ReadonlyArray<string> = [
   `CREATE INDEX interface_bindings_by_interface ON interface_bindings (interface_id, subject)`,
   `CREATE INDEX interface_bindings_by_subject ON interface_bindings (subject, workspace_id, status)`,
   `CREATE INDEX interface_bindings_by_consumer ON interface_bindings (consumer_capsule_id)`,
-  // Durable intents: made in the transaction of an apply, carried out by the Interface actor. Failures contain no
-  // value.
+  // Durable intents: recorded in the transaction of an apply, carried out by the Interface actor. Failures contain no values.
   `CREATE TABLE interface_intents (
     id TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),

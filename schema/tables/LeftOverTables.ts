@@ -1,5 +1,5 @@
 /**
- * States that an apply left and that its settlement did not take, sealed. `state` and `sealed_secrets` are erased when one is
+ * States that an apply left behind and its settlement did not accept, sealed. `state` and `sealed_secrets` are erased when one is
  * adopted, which moves them to its StateVersion, or discarded; the rest stays as evidence. `state_version_id`, `state_generation`
  * and `execution_authority_epoch` record where the Capsule stood after the settlement.
  */

@@ -2,9 +2,8 @@ const drift = `(type = 'drift_check')`
 const subject = `COALESCE(created_by, '')`
 
 /**
- * The first queued Run of a Capsule may start when none of its Runs is running; every other queued one waits for its Capsule.
- * Maintained by the database, so that no code that writes a status can forget it and claiming a Run does not require reading
- * whole queues.
+ * The first queued Run of a Capsule may start when none of its Runs is running; all others wait for their Capsule. Maintained by
+ * the database, so that no code that writes a status can forget it and claiming a Run does not require reading whole queues.
  */
 const settleLine = `
     UPDATE runs SET capsule_wait = 1 WHERE capsule_line = NEW.capsule_line AND status = 'queued' AND capsule_wait = 0;

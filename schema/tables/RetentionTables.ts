@@ -4,8 +4,8 @@ const index = (table: string, name: string, columns: string, where?: string) =>
 const ended = "finished_at IS NOT NULL"
 
 /**
- * What a retention pass has removed so far, until its audit events are written; and indexes for finding what is old enough and
- * what refers to a record.
+ * What a retention pass has removed so far, kept until its audit events are written; and indexes for finding what is old enough
+ * and what refers to a record.
  */
 export const retentionTables: ReadonlyArray<string> = [
   `CREATE TABLE retention_tallies (

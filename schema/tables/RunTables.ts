@@ -97,11 +97,11 @@ export const runTables: ReadonlyArray<string> = [
 /** What the apply of a plan must redact, sealed: its inputs and the values it marks as sensitive. */
 export const planSecretColumns: ReadonlyArray<string> = [`ALTER TABLE run_plans ADD COLUMN sealed_secrets TEXT`]
 
-/** The dependencies and shares that a plan took values from, as JSON; `NULL` for plans made before this column existed. */
+/** The dependencies and shares that a plan took values from, as JSON; `NULL` for plans created before this column existed. */
 export const planConsumptionColumns: ReadonlyArray<string> = [`ALTER TABLE run_plans ADD COLUMN consumed_outputs TEXT`]
 
 /**
- * The version of the secret rule under which a plan was made, and why an Output is private although its module does not mark
+ * The version of the secret rule under which a plan was created, and why an Output is private although its module does not mark
  * it sensitive; `NULL` in rows written before this column existed.
  */
 export const secretRuleColumns: ReadonlyArray<string> = [
@@ -132,8 +132,8 @@ export const quietLookColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * The log of an ended Run is removed in two steps, so that a process may die at any point: `log_removed_at` says that the
- * log is no longer read, and while `log_removing` is 1 there are still lines to delete.
+ * The log of a finished Run is removed in two steps, so that a process may die at any point: `log_removed_at` means that the log
+ * is no longer read, and while `log_removing` is 1, some lines have yet to be deleted.
  */
 export const logRemovalColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN log_removed_at TEXT`,
@@ -145,7 +145,7 @@ export const logRemovalColumns: ReadonlyArray<string> = [
 
 /**
  * The execution profile of a Run, by name and by digest; and for an apply, whether the tool itself succeeded (1) or not (0),
- * whatever came after. `NULL` before that is known, and in rows written before this column existed.
+ * whatever happened afterwards. `NULL` until that is known, and in rows written before this column existed.
  */
 export const runProfileColumns: ReadonlyArray<string> = [
   `ALTER TABLE runs ADD COLUMN profile TEXT`,
@@ -155,7 +155,7 @@ export const runProfileColumns: ReadonlyArray<string> = [
 
 /**
  * Indexes the list of Runs with every column used to filter and count it: a page or count that most Runs do not match reads only
- * the index, never their evidence. SQLite would prefer narrower indexes with the same order, so this index replaces them.
+ * the index, never their evidence. SQLite would prefer a narrower index with the same order, so this index replaces those.
  */
 export const runFacetIndexes: ReadonlyArray<string> = [
   `DROP INDEX runs_listed`,

@@ -86,7 +86,7 @@ export const lanesInUse = `(SELECT id AS source_id, default_ref AS ref, default_
   UNION SELECT source_id, adopted_ref, adopted_path FROM capsules
   WHERE adopted_ref IS NOT NULL AND ${livingCapsule()})`
 
-/** The findings of the checks of each lane of a Source. */
+/** The findings of the checks on each lane of a Source. */
 export const laneTables: ReadonlyArray<string> = [
   // The lane's current snapshot, not necessarily the newest: a force-push may return to an earlier commit.
   `CREATE TABLE source_lanes (
@@ -116,10 +116,10 @@ export const laneTables: ReadonlyArray<string> = [
   `CREATE INDEX source_snapshots_by_lane ON source_snapshots (source_id, ref, path, resolved_commit, created_at, id)`
 ]
 
-/** The message of a commit; NULL if an earlier release did not read it. */
+/** The commit message; NULL if the commit was read by an earlier release that did not record it. */
 export const commitDescriptionColumns: ReadonlyArray<string> = [
   `ALTER TABLE source_snapshots ADD COLUMN commit_description TEXT`
 ]
 
-/** A removed Source starts nothing and is not listed; ended Capsules may still name it. */
+/** A removed Source starts nothing and is not listed; Capsules that have ended may still name it. */
 export const sourceRemovalColumns: ReadonlyArray<string> = [`ALTER TABLE sources ADD COLUMN removed_at TEXT`]

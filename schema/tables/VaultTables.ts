@@ -37,7 +37,7 @@ const withoutParts = ({ column, key, table }: (typeof longValues)[number]): Read
 }
 
 /**
- * A long value split into parts, each sealed separately: `value` is what is stored in its place. Nothing reads or writes more
+ * A long value split into parts, each sealed separately: `value` holds what is stored in its place. Nothing reads or writes more
  * than one part at a time.
  */
 export const sealedPartTables: ReadonlyArray<string> = [

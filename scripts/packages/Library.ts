@@ -56,7 +56,7 @@ const withoutExtension = (file: string) => file.replace(/\.(?:d\.ts|js)$/, "")
 
 /**
  * Compiles the library into a folder in the checkout: the modules reachable from its entry points, as ES modules with
- * declarations, which name modules as the code does. The declarations take most of the time, because the compiler infers the
+ * declarations, which refer to modules as the code does. The declarations take most of the time, because the compiler infers the
  * types in them.
  */
 export const compileLibrary = Effect.fn("compileLibrary")(function* (

@@ -11,7 +11,7 @@ interface Cut {
   readonly name: string
   readonly description: string
   readonly readme: string
-  /** The part of the library it contains: paths with this prefix, which the package strips. */
+  /** The part of the library that it contains: paths with this prefix, which the package strips. */
   readonly prefix: string
   readonly exports: Readonly<Record<string, string>>
   readonly bin?: Readonly<Record<string, string>>
@@ -129,7 +129,7 @@ export const libraryPackages = Effect.fn("libraryPackages")(function* (root: str
           exports: {
             ...Object.fromEntries(Object.entries(cut.exports).map(([name, module]) => [name, entry(module)])),
             "./package.json": "./package.json",
-            // For packages of the same version only: everything not exported above may change at any time.
+            // Only for packages of the same version: everything not exported above may change at any time.
             ...(cut.name === "server" ? {} : { "./*": entry("*") })
           },
           ...(cut.bin === undefined ? {} : { bin: cut.bin }),

@@ -9,8 +9,8 @@ const perMinute = { sign_in: 10, token: 120, authorize: 60, mutation: 600, invit
 export type Attempt = keyof typeof perMinute
 
 /**
- * Sign-in attempts allowed per minute: from one address at one account, from one address at all accounts together (an office or a
- * household), and from one browser in which a person has signed in before.
+ * Sign-in attempts allowed per minute: from one address for one account, from one address for all accounts together (an office or
+ * a household), and from one browser in which a person has signed in before.
  */
 const entrancePerMinute = { account: 10, address: 60, device: 20 } as const
 

@@ -13,7 +13,7 @@ const limits: JsonLimits = {
 }
 
 /**
- * The closed body of an authentication route. Errors describe its shape only: these bodies contain secrets, so they are never
+ * The closed body of an authentication route. Errors describe only its shape: these bodies contain secrets, so they are never
  * quoted.
  */
 export const authBody = <A, I>(schema: Schema.Codec<A, I>, shape: string) =>

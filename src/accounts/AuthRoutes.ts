@@ -43,7 +43,7 @@ const encodeOffer = HttpServerResponse.schemaJson(SignInOffer)
 const encodeSession = HttpServerResponse.schemaJson(SessionAnswer)
 const encodeSessions = HttpServerResponse.schemaJson(SessionList)
 
-/** What the sign-in page needs before anybody is known: the available methods, and the provider's name. */
+/** What the sign-in page needs before anybody has signed in: the available methods, and the provider's name. */
 const offer = Effect.gen(function* () {
   const { passkeys, password } = yield* offeredWays
   const { name } = yield* UpstreamProvider
@@ -52,7 +52,7 @@ const offer = Effect.gen(function* () {
 
 const encodeLink = HttpServerResponse.schemaJson(SetupLinkAnswer)
 
-/** Called when the page opens: says what the link is for, or why it no longer works, before anybody fills in a form. */
+/** Called when the page opens: states what the link is for, or why it no longer works, before anybody fills in a form. */
 const inspectLink = Effect.gen(function* () {
   yield* refuseCrossSite
   yield* countAttempt
@@ -73,7 +73,7 @@ const signIn = Effect.gen(function* () {
   return yield* signedInResponse(yield* enterByPassword(yield* signInBody), 200)
 })
 
-/** Removes the cookie, whatever it was. */
+/** Removes the cookie, whatever its value. */
 const signOut = Effect.gen(function* () {
   const presented = yield* presentedSession
   if (presented?.ambient !== false) yield* requireSameOrigin
@@ -117,7 +117,9 @@ const revokeSession = Effect.gen(function* () {
   return sessionId === principal.credentialId ? yield* withoutSession(response) : response
 })
 
-/** Ends every session of the person, including this one. Tokens are ended one by one, as each may belong to some automation. */
+/**
+ * Closes every session of the person, including this one. Tokens are revoked individually, as each may belong to some automation.
+ */
 const signOutEverywhere = Effect.gen(function* () {
   const { subject } = yield* signedInToChange
   const sessions = yield* Sessions

@@ -64,7 +64,7 @@ const byPasskey = Effect.gen(function* () {
   const { response } = yield* passkeyBody
   const answer = yield* decodeAssertion(response)
   const confirmations = yield* Confirmations
-  // A 401 would mean that the session has ended.
+  // A 401 would mean that the session has expired.
   yield* confirmations
     .byPasskey(yield* sessionOf(principal), party, answer)
     .pipe(
@@ -76,7 +76,7 @@ const byPasskey = Effect.gen(function* () {
 })
 
 /**
- * Confirms that the person behind a session is still there. With the upstream provider, this begins at
+ * Confirms that the person behind a session is still present. With the upstream provider, this begins at
  * `/auth/upstream/start?confirm=true`.
  */
 export const confirmationRoutes = HttpRouter.use(

@@ -15,7 +15,7 @@ const maxLength = 512
 const idPattern = /^[0-9a-f]{32}$/
 const tagPattern = /^[A-Za-z0-9_-]{16,128}$/
 
-/** A browser's random id, and a digest for each person who has signed in there, which only this server can make. */
+/** A browser's random id, and a digest for each person who has signed in there, which only this server can compute. */
 interface Device {
   readonly id: string
   readonly tags: ReadonlyArray<string>
@@ -38,8 +38,8 @@ const tagText = (id: string, subject: string) => JSON.stringify([id, subject])
 const macPurpose = "known-device"
 
 /**
- * Browsers in which a person has signed in before, recognised by a cookie. It is not a credential: it only gives the person their
- * own attempt budget there. It identifies nobody, and is useless to another person.
+ * Browsers in which a person has signed in before, recognised by a cookie. It is not a credential: it only gives the person a
+ * separate attempt budget in that browser. It identifies nobody, and is useless to another person.
  */
 export class KnownDevices extends Context.Service<
   KnownDevices,

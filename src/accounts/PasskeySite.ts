@@ -4,7 +4,10 @@ import { ApiError } from "../../schema/errors/ApiError.ts"
 import { HttpSettings } from "../http/HttpSettings.ts"
 import { isNamedHost } from "./SignInOffer.ts"
 
-/** The site that this server's passkeys belong to. Fails with `capability_not_available` if the server is known by an address. */
+/**
+ * The site that this server's passkeys belong to. Fails with `capability_not_available` if the server is known only by an IP
+ * address.
+ */
 export const passkeySite = Effect.gen(function* () {
   const { baseUrl, displayName } = yield* HttpSettings
   const { hostname, origin } = new URL(baseUrl)

@@ -21,7 +21,9 @@ export const countAttempt = Effect.gen(function* () {
   yield* limits.enter({ address: yield* address })
 })
 
-/** Counts an attempt at the account with an address; a browser in which its owner has signed in before has its own budget. */
+/**
+ * Counts an attempt at the account with a given address; a browser in which its owner has signed in before has its own budget.
+ */
 const countAttemptAt = Effect.fnUntraced(function* (email: string) {
   const limits = yield* AttemptLimits
   const devices = yield* KnownDevices
@@ -57,7 +59,7 @@ export const enterBySetup = Effect.fnUntraced(function* (
   return yield* links.redeem({ ...redemption, userAgent: yield* userAgent, requestId: yield* currentRequestId })
 })
 
-/** Signs in with a password, counted; the browser's previous session ends. */
+/** Signs in with a password. The attempt is counted, and the browser's previous session is closed. */
 export const enterByPassword = Effect.fnUntraced(function* (body: {
   readonly email: string
   readonly password: Redacted.Redacted

@@ -32,7 +32,7 @@ const form = <A, I>(schema: Schema.Codec<A, I>) =>
       return yield* new ApiError({ code: "unsupported_media_type", message: "Send the form of the page." })
     }
     const fields = new URLSearchParams(new TextDecoder().decode(yield* readBodyBytes(maxFormBytes)))
-    // A password is taken as typed, including blanks; the other fields may have been pasted with blanks around them.
+    // A password is used as typed, including blanks; the other fields may have been pasted with blanks around them.
     const said = [...fields].map(([name, value]) => [name, name === "password" ? value : value.trim()] as const)
     const given = Object.fromEntries(said.filter(([, value]) => value !== ""))
     return yield* Schema.decodeUnknownEffect(schema)(given).pipe(
@@ -57,7 +57,7 @@ const language = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) =
   pageLanguage(undefined, headers["accept-language"])
 )
 
-/** From here a sign-in may lead to another site. */
+/** From here, signing in may redirect to another site. */
 const issuerPaths = "/oauth/"
 
 const signIn = Effect.gen(function* () {
@@ -86,7 +86,7 @@ const onPage = Effect.fnUntraced(function* ({ message, status }: ApiError) {
   })
 })
 
-/** The forms of the pages before sign-in, as sent by a browser without scripts. The answers are pages and redirects. */
+/** The forms on the pages before sign-in, as sent by a browser without scripts. The responses are pages and redirects. */
 export const plainForms = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const services = yield* Effect.context<

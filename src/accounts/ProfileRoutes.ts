@@ -41,7 +41,7 @@ const rename = Effect.gen(function* () {
   return done
 })
 
-/** The response reveals nothing about other accounts, and the secret is only in the mail. */
+/** The response reveals nothing about other accounts, and the secret is only in the email. */
 const mailAddressLink = Effect.gen(function* () {
   const { subject } = yield* signedInAndConfirmed
   const limits = yield* AttemptLimits
@@ -88,7 +88,7 @@ const revokeOthers = Effect.gen(function* () {
   return done
 })
 
-/** What a person can change about their own account, apart from the ways to sign in. */
+/** What people can change about their own account, apart from how they sign in. */
 export const profileRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const provided = uncached(

@@ -9,7 +9,7 @@ import { HttpSettings, sessionCookieName } from "../http/HttpSettings.ts"
 const attributes = (baseUrl: string) =>
   ({ path: "/", httpOnly: true, sameSite: "lax", secure: baseUrl.startsWith("https:") }) as const
 
-/** Sets the browser's cookie to the session's secret, for as long as the session lasts. */
+/** Sets the browser's cookie to the session's secret, for the lifetime of the session. */
 export const withSession = Effect.fnUntraced(function* (
   response: HttpServerResponse.HttpServerResponse,
   secret: Redacted.Redacted

@@ -4,7 +4,7 @@ import type { OfferedWays } from "../../actors/account/WaysIn.ts"
 import { HttpSettings } from "../http/HttpSettings.ts"
 import { UpstreamProvider } from "./upstream/UpstreamProvider.ts"
 
-/** Passkeys belong to a host name; a server known by an address has none. */
+/** Passkeys belong to a host name; a server known only by an IP address has none. */
 export const isNamedHost = (hostname: string): boolean => isIP(hostname.replace(/^\[|\]$/g, "")) === 0
 
 /** How people sign in to this server. */

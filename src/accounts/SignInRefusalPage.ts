@@ -28,5 +28,5 @@ export const signInRefusalPage = (language: Language, { back = "signIn", body, r
   })
 }
 
-/** A message that exists only in English, because none of our pages leads to it. */
+/** A message that exists only in English, because none of our pages links to it. */
 export const plainMessage = (message: string): Markup => html`<p lang="en" role="alert">${message}</p>`

@@ -23,7 +23,7 @@ export const signedIn = Effect.gen(function* () {
 })
 
 /**
- * The same, for a request that changes the account. Fails with `permission_denied` for a session confined to one Workspace, since
+ * As above, for a request that changes the account. Fails with `permission_denied` for a session confined to one Workspace, since
  * the change would reach beyond it.
  */
 export const signedInToChange = Effect.gen(function* () {
@@ -42,7 +42,7 @@ export const signedInToChange = Effect.gen(function* () {
 })
 
 /**
- * The same, for a change that must not be made by just anybody at an unattended browser. Fails with `reauthentication_required`
+ * As above, for a change that nobody should be able to make at an unattended browser. Fails with `reauthentication_required`
  * unless the person has recently confirmed their identity.
  */
 export const signedInAndConfirmed = Effect.tap(signedInToChange, requireConfirmed)

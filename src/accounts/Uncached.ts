@@ -1,7 +1,10 @@
 import { type Context, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 
-/** Provides routes with their services, and keeps their responses out of every cache: an identity must not outlive the moment. */
+/**
+ * Provides routes with their services, and keeps their responses out of every cache: an identity must not be kept beyond the
+ * response.
+ */
 export const uncached =
   <S>(services: Context.Context<S>) =>
   <E, R>(route: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>

@@ -75,7 +75,7 @@ export const agentProcess = Effect.fn("agentProcess")(function* (start: AgentSta
       // From now on another process may take jobs, while this one finishes its Runs.
       yield* Scope.close(taking, Exit.void)
       yield* work.over
-      // It would begin another session when told that this one is over.
+      // It would begin another session when told that this one has ended.
       yield* Fiber.interrupt(renewing)
       yield* work.leave
     }).pipe(Effect.provide(working(start)))

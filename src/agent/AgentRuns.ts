@@ -17,7 +17,7 @@ type Word = Pick<HeldRunOrder, "runId" | "fence" | "cancel"> & {
 /**
  * The Runs that this process holds.
  *
- * - `adopt`: takes over what ended processes left behind; those Runs are not confirmed yet
+ * - `adopt`: takes over what earlier processes left behind; those Runs are not confirmed yet
  * - `add`: holds a Run until its work is over. The work gets its own Scope
  * - `confirm`, `end`: the server's response about Runs; `sent` is when the request was sent
  * - `empty`: completes when nothing is held

@@ -16,7 +16,7 @@ import { machineClocks, type Moment, momentOf } from "../../runner/agent/LeaseCl
 
 export type AgentCalls = RpcClient.RpcClient<RpcGroup.Rpcs<typeof AgentProtocol>, RpcClientError.RpcClientError>
 
-/** Calls to a server, with what each HTTP request has to carry. */
+/** Calls to a server, with what each HTTP request must include. */
 export const agentCalls = (
   server: string,
   authorised: (request: HttpClientRequest.HttpClientRequest) => HttpClientRequest.HttpClientRequest

@@ -22,7 +22,7 @@ import { MachineFacts } from "./MachineFacts.ts"
 const longestPoll = Duration.seconds(40)
 const longestRenewal = Duration.seconds(10)
 const longestDecline = Duration.seconds(30)
-/** A server that cannot be told finds out on its own. */
+/** A server that cannot be notified finds out on its own. */
 const longestFarewell = Duration.seconds(3)
 const betweenLooks = Duration.millis(500)
 const longestReason = 500
@@ -56,11 +56,11 @@ const requireAbility = Effect.fnUntraced(function* (offer: JobOffer, disk: Agent
 /**
  * The work of an agent, as effects that run until they are interrupted.
  *
- * - `adopt`: takes over what ended processes left behind; runs before the first session, so that the session names it
+ * - `adopt`: takes over what earlier processes left behind; runs before the first session, so that the session names it
  * - `takeJobs`: polls while there is a free place
  * - `renew`: renews leases and the session
  * - `over`: completes when nothing is held
- * - `leave`: tells the server that this process is ending; runs after everything else
+ * - `leave`: tells the server that this process is exiting; runs after everything else
  */
 export class AgentWork extends Context.Service<
   AgentWork,
@@ -127,7 +127,7 @@ export class AgentWork extends Context.Service<
             const declined = Effect.timeout(calls.Decline({ runId, fence, reason }), longestDecline)
             return yield* Effect.ignore(until(declined))
           }
-          // Until the Run is held, its place looks free, and the next poll would ask for one Run too many.
+          // Until the Run is held, its place looks free, and the next poll would request one Run too many.
           const held = yield* Deferred.make<void>()
           const hold = Deferred.succeed(held, undefined)
           yield* work(offer, sent, opened.success, hold).pipe(Effect.ensuring(hold), Effect.forkIn(scope))
@@ -137,8 +137,7 @@ export class AgentWork extends Context.Service<
         /** One offer, requested under the same name until there is a response: a lost offer is sent again. */
         const poll = Effect.gen(function* () {
           const claim = randomBytes(16).toString("hex")
-          // The time of the first request: an offer that is sent again dates from it, and goes to another agent just as long
-          // after it.
+          // The time of the first request: a resent offer keeps this time, and goes to another agent just as long after it.
           const sent = momentOf(machineClocks)
           const answer = yield* until(
             Effect.suspend(() =>

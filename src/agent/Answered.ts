@@ -21,7 +21,7 @@ const backoff = (attempt: number) =>
     )
   )
 
-/** A peer running another release may be unable to read a message, which must not end an agent that holds Runs. */
+/** A peer running another release may be unable to read a message; this must not stop an agent that holds Runs. */
 const understood = <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E | Busy, R> =>
   Effect.catchDefect(call, (defect) =>
     Effect.logError("The server and this agent do not understand each other.", defect).pipe(
@@ -62,7 +62,7 @@ export class Answered extends Context.Service<
           return Effect.logWarning(message)
         })
 
-      /** Waits for as long as the refusal asks; only `Gone` ends a message. */
+      /** Waits for as long as the refusal requests; only `Gone` stops the retries. */
       const wait = Effect.fnUntraced(function* (problem: Problem, attempt: number) {
         switch (problem._tag) {
           case "Busy":

@@ -82,7 +82,7 @@ export const putBlob = Effect.fnUntraced(function* (
   }
 })
 
-/** Downloads a file into `target`, resuming after what is already there. */
+/** Downloads a file into `target`, resuming after the part that is already there. */
 export const getBlob = Effect.fnUntraced(function* (
   server: string,
   session: AgentSession["Service"],

@@ -53,8 +53,8 @@ export const httpLine = Layer.effect(
 
     /**
      * Sends a message that has files and may have a last report. What the message cannot carry is sent before it. It is rebuilt
-     * if a server from another release takes the former one's place, and rebuilt without files if it gets no response in time: a
-     * file sent on its own may take longer, and resumes where it was interrupted.
+     * if a server from another release replaces the former one, and rebuilt without files if it gets no response in time: a file
+     * sent on its own may take longer, and resumes where it was interrupted.
      */
     const withFiles = (
       claim: RunClaim,

@@ -22,7 +22,7 @@ interface Problem {
   readonly retry?: boolean | undefined
 }
 
-/** Not a lost response or a busy server: these keys are not the agent's, or not yet. */
+/** Not a lost response or a busy server: these keys do not belong to the agent, or not yet. */
 const isRefused = (problem: Problem) => problem._tag === "Unauthorised" && problem.retry === false
 
 const isRejected = (problem: Problem) => problem._tag === "Rejected"
@@ -32,7 +32,7 @@ type Greet<A, E> = (signer: Signer, next: AgentKeys | undefined) => Effect.Effec
 
 /**
  * How an agent replaces its keys: new ones are on its disk before they are announced in a session signed with the current ones;
- * the next session is signed with the new ones, which makes them the agent's on the server too. Wherever a process ends in
+ * the next session is signed with the new ones, which makes them the agent's on the server too. Wherever a process dies in
  * between, the next one finds both pairs and tries the other if one is refused.
  *
  * A server restored from an older backup knows the keys from that time. A session signed with one of those announces the current
@@ -86,13 +86,13 @@ export const keyChange = Effect.gen(function* () {
         Effect.catchIf(session, isRefused, (problem) => recovered(greet, present, problem))
       if (Option.isNone(next)) {
         const answer = yield* orRecovered(greet(present, undefined))
-        // Everything that was sealed for them has already been opened.
+        // Everything that was sealed for those keys has already been opened.
         if (present.former !== undefined) yield* unusable(folder.forgetFormer)
         return answer
       }
       const { sign } = next.value.public
-      // The refusal does not say whether it concerns the keys. If the current ones are accepted, the next ones were not accepted
-      // by the server.
+      // The refusal does not show whether it concerns the keys. If the current ones are accepted, the server has not accepted the
+      // next ones.
       const announcing = greet(present, next.value.public).pipe(
         Effect.tap(() => Effect.sync(() => void (announced = sign))),
         Effect.catchIf(isRejected, () =>

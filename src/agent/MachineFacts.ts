@@ -21,9 +21,9 @@ export interface AgentOptions {
 
 /** How often the agent checks whether its own credentials have been replaced. */
 const betweenLooksSeconds = 5
-/** With less than this much space the agent takes no new jobs; a Run is ended at half of it. */
+/** With less free space than this, the agent takes no new jobs; a Run is stopped at half of it. */
 const leastFreeBytes = 1024 ** 3
-/** On a small disk, this share of the disk instead. */
+/** On a small disk, this fraction of its size is used instead. */
 const leastFreePart = 0.1
 
 const diskOf = (folder: string) =>

@@ -20,7 +20,7 @@ type Place = typeof Place.Type
 const Label = Schema.String.check(Schema.isPattern(/^[A-Za-z0-9][A-Za-z0-9._-]{0,31}$/))
 
 /**
- * The agent's own credentials, by the names that Connections use. The file says where the values are and contains none itself.
+ * The agent's own credentials, by the names that Connections use. The file states where the values are and contains none itself.
  *
  * - `env`: where the value of each environment variable is kept
  * - `files`: files that the provider reads; `envName` receives the path of the copy made for the Run
@@ -50,7 +50,7 @@ const mostSets = 64
 const refused = (path: string, message: string) =>
   new SettingsRefused({ message: `${agentEnv.credentials} (${path}) is not valid. ${message}` })
 
-/** Why a set can never be delivered to a Run, whatever its values. */
+/** Why a set can never be delivered to a Run, regardless of its values. */
 const setProblem = (name: string, { env = {}, files = [] }: OwnSet): string | undefined => {
   const variables = [...Object.keys(env), ...files.flatMap(({ envName }) => envName ?? [])]
   if (variables.length + files.length === 0) return `${name}: names no variable and no file.`
@@ -145,8 +145,8 @@ const ownSets = Effect.gen(function* () {
 })
 
 /**
- * The credentials of the agent that uses this folder, as its operator describes them. The description is read once, the values
- * for each Run.
+ * The credentials of the agent that uses this folder, as described by its operator. The description is read once, the values for
+ * each Run.
  */
 export const ownCredentials = (folder: string) =>
   Layer.effect(

@@ -24,8 +24,8 @@ export const writtenAtOf = (name: string): number | undefined => {
 }
 
 /**
- * Newest first. A time in the future is from before the clock was corrected: such a backup is treated as the oldest, so that it
- * neither delays the next one nor outlives it.
+ * Newest first. A time in the future was recorded before the clock was corrected: such a backup is treated as the oldest, so that
+ * it neither delays the next one nor outlives it.
  */
 const newestFirst = (backups: ReadonlyArray<KeptBackup>, at: number): ReadonlyArray<KeptBackup> => {
   const age = ({ writtenAt }: KeptBackup) => (writtenAt > at ? Number.MAX_SAFE_INTEGER : at - writtenAt)

@@ -4,7 +4,7 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import type { Settings } from "../settings/Settings.ts"
 import { SvcCommand } from "./SvcCommand.ts"
 
-/** A command that the server started ended with a refusal. */
+/** A command started by the server was refused. */
 export class OwnCommandFailed extends Schema.TaggedError<OwnCommandFailed>()("OwnCommandFailed", {
   message: Schema.String
 }) {}
@@ -43,7 +43,7 @@ const reasonOf = (out: string, error: string): string => {
 
 /**
  * Runs a service command alongside this server, with its settings, in its own process: reading a whole database would delay every
- * request. It is killed with the Scope.
+ * request. The process is killed when the Scope closes.
  */
 export const ownCommand = Effect.fn("ownCommand")(
   function* (settings: Settings, args: ReadonlyArray<string>) {

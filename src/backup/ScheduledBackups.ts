@@ -52,7 +52,7 @@ const makeBackup = Effect.fn("makeBackup")(
   Effect.catchTag("PlatformError", ({ message }) => new OwnCommandFailed({ message }))
 )
 
-/** Backups made by the running server, if the settings name a folder for them. */
+/** Backups created by the running server, if the settings name a folder for them. */
 export class ScheduledBackups extends Context.Service<
   ScheduledBackups,
   {
@@ -60,7 +60,7 @@ export class ScheduledBackups extends Context.Service<
     readonly notices: Effect.Effect<ReadonlyArray<DashboardNotice>>
     /** The stored backups; `undefined` if none are scheduled. */
     readonly kept: Effect.Effect<ServerBackups | undefined>
-    /** Makes a backup if one is due. */
+    /** Creates a backup if one is due. */
     readonly turn: Effect.Effect<void>
   }
 >()("svc/backup/ScheduledBackups") {

@@ -20,7 +20,7 @@ const emailFlag = Flag.String("email").pipe(
   Flag.withDescription("E-mail address of the account"),
   Flag.withMetavar("address")
 )
-/** The server that a link leads to: from the flag, else the one that issued the link, else from the settings. */
+/** The server that a link points to: from the flag, else the one that issued the link, else from the settings. */
 const linkOf = (
   settings: Settings,
   link: IssuedLink,
@@ -226,7 +226,10 @@ const rotateKeys = Command.make(
   )
 )
 
-/** The operator's commands for an installation: through its running server, or over its data folder when none runs. */
+/**
+ * The operator's commands for an installation: through its running server, or directly on its data folder when no server is
+ * running.
+ */
 export const adminCommand = Command.make("admin").pipe(
   Command.withDescription(
     "Accounts, operators, keys, the policy, left-over states and what a restore brought back, without a browser; the server may be running"

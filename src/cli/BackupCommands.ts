@@ -73,7 +73,7 @@ export const backupCommand = Command.make(
         message: `${settings.dataDir} holds no database. Name the data folder with --data-dir.`
       })
     }
-    // Alongside a running server: the copy is SQLite's own online backup, and nothing is migrated, claimed or written.
+    // Works alongside a running server: the copy is SQLite's own online backup, and nothing is migrated, claimed or written.
     const filesOf = settings.backupSnapshots ? settings.dataDir : undefined
     const written = yield* backupTo(file, yield* masterKeys(settings), { filesOf, progress }).pipe(
       Effect.provide(layerCopying(database))

@@ -48,7 +48,7 @@ const dailyCommands = [
   apiCommand
 ] as const
 
-/** Commands for who works in a Workspace, and with which credentials. */
+/** Commands that control who works in a Workspace, and with which credentials. */
 const teamCommands = [connectionCommand, memberCommand, inviteCommand] as const
 
 /** The client commands, grouped by use. */
@@ -58,7 +58,7 @@ export const clientGroups = [
   { group: "Team", commands: teamCommands }
 ] as const
 
-/** The client commands, without the rest. */
+/** The client commands only. */
 export const clientSvc = Command.make("svc").pipe(
   Command.withDescription("A client of svc servers; the server itself, and its commands, are in the svc binary"),
   Command.withSubcommands(clientGroups)

@@ -25,7 +25,7 @@ const exitCodeOf = (failure: unknown): number => {
   return typeof code === "number" ? code : failureExitCode
 }
 
-/** Reports why a command ended, on standard error, unless its printed result already has. */
+/** Reports on standard error why a command failed, unless its printed result already has. */
 const report = (cause: Cause.Cause<unknown>, json: boolean): Effect.Effect<void> => {
   if (Cause.hasInterruptsOnly(cause)) return Effect.void
   const failure = cause.reasons.find(Cause.isFailReason)?.error
@@ -59,7 +59,7 @@ const isServing = ([name, next]: ReadonlyArray<string>) => name === "serve" || (
 
 /**
  * The exit code of a command: 0 done, 1 refused or failed, 2 usage, including settings from any source; other codes come from the
- * failure (3 a plan is waiting for approval, 4 to 7 refusals by a server). A server that was asked to stop has succeeded.
+ * failure (3 a plan is waiting for approval, 4 to 7 refusals by a server). A server that stops on request has succeeded.
  */
 export const teardown =
   (args: ReadonlyArray<string>): Runtime.Teardown =>

@@ -15,7 +15,7 @@ export class CommandFailed extends Schema.TaggedError<CommandFailed>()("CommandF
   override readonly [Runtime.errorExitCode] = 1
 }
 
-/** A command that did its work and printed the result, and leaves a plan waiting for approval: exit code 3. */
+/** A command that did its work, printed the result and left a plan waiting for approval: exit code 3. */
 export class PlanWaits extends Schema.TaggedError<PlanWaits>()("PlanWaits", { message: Schema.String }) {
   override readonly [Runtime.errorExitCode] = 3
 }
@@ -24,5 +24,5 @@ export class PlanWaits extends Schema.TaggedError<PlanWaits>()("PlanWaits", { me
 export const print = (json: boolean, value: unknown, text: string): Effect.Effect<void> =>
   Console.log(json ? JSON.stringify(value) : text)
 
-/** Ends a command whose printed result is the refusal. */
+/** Fails a command whose printed result is the refusal. */
 export const refused = (message: string) => new CommandFailed({ message, reported: true })

@@ -13,7 +13,7 @@ import { configFlag, everySettingFlag, settingsOf } from "./SettingFlags.ts"
 import { admitStart, reportStart } from "./StartAdmission.ts"
 import { secondSignal } from "./StopSignals.ts"
 
-/** Prints where the server is, and how the first person signs in. */
+/** Prints the server's address, and how the first person signs in. */
 const announce = Effect.fn("announce")(function* (json: boolean) {
   const { address, url } = yield* HttpListener
   const { baseUrl } = yield* HttpSettings

@@ -19,7 +19,8 @@ const logged = (finding: Finding) => {
 const isWrong = ({ status }: Finding) => status !== "ok"
 
 /**
- * Runs the checks that come before anything is opened: refuses to start if a server could not work, and logs any other problems.
+ * Runs the checks that come before anything is opened: refuses to start if the server could not work, and logs any other
+ * problems.
  */
 export const admitStart = Effect.fn("admitStart")(function* (settings: Settings) {
   const findings = yield* folderFindings(yield* lookAtDataFolder(settings.dataDir))
@@ -29,8 +30,8 @@ export const admitStart = Effect.fn("admitStart")(function* (settings: Settings)
 })
 
 /**
- * Runs the checks of a server that is ready, with its own tool, sandbox and database, and logs the findings: problems in the
- * words of `svc doctor`, and how Runs are executed here. Any download of the tool begins here, not with the first Run.
+ * Runs the checks for a server that is ready, with its own tool, sandbox and database, and logs the findings: problems in the
+ * wording of `svc doctor`, and how Runs are executed here. Any download of the tool begins here, not with the first Run.
  */
 export const reportStart = Effect.fn("reportStart")(function* (settings: Settings) {
   const { path } = yield* DataFolder

@@ -19,7 +19,7 @@ export class Actor extends Context.Service<Actor, ActorShape>()("svc/client/Acto
   static readonly token = (token: Redacted.Redacted): Layer.Layer<Actor> =>
     Layer.succeed(Actor, { sign: HttpClientRequest.bearerToken(token) })
 
-  /** The person behind a session, for what tokens may not do. */
+  /** The person behind a session, for operations that tokens may not perform. */
   static readonly session = (secret: Redacted.Redacted): Layer.Layer<Actor> =>
     Layer.succeed(Actor, { sign: HttpClientRequest.setHeader(sessionHeader, Redacted.value(secret)) })
 

@@ -3,13 +3,13 @@ import { FetchHttpClient, HttpClient } from "effect/http"
 import { Actor } from "./Actor.ts"
 import { repeatedWhereSafe } from "./SafeRepeat.ts"
 
-/** Where the API is, and what carries requests there. */
+/** Where the API is, and what transports requests to it. */
 export interface ApiTransportShape {
   /** Origin of the server, or the address at which a host mounts the API, without a trailing slash. */
   readonly baseUrl: string
   /** Signs on behalf of the actor. */
   readonly client: HttpClient.HttpClient
-  /** Whether a server may come back, so that live streams should be resumed. */
+  /** Whether a server may come back, in which case live streams should be resumed. */
   readonly returns: boolean
 }
 
@@ -31,7 +31,8 @@ export const withoutTrailingSlash = (url: string): string => {
 /** The only difference between an in-process control plane and a server over HTTP. */
 export class ApiTransport extends Context.Service<ApiTransport, ApiTransportShape>()("svc/client/ApiTransport") {
   /**
-   * Uses the platform's `fetch`. A request that the server was too busy for is repeated if repeating it cannot do anything twice.
+   * Uses the platform's `fetch`. A request that the server was too busy to handle is retried if repeating it has no second
+   * effect.
    */
   static readonly overFetch = (baseUrl: string): Layer.Layer<ApiTransport> =>
     Layer.effect(

@@ -60,7 +60,7 @@ interface Message<A> {
   readonly done: boolean
 }
 
-/** Opens one connection after another, until the frame that says that nothing follows. */
+/** Opens one connection after another, until a frame says that nothing follows. */
 const follow = <A extends { readonly seq: number }>(
   { baseUrl, client, returns }: ApiTransportShape,
   path: string,

@@ -12,9 +12,9 @@ export interface ClientOptions {
   readonly baseUrl: string
   /** A personal access token. A browser on the server's own origin needs none: its session cookie is enough. */
   readonly token?: Redacted.Redacted | undefined
-  /** A person's session, for what tokens may not do. A client has a token or a session. */
+  /** A person's session, for operations that tokens may not perform. A client has either a token or a session. */
   readonly session?: Redacted.Redacted | undefined
-  /** Repeats requests that the server was too busy for or that did not arrive, if repeating them has no second effect. */
+  /** Retries requests that the server was too busy to handle or that never arrived, if repeating them has no second effect. */
   readonly retries?: boolean | undefined
 }
 

@@ -4,18 +4,18 @@ import { ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
 import { Actor } from "./Actor.ts"
 
 /**
- * The server could not be reached, or answered in a form that this release does not know. Never occurs with an in-process control
- * plane.
+ * The server could not be reached, or sent a response that this release does not understand. Never occurs with an in-process
+ * control plane.
  */
 export class TransportFailed extends Schema.TaggedError<TransportFailed>()("TransportFailed", {
   message: Schema.String,
   cause: Schema.Unknown
 }) {}
 
-/** An answer that this release cannot read. */
+/** A response that this release cannot read. */
 export class UnreadableAnswer extends Schema.SchemaError {}
 
-/** `ApiError` is what the control plane refused: code, message, request id. */
+/** `ApiError` is a refusal by the control plane: code, message, request id. */
 export type SvcError = ApiError | TransportFailed
 
 /** The result of a service's method. */
@@ -26,7 +26,10 @@ export type Items<A, E = never> = Stream.Stream<A, SvcError | E, Actor>
 
 const unreachable = "The server cannot be reached. Check its address, and whether it runs."
 
-/** Converts a failure of the typed client to one of the services. A request that violates the API's definition is never sent. */
+/**
+ * Converts a failure of the typed client to a failure of the services. A request that violates the API's definition is never
+ * sent.
+ */
 export const svcErrorOf = (error: unknown): SvcError => {
   if (error instanceof ApiError || error instanceof TransportFailed) return error
   if (Schema.isSchemaError(error) && !(error instanceof UnreadableAnswer)) {

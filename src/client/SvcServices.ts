@@ -19,7 +19,7 @@ export type SvcServices =
   | Runs
   | Sources
   | Workspaces
-  /** Every API route as a method, for what the services leave out. */
+  /** Every API route as a method, for what the services do not cover. */
   | SvcClient
 
 /** The services over any transport. */
@@ -34,7 +34,7 @@ export const servicesOver: Layer.Layer<SvcServices, never, ApiTransport> = Layer
 
 /**
  * The services of a server, over the platform's `fetch`: browsers, Bun and Node. `baseUrl` is its origin, or the address at which
- * a host mounts its API. A request that the server was too busy for is repeated if repeating it cannot do anything twice.
+ * a host mounts its API. A request that the server was too busy to handle is retried if repeating it has no second effect.
  */
 export const layer = (options: { readonly baseUrl: string }): Layer.Layer<SvcServices> =>
   Layer.provide(servicesOver, ApiTransport.overFetch(options.baseUrl))

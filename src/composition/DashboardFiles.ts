@@ -10,7 +10,7 @@ const isSource = import.meta.url.endsWith(".ts")
 
 /** If bundling fails, the failure is logged and the API is served without pages. */
 const bundle = Effect.gen(function* () {
-  // Left out of compiled binaries and packages, which have the bundle itself.
+  // Left out of compiled binaries and packages, which contain the finished bundle.
   const { buildDashboard } = yield* Effect.promise(() => import("../dashboard/Build.ts"))
   return yield* buildDashboard("fast")
 }).pipe(
@@ -27,8 +27,8 @@ const installed = Effect.gen(function* () {
 })
 
 /**
- * The dashboard: embedded in a compiled binary, a package alongside a built library, bundled from its sources in a checkout. It
- * is always prepared when the first page is requested, so a server without visitors pays nothing.
+ * The dashboard: embedded in a compiled binary, in a separate package for a built library, bundled from its sources in a
+ * checkout. It is always prepared when the first page is requested, so a server without visitors pays nothing.
  */
 export const dashboardFiles = Layer.effect(
   DashboardAssets,

@@ -37,7 +37,7 @@ const httpSettings = (settings: Settings) =>
     }))
   )
 
-/** Mounts the routes on the listener: from here on it serves. */
+/** Mounts the routes on the listener: from here on, requests are served. */
 const mounted = Layer.effect(
   HttpFace,
   Effect.gen(function* () {

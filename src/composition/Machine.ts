@@ -41,7 +41,7 @@ const toolchainSettings = (settings: Settings) =>
     Effect.mapError((error) => new SettingsRefused({ message: `The tool settings are not valid. ${error.message}` }))
   )
 
-/** The tool that executes Runs, found by the settings. */
+/** The tool that executes Runs, located according to the settings. */
 export const toolchain = (settings: Settings) =>
   Layer.unwrap(
     Effect.gen(function* () {

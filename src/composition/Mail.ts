@@ -12,18 +12,18 @@ const originOf = (settings: Settings, baseUrl: string | undefined) => ({
       : { baseUrl, name: settings.name, language: settings.mailLanguage }
 })
 
-/** How the server describes itself in mails. */
+/** How the server describes itself in emails. */
 export const mailSettings = (settings: Settings) =>
   Layer.effect(
     MailSettings,
     Effect.map(HttpListener, ({ url }) => originOf(settings, settings.baseUrl ?? url))
   )
 
-/** The same for a command that runs without a server, whose links need a configured address. */
+/** As above, for a command that runs without a server, whose links need a configured address. */
 export const offlineMailSettings = (settings: Settings) =>
   Layer.succeed(MailSettings, originOf(settings, settings.baseUrl))
 
-/** Sends queued mails in the background, if the settings name a mail server. */
+/** Sends queued emails in the background, if the settings name a mail server. */
 export const mailDelivery = (settings: Settings) => {
   const server = mailServer(settings)
   return server === undefined ? Layer.empty : MailDelivery.layer.pipe(Layer.provide(smtpTransport(server)))

@@ -12,7 +12,7 @@ const sample = "an-access-token-of-forty-characters-0000"
 const refuse = (id: string, problem: string) =>
   new SettingsRefused({ message: `The OAuth helper ${id} of the policy file cannot be used. ${problem}` })
 
-/** The secret itself is never in the policy file: people share it and keep it in repositories. */
+/** The secret itself is never in the policy file, because people share that file and keep it in repositories. */
 const clientSecret = Effect.fnUntraced(function* ({ client, id }: OAuthHelperDeclaration) {
   if (client.secretEnv !== undefined) {
     const name = client.secretEnv

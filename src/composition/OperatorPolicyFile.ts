@@ -41,7 +41,7 @@ export type OperatorPolicyFile = typeof OperatorPolicyFile.Type
 /** Room for ten thousand prices. */
 export const policyFileLimits: JsonLimits = { ...repositoryFileLimits, maxBytes: 4 * 1024 ** 2, maxNodes: 512 * 1024 }
 
-/** One fault of a policy file: `path` is a JSON pointer, empty for the whole. */
+/** A fault in a policy file: `path` is a JSON pointer, empty for the whole file. */
 export interface PolicyFault {
   readonly path: string
   readonly message: string
@@ -59,7 +59,7 @@ const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
 const pointerTo = (path: ReadonlyArray<PropertyKey>): string =>
   path.map((part) => `/${String(part).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")
 
-/** The strings within a value, each with its place. */
+/** The strings within a value, each with its location. */
 const textsOf = (path: string, value: Schema.Json): ReadonlyArray<readonly [string, string]> => {
   if (typeof value === "string") return [[path, value]]
   if (typeof value !== "object" || value === null) return []
@@ -117,7 +117,7 @@ const profileFaults = ({ profiles = {} }: OperatorPolicyFile): ReadonlyArray<Pol
 const signInFaults = ({ signIn }: OperatorPolicyFile): ReadonlyArray<PolicyFault> =>
   ruleFaults(signIn?.rules ?? []).map(({ message, path }) => ({ path: `/signIn/rules${path}`, message }))
 
-/** Faults of a policy file as a whole; none if it may be applied. Never repeats its values. */
+/** All faults in a policy file; none if it may be applied. Never repeats its values. */
 export const judgePolicy = Effect.fn("judgePolicy")(function* (bytes: Uint8Array) {
   const json = decodeJson(bytes, policyFileLimits)
   if (Result.isFailure(json)) return { faults: [{ path: "", message: json.failure.message }], policy: undefined }

@@ -10,7 +10,7 @@ class SandboxWarmup extends Context.Service<
   Fiber.Fiber<Context.Context<Layer.Success<Built>>, Layer.Error<Built>>
 >()("svc/composition/SandboxWarmup") {}
 
-/** Starts probing the machine, which takes other processes, while the rest of the service starts. */
+/** Starts probing the machine, which spawns other processes, while the rest of the service starts. */
 export const startSandboxWarmup = (settings: Settings) =>
   Layer.effect(SandboxWarmup, Effect.forkScoped(Layer.build(sandbox(settings)), { startImmediately: true }))
 

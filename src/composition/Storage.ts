@@ -39,6 +39,6 @@ export const storageOver = <A, E, R>(settings: Settings, database: Layer.Layer<D
     Layer.provideMerge(DataFolder.layer(settings.dataDir))
   )
 
-/** The same over the embedded database of the data folder. */
+/** As above, over the embedded database of the data folder. */
 export const storage = (settings: Settings) =>
   storageOver(settings, Database.layer).pipe(Layer.provide(offlineMailSettings(settings)))

@@ -1,5 +1,5 @@
-// What the browser fetches with a page besides the common files: the parts of the screen at its address. The code itself would
-// request them only once it runs.
+// What the browser fetches with a page in addition to the common files: the parts of the screen at its address. The code itself
+// would only request them once it runs.
 
 export interface AppPage {
   readonly name: string

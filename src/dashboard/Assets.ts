@@ -129,8 +129,8 @@ export const assetFor = (assets: AssetSet, request: AssetRequest): AssetResponse
 const programPaths = /^\/(?:api|assets|auth|hooks|oauth|schemas|\.well-known)(?:\/|$)/
 
 /**
- * The page for a browser that opens an address at which there is nothing: the dashboard itself, which says so, with status 404.
- * `undefined` for programs, and for addresses that belong to them.
+ * The page for a browser that opens an unknown address: the dashboard itself, which reports this, with status 404. `undefined`
+ * for programs, and for addresses that belong to them.
  */
 export const notFoundPageFor = (
   assets: AssetSet,

@@ -20,7 +20,7 @@ const bytes = (location: string) =>
     (buffer) => new Uint8Array(buffer)
   )
 
-/** Reads the files into memory. A missing file means a broken binary or installation, and is a defect. */
+/** Reads the files into memory. A missing file is a defect, since it means a broken binary or installation. */
 export const readEmbeddedDashboard = Effect.fn("EmbeddedFiles.read")(function* (files: ReadonlyArray<EmbeddedFile>) {
   const assets = yield* Effect.forEach(
     files,

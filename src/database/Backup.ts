@@ -15,7 +15,7 @@ import { neededFiles } from "./NeededFiles.ts"
 import { layerReader } from "./SqliteClient.ts"
 import { newestKnown, NewestMigration } from "./Migrations.ts"
 
-/** Makes the bytes and the name of `file` durable. */
+/** Makes the contents and name of `file` durable. */
 export const syncFile = Effect.fnUntraced(function* (file: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -27,7 +27,7 @@ export const syncFile = Effect.fnUntraced(function* (file: string) {
 const layerOfCopy = (file: string) =>
   Layer.effect(SqlClient.SqlClient, ReadSql).pipe(Layer.provide(layerReader(`${pathToFileURL(file).href}?immutable=1`)))
 
-/** What the manifest says about the copy, and which files next to the database its existing Capsules need. */
+/** What the manifest records about the copy, and which files next to the database its existing Capsules need. */
 const factsOf = (file: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -57,7 +57,7 @@ export interface BackupOptions {
 /**
  * Writes a consistent copy of the live database, and the snapshots and builds that its existing Capsules need, to a new file of
  * mode 0600, authenticated with the master key. Secrets in it remain sealed: the master key is not included and has to be kept
- * separately. Fails with `BackupRefused` if the file exists or cannot be written, or if the keys are not those of the database.
+ * separately. Fails with `BackupRefused` if the file exists or cannot be written, or if the keys do not belong to the database.
  */
 export const backupTo = Effect.fn("backupTo")(
   function* (file: string, keyring: Keyring, { filesOf, progress = () => Effect.void }: BackupOptions = {}) {

@@ -56,7 +56,7 @@ export type BackupManifest = typeof BackupManifest.Type
 /** As written by this release, or by an earlier one whose backups contain only the database. */
 export const StoredManifest = Schema.fromJsonString(Schema.Union([BackupManifest, DatabaseOnly]))
 
-/** A manifest from an earlier release in the current form. */
+/** A manifest from an earlier release, converted to the current form. */
 export const presentManifest = (stored: typeof StoredManifest.Type): BackupManifest =>
   stored.format === "svc.backup@v2"
     ? stored

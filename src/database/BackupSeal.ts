@@ -43,7 +43,7 @@ const keyedDigest = Effect.fnUntraced(function* (master: MasterKey, manifest: Ui
   return yield* mac.sign(key, manifest)
 }, Effect.orDie)
 
-/** Appends the seal, made with the active master key, to a file that nobody has open and whose contents `facts` describe. */
+/** Appends the seal, made with the active master key, to a file that is not open anywhere and whose contents `facts` describe. */
 export const sealBackup = Effect.fn("sealBackup")(function* (path: string, keyring: Keyring, facts: BackupFacts) {
   const fs = yield* FileSystem.FileSystem
   const { databaseBytes } = facts
@@ -91,7 +91,7 @@ const sealOf = Effect.fnUntraced(function* (file: FileSystem.File, size: number)
 
 /**
  * Checks a sealed backup against the master keys and returns its manifest; `none` if the file has no seal. Fails with
- * `BackupRefused`, naming the part that was changed or the key that is missing.
+ * `BackupRefused`, naming the part that was changed or the missing key.
  */
 export const checkSeal = Effect.fn("checkSeal")(function* (path: string, keys: MasterKeys) {
   const fs = yield* FileSystem.FileSystem

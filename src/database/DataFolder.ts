@@ -56,7 +56,7 @@ export class DataFolder extends Context.Service<
    * Claims `folder`, creating it if needed.
    *
    * Fails with `DataFolderUnusable` on a network file system or without permission, and with `InstanceAlreadyRunning` while
-   * another process has the folder.
+   * another process holds the lock on the folder.
    */
   static readonly layer = (folder: string) =>
     Layer.effect(

@@ -8,14 +8,14 @@ export interface DataFolderLook {
   /** Absolute; the real path if it exists. */
   readonly path: string
   readonly kind: "folder" | "nothing" | "other"
-  /** The file system it is on, if that is a network file system. */
+  /** The type of the file system it is on, if that is a network file system. */
   readonly network: string | undefined
   /** The folder, or its nearest existing ancestor: where it is, or would be, created. */
   readonly standing: string
   /** User id and permission bits of `standing`. */
   readonly owner: number
   readonly mode: number
-  /** Bytes that this user can still write there; none if that could not be determined. */
+  /** How many more bytes this user can write there; none if that could not be determined. */
   readonly free: Option.Option<number>
 }
 

@@ -23,7 +23,7 @@ const damageCodes: ReadonlySet<number> = new Set([11, 26])
 const Refusal = Schema.Struct({ errno: Schema.Int, message: Schema.String })
 const decodeRefusal = Schema.decodeUnknownOption(Refusal)
 
-/** Distinguishes a damaged file from other trouble, such as a lock or a full disk. */
+/** Distinguishes a damaged file from other problems, such as a lock or a full disk. */
 export const namingDamage =
   (file: string) =>
   <E>(error: E | SqlError.SqlError): E | SqlError.SqlError | DatabaseDamaged => {
@@ -36,7 +36,7 @@ export const namingDamage =
 
 const QuickCheck = rowShape({ quick_check: Schema.String })
 
-/** The fault found in the pages of the database, as far as startup can wait for a check. */
+/** The fault found in the pages of the database, in a check that is short enough for startup to wait for. */
 export const quickFault = Effect.fn("quickFault")(function* (file: string) {
   const files = yield* FileSystem.FileSystem
   const sql = yield* SqlClient.SqlClient

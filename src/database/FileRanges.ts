@@ -4,7 +4,7 @@ import { Effect, type FileSystem, type PlatformError } from "effect"
 /** Large files pass through memory in pieces of this size. */
 const pieceBytes = 4 * 1024 * 1024
 
-/** Exactly `size` bytes at `offset`, or fewer if the file ends first. */
+/** Exactly `size` bytes at `offset`, or fewer if the file ends earlier. */
 export const readAt = Effect.fnUntraced(function* (file: FileSystem.File, offset: number, size: number) {
   yield* file.seek(BigInt(offset), "start")
   const bytes = new Uint8Array(size)
@@ -17,7 +17,7 @@ export const readAt = Effect.fnUntraced(function* (file: FileSystem.File, offset
   return bytes.subarray(0, filled)
 })
 
-/** Passes `size` bytes from `offset` on to `take`, piece by piece, and returns their SHA-256 in hex and how many there were. */
+/** Passes `size` bytes, starting at `offset`, to `take` piece by piece, and returns their SHA-256 in hex and their number. */
 export const passOn = Effect.fnUntraced(function* (
   file: FileSystem.File,
   offset: number,

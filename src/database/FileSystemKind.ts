@@ -1,7 +1,7 @@
 import { readFile, statfs } from "node:fs/promises"
 import { Effect } from "effect"
 
-// statfs(2) magic numbers of file systems whose locks or shared memory do not reach the other machine.
+// statfs(2) magic numbers of file systems whose locks or shared memory do not work across machines.
 const networkMagics = new Map<bigint, string>([
   [0x6969n, "NFS"],
   [0x517bn, "SMB"],
@@ -39,7 +39,7 @@ const mountType = (mountInfo: string, path: string): string | undefined => {
 
 /**
  * The name of the network file system that `path` is on, or `undefined` for a local one. `magic` is what statfs(2) reports,
- * `mountInfo` the text of /proc/self/mountinfo.
+ * `mountInfo` the contents of /proc/self/mountinfo.
  */
 export const networkFileSystemName = (options: {
   readonly magic: bigint
@@ -53,7 +53,7 @@ export const networkFileSystemName = (options: {
   return type !== undefined && networkFuse.test(type) ? type : undefined
 }
 
-/** Reads which file system an existing, absolute path is on. Platforms without the necessary calls count as local. */
+/** Determines which file system an existing, absolute path is on. Platforms without the necessary calls are treated as local. */
 export const networkFileSystemOf = (path: string): Effect.Effect<string | undefined> =>
   Effect.all({
     magic: Effect.map(

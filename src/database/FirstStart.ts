@@ -28,7 +28,7 @@ export const ExpectedInstallation = Context.Reference<ExpectedInstallationShape>
   defaultValue: () => ({ isNew: false, id: undefined })
 })
 
-/** Exists from before a first start creates anything until the folder names its database. */
+/** Exists from just before a first startup creates anything until the folder names its database. */
 const markName = "instance.creating"
 
 /** Why a folder with these remains cannot hold a new installation, and what to do. */
@@ -62,7 +62,7 @@ interface Admission {
 
 /**
  * Whether a server may begin or continue an installation in this folder. A vanished database must not be mistaken for a new
- * installation; an interrupted first start may continue. `readOnly` leaves no trace.
+ * installation; an interrupted first startup may continue. `readOnly` leaves no trace.
  */
 export const admissionOf = Effect.fn("admissionOf")(function* (
   folder: string,
@@ -138,7 +138,7 @@ export const checkInstallation = Effect.fn("checkInstallation")(function* (folde
   if (fault !== undefined) return yield* new InstallationMismatch({ message: faultText(fault) })
 })
 
-/** Records the database in the folder, after the migration. From then on, a missing database is noticed. */
+/** Records the database in the folder, after the migration. From then on, a missing database is detected. */
 export const settleInstallation = Effect.fn("settleInstallation")(
   function* (folder: string) {
     const fs = yield* FileSystem.FileSystem

@@ -51,7 +51,7 @@ export const readInstance = Effect.fn("readInstance")(
   Effect.catchTag("PlatformError", (error) => new InstallationMismatch({ message: `${error.message}.` }))
 )
 
-/** Makes `text` the durable content of `file`: after a crash it has either the old content or the new. */
+/** Durably replaces the content of `file` with `text`: after a crash it has either the old content or the new. */
 export const writeDurably = Effect.fn("writeDurably")(function* (file: string, text: string) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path

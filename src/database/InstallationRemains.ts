@@ -13,7 +13,8 @@ const logName = `${databaseName}-wal`
 const sharedName = `${databaseName}-shm`
 
 /**
- * What `--new` moves out of the way; the master key is left there, as an operator may have put it there for the new installation.
+ * What `--new` moves out of the way; the master key is left in place, as an operator may have put it there for the new
+ * installation.
  */
 export const replacedByNew = [instanceName, restoringName, snapshotsName, buildsName] as const
 
@@ -42,8 +43,8 @@ const hasTables = (file: string, readOnly: boolean): boolean => {
 }
 
 /**
- * Inspects a data folder whose database nobody has open. `readOnly` leaves no trace; without it, the write-ahead log left by a
- * crash is first merged into the database, as the next startup would do.
+ * Inspects a data folder whose database no process has open. `readOnly` leaves no trace; without it, the write-ahead log left by
+ * a crash is first merged into the database, as the next startup would do.
  */
 export const lookAtRemains = Effect.fn("lookAtRemains")(function* (
   folder: string,

@@ -3,8 +3,8 @@ import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../../actors/database/Table.ts"
 
 /**
- * The identity of this installation, in one row. `incarnation`: how many processes have executed its Runs. `release`: the one
- * that served it last.
+ * The identity of this installation, in one row. `incarnation`: how many processes have executed its Runs. `release`: the last
+ * one to serve it.
  */
 export const InstallationRow = table(
   "installation",

@@ -9,7 +9,7 @@ export class InstanceAlreadyRunning extends Schema.TaggedError<InstanceAlreadyRu
   message: Schema.String
 }) {}
 
-/** The process that has a data folder; `since` is ISO 8601, absent when written by an older release. */
+/** The process that holds the lock on a data folder; `since` is ISO 8601, absent when written by an older release. */
 const Holder = Schema.Struct({ pid: Schema.Int, since: Schema.optionalKey(Schema.String) })
 export type Holder = typeof Holder.Type
 const HolderFile = Schema.fromJsonString(Holder)
@@ -54,7 +54,7 @@ export const lookAtInstance = Effect.fn("lookAtInstance")(function* (folder: str
 
 /**
  * Claims a data folder for the life of the Scope. The claim is SQLite's own exclusive file lock, which the kernel releases
- * however the process ends: there is no stale lock to clean up. The holder's process id is kept in a separate file, only for the
+ * however the process exits: there is no stale lock to clean up. The holder's process id is kept in a separate file, only for the
  * message (reading the locked file itself would release this process's lock).
  */
 export const instanceLock = Effect.fn("instanceLock")(function* (folder: string) {

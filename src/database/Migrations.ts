@@ -87,8 +87,8 @@ const initialTables: ReadonlyArray<string> = [
 ]
 
 /**
- * The statements of every migration, by number and name. A released migration is frozen, and changes come only as later
- * migrations: a database never runs it again. A test checks the fingerprints of the released ones.
+ * The statements of every migration, by number and name. A released migration is frozen, since a database never runs it again:
+ * changes come only as later migrations. A test checks the fingerprints of the released ones.
  */
 export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0001_initial": initialTables,
@@ -152,7 +152,7 @@ const table = "svc_migrations"
 /** The schema version of this release. */
 export const newestKnown = Math.max(...Object.keys(migrations).map((name) => Number.parseInt(name, 10)))
 
-/** Runs those of the given migrations that the database has not seen yet, in one transaction. */
+/** Runs the given migrations that have not been applied to the database yet, in one transaction. */
 export const migrateBy = (list: typeof migrations) =>
   Migrator.make({})({
     loader: Migrator.fromRecord(
@@ -170,7 +170,7 @@ export const NewestMigration = rowShape({ newest: Schema.NullOr(Schema.Int) })
 
 const LastRelease = rowShape({ release: Schema.NullOr(Schema.String) })
 
-/** The version of the tables, and the fault where this release does not know them. */
+/** The version of the tables, and the fault if this release does not know them. */
 export const tableVersion = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* NewestMigration.rows(sql)`SELECT MAX(migration_id) AS newest FROM ${sql(table)}`

@@ -62,7 +62,7 @@ const databaseFile = Effect.map(SqlClient.SqlClient, (sql) =>
   })
 )
 
-// Well within the second in which a live stream must end after its authority.
+// Well within the second in which a live stream must end after its authority is lost.
 const lookEvery = "500 millis"
 
 /** An unknown client does not report its commits, so one may have happened at any time. */

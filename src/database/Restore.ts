@@ -49,7 +49,7 @@ const ledgers = RunLedger.layer.pipe(
 )
 
 /**
- * Writes the restore event into its chain. Chains that have not begun take it up at the first start. Without the master key,
+ * Writes the restore event into its chain. Chains that have not begun include it at the first startup. Without the master key,
  * which only an unauthenticated backup can do without, the event remains outside the chain and the check of the chains names it.
  */
 const record = Effect.fnUntraced(function* (keys: MasterKeys, entry: AuditEntry) {
@@ -63,7 +63,7 @@ const record = Effect.fnUntraced(function* (keys: MasterKeys, entry: AuditEntry)
 
 /**
  * Revokes, in one transaction, everything that may have changed after the backup was written: plans and applies, every
- * credential, and the effect of whatever may have been ended since.
+ * credential, and the effect of anything that may have been revoked since.
  */
 const takeBack = Effect.fn("takeBack")(function* (manifest: Option.Option<BackupManifest>, keys: MasterKeys) {
   const sql = yield* SqlClient.SqlClient
@@ -96,7 +96,7 @@ const takeBack = Effect.fn("takeBack")(function* (manifest: Option.Option<Backup
   }).pipe(transaction(sql))
 })
 
-/** Refuses one installation's backup for another's folder. */
+/** Refuses to restore one installation's backup into another's folder. */
 const checkOwner = Effect.fnUntraced(function* (folder: string) {
   const instance = yield* readInstance(folder)
   const inside = yield* readInstallation

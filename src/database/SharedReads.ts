@@ -5,10 +5,10 @@ import type { Commits } from "../../actors/database/Commits.ts"
 import type { ReadMemoryShape, Remembering } from "../../actors/database/ReadMemory.ts"
 import type { ReadSnapshotShape } from "../../actors/database/ReadSnapshot.ts"
 
-// Entries of each kind: more than the number of credentials in use at a time.
+// Maximum entries of each kind: more than the number of credentials in use at a time.
 const maxRemembered = 4096
 
-// The total size of all entries that have one.
+// The total size of all entries that have a size.
 const maxBytes = 32 * 1024 * 1024
 
 interface Remembered<A> {

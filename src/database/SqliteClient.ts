@@ -42,7 +42,7 @@ const open = (filename: string, options: { readonly readOnly: boolean }) =>
     }),
     (database) =>
       Effect.andThen(
-        // Fails if another process is writing; the next one to close the file does it.
+        // Fails if another process is writing; in that case, the next one to close the file does it.
         Effect.ignore(Effect.try(() => (options.readOnly ? undefined : database.exec("PRAGMA optimize")))),
         Effect.sync(() => database.close())
       )
@@ -121,7 +121,7 @@ const makeWriter = Effect.fn("SqliteClient.writer")(function* (filename: string)
     compiler: Statement.makeCompilerSqlite(),
     driver: "svc-sqlite",
     prepareTransactionControls: true,
-    // A deferred BEGIN would fail in the middle of a decision when another connection wrote first.
+    // A deferred BEGIN would fail in the middle of a decision if another connection wrote first.
     beginTransaction: "BEGIN IMMEDIATE",
     releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
     spanAttributes

@@ -1,8 +1,8 @@
 import { Context, Effect, Layer } from "effect"
 import { diskSpace } from "../../runner/sandbox/limits/FolderSize.ts"
 
-// The most that a few commands could write. Runs are ended long before that (SVC_RUN_FREE_DISK), so that what they did can still
-// be recorded.
+// The most that a few commands could write. Runs are stopped long before that (SVC_RUN_FREE_DISK), so that what they did can
+// still be recorded.
 const fullBelow = 4 * 1024 * 1024
 
 /** The disk of the data folder; nothing is known if a host provides the database. */

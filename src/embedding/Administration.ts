@@ -16,7 +16,7 @@ export interface NewAccount {
   readonly isOperator?: boolean
 }
 
-/** An account, with the Workspace that every person has. */
+/** An account, with the Workspace that is created for every person. */
 export interface Account {
   readonly user: User
   readonly workspace: Workspace
@@ -34,13 +34,13 @@ export interface NewToken {
 
 export interface AdministrationShape {
   /**
-   * The account has no password and no passkey: the host acts for it, or gives the person a setup link. The host vouches for the
-   * address, as an operator does.
+   * The account has no password or passkey: the host acts on its behalf, or gives the person a setup link. The host vouches for
+   * the address, as an operator does.
    */
   readonly createAccount: (account: NewAccount) => Effect.Effect<Account, ApiError>
   readonly findAccount: (email: string) => Effect.Effect<Option.Option<User>>
   readonly accounts: Effect.Effect<ReadonlyArray<User>>
-  /** Disables the account everywhere at once: sessions, tokens, and programs that act for it. */
+  /** Disables the account everywhere at once: sessions, tokens, and programs that act on its behalf. */
   readonly disableAccount: (subject: string) => Effect.Effect<void, ApiError>
   readonly enableAccount: (subject: string) => Effect.Effect<void, ApiError>
   readonly createToken: (subject: string, token: NewToken) => Effect.Effect<Redacted.Redacted, ApiError>

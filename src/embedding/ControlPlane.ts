@@ -54,8 +54,8 @@ export class ControlPlane extends Context.Service<ControlPlane, ControlPlaneShap
     )
 
   /**
-   * Acts as the service itself, as its own schedules do: in every Workspace, and for no person. Anything that belongs
-   * to an account or needs a person is refused.
+   * Acts as the service itself, as its own schedules do: in every Workspace, and on behalf of no person. Anything that belongs to
+   * an account or needs a person is refused.
    */
   static readonly service: Layer.Layer<Actor, never, ControlPlane> = Layer.effect(
     Actor,
@@ -65,7 +65,9 @@ export class ControlPlane extends Context.Service<ControlPlane, ControlPlaneShap
 
 const unsigned = (request: HttpClientRequest.HttpClientRequest) => request
 
-/** Calls within this process, handled by the same handler as network requests, with an identity that no request can carry. */
+/**
+ * Calls within this process, handled by the same handler as network requests, with an identity that no network request can carry.
+ */
 const callsTo = (handle: WebHandler, identities: WeakMap<ActorShape, HostIdentity>): HttpClient.HttpClient =>
   HttpClient.make((request, _url, signal, fiber) => {
     const actor = Option.getOrUndefined(Context.getOption(fiber.context, Actor))

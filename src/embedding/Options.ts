@@ -7,16 +7,14 @@ import type { SettingName } from "../settings/SettingDefinitions.ts"
 import { loadSettings } from "../settings/Settings.ts"
 import { type HostFailure, ofHost, type StartFailed, withStartFailed } from "./StartFailed.ts"
 
-/** How the control plane stops when its Scope closes. */
+/** How the control plane stops when its Scope is closed. */
 export interface Drain {
   /**
-   * How long Runs in progress may continue before applies are interrupted, so that they save their state. Defaults to 30 seconds.
-   */
-  readonly grace?: Duration.Input
-  /**
-   * For a listener: the time between reporting not ready and closing, for a load balancer to notice. At most 300
+   * How long Runs in progress may continue before applies are interrupted so that they can save their state. Defaults to 30
    * seconds.
    */
+  readonly grace?: Duration.Input
+  /** For a listener: the time between reporting not ready and closing, so that a load balancer notices. At most 300 seconds. */
   readonly delay?: Duration.Input
 }
 
@@ -24,7 +22,7 @@ export interface Drain {
 export interface PlainOptions {
   /** The folder where it keeps everything. */
   readonly dataDir: string
-  /** Further settings, with the names and text values of the settings file. The environment is not read. */
+  /** Further settings, with the names and string values of the settings file. The environment is not read. */
   readonly settings?: {
     readonly [Name in Exclude<SettingName, "baseUrl" | "dataDir" | "drainDelay" | "listen">]?: string
   }
@@ -66,7 +64,7 @@ const graced = <E, R>(runner: Layer.Layer<RunnerServices, E, R>, drain: Drain | 
     Effect.map(RunSettings, (shipped) => ({ ...shipped, drainGrace: drain?.grace ?? shipped.drainGrace }))
   ).pipe(Layer.provideMerge(runner))
 
-/** The host's runner over the shipped one, which gets its folder and machine from where it is built. */
+/** The host's runner on top of the shipped one, which gets its folder and machine from where it is built. */
 const hosted = <E, R>(own: OwnRunner, change: NonNullable<HostParts<never, never, E, R>["runner"]>) =>
   Layer.unwrap(
     Effect.map(Effect.context<Layer.Services<OwnRunner>>(), (needs) =>

@@ -126,7 +126,7 @@ const Address = Schema.Struct({
   digest: Digest
 })
 
-/** `bytes A-B/T`, or `bytes * /T` (without the space) to ask how much is stored. */
+/** `bytes A-B/T`, or `bytes * /T` (without the space) to query how much is stored. */
 const rangeOf = (text: string | undefined): { readonly from: number; readonly total: number } | undefined => {
   const [, from, to, total] = /^bytes (?:(\d{1,15})-(\d{1,15})|\*)\/(\d{1,15})$/.exec(text ?? "") ?? []
   if (total === undefined) return undefined
@@ -147,7 +147,7 @@ const blobRoutes = HttpRouter.use(
     const carried = yield* CarriedBlobs
     const authority = yield* AuthorityChanges
 
-    /** A transfer may take a long time: it ends with the session. */
+    /** A transfer may take a long time: it is cut off when the session ends. */
     const untilOver = (session: AgentSession) =>
       untilRefused(
         authority,

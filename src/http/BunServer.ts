@@ -20,7 +20,7 @@ const withHeader = async (
   return response
 }
 
-/** The server of Bun. */
+/** The HTTP server on Bun. */
 export const startBunServer: StartServer = async ({
   address,
   answer,
@@ -36,7 +36,7 @@ export const startBunServer: StartServer = async ({
     // Ports are shared by default: a second server would receive some of this one's requests.
     reusePort: false,
     idleTimeout: idleSeconds,
-    // Larger than any accepted body, so that the application does the refusing, with the envelope.
+    // Larger than any accepted body, so that the application itself refuses oversized ones, using the envelope.
     maxRequestBodySize: 1024 * mebibyte,
     fetch: (request, self) => {
       const answered = answer({ host: request.headers.get("host"), url: request.url }, () => request, {
@@ -46,7 +46,7 @@ export const startBunServer: StartServer = async ({
       })
       switch (request.method) {
         case "CONNECT":
-          // What follows on its connection is not a request, so the connection ends with the response.
+          // Any further data on the connection is not a request, so the connection is closed after the response.
           return withHeader(answered, failed, "connection", "close")
         case "HEAD":
           // Bun sends the date in every other response.

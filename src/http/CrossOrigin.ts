@@ -4,7 +4,7 @@ import { sessionHeader } from "../../schema/api/SessionHeader.ts"
 type Request = HttpServerRequest.HttpServerRequest
 type Response = HttpServerResponse.HttpServerResponse
 
-/** What pages from other origins may call: the API, and what a client reads to find it. */
+/** The endpoints that pages from other origins may call: the API, and what a client reads to discover it. */
 const sharedPaths = /^\/(?:api\/v1\/|\.well-known\/svc(?:\?|$)|openapi\.json(?:\?|$))/
 
 const exposed = "etag, retry-after, x-request-id"
@@ -17,9 +17,9 @@ const preflightHeaders = {
 
 /** How a server responds to pages from the origins that its operator has named. */
 export interface CrossOrigin {
-  /** The same request; if it comes from such a page, without what the browser adds automatically. */
+  /** The request, stripped of what the browser adds automatically if it comes from such a page. */
   readonly admitted: (request: Request) => Request
-  /** The response to a preflight request, if it is one. */
+  /** The response, if the request is a preflight. */
   readonly preflight: (request: Request) => Response | undefined
   /** The response, made readable for the requesting page. */
   readonly readable: (request: Request, response: Response) => Response
@@ -31,7 +31,7 @@ const closed: CrossOrigin = {
   readable: (_, response) => response
 }
 
-/** What the named origins may call, and what their pages may then read. */
+/** What pages from the named origins may call, and which responses they may read. */
 const sharing = (origins: ReadonlyArray<string>) => {
   const named: ReadonlySet<string> = new Set(origins)
   return {
@@ -74,8 +74,9 @@ export const crossOrigin = (origins: ReadonlyArray<string>): CrossOrigin => {
 }
 
 /**
- * The same for `refusal`, the response sent without the application while it is starting or stopping: a page from a named origin
- * can read it to know when to retry. A preflight request gets a response so that the browser gets that far.
+ * Does the same for `refusal`, the response sent without the application while it is starting or stopping: a page from a named
+ * origin can read it to know when to retry. A preflight request gets a response too, as otherwise the browser would not send the
+ * actual request.
  */
 export const crossOriginRefusal = (origins: ReadonlyArray<string>) => {
   const { from, headersFor } = sharing(origins)

@@ -8,7 +8,8 @@ import { answersOf } from "./handlers/StoredAnswers.ts"
 import { rememberedAnswers } from "./RememberedAnswers.ts"
 
 /**
- * A handler as `HttpApiBuilder.group` registers it. Its failures go into the envelope; each request provides its services.
+ * A handler as registered by `HttpApiBuilder.group`. Its failures are wrapped in the envelope; its services are provided by each
+ * request.
  */
 interface Registered {
   readonly endpoint: HttpApiEndpoint.Top
@@ -40,7 +41,7 @@ type Decode = (given: unknown) => Exit.Exit<unknown>
 const isPlainText = (ast: SchemaAST.AST): boolean =>
   ast._tag === "String" && ast.encoding === undefined && ast.checks === undefined
 
-/** Whether any text is valid for each of these names. The router provides only text. */
+/** Whether any string is valid for each of these names. The router provides only strings. */
 const isAnyText = (ast: SchemaAST.AST): boolean =>
   ast._tag === "Objects" &&
   ast.encoding === undefined &&
@@ -110,8 +111,8 @@ type Groups<Api> = Api extends HttpApi.HttpApi<infer Id, infer Declared> ? HttpA
 type Needs = Groups<typeof SvcApi> | Authorization | BodyLimits | Envelope
 
 /**
- * The routes of the API. `HttpApiBuilder.layer` gives each request a new map of all services, since the handlers of a group
- * may have their own services. These have none, so reads run with the services of the request.
+ * The routes of the API. `HttpApiBuilder.layer` gives each request a new map of all services, since the handlers of a group may
+ * have their own services. These handlers have none, so reads run with the request's services.
  */
 export const endpointRoutes: Layer.Layer<never, never, Needs | HttpRouter.HttpRouter> = Layer.unwrap(
   Effect.zipWith(Effect.context<Needs>(), rememberedAnswers, (services, remembered) => {

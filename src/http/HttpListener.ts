@@ -13,9 +13,9 @@ import { formatListenAddress, type ListenAddress } from "./ListenAddress.ts"
 import { plainErrorResponse } from "./PlainErrorResponse.ts"
 import type { ServerOptions, StartServer } from "./ServerPort.ts"
 
-// Longest time without a byte while a request arrives. Trickled bodies end at the body deadline instead.
+// Longest time without a byte while a request is arriving. Trickled bodies are cut off by the body deadline instead.
 const arrivalIdleSeconds = 30
-// Longest time without a byte while the server works on a response. Live streams send something every 10 seconds.
+// Longest time without a byte while the server is working on a response. Live streams send something every 10 seconds.
 const workIdleSeconds = 240
 const subscriberIdleSeconds = 120
 const drainDeadline = "20 seconds"
@@ -34,7 +34,7 @@ export interface ListenerOptions {
   readonly corsOrigins?: ReadonlyArray<string> | undefined
 }
 
-/** The server for this runtime. A compiled binary leaves the other one out. */
+/** The server for this runtime. A compiled binary omits the server for the other one. */
 const startServer = async (): Promise<StartServer> =>
   typeof Bun === "undefined" ? (await import("./NodeServer.ts")).startNodeServer : startBunServer
 

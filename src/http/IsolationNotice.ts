@@ -2,13 +2,14 @@ import { Context, Effect, Layer } from "effect"
 import { Sandbox } from "../../runner/sandbox/Sandbox.ts"
 import type { DashboardNotice } from "../../schema/api/DashboardApi.ts"
 
-/** The notice that every page shows when Runs are isolated less than they should be. */
+/** The notice shown on every page when Runs are less isolated than they should be. */
 export const IsolationNotice = Context.Reference<ReadonlyArray<DashboardNotice>>("svc/http/IsolationNotice", {
   defaultValue: () => []
 })
 
 /**
- * As detected by the sandbox at startup. The reason and the remedy are for the operator, in the log and `svc doctor`.
+ * As detected by the sandbox at startup. The reason and the remedy are meant for the operator, and appear in the log and in `svc
+ * doctor`.
  */
 export const isolationNotice = Layer.effect(
   IsolationNotice,

@@ -68,8 +68,8 @@ const ofUnion = (ast: SchemaAST.Union): Keep | undefined => {
 }
 
 /**
- * Removes the members that a schema does not name from values that are written as they are stored: nothing is converted
- * or checked. `undefined` for a schema that converts something, or that identifies a value by its members.
+ * Removes the members that a schema does not name, for values that are written as stored: nothing is converted or checked.
+ * `undefined` for a schema that converts something, or that identifies a value by its members.
  */
 export const keeping = (ast: SchemaAST.AST): Keep | undefined => {
   if (ast.encoding !== undefined) return undefined

@@ -6,7 +6,7 @@ import { HttpListener } from "./HttpListener.ts"
 import { makeRequestGate } from "./RequestGate.ts"
 
 /**
- * The HTTP face for the host's own server. Its `handle` takes every request to the origin: API, dashboard, issuer and hooks. It
+ * The HTTP face for the host's own server. Its `handle` accepts every request to the origin: API, dashboard, issuer and hooks. It
  * responds with 503 until the service is up, and again once it is closing.
  */
 export class MountedHandler extends Context.Service<

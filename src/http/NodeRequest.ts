@@ -8,7 +8,7 @@ const withoutBody: ReadonlySet<string> = new Set(["GET", "HEAD", ...forbidden])
 
 const headersOf = ({ rawHeaders }: IncomingMessage): Headers => {
   const headers = new Headers()
-  // Names and values alternate. Unlike `headers`, they keep headers that were sent twice.
+  // Names and values alternate. Unlike `headers`, this keeps headers that were sent twice.
   for (let at = 0; at + 1 < rawHeaders.length; at += 2) headers.append(rawHeaders[at] ?? "", rawHeaders[at + 1] ?? "")
   return headers
 }

@@ -25,13 +25,13 @@ const isWhole = ({ headers }: IncomingMessage) =>
   headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0
 
 /**
- * Checks that the parser leaves to its user: no resource of a server is named `*`, and a CONNECT names its host like any other
+ * Checks that the parser leaves to its caller: no resource on a server is named `*`, and a CONNECT names its host like any other
  * request.
  */
 const isMalformed = ({ headers, httpVersion, url }: IncomingMessage) =>
   url === "*" || (headers.host === undefined && httpVersion === "1.1")
 
-/** Node's server: its parser decides what a request is, and its own responses to anything else are kept. */
+/** Node's server: its parser decides what counts as a request, and its own responses to anything else are kept. */
 export const startNodeServer: StartServer = async (options: ServerOptions) => {
   const sockets = nodeSockets(options)
   const detached = new Set<Duplex>()
@@ -57,7 +57,7 @@ export const startNodeServer: StartServer = async (options: ServerOptions) => {
     await writeResponse(response, incoming, outgoing)
   }
 
-  /** An unexpected error ends the connection, not the process. */
+  /** An unexpected error closes the connection; it does not crash the process. */
   const exchange = (...given: Parameters<typeof exchanged>): void => {
     exchanged(...given).catch(() => given[1].destroy())
   }
@@ -66,7 +66,7 @@ export const startNodeServer: StartServer = async (options: ServerOptions) => {
     {
       keepAliveTimeout: options.idleSeconds * 1000,
       headersTimeout: options.idleSeconds * 1000,
-      // The application has its own deadline for a body, and refuses a late one in its own words.
+      // The application has its own deadline for a body, and refuses a late one with its own message.
       requestTimeout: 0
     },
     (incoming, outgoing) => exchange(incoming, outgoing, () => false)
@@ -81,7 +81,8 @@ export const startNodeServer: StartServer = async (options: ServerOptions) => {
   }
   server.on("upgrade", (incoming, socket, head) => {
     const outgoing = detach(incoming, socket)
-    // The rest of the request has lost its parser. A client that requested another protocol may retry without the upgrade.
+    // The parser has been detached, so the rest of the request cannot be parsed. A client that requested another protocol may
+    // retry without the upgrade.
     if (!isWhole(incoming)) return void outgoing.writeHead(400).end()
     exchange(incoming, outgoing, (frames, headers) => {
       if (!isHandshake(incoming)) return false

@@ -13,7 +13,7 @@ export const isHandshake = ({ headers, method }: IncomingMessage): boolean =>
   headers["sec-websocket-version"] === "13" &&
   keyPattern.test(headers["sec-websocket-key"] ?? "")
 
-/** The WebSockets of a Node server, in terms of `SocketSink`. */
+/** The WebSockets of a Node server, exposed as `SocketSink`. */
 export const nodeSockets = ({ open, socketIdleSeconds }: Pick<ServerOptions, "open" | "socketIdleSeconds">) => {
   const server = new WebSocketServer({
     noServer: true,
@@ -26,7 +26,7 @@ export const nodeSockets = ({ open, socketIdleSeconds }: Pick<ServerOptions, "op
     for (const [name, value] of Object.entries(added.get(incoming) ?? {})) lines.push(`${name}: ${value}`)
   })
 
-  // A client that answers no ping for a whole round has disconnected.
+  // A client that has not answered a ping for a whole round has disconnected.
   const answered = new Map<WebSocket, boolean>()
   const round = setInterval(
     () => {

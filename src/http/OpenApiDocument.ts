@@ -7,7 +7,7 @@ import { DocumentsApi } from "./DocumentsApi.ts"
 import { HttpSettings } from "./HttpSettings.ts"
 import { describedApi } from "./DescribedApi.ts"
 
-/** `/openapi.json`: every route of the server as OpenAPI, with this server as its only address. */
+/** `/openapi.json`: every route of the server as OpenAPI, listing this server as the only one. */
 export const openApiDocument = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const { baseUrl } = yield* HttpSettings

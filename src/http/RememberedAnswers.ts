@@ -19,9 +19,8 @@ const keyOf = (context: Context.Context<never>): string => {
 }
 
 /**
- * An answer to reuse: only a complete one that is already in memory, since a stream can be read only once. A blob is
- * sent as it is; text or bytes would be copied for each response, and collecting the garbage of long lists stops
- * everything else.
+ * A reusable answer: only a complete one that is already in memory, since a stream can be read only once. A blob is sent as it
+ * is; a string or bytes would be copied for each response, and garbage collection of long lists stalls everything else.
  */
 const repeatable = (response: HttpServerResponse.HttpServerResponse) => {
   const { body, status } = response
@@ -42,7 +41,7 @@ const noting = (clock: Clock.Clock, note: () => void): Clock.Clock => {
     currentTimeMillisUnsafe,
     currentTimeMillis: Effect.sync(currentTimeMillisUnsafe),
     currentTimeNanos: Effect.andThen(Effect.sync(note), clock.currentTimeNanos),
-    // These measure durations, for traces. Answers contain times of day.
+    // These measure durations, for traces. Answers contain only times of day.
     currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe(),
     monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
     monotonicTimeNanos: clock.monotonicTimeNanos,

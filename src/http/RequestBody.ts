@@ -18,7 +18,7 @@ const defaultLimits: JsonLimits = {
   maxStringBytes: mebibyte
 }
 
-// Credential files arrive inside the JSON of a new Connection.
+// Credential files are uploaded inside the JSON of a new Connection.
 const connectionLimits: JsonLimits = { ...defaultLimits, maxBytes: 20 * mebibyte, maxStringBytes: 2 * mebibyte }
 
 /** Body size limits of endpoints, by `group.endpoint`. */

@@ -2,7 +2,7 @@ import { HttpServerResponse } from "effect/http"
 
 const tokenRoutes = "/api/v1/account/tokens"
 
-// Responses that are not pages may load and embed nothing, however a browser interprets them.
+// Responses other than pages may not load or embed anything, however a browser interprets them.
 const inertPolicy = "default-src 'none'; frame-ancestors 'none'"
 const noSniffing = { "x-content-type-options": "nosniff" }
 const referrerPolicy = "no-referrer"

@@ -4,7 +4,7 @@ import { errorResponse } from "./ErrorResponse.ts"
 
 const retired: ReadonlySet<string> = new Set(["capsules.replaceProviderBindings", "capsules.updateConfig"])
 
-/** Whether a mutation is retired for every record (specification, Projects and Capsules). */
+/** Whether a mutation has been retired for every record (specification, Projects and Capsules). */
 export const isRetired = (endpoint: string): boolean => retired.has(endpoint)
 
 /** 405 in the envelope, with the methods that the path supports. */

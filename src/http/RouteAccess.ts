@@ -15,7 +15,7 @@ export const confirmedPerson: RouteAccess = {
     "**Access:** a signed-in person who confirmed within the last five minutes that it is them (403 `reauthentication_required`); tokens are refused."
 }
 
-/** A person whose browser has a page of this server open. */
+/** A person whose browser has a page from this server open. */
 export const ownPage: RouteAccess = {
   security: [],
   sentence: "**Access:** forms of this server's own pages (`Origin`), without signing in."

@@ -8,7 +8,7 @@ const maxSegment = 64
 const places = { Params: "path", Query: "query", Headers: "header", Payload: "body" } as const
 
 const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1({
-  // If a rule has its own message, that says more than its pattern.
+  // If a rule has its own message, that message is more helpful than its pattern.
   checkHook: (issue) => {
     const description = issue.filter.annotations?.["description"]
     return typeof description === "string" ? `Expected ${description}` : SchemaIssue.defaultCheckHook(issue)
@@ -30,8 +30,8 @@ const describe = (
 }
 
 /**
- * The refusal of a request whose parts do not match their schemas: every invalid field by its path, with what was
- * expected. It never contains values. `undefined` when the server's own response is at fault.
+ * The refusal of a request that does not match its schemas: lists every invalid field by its path, with what was expected. It
+ * never contains values. `undefined` when the server's own response is at fault.
  */
 export const requestFault = (error: HttpApiError.HttpApiSchemaError): ApiError | undefined => {
   if (error.kind === "Body" || error.kind === "ResponseHeaders") return undefined

@@ -4,7 +4,7 @@ import type { ListenAddress } from "./ListenAddress.ts"
 
 const kibibyte = 1024
 
-/** Limits on what a subscriber may send and leave unread, in bytes. */
+/** Limits on what a subscriber may send, and on what it may leave unread, in bytes. */
 export const socketLimits = { payload: 64 * kibibyte, unread: kibibyte * kibibyte }
 
 /** A request before it is interpreted. */
@@ -18,19 +18,19 @@ export interface RequestHead {
 /** What a server can do with the connection of one request. */
 export interface Connection {
   readonly remoteAddress: string | undefined
-  /** Cuts the connection after this much time without a byte. */
+  /** Drops the connection after this long without a byte. */
   readonly idleAfter: (seconds: number) => void
-  /** Turns it into a WebSocket that carries the frames; false when the request is not an upgrade. */
+  /** Upgrades it to a WebSocket that carries the frames; false when the request is not an upgrade. */
   readonly upgrade: (frames: RunFrames, headers: Readonly<Record<string, string>>) => boolean
 }
 
 export interface ServerOptions {
   readonly address: ListenAddress
-  /** Longest time without a byte while a request arrives, or between two requests. */
+  /** Longest time without a byte while a request is arriving, or between two requests. */
   readonly idleSeconds: number
   /** How long a subscriber has to answer a ping. */
   readonly socketIdleSeconds: number
-  /** Returns nothing if the connection was upgraded. The request may only be built once its head has been judged. */
+  /** Returns nothing if the connection was upgraded. The request may only be built once its head has been checked. */
   readonly answer: (
     head: RequestHead,
     request: () => Request,
@@ -48,5 +48,5 @@ export interface Server {
   readonly stop: (force: boolean) => Promise<void>
 }
 
-/** What the listener needs from a runtime's HTTP server. Rejects when the address is refused. */
+/** What the listener needs from a runtime's HTTP server. Rejects when it cannot listen on the address. */
 export type StartServer = (options: ServerOptions) => Promise<Server>

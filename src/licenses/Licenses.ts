@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url"
 import { Context, Effect, Schema } from "effect"
 import { LicenseReportJson } from "./LicenseReport.ts"
 
-/** At the root of a built library: the report of what the package consists of and depends on. */
+/** The report at the root of a built library, covering what the package contains and depends on. */
 export const licenseList = "Licenses.json"
 
 /**

@@ -1,4 +1,4 @@
-/** A text from the `licenses` folder, or LICENSE for the Apache License, placed after its copyright line. */
+/** A licence text from the `licenses` folder, or LICENSE for the Apache License, preceded by the component's copyright line. */
 export interface KnownText {
   readonly file:
     | "LICENSE"
@@ -42,7 +42,7 @@ const goModule = (name: string, license: string, ...texts: OtherComponent["texts
   texts
 })
 
-/** What the HCL parser is compiled from, by the path of each Go module. The versions are read from the file itself. */
+/** The Go modules that the HCL parser is compiled from, by path. The versions are read from the file itself. */
 export const parserModules: ReadonlyArray<OtherComponent> = [
   goModule("github.com/agext/levenshtein", "Apache-2.0", { file: "LICENSE", copyright: "Copyright 2016 ALRUX Inc." }),
   goModule(

@@ -52,8 +52,8 @@ const secretOf = Effect.fnUntraced(function* ({ password, passwordFile }: SmtpSe
 })
 
 /**
- * Sends mail by SMTP. TLS is required and verified; a server on this machine may do without it, unless a certificate is set for
- * it. Fails with `SettingsRefused` when a file cannot be read.
+ * Sends mail over SMTP. TLS is required and verified; a server on this machine may do without it, unless a certificate is
+ * configured for it. Fails with `SettingsRefused` when a file cannot be read.
  */
 export const smtpTransport = (settings: SmtpSettings) =>
   Layer.effect(

@@ -9,7 +9,7 @@ const levels: Record<string, LogLevel.LogLevel> = {
   none: "None"
 }
 
-/** Text from outside must not control the terminal that shows the log. */
+/** External input must not control the terminal that shows the log. */
 const inert = (line: string): string =>
   line.replace(/\p{Cc}/gu, (character) =>
     character === "\n" || character === "\t" ? character : `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`

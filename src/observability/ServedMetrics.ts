@@ -38,7 +38,7 @@ const processSampler = () => {
   })
 }
 
-/** The libraries' own metrics have neither a help text nor a promise of stability; ours have both. */
+/** The libraries' own metrics have neither a help text nor a stability guarantee; ours have both. */
 const isOurs = (id: string) => id.startsWith("svc_") || id.startsWith("process_")
 
 const scrape = Effect.gen(function* () {
@@ -48,7 +48,7 @@ const scrape = Effect.gen(function* () {
   return HttpServerResponse.text(body, { contentType: "text/plain; version=0.0.4; charset=utf-8" })
 })
 
-/** `/metrics`: what `docs/operations.md` explains, in Prometheus' text format. */
+/** `/metrics`: the metrics that `docs/operations.md` explains, in Prometheus' text format. */
 export const metricsRoute = HttpRouter.use((router) => {
   const sample = processSampler()
   return router.add("GET", "/metrics", Effect.andThen(sample, scrape))

@@ -49,7 +49,7 @@ const sampler = () => {
   })
 }
 
-/** Samples the results of the newest count of stored bytes. */
+/** Samples the results of the most recent count of stored bytes. */
 export const storedMetrics = Layer.effectDiscard(
   Effect.suspend(() => Effect.forkScoped(Effect.repeat(sampler(), Schedule.spaced(sampleEvery))))
 )

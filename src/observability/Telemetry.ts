@@ -2,10 +2,10 @@ import { Layer, References } from "effect"
 import { FetchHttpClient, UrlParams } from "effect/http"
 import { Otlp } from "effect/observability"
 
-// Queries contain codes, states and text from links: traces contain their names, never their values.
+// Queries contain codes, states and values from links: traces contain their names, never their values.
 const everyParameter = Layer.succeed(UrlParams.CurrentRedactedNames, [/^/])
 
-/** Exports traces, metrics and logs to an OTLP/HTTP collector. Without an address nobody reads spans, so none is made. */
+/** Exports traces, metrics and logs to an OTLP/HTTP collector. Without an address nobody reads spans, so none are created. */
 export const telemetry = (options: {
   readonly url: string | undefined
   readonly version: string

@@ -22,7 +22,7 @@ export interface Credentials {
 }
 
 export interface TokenRequest extends NewAccessToken {
-  /** The account that the token acts for, by subject or e-mail address. */
+  /** The account on whose behalf the token acts, by subject or e-mail address. */
   readonly subject: string
 }
 
@@ -40,18 +40,18 @@ export interface IssuedLink {
   readonly expiresAt: string
   /** Public origin of the server that issued it, if a server did. */
   readonly origin?: string | undefined
-  /** Whether a mail to the person is on its way. */
+  /** Whether an e-mail to the person is on its way. */
   readonly mailed?: boolean | undefined
 }
 
 export interface ResetRequest {
   readonly email: string
-  /** Mails a second link to that address; using it proves the address. */
+  /** E-mails a second link to that address; using it proves ownership of the address. */
   readonly mail?: boolean | undefined
 }
 
 /**
- * The operator's account commands, run in the server that has the data folder or directly on the folder. Each leaves an audit
+ * The operator's account commands, run in the server that holds the data folder or directly on the folder. Each leaves an audit
  * event `operator.command` with its name, in the same transaction as its changes.
  */
 export class AccountCommands extends Context.Service<
@@ -67,9 +67,7 @@ export class AccountCommands extends Context.Service<
     readonly createToken: (request: TokenRequest) => Effect.Effect<CreatedAccessToken, ApiError>
     /** A link for the first account. Fails with `failed_precondition` if an account already exists. */
     readonly setupLink: Effect.Effect<IssuedLink, ApiError>
-    /**
-     * A link to set a new password. Fails with `not_found`, and with `failed_precondition` when it cannot be mailed.
-     */
+    /** A link to set a new password. Fails with `not_found`, and with `failed_precondition` if it cannot be e-mailed. */
     readonly resetLink: (request: ResetRequest) => Effect.Effect<IssuedLink, ApiError>
     /**
      * A link for creating an account or joining the Workspace. The operator vouches for any address they give. Fails with
@@ -77,8 +75,8 @@ export class AccountCommands extends Context.Service<
      */
     readonly invite: (request: InvitationRequest) => Effect.Effect<IssuedLink, ApiError>
     /**
-     * A link that changes the account's address to one that the operator vouches for. Fails as `AddressChanges.issue`
-     * does.
+     * A link that changes the account's address to one that the operator vouches for. Fails in the same cases as
+     * `AddressChanges.issue`.
      */
     readonly addressLink: (request: {
       readonly email: string
@@ -91,13 +89,13 @@ export class AccountCommands extends Context.Service<
       readonly email: string
       readonly status: "active" | "disabled"
     }) => Effect.Effect<void, ApiError>
-    /** Fails as `AccountRemoval.remove` does. */
+    /** Fails in the same cases as `AccountRemoval.remove`. */
     readonly deleteUser: (email: string) => Effect.Effect<void, ApiError>
-    /** Ends every session of the account. Fails with `not_found` and `invalid_request`. */
+    /** Revokes every session of the account. Fails with `not_found` and `invalid_request`. */
     readonly setPassword: (account: Credentials) => Effect.Effect<void, ApiError>
   }
 >()("svc/operator/AccountCommands") {
-  /** `origin` is the start of every link, if known. */
+  /** `origin` is the beginning of every link, if known. */
   static readonly layer = (origin: string | undefined) => Layer.effect(AccountCommands, make(origin))
 }
 

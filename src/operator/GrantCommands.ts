@@ -30,7 +30,7 @@ export class GrantCommands extends Context.Service<
     readonly list: Effect.Effect<OperatorList>
     /** `account` is a subject or an e-mail address. Fails with `not_found`. */
     readonly grant: (account: string) => Effect.Effect<OperatorList, ApiError>
-    /** Takes effect from the next request on. Fails with `not_found`. */
+    /** Takes effect from the next request. Fails with `not_found`. */
     readonly revoke: (account: string) => Effect.Effect<OperatorList, ApiError>
   }
 >()("svc/operator/GrantCommands") {

@@ -6,7 +6,7 @@ import { Vault } from "../../actors/vault/Vault.ts"
 import type { VaultLocked } from "../../actors/vault/VaultErrors.ts"
 
 export const KeyRotationRequest = Schema.Struct({
-  /** Removes keys that stored data no longer needs from the file. */
+  /** Removes keys from the file that stored data no longer needs. */
   forgetRetired: Schema.Boolean,
   /** The signing keys have leaked: drop them at once. */
   compromised: Schema.Boolean
@@ -17,7 +17,7 @@ export const KeyRotation = Schema.Struct({
   rewrapped: Schema.Int,
   resumed: Schema.Boolean,
   forgotten: Schema.Array(Schema.String),
-  /** `reason` says why the signing keys were not rotated. */
+  /** `reason` states why the signing keys were not rotated. */
   signingKeys: Schema.Struct({
     rotated: Schema.Boolean,
     activeKeyIds: Schema.optionalKey(Schema.Array(Schema.String)),

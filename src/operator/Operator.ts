@@ -21,7 +21,7 @@ import { RetentionCommands } from "./RetentionCommands.ts"
 import { operatorClient } from "./OperatorClient.ts"
 import { OperatorSocketUnusable } from "./OperatorSocketPath.ts"
 
-/** The same commands, possibly through a server. */
+/** The same commands, possibly run through a server. */
 type Reached<Commands> = {
   readonly [Name in keyof Commands]: Commands[Name] extends (...args: infer Args) => Effect.Effect<infer A, infer E>
     ? (...args: Args) => Effect.Effect<A, E | OperatorSocketUnusable>
@@ -57,7 +57,7 @@ const requireOwner = Effect.fn("requireOwner")(function* (dataDir: string) {
   }
 })
 
-/** Accounts of the installation: through the server that has the data folder, or directly on the folder if none has. */
+/** Accounts of the installation: through the server that holds the data folder, or directly on the folder if there is none. */
 export class OperatorAccounts extends Context.Service<OperatorAccounts, Reached<AccountCommands["Service"]>>()(
   "svc/operator/OperatorAccounts"
 ) {
@@ -88,7 +88,7 @@ export class OperatorAccounts extends Context.Service<OperatorAccounts, Reached<
     )
 }
 
-/** Keys of the installation, in the same way. */
+/** Keys of the installation, accessed likewise. */
 export class OperatorKeys extends Context.Service<OperatorKeys, Reached<KeyCommands["Service"]>>()(
   "svc/operator/OperatorKeys"
 ) {
@@ -108,7 +108,7 @@ export class OperatorKeys extends Context.Service<OperatorKeys, Reached<KeyComma
     )
 }
 
-/** The operator's review after a restore, in the same way. */
+/** The operator's review after a restore, accessed likewise. */
 export class OperatorRestore extends Context.Service<OperatorRestore, Reached<RestoreCommands["Service"]>>()(
   "svc/operator/OperatorRestore"
 ) {
@@ -132,7 +132,7 @@ export class OperatorRestore extends Context.Service<OperatorRestore, Reached<Re
     )
 }
 
-/** States that applies left behind, in the same way. */
+/** States that applies left behind, accessed likewise. */
 export class OperatorLeftOvers extends Context.Service<OperatorLeftOvers, Reached<LeftOverCommands["Service"]>>()(
   "svc/operator/OperatorLeftOvers"
 ) {
@@ -155,7 +155,7 @@ export class OperatorLeftOvers extends Context.Service<OperatorLeftOvers, Reache
     )
 }
 
-/** Pools of agents, in the same way; only a running server knows which agents are connected. */
+/** Pools of agents, accessed likewise; only a running server knows which agents are connected. */
 export class OperatorPools extends Context.Service<OperatorPools, Reached<PoolCommands["Service"]>>()(
   "svc/operator/OperatorPools"
 ) {
@@ -184,7 +184,7 @@ export class OperatorPools extends Context.Service<OperatorPools, Reached<PoolCo
     )
 }
 
-/** Actions that only the server waiting for an agent can perform. */
+/** Actions that can only be performed by the server that is waiting for an agent. */
 export class OperatorReleases extends Context.Service<OperatorReleases, Reached<ReleaseCommands["Service"]>>()(
   "svc/operator/OperatorReleases"
 ) {
@@ -204,7 +204,7 @@ export class OperatorReleases extends Context.Service<OperatorReleases, Reached<
     )
 }
 
-/** Who operates the installation, in the same way. */
+/** The people who operate the installation, accessed likewise. */
 export class OperatorGrants extends Context.Service<OperatorGrants, Reached<GrantCommands["Service"]>>()(
   "svc/operator/OperatorGrants"
 ) {
@@ -228,7 +228,7 @@ export class OperatorGrants extends Context.Service<OperatorGrants, Reached<Gran
     )
 }
 
-/** Records past the server's retention periods, in the same way. */
+/** Records past the server's retention periods, accessed likewise. */
 export class OperatorRetention extends Context.Service<OperatorRetention, Reached<RetentionCommands["Service"]>>()(
   "svc/operator/OperatorRetention"
 ) {

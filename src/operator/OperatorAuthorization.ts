@@ -33,14 +33,14 @@ export const issueOperatorSecret = Effect.fn("issueOperatorSecret")(function* (f
   const path = yield* secretPath(folder)
   const remove = files.remove(path, { force: true })
   const secret = randomBytes(secretBytes).toString("hex")
-  // One left behind by a killed server may have a different mode; a new file has this mode from the start.
+  // A file left behind by a killed server may have a different mode; a new file has this mode from the start.
   yield* remove
   yield* files.writeFileString(path, secret, { flag: "wx", mode: 0o600 })
   yield* Effect.addFinalizer(() => Effect.ignore(remove))
   return Redacted.make(secret)
 })
 
-/** The secret of the server that has the folder; `none` if it is not listening, or its release has none. */
+/** The secret of the server that holds the folder; `none` if it is not listening, or its release does not use one. */
 export const readOperatorSecret = Effect.fn("readOperatorSecret")(function* (folder: string) {
   const files = yield* FileSystem.FileSystem
   return yield* files.readFileString(yield* secretPath(folder)).pipe(

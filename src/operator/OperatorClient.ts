@@ -6,7 +6,7 @@ import { OperatorUnauthorised, readOperatorSecret, sendOperatorSecret } from "./
 import { OperatorProtocol } from "./OperatorProtocol.ts"
 import { OperatorSocketUnusable, operatorSocketPath } from "./OperatorSocketPath.ts"
 
-/** The server that has a data folder, as named in a message. */
+/** The server that holds a data folder, as named in a message. */
 export const nameHolder = (folder: string, holder: Option.Option<Holder>) =>
   `The server that has ${folder}${Option.match(holder, { onNone: () => "", onSome: ({ pid }) => ` (process ${pid})` })}`
 
@@ -27,7 +27,7 @@ const connected = Effect.fn("connectToServer")(function* (folder: string, named:
   const secret = yield* readOperatorSecret(folder)
   if (Option.isNone(secret)) return yield* unusable(named, notListening)
   return RpcClient.layerProtocolSocket().pipe(
-    // A response may carry a whole state.
+    // A response may contain a whole state.
     Layer.provide(RpcSerialization.layerNdjsonWith({ maxBufferSize: "unbounded" })),
     Layer.provide(NodeSocket.layerNet({ path })),
     Layer.merge(sendOperatorSecret(secret.value))
@@ -49,7 +49,7 @@ export const operatorClient = Effect.fn("operatorClient")(function* (folder: str
     answer.pipe(
       Effect.catchIf(
         (error) => error instanceof OperatorUnauthorised,
-        // The server has restarted in between, with a new secret.
+        // The server has restarted in the meantime, with a new secret.
         ({ message }) => unusable(named, message)
       ),
       Effect.catchIf(

@@ -26,7 +26,7 @@ const Link = Schema.Struct({
   mailed: Schema.optionalKey(Schema.UndefinedOr(Schema.Boolean))
 })
 
-/** The operator's commands to the server that has the data folder, over its socket. */
+/** The operator's commands to the server that holds the data folder, over its socket. */
 export const OperatorProtocol = RpcGroup.make(
   Rpc.make("CreateUser", {
     payload: credentials,

@@ -116,7 +116,7 @@ const commands = Layer.mergeAll(
 )
 
 /**
- * Accepts the operator's commands while this process has the data folder. A server that cannot listen for them runs without: the
+ * Accepts the operator's commands while this process holds the data folder. A server that cannot listen for them runs anyway: the
  * commands then require it to be stopped.
  */
 export const operatorServer = RpcServer.layer(OperatorProtocol, { disableFatalDefects: true }).pipe(

@@ -20,7 +20,9 @@ export const PolicyReloaded = Schema.Struct({
   changed: Schema.Array(Schema.String),
   /** Plans that have become void: made under a profile or base configuration that is no longer in force. */
   supersededPlans: Schema.Int,
-  /** The installation's OpenID clients: ids that changed, and grants that ended along with clients and redirect addresses. */
+  /**
+   * The installation's OpenID clients: ids that changed, and grants that were revoked along with clients and redirect addresses.
+   */
   clients: Schema.Struct({ changed: Schema.Array(Schema.String), endedGrants: Schema.Int })
 })
 export type PolicyReloaded = typeof PolicyReloaded.Type
@@ -44,8 +46,8 @@ export class PolicyCommands extends Context.Service<
   PolicyCommands,
   {
     /**
-     * Reloads the policy file and the OpenID clients file, both or neither. Fails with `failed_precondition` without changing
-     * anything.
+     * Reloads the policy file and the OpenID clients file, either both or neither. Fails with `failed_precondition` without
+     * changing anything.
      */
     readonly reload: Effect.Effect<PolicyReloaded, ApiError>
   }
@@ -104,7 +106,7 @@ export class PolicyCommands extends Context.Service<
           Effect.provideService(Grants, grants),
           Effect.orDie,
           transaction(sql),
-          // Without its event the reload did not happen, and anything read in the meantime was never true.
+          // Without its event, the reload did not happen, and anything read in the meantime was never in force.
           Effect.onError(() =>
             next.undo.pipe(Effect.andThen(clients?.undo ?? Effect.void), Effect.andThen(Effect.sync(memory.forget)))
           )

@@ -18,7 +18,7 @@ export const ReleaseCommand = Schema.Struct({
 })
 export type ReleaseCommand = typeof ReleaseCommand.Type
 
-/** Releases a Capsule from an agent that is permanently lost, before the lease of its apply ends. */
+/** Releases a Capsule from an agent that is permanently lost, before the lease of its apply expires. */
 export class ReleaseCommands extends Context.Service<
   ReleaseCommands,
   {

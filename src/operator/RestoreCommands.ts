@@ -11,7 +11,7 @@ export const RestoredRulesList = Schema.Array(RestoredRules)
 
 export const RestoreDecision = Schema.Struct({
   decision: Schema.Literals(["confirmed", "removed"]),
-  /** Record ids; none means all that are waiting. */
+  /** Record ids; if none are given, all pending records. */
   ids: Schema.Option(Schema.Array(Schema.String))
 })
 

@@ -10,9 +10,7 @@ import { RetainedKindName } from "../../schema/records/Retention.ts"
 
 const Handle = rowShape({ id: WorkspaceId, handle: Schema.String })
 
-/**
- * What is removed of one kind in one Workspace. Audit events without a Workspace are those of the installation and its accounts.
- */
+/** What is removed of one kind in one Workspace. Audit events without a Workspace belong to the installation and its accounts. */
 const Removed = Schema.Union([
   Schema.Struct({
     kind: Schema.Literal("logs"),

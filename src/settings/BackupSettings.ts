@@ -1,6 +1,6 @@
 import { define } from "./SettingDefinition.ts"
 
-/** Backups, made on command or by the running server. */
+/** Backups, whether created on command or by the running server. */
 export const backupSettings = define({
   backupSnapshots: {
     env: "SVC_BACKUP_SNAPSHOTS",

@@ -1,4 +1,4 @@
-/** The edit distance between `left` and `right`: letters inserted, left out, replaced or swapped with their neighbour. */
+/** The edit distance between `left` and `right`: letters inserted, omitted, replaced or swapped with their neighbour. */
 export const editDistance = (left: string, right: string): number => {
   let beforeLast: ReadonlyArray<number> = []
   let last: ReadonlyArray<number> = Array.from({ length: right.length + 1 }, (_, column) => column)

@@ -4,7 +4,7 @@ import { define } from "./SettingDefinition.ts"
 
 const days = ({ after }: RetentionPeriod) => String(Duration.toDays(after))
 
-/** How long records that nothing needs any more are kept. */
+/** How long records are kept once nothing needs them any more. */
 export const keepSettings = define({
   keepLogs: {
     env: "SVC_KEEP_LOGS",

@@ -20,7 +20,7 @@ const known: ReadonlyArray<string> = [
 
 const tolerated = (name: string) => (name.length < 5 ? 1 : name.length < 10 ? 2 : 3)
 
-/** The setting that `given` resembles; `undefined` for a known one and for other people's variables. */
+/** The setting that `given` resembles; `undefined` for a known setting and for variables that belong to other programs. */
 export const likelySetting = (given: string): string | undefined => {
   if (!given.startsWith(prefix) || known.includes(given)) return undefined
   const stem = given.slice(prefix.length)
@@ -45,7 +45,7 @@ const namesBelow = (
   })
 
 /**
- * Variables of the environment that look like a misspelt setting. Unknown ones are not refused: orchestrators set names such as
+ * Environment variables that look like misspelt settings. Unknown ones are not refused: orchestrators set names such as
  * SVC_SERVICE_HOST for a service called svc.
  */
 export const misspeltSettings: Effect.Effect<ReadonlyArray<MisspeltSetting>> = Effect.gen(function* () {

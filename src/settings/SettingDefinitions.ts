@@ -324,5 +324,5 @@ export const settingDefinitions = define({
 
 export type SettingName = keyof typeof settingDefinitions
 
-/** The settings file itself has only a flag and a variable. */
+/** The settings file itself can only be set by a flag or a variable. */
 export const settingsFileEnv = "SVC_CONFIG"

@@ -181,7 +181,7 @@ const settingFields = {
 export const Settings = Schema.Struct(settingFields)
 export type Settings = typeof Settings.Type
 
-/** The values of flags, by setting; empty text is treated as not given. */
+/** The values of flags, by setting; an empty string is treated as not given. */
 export type GivenFlags = ReadonlyMap<string, string>
 
 const decodeSettings = Schema.decodeUnknownEffect(Settings, { errors: "all" })
@@ -207,7 +207,7 @@ const transportContradiction = (settings: Settings): string | undefined =>
     ? `SVC_LISTEN is ${formatListenAddress(settings.listen)}, which is beyond loopback, and no https SVC_BASE_URL says that a proxy with TLS stands in front. Set SVC_BASE_URL to the https origin that people use, listen on loopback, or set SVC_PLAIN_HTTP=anywhere to serve passwords and sessions unencrypted.`
     : undefined
 
-// Anybody can have an identity at these providers, so a subject there says nothing about whose employee it is.
+// Anybody can have an identity at these providers, so a subject there does not show who the person works for.
 const sharedHosts: ReadonlySet<string> = new Set(["accounts.google.com", "gitlab.com", "appleid.apple.com"])
 const entra = "login.microsoftonline.com"
 const sharedTenants: ReadonlySet<string> = new Set([
@@ -261,8 +261,8 @@ const signInContradiction = (settings: Settings): string | undefined => {
 }
 
 /**
- * Resolves every setting: flag, then environment, then settings file, then default. Fails with `SettingsRefused` for unknown
- * keys of the file and for invalid values.
+ * Resolves every setting: flag, then environment, then settings file, then default. Fails with `SettingsRefused` for unknown keys
+ * in the file and for invalid values.
  */
 export const loadSettings = Effect.fn("loadSettings")(
   function* (flags: GivenFlags, configFile: Option.Option<string>) {

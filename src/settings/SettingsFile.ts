@@ -15,7 +15,7 @@ const limits: JsonLimits = {
 const FileValue = Schema.Union([Schema.String, Schema.Finite, Schema.Boolean, Schema.Array(Schema.String)])
 const decodeValues = Schema.decodeUnknownEffect(Schema.Record(Schema.String, FileValue))
 
-/** The values of a settings file as text: one JSON object whose keys are all known. Fails with `SettingsRefused`. */
+/** The values of a settings file as strings: one JSON object whose keys are all known. Fails with `SettingsRefused`. */
 export const readSettingsFile = Effect.fn("readSettingsFile")(function* (file: string) {
   const fileSystem = yield* FileSystem.FileSystem
   const refuse = (reason: string) => new SettingsRefused({ message: `The settings file ${file} ${reason}` })

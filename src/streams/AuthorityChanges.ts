@@ -3,17 +3,17 @@ import { Commits } from "../../actors/database/Commits.ts"
 import { ReadSql } from "../../actors/database/ReadSql.ts"
 import { AuthorityChangeRow } from "./AuthorityChangeRow.ts"
 
-/** The authority changes that one follower has not seen yet. */
+/** The authority changes that one follower has not yet seen. */
 export interface AuthorityWatch {
-  /** Identifies the current moment; taken before the authority is read. */
+  /** Marks the current moment; taken before the authority is read. */
   readonly seen: () => number
   /** Completes as soon as any authority has changed since `seen`. */
   readonly changedSince: (seen: number) => Effect.Effect<void>
 }
 
 /**
- * Signals that some authority may have ended: after a commit that touched an account, session, token, grant, membership or agent. The
- * follower finds out which. Other commits wake nobody, and without followers nothing is read.
+ * Signals that some authority may have been lost: after a commit that touched an account, session, token, grant, membership or
+ * agent. The follower finds out which. Other commits wake nobody, and without followers nothing is read.
  */
 export class AuthorityChanges extends Context.Service<
   AuthorityChanges,
@@ -89,7 +89,7 @@ export class AuthorityChanges extends Context.Service<
 }
 
 /**
- * Fails as soon as the authority that `check` requires has ended. Checks immediately, in case it ended before it was followed,
+ * Fails as soon as the authority that `check` requires is lost. Checks immediately, in case it was lost before it was followed,
  * then after each change and, if the authority expires, at this interval.
  */
 export const untilRefused = <E, R>(

@@ -1,7 +1,7 @@
 import type { SequencePage } from "../../actors/run/Runs.ts"
 import type { RunFrame, RunSequence } from "./RunFrames.ts"
 
-/** Size of one frame in bytes; a larger entry gets a frame of its own. */
+/** Maximum size of a frame, in bytes; a larger entry gets its own frame. */
 export const maxFrameBytes = 64 * 1024
 
 const fields = { events: "events", logs: "entries" } as const

@@ -5,8 +5,7 @@ import { framesOf } from "./FrameText.ts"
 import type { RunFrame, RunSequence } from "./RunFrames.ts"
 
 const pageSize = 256
-// Wake-ups normally suffice; this only limits the damage of a lost one, for example for a Run that another process
-// advances.
+// Wake-ups normally suffice; this only limits the damage when one is lost, for example for a Run that another process advances.
 const reread = "15 seconds"
 
 interface FeedPage {
@@ -52,7 +51,7 @@ class Feed {
   /** The next page after `after`, as soon as there is one. */
   next(after: number): Effect.Effect<FeedPage> {
     return Effect.suspend(() => {
-      // Taken before the read, so every later change is noticed, whether or not the read saw it.
+      // Taken before the read, so that every later change is noticed, whether or not the read saw it.
       const seen = this.#version
       return Effect.filterOrElse(
         this.#page(after, seen),
@@ -92,7 +91,7 @@ export class RunFeeds extends Context.Service<
   {
     /** Every frame after `after` until the Run is final. Reads only as fast as the consumer pulls. */
     readonly follow: (id: RunId, sequence: RunSequence, after: number) => Stream.Stream<RunFrame>
-    /** The same without the overhead of a stream, for large numbers of readers: passes each frame to `take` and waits for it. */
+    /** Like the stream but without its overhead, for large numbers of readers: passes each frame to `take` and waits for it. */
     readonly deliver: (
       id: RunId,
       sequence: RunSequence,
@@ -124,8 +123,8 @@ export class RunFeeds extends Context.Service<
           Effect.sync(() => streams.listen(id, wake)),
           (stop) => Effect.sync(stop)
         )
-        // One clock for all readers: with one timer per reader and frame, a large number of readers would spend all their time on
-        // timers.
+        // One clock for all readers: with a timer for every reader and frame, a large number of readers would spend all their
+        // time on timers.
         yield* Effect.sync(wake).pipe(Effect.delay(reread), Effect.forever, Effect.forkScoped)
         return feed
       })

@@ -4,7 +4,7 @@ import type { ApiError } from "../../schema/errors/ApiError.ts"
 /** The two durable sequences of a Run. */
 export type RunSequence = "events" | "logs"
 
-/** Part of a sequence as sent on the wire: one JSON text and its last sequence number. */
+/** Part of a sequence as sent on the wire: a JSON string and its last sequence number. */
 export interface RunFrame {
   readonly text: string
   readonly last: number
@@ -12,14 +12,14 @@ export interface RunFrame {
 
 /**
  * One live subscription, regardless of transport: every frame after `after`, in order, without gaps or duplicates. It ends when
- * the Run is final and fails when the authority behind it has ended. It never reads ahead of the consumer.
+ * the Run is final and fails when the authority behind it is lost. It never reads ahead of the consumer.
  */
 export interface RunFrames {
   readonly subject: string
   readonly requestId: string
   readonly after: number
   readonly frames: Stream.Stream<RunFrame, ApiError>
-  /** The same frames, given to `take` one at a time. */
+  /** The same frames, passed to `take` one at a time. */
   readonly deliver: (take: (frame: RunFrame) => Effect.Effect<void>) => Effect.Effect<void, ApiError>
 }
 

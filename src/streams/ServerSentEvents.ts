@@ -12,7 +12,7 @@ const message = (id: number, data: string) => encoder.encode(`id: ${id}\ndata: $
 
 /**
  * A subscription as server-sent events: each frame is one message, whose id resumes the stream through `Last-Event-ID`. A stream
- * that ends without `{"done":true}` was cut off (the server stopped, or the authority ended) and may be resumed.
+ * that ends without `{"done":true}` was cut off (the server stopped, or the authority was lost) and may be resumed.
  */
 export const serverSentEvents = Effect.fn("serverSentEvents")(function* (subscription: RunFrames) {
   const draining = yield* Draining

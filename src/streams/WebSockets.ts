@@ -2,21 +2,21 @@ import { Cause, Context, Deferred, type Duration, Effect, Exit, Fiber, FiberSet,
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { doneText, type RunFrame, type RunFrames } from "./RunFrames.ts"
 
-/** What a socket must be able to do, in the terms of its server. */
+/** What a socket must be able to do, in its server's terms. */
 export interface SocketSink {
-  /** Bytes sent, -1 when the socket buffers (wait for its drain), 0 when it is gone. */
+  /** Number of bytes sent; -1 if the socket is buffering (wait for its drain), 0 if it is gone. */
   readonly send: (text: string) => number
   readonly close: (code: number, reason: string) => void
   readonly terminate: () => void
 }
 
-/** One open socket: the server reports when its buffer drained and when it closed. */
+/** One open socket: the server reports when its buffer has drained and when it has closed. */
 export interface SocketSession {
   readonly drained: () => void
   readonly closed: () => void
 }
 
-/** How long a subscriber may read nothing before it is cut off; it resumes from the last frame it read. */
+/** How long a subscriber may go without reading before it is cut off; it resumes from the last frame it read. */
 export const StalledAfter = Context.Reference<Duration.Input>("svc/streams/StalledAfter", {
   defaultValue: () => "60 seconds"
 })
@@ -39,7 +39,7 @@ export class WebSockets extends Context.Service<
     /** Refuses a subject that already has too many open sockets. */
     readonly admit: (subject: string) => Effect.Effect<void, ApiError>
     readonly open: (subscription: RunFrames, sink: SocketSink) => SocketSession
-    /** Ends every socket with 1012 and the point to resume from. */
+    /** Closes every socket with 1012 and the position to resume from. */
     readonly drain: Effect.Effect<void>
     readonly count: () => number
   }

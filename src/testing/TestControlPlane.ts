@@ -22,7 +22,7 @@ export interface TestRepository {
   readonly commit: (files: TestFiles, message?: string) => Effect.Effect<string>
 }
 
-/** The test's person. */
+/** The person that the test acts as. */
 export interface TestAccount {
   readonly user: User
   /** Owned by the person. */
@@ -46,7 +46,7 @@ export class TestControlPlane extends Context.Service<
     readonly repository: (name: string) => TestRepository
   }
 >()("svc/testing/TestControlPlane") {
-  /** Acts for the test's person. */
+  /** Acts on behalf of the test's person. */
   static readonly actor: Layer.Layer<Actor, ApiError, ControlPlane | TestControlPlane> = Layer.unwrap(
     Effect.map(TestControlPlane, ({ user }) => ControlPlane.user(user.subject))
   )
@@ -69,8 +69,8 @@ const account = Effect.gen(function* () {
 })
 
 /**
- * A control plane in a temporary folder, listening on a free loopback port, with an account and Git repositories. What it
- * executes is real: Runs need OpenTofu or Terraform on the PATH. Everything is removed with the Scope.
+ * A control plane in a temporary folder, listening on a free loopback port, with an account and Git repositories. It executes
+ * Runs for real: they need OpenTofu or Terraform on the PATH. Everything is removed when the Scope closes.
  */
 export const layer = (
   options: TestOptions = {}

@@ -97,7 +97,7 @@ describe("what a configuration requires from the host", () => {
       expect((yield* surfaces).items[0]?.revision).toBe(1)
       expect(yield* bindings).toHaveLength(1)
 
-      // Destroying the Capsule ends all of it.
+      // Destroying the Capsule removes all of it.
       const destroy = yield* settled((yield* capsules.destroyPlan(context, web.capsuleId, undefined)).value.id)
       expect(destroy.error).toBeUndefined()
       expect((yield* applied(destroy.id)).status).toBe("succeeded")
@@ -327,7 +327,7 @@ describe("what a configuration requires from the host", () => {
       const id = failure?.intentId ?? ""
       const stale = interfaces.retry(context, workspaceId, id, { attempt: 2, code: "output_type_mismatch" })
       expect((yield* Effect.flip(stale)).code).toBe("guard_conflict")
-      // The caller was authorised only for the Workspace in the URL (Z4).
+      // The caller was authorised only for the Workspace named in the URL (Z4).
       const elsewhere = interfaces.retry(context, otherWorkspaceId, id, { attempt: 1, code: "output_type_mismatch" })
       expect((yield* Effect.flip(elsewhere)).code).toBe("not_found")
       const again = yield* interfaces.retry(context, workspaceId, id, { attempt: 1, code: "output_type_mismatch" })

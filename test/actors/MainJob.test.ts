@@ -49,7 +49,7 @@ it.live(
       const settings = yield* testSettings({
         dataDir: `${folder}/data`,
         gitAllowOrigins: [repository.origin],
-        // Each Run has its own network, as in the shipped configuration.
+        // Each Run has its own network, as in the default configuration.
         runnerNetwork: "auto"
       })
 
@@ -79,7 +79,7 @@ it.live(
         expect(again.replayed).toBe(true)
         expect(again.value.id).toBe(created.value.id)
 
-        // No steps are requested: the service takes each one automatically.
+        // No steps are requested: the service performs each one automatically.
         const reviewable = yield* eventually(
           plans.read(created.value.id),
           ({ nextAction }) => nextAction !== "reconcile"

@@ -7,6 +7,6 @@ test("background work rests for its interval, but never for as long as the clock
   expect(isResting(1000, rest, 1000)).toBe(true)
   expect(isResting(1000, rest, 1099)).toBe(true)
   expect(isResting(1000, rest, 1100)).toBe(false)
-  // The clock was set back after the work ended.
+  // The clock was set back after the work finished.
   expect(isResting(1000, rest, 999)).toBe(false)
 })

@@ -16,7 +16,7 @@ afterAll(tests.dispose)
 
 const from = { from: "greeting", to: "greeting", required: true }
 
-/** Plans the Capsule again and applies the plan. */
+/** Creates a new plan for the Capsule and applies it. */
 const renewed = Effect.fnUntraced(function* (capsuleId: Parameters<Capsules["Service"]["plan"]>[1]) {
   const { context } = yield* Bench
   const plan = yield* settled((yield* (yield* Capsules).plan(context, capsuleId, undefined)).value.id)
@@ -127,7 +127,7 @@ describe("one Capsule's Outputs as another's inputs", () => {
       const capsules = yield* Capsules
       expect((yield* capsules.read(consumer.capsuleId)).staleReasons).toEqual([])
       expect((yield* shares.revoke(context, offered.id, workspaceId)).status).toBe("revoked")
-      // The value it was applied with is gone: it becomes stale at once, even across Workspaces.
+      // The value it was applied with is gone: the Capsule becomes stale at once, even across Workspaces.
       const { staleReasons, status } = yield* capsules.read(consumer.capsuleId)
       expect([status, staleReasons]).toEqual([
         "stale",

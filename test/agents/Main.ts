@@ -19,7 +19,7 @@ class AgentsFailed extends Schema.TaggedError<AgentsFailed>()("AgentsFailed", { 
   override readonly [Runtime.errorExitCode] = 1
 }
 
-/** The short form runs one share out of this many. */
+/** The short form runs one of this many shares. */
 const togetherShares = 7
 const killShares = 14
 /** The number of cases that share a server. */
@@ -40,7 +40,7 @@ const flags = {
   parallel: Flag.Int("parallel").pipe(Flag.withDefault(3), Flag.withDescription("Servers at a time"))
 }
 
-/** Runs a case, prints how it went, and returns whether it passed. */
+/** Runs a case, prints its result, and returns whether it passed. */
 const judged = <R>(name: string, longest: Duration.Duration, run: Effect.Effect<unknown, unknown, R>) =>
   Effect.gen(function* () {
     const [time, result] = yield* run.pipe(
@@ -61,7 +61,7 @@ const judged = <R>(name: string, longest: Duration.Duration, run: Effect.Effect<
     return result._tag === "Success"
   })
 
-/** One server for several cases; its verdict counts as one more. */
+/** One server for several cases; its verdict counts as an additional case. */
 const laneJob = (cases: ReadonlyArray<LaneCase>, server: string) => (folder: string, number: number) =>
   Effect.gen(function* () {
     const world = yield* agentWorld({ folder, server })

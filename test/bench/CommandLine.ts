@@ -7,7 +7,7 @@ import { startProduct } from "./support/Product.ts"
 const rounds = 9
 const root = fileURLToPath(new URL("../../", import.meta.url))
 
-/** CPU time that a program used across all threads until it exited successfully, in milliseconds. */
+/** CPU time in milliseconds that a program used across all threads until it exited successfully. */
 const used = (command: ReadonlyArray<string>, env: Readonly<Record<string, string>>) =>
   Effect.promise(async () => {
     const child = Bun.spawn([...command], { env, stdout: "ignore", stderr: "inherit" })

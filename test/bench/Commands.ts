@@ -10,7 +10,7 @@ import { type Figure, median } from "./support/Figures.ts"
 
 const rounds = 9
 const commands = 200
-// Before that, much of the time is spent compiling the code.
+// Until then, much of the time is spent compiling the code.
 const warmUps = 20
 
 const perSecond = Effect.fnUntraced(function* <E>(work: Effect.Effect<unknown, E>) {
@@ -20,8 +20,9 @@ const perSecond = Effect.fnUntraced(function* <E>(work: Effect.Effect<unknown, E
 })
 
 /**
- * The same by hand, with equal durability: one immediate transaction that reads, updates, notes and reads again, on a copy of the
- * service's own tables, because each table and index that a command writes costs a commit about as much as the statement itself.
+ * The same operation written by hand, with equal durability: one immediate transaction that reads, updates, notes and reads
+ * again. Uses a copy of the service's own tables, because each table and index that a command writes costs a commit about as much
+ * as the statement itself.
  */
 const bareTransaction = Effect.fnUntraced(function* (
   services: Context.Context<SqlClient.SqlClient>,
@@ -46,7 +47,7 @@ const bareTransaction = Effect.fnUntraced(function* (
     (id, workspace_id, actor_kind, action, target_kind, target_id, data, created_at, position, mac)
     VALUES (?, ?, 'service', 'source.update', 'source', ?, '{"fields":["name"]}', ?, ?, ?)`)
   const link = database.prepare("UPDATE audit_chains SET position = ?, mac = ?, seal = ? WHERE scope = ?")
-  // As long as a digest in base64; no digest is computed here.
+  // As long as a digest in base64. No digest is computed here.
   const mac = "m".repeat(43)
   let count = Number(chain.get(workspaceId)?.["position"])
   return () => {

@@ -8,16 +8,16 @@ import { startProduct } from "./support/Product.ts"
 const sizes = [10, 1000, 10_000] as const
 const rounds = 3
 const shape = { connections: 8, requests: 600 }
-// All of them together stay below the limit on changes per person and minute.
+// Together they remain below the limit on changes per person and minute.
 const commands = 40
 
 type Columns = Readonly<Record<string, string | number | null>>
 
-/** A number as six letters, because ids have no other characters. */
+/** A number as six letters, because ids contain no other characters. */
 const letters = (index: number): string =>
   [5, 4, 3, 2, 1, 0].map((place) => String.fromCharCode(97 + (Math.floor(index / 26 ** place) % 26))).join("")
 
-/** Copies one row under other names, as many installs would create. */
+/** Copies a row under other names, producing what many installs would create. */
 const multiply = (database: DatabaseSync, id: string, from: number, to: number) => {
   const row: Columns = { ...(database.prepare("SELECT * FROM capsules WHERE id = ?").get(id) as Columns) }
   const names = Object.keys(row)
@@ -85,7 +85,7 @@ export const growth = (binary: string) =>
     })
     const measures = [
       ["read of a Capsule", get(`/api/v1/capsules/${capsuleId}`)],
-      // No more than always exist: a page with twice as many Capsules takes longer at any size.
+      // Limited to what always exists: a page with twice as many Capsules takes longer at any size.
       ["list of 10 Capsules", get(`/api/v1/workspaces/${product.workspaceId}/capsules?limit=10`)],
       ["list of 20 Runs", get(`/api/v1/workspaces/${product.workspaceId}/runs?limit=20`)],
       ["command on a Capsule", rename]

@@ -10,7 +10,7 @@ const timedLines = 300
 const quietCommands = 60
 // Far enough apart to stay below an account's limit on changes per minute.
 const commandEvery = "150 millis"
-// By then the parser's thread, which the Run's own scan started, has ended, however quickly the lines were processed.
+// By then the parser's thread, which the Run's own scan started, has exited, however quickly the lines were processed.
 const settle = "10 seconds"
 
 const Frame = Schema.fromJsonString(
@@ -59,7 +59,7 @@ export const pacedTool = (folder: string, tool: string) =>
     `i=0; while [ $i -lt ${timedLines} ]; do echo "printed at $(date +%s%N)"; i=$((i+1)); sleep 0.01; done`
   )
 
-/** Milliseconds from when a line was printed, as recorded in it, until it arrives at a subscriber. */
+/** Milliseconds from when a line was printed, as recorded in the line, until it reaches a subscriber. */
 export const delaysOf = Effect.fn("delaysOf")(function* (product: Product, runId: string) {
   const delays: Array<number> = []
   const done = yield* Deferred.make<void>()
@@ -151,7 +151,7 @@ const flood = Effect.fn("flood")(function* (folder: string, tool: string, binary
   return {
     slowdown: median(during) / median([...before, ...after]),
     worst: percentile(during, 0.99),
-    // Garbage comes and goes while lines pass through, so only memory that remains in use counts.
+    // Garbage comes and goes as lines pass through, so only memory that remains in use counts.
     growth: (yield* megabytes(product.pid)) - held,
     peak: Math.max(...memory),
     seconds,
@@ -159,7 +159,7 @@ const flood = Effect.fn("flood")(function* (folder: string, tool: string, binary
   }
 }, Effect.scoped)
 
-/** A Run's output: how soon it is seen, and what it costs other users. */
+/** A Run's output: how soon it becomes visible, and what it costs other users. */
 export const logs = (binary: string, tool: string) =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem

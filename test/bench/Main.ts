@@ -1,5 +1,5 @@
-// `bun run bench`: every figure beside its comparison, in one run. `--only reads` runs one group; it may be repeated. `--against
-// FILE` runs only the comparison of this build with another release binary.
+// `bun run bench`: every figure alongside its comparison, in one run. `--only reads` runs one group; it may be repeated.
+// `--against FILE` runs only the comparison of this build with another release binary.
 import { NodeRuntime } from "@effect/platform-node"
 import { availableParallelism, loadavg } from "node:os"
 import { parseArgs } from "node:util"
@@ -44,7 +44,7 @@ const groups = (binary: string) => ({
   manifests
 })
 
-/** There is no such group. */
+/** No group has this name. */
 class UnknownGroup extends Schema.TaggedError<UnknownGroup>()("UnknownGroup", { message: Schema.String }) {}
 
 const { values } = parseArgs({
@@ -58,7 +58,7 @@ const printLoad = Effect.suspend(() =>
   Console.log(`${loadavg()[0]?.toFixed(1)} processes on ${availableParallelism()} cores in the last minute`)
 )
 
-/** A part that fails or does not end leaves the others their time. */
+/** A part that fails or does not finish leaves the others their time. */
 const longestPart = Duration.minutes(8)
 
 const printPart = ({ figures, name }: Parts[number]) =>

@@ -46,7 +46,7 @@ const byHand = Effect.fn("byHand")(function* (
   return (yield* Clock.currentTimeMillis) - started
 }, Effect.scoped)
 
-/** Plan and apply of one module, repeatedly by hand and through the product. */
+/** Repeated plans and applies of one module, by hand and through the product. */
 const compared = Effect.fn("compared")(function* (request: {
   readonly byHand: ReturnType<typeof byHand>
   readonly install: (name: string) => ReturnType<typeof install>
@@ -72,7 +72,7 @@ const compared = Effect.fn("compared")(function* (request: {
   } as const
 })
 
-/** A module that uses only the tool itself; and what an install costs in addition to Git, scan and tool. */
+/** A module that uses only the tool itself, and the cost of an install in addition to Git, scan and tool. */
 const withoutProvider = Effect.fn("withoutProvider")(function* (binary: string, tool: string) {
   const small = yield* repositoryOf({ "main.tf": module })
   const large = yield* repositoryOf({ "main.tf": module, ...manyFiles(99) })
@@ -132,8 +132,7 @@ const withProvider = Effect.fn("withProvider")(function* (binary: string, tool: 
 }, Effect.scoped)
 
 /**
- * Plan and apply through the product against the bare tool; and what an install costs in addition to Git, scan and
- * tool.
+ * Plan and apply through the product compared with the bare tool, and the cost of an install in addition to Git, scan and tool.
  */
 export const mainJob = (binary: string, tool: string) =>
   Effect.gen(function* () {

@@ -9,7 +9,7 @@ import { threadTimes } from "./support/ThreadTimes.ts"
 
 const rounds = 5
 const connections = 10
-// As long as the measured load, and just as long before it: before that, much of the time is spent compiling the code.
+// As long as the measured load, and just as long before it: until then, much of the time is spent compiling the code.
 const loadSeconds = 0.2
 const warmUpSeconds = 0.6
 // On a busy machine, too few responses also arrive within that time for anything to be compiled.

@@ -14,13 +14,13 @@ const processorTime = Effect.fnUntraced(function* (pid: number) {
   return (Number(fields[11]) + Number(fields[12])) * millisecondsPerTick
 })
 
-/** A first startup that lasts until the issuer has its keys; the service already responds while they are being generated. */
+/** A first startup that lasts until the issuer has its keys. The service already responds while they are being generated. */
 const settle = Effect.fn("settle")(function* (binary: string, dataDir: string) {
   const { url } = yield* startServer({ dataDir, program: [binary] })
   yield* Effect.promise(() => fetch(`${url}/oauth/jwks`).then((answer) => answer.json()))
 }, Effect.scoped)
 
-/** One startup, until a route that reads the database has returned 200, and one stop. */
+/** A single startup, until a route that reads the database has returned 200, and a single stop. */
 const startAndStop = Effect.fn("startAndStop")(function* (binary: string, dataDir: string) {
   const started = yield* Clock.currentTimeMillis
   const found = yield* Effect.scoped(

@@ -21,7 +21,7 @@ const serve = Effect.fnUntraced(function* (folder: string, ...flags: ReadonlyArr
 
 const get = (url: string, init?: RequestInit) => Effect.promise(() => fetch(url, init))
 
-describe("the binary in a hostile folder, with nothing but the system available", () => {
+describe("the binary in a hostile folder, with only the system available", () => {
   tests.live("prints its version", () =>
     Effect.gen(function* () {
       const { foreignFolder, run, wasSteered } = yield* Binary
@@ -138,7 +138,7 @@ describe("the binary in a hostile folder, with nothing but the system available"
     })
   )
 
-  tests.live("has /metrics, /healthz and /readyz for the operator on a separate address", () =>
+  tests.live("exposes /metrics, /healthz and /readyz to the operator on a separate address", () =>
     Effect.gen(function* () {
       const { foreignFolder } = yield* Binary
       const { operatorUrl: operator, url } = yield* serve(yield* foreignFolder, "--operator-listen", "127.0.0.1:0")

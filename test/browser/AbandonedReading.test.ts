@@ -48,7 +48,7 @@ const slowServer = Effect.gen(function* () {
 describe("a tab that is closed while a repository is being read", () => {
   for (const killed of [false, true]) {
     it.live(
-      `leaves no source when the reading fails${killed ? ", and the server was killed meanwhile" : ""}`,
+      `leaves no source behind when the read fails${killed ? ", and the server was killed meanwhile" : ""}`,
       () =>
         Effect.gen(function* () {
           const git = yield* slowServer

@@ -58,7 +58,7 @@ describe("this walk covers", () => {
   })
 })
 
-/** A page for a missing record requests it, so the console reports the 404. */
+/** The page for a missing record requests it, so the console reports the 404. */
 const unexpected = (faults: ReadonlyArray<string>, missing: true | undefined) =>
   faults.filter((fault) => missing !== true || !fault.endsWith("404 (Not Found)"))
 
@@ -67,11 +67,11 @@ const sideways = (page: Page) =>
 
 const themes = ["light", "dark"] as const
 
-/** Shows the open page in the other theme, as the page's own switch does. */
+/** Shows the open page in the other theme, using the page's own switch. */
 const inTheme = (page: Page, theme: (typeof themes)[number]) =>
   page.evaluate((value) => document.documentElement.setAttribute("data-theme", value), theme)
 
-// The short run checks each language in one theme, both at the wide width; the full run checks every combination.
+// The short run checks each language in one theme, both at the wide width. The full run checks every combination.
 const short = process.env["SVC_TEST_BROWSER"] === "short"
 const languages = ["en", "ja"] as const
 const widths = short ? [1440] : [1440, 390]
@@ -119,7 +119,7 @@ describe.each(looks)("no accessibility violations in %s", (_name, look) => {
           wrong.push("the focus is not in the dialog")
         await page.keyboard.press("Escape")
         await page.locator("dialog[open]").waitFor({ state: "detached" })
-        // If it was opened by a key, there is no focus to restore.
+        // If it was opened with a key, there is no focus to restore.
         if (
           !["app/Palette.tsx", "app/ShortcutHelp.tsx"].includes(source) &&
           (await page.evaluate(() => document.activeElement === null || document.activeElement === document.body))

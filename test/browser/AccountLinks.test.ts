@@ -10,12 +10,12 @@ import { password, personAt, setUp } from "./support/Person.ts"
 import { realServer } from "./support/RealServer.ts"
 import { barriers, darkJapanese, lightEnglish } from "./support/Suite.ts"
 
-/** Nothing listens there: the test reads from no Git server. */
+/** Nothing listens on it: the test reads from no Git server. */
 const noGit = "http://127.0.0.1:9"
 const mina = "mina@acme.example"
 const newAddress = "mina.sato@acme.example"
 
-/** A server that sends mail; the person uses it in English in the browser where they set it up, and in Japanese in another. */
+/** A server that sends mail. The person uses it in English in the browser in which they set it up, and in Japanese in another. */
 const world = Effect.gen(function* () {
   const post = yield* mailServer()
   const flags = [`--smtp-url=smtp://127.0.0.1:${post.port}`, "--smtp-from=svc@acme.example"]
@@ -30,7 +30,7 @@ const world = Effect.gen(function* () {
     )
   const english = yield* open(lightEnglish)
   yield* setUp(english.page, setupLink)
-  /** The link from the mail sent to this address; the mail's text is quoted-printable. */
+  /** The link from the mail sent to this address. The message body is quoted-printable. */
   const mailedLink = Effect.fnUntraced(function* (to: string, path: string) {
     const mails = yield* eventually(
       Effect.sync(() => post.mails.filter((mail) => mail.to === to)),
@@ -44,7 +44,7 @@ const world = Effect.gen(function* () {
 
 describe("a reset link, on the server itself", () => {
   it.live(
-    "says whom it admits, even after a reload, and once used what it was for, in both languages",
+    "shows whom it admits, even after a reload, and after use what it was for, in both languages",
     () =>
       Effect.gen(function* () {
         const { english, japanese, mailedLink, operator } = yield* world

@@ -5,7 +5,7 @@ import { barriers, browserSuite, darkJapanese } from "./support/Suite.ts"
 const suite = browserSuite()
 
 describe("the activity", () => {
-  test("uses names: who did what to which record, and what they said", async () => {
+  test("uses names: who did what to which record, and what comment they left", async () => {
     const world = newWorld()
     const [event] = world.activity
     const [source] = world.sources
@@ -89,7 +89,7 @@ describe("the activity", () => {
     expect(faults).toEqual([])
   })
 
-  test("is filtered through its address, which shows everybody the same, and so is its export", async () => {
+  test("is filtered through its address, which shows the same to everybody, and so is its export", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme/activity", ".activity-row")
     await page.getByLabel("Action").selectOption("run.approve")
@@ -107,7 +107,7 @@ describe("the activity", () => {
     expect(new URL(page.url()).search).toBe("")
   })
 
-  test("copes with an address that contains nonsense, in Japanese on a phone", async () => {
+  test("copes with an invalid address, in Japanese on a phone", async () => {
     const { page, faults, go } = await suite.visit({ ...darkJapanese, width: 390, height: 844 })
     await go("/w/acme/activity?from=never&until=&person=usr_unknown", "h1")
     await page.getByText("条件に合う記録はありません").waitFor()

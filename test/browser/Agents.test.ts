@@ -55,7 +55,7 @@ describe("the agents of a workspace", () => {
 
 describe("a run in a pool", () => {
   for (const look of looks) {
-    test(`that is waiting says what no agent has, and links to the agents (${look.language}, ${look.width ?? 1440} px)`, async () => {
+    test(`that is waiting shows what every agent lacks, and links to the agents (${look.language}, ${look.width ?? 1440} px)`, async () => {
       const words = decisionWords[look.language]
       const world = withRun(queuedRun, {
         pool: "eu-west",
@@ -76,7 +76,7 @@ describe("a run in a pool", () => {
       expect(faults).toEqual([])
     })
 
-    test(`that is being applied says up to what time its state is saved (${look.language}, ${look.width ?? 1440} px)`, async () => {
+    test(`that is being applied shows the time up to which its state is saved (${look.language}, ${look.width ?? 1440} px)`, async () => {
       const words = agentRunWords[look.language]
       const { page, faults, go } = await suite.visit(look, withRun(applyRun, applyingAgent()))
       await go(`/w/acme/runs/${applyRun}`, ".timeline")
@@ -89,7 +89,7 @@ describe("a run in a pool", () => {
       expect(faults).toEqual([])
     })
 
-    test(`whose agent is silent is released by keyboard, by somebody who knows that its tool is dead (${look.language}, ${look.width ?? 1440} px)`, async () => {
+    test(`whose agent is silent is released by keyboard, by somebody who knows that its tool has exited (${look.language}, ${look.width ?? 1440} px)`, async () => {
       const words = agentRunWords[look.language]
       const agent = applyingAgent({ givenUpAt: new Date(Date.now() + 2_400_000).toISOString() })
       const world = withRun(applyRun, { ...agent, agentUnreachableSince: ago(3) })
@@ -113,13 +113,13 @@ describe("a run in a pool", () => {
       expect(api.changes.map(({ body, method, path }) => [method, path, body])).toEqual([
         ["POST", `/api/v1/runs/${applyRun}/release`, { fence: 3, toolIsDead: true, reason: "The machine was deleted." }]
       ])
-      // Its agent is lost: shows what may exist, and what may still arrive.
+      // Its agent is lost: shows what may exist, and what results may still arrive.
       await page.getByText(diagnosisWords[look.language].advice.agent).waitFor()
       expect(faults).toEqual([])
     })
   }
 
-  test("whose agent was lost says that the rest is unknown", async () => {
+  test("whose agent was lost reports that the rest is unknown", async () => {
     const world = withRun(applyRun, {
       pool: "eu-west",
       status: "failed",
@@ -149,7 +149,7 @@ describe("a run in a pool", () => {
     await dialog.getByText("The Run was claimed anew meanwhile").waitFor()
   })
 
-  test("that only plans says that it will be given up automatically, and offers no release", async () => {
+  test("that only plans shows that it will be given up automatically, and offers no release", async () => {
     const { state: _none, ...agent } = applyingAgent().agent ?? { id: "", name: "", fence: 0, leaseSeconds: 0 }
     const world = withRun(applyRun, { type: "plan", pool: "eu-west", agent, agentUnreachableSince: ago(0.7) })
     const { page, go } = await suite.visit(lightEnglish, world)

@@ -8,7 +8,7 @@ const suite = browserSuite()
 const review = `/w/acme/runs/${reviewRun}`
 
 describe("approval rules", () => {
-  test("the review says who has approved, who is missing, and why it is waiting, and offers no approval that would not count", async () => {
+  test("the review shows who has approved, who is missing, and why it is waiting, and offers no approval that would not count", async () => {
     const world = newWorld()
     world.approvals = lapsed
     const { faults, go, page } = await suite.visit(undefined, world)
@@ -22,7 +22,7 @@ describe("approval rules", () => {
     expect(faults).toEqual([])
   })
 
-  test("the review says the same in Japanese", async () => {
+  test("the review shows the same in Japanese", async () => {
     const world = newWorld()
     world.approvals = lapsed
     const { faults, go, page } = await suite.visit(darkJapanese, world)
@@ -34,7 +34,7 @@ describe("approval rules", () => {
     expect(faults).toEqual([])
   })
 
-  test("the first of two approvals does not apply the plan, and says so", async () => {
+  test("the first of two approvals does not apply the plan, and the page explains this", async () => {
     const world = newWorld()
     world.approvals = (run) => ({ ...lapsed(run), approvals: [], state: "waiting", own: { status: "counts" } })
     const { go, page } = await suite.visit(undefined, world)

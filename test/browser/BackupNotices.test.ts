@@ -11,7 +11,7 @@ import { setUp } from "./support/Person.ts"
 import { realServer } from "./support/RealServer.ts"
 import { barriers, darkJapanese, lightEnglish, phone } from "./support/Suite.ts"
 
-/** Nothing listens there: the test reads from no Git server. */
+/** Nothing listens on it: the test reads from no Git server. */
 const noGit = "http://127.0.0.1:9"
 const slowMachine = 600_000
 
@@ -83,7 +83,7 @@ describe("what operators learn about backups", () => {
           await chmod(key, 0o600)
           await mkdir(backups)
         })
-        // With a current backup none is due, so the schedule leaves the folder alone.
+        // The current backup means that none is due, so the schedule leaves the folder alone.
         yield* Effect.promise(() => writeFile(join(backups, backupName(Date.now())), ""))
         const visit = yield* operatorAt([
           `--backup-directory=${backups}`,

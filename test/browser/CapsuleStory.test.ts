@@ -76,7 +76,7 @@ describe("a capsule tells its story", () => {
       expect(faults).toEqual([])
     })
 
-    test(`its inputs say where their values come from, but show no values (${language}, ${width} px)`, async () => {
+    test(`its inputs show where their values come from, but not the values (${language}, ${width} px)`, async () => {
       const words = inputWords[language]
       const { page, faults, go } = await suite.visit(look)
       await go(`${capsule}/configuration`, ".inputs .input-source :is(a, .status)")

@@ -74,7 +74,7 @@ describe("drift of a capsule", () => {
 })
 
 describe("a capsule being released", () => {
-  test("requires its name, and afterwards reports how it ended", async () => {
+  test("requires its name, and afterwards reports the result", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(`/w/acme/capsules/${storefrontId}/danger`, ".panel-danger")
     await page.getByRole("button", { name: "Release capsule" }).click()
@@ -100,7 +100,7 @@ describe("a capsule being released", () => {
 
 describe("a capsule that its owner exports", () => {
   for (const language of ["en", "ja"] as const) {
-    test(`is exported by keyboard once its name is typed (${language})`, async () => {
+    test(`is exported by keyboard once its name has been typed (${language})`, async () => {
       const words = exportWords[language]
       const { page, api, faults, go } = await suite.visit({ language, theme: "light" })
       await go(`/w/acme/capsules/${storefrontId}/danger`, ".panel-danger")

@@ -7,7 +7,7 @@ const screen = "/w/acme/connections"
 const older = "conn_0000000000000004"
 
 describe("Git connections", () => {
-  test("show where they may be sent", async () => {
+  test("show where their values may be sent", async () => {
     const { page, faults, go } = await suite.visit()
     await go(screen, ".row-connection")
     await page.getByText("https://git.acme.example", { exact: true }).waitFor()
@@ -36,7 +36,7 @@ describe("Git connections", () => {
     expect(faults).toEqual([])
   })
 
-  test("are created where a repository is entered, with its server filled in", async () => {
+  test("are created where a repository is entered, with its server prefilled", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go("/w/acme/sources", "main")
     await page.getByRole("button", { name: "Add a source" }).first().click()
@@ -83,7 +83,7 @@ describe("Git connections", () => {
 
 describe("a connection whose values stay with a pool", () => {
   for (const look of [lightEnglish, darkJapanese])
-    test(`is made without a value, by keyboard (${look.language})`, async () => {
+    test(`is created without a value, by keyboard (${look.language})`, async () => {
       const { page, api, faults, go } = await suite.visit(look)
       const isEnglish = look.language === "en"
       await go(screen, ".row-connection")

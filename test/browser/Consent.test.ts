@@ -11,7 +11,7 @@ import { realServer } from "./support/RealServer.ts"
 import { barriers, darkJapanese, lightEnglish } from "./support/Suite.ts"
 
 const fire = "__canary=1"
-/** A client and a person with crafted names; a bidi override would reverse the text around them. */
+/** A client and a person with crafted names. A bidi override would reverse the text around them. */
 const clientName = `</p><img src=x onerror=${fire}><script>${fire}</script>\u202e"`
 const email = `<svg/onload=${fire}>@acme.example`
 const callback = "https://rp.example.com/cb"

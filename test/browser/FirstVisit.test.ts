@@ -6,7 +6,7 @@ import { drawn } from "./support/Work.ts"
 
 const suite = browserSuite()
 
-/** Holds back every script but the small first one, until `release`. */
+/** Holds back every script except the small first one, until `release`. */
 const holdCode = async (page: Page) => {
   const held: Array<Route> = []
   let open = false
@@ -108,7 +108,7 @@ describe("a first visit", () => {
     expect(faults).toEqual([])
   })
 
-  test("whose session was ended elsewhere shows no error on the way to sign-in", async () => {
+  test("whose session has ended elsewhere shows no error on the way to sign-in", async () => {
     const { page, api, faults } = await suite.visit()
     api.world.signedIn = false
     // A navigation that returns no content keeps the current page and its messages.

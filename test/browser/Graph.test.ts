@@ -88,7 +88,7 @@ describe("the graph", () => {
     )
   })
 
-  test("says so when a search finds nothing, and is also a list", async () => {
+  test("reports when a search finds nothing, and is also available as a list", async () => {
     const { page, go } = await suite.visit(darkJapanese)
     await go("/w/acme/graph?q=nowhere", ".node-centre")
     expect(await page.locator(".finder-none").textContent()).toBe(ja.nothingFound)

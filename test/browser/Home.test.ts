@@ -46,7 +46,7 @@ describe("home", () => {
     expect(faults).toEqual([])
   })
 
-  test("asks first when a new update would end the open one", async () => {
+  test("asks first when a new update would cancel the open one", async () => {
     const { api, page, faults, go } = await suite.visit()
     const open = {
       key: waitingUpdate.id,
@@ -84,7 +84,7 @@ describe("home", () => {
     expect(faults).toEqual([])
   })
 
-  test("says that all is well only when it knows that", async () => {
+  test("reports that all is well only when it knows that", async () => {
     const { api, page, faults, go } = await suite.visit()
     api.world.needs = []
     api.world.health = healthOf(12)

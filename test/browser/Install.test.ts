@@ -132,7 +132,7 @@ describe("from a link to a plan", () => {
     expect(api.changes).toEqual([])
   })
 
-  test("says what the repository offers but the module does not receive", async () => {
+  test("shows what the repository offers but the module does not receive", async () => {
     const world = newWorld()
     world.report = {
       ...world.report,
@@ -169,7 +169,7 @@ describe("from a link to a plan", () => {
 
   // The server reads such a link before any page does, and responds itself.
   test.skipIf(compiledBinary() === undefined)(
-    "and by the server too, in text that works without JavaScript",
+    "and by the server too, with a message that is readable without JavaScript",
     async () => {
       const { page, api, go } = await suite.visit()
       await go(`${link}&var.domain=evil`, "h1")
@@ -197,7 +197,7 @@ describe("from a link to a plan", () => {
 })
 
 describe("signing in", () => {
-  test("keeps the link and its query, and explains that a password is wrong", async () => {
+  test("keeps the link and its query, and reports a wrong password", async () => {
     const world = newWorld()
     world.signedIn = false
     const { page, go } = await suite.visit(undefined, world)
@@ -225,7 +225,7 @@ describe("signing in", () => {
     }
   })
 
-  test("a setup link that cannot be used says so, even after a reload, and what to do next", async () => {
+  test("a setup link that cannot be used explains why, even after a reload, and what to do next", async () => {
     for (const [secret, ...texts] of [
       ["#used-secret", "creating the first account", "The first account exists already", "svc admin reset-password"],
       ["#used-reset-secret", "getting back into an account", "This link was used", "svc admin reset-password"],
@@ -243,7 +243,7 @@ describe("signing in", () => {
     }
   })
 
-  test("the setup page says nothing about a first account until it knows, and retries after a failure", async () => {
+  test("the setup page does not mention a first account until it knows, and retries after a failure", async () => {
     const { page, go } = await suite.visit()
     await page.route("**/auth/setup/link", (route) =>
       route.fulfill({ status: 503, json: { error: { code: "unavailable", message: "The server is starting." } } })

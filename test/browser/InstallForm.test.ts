@@ -71,7 +71,7 @@ describe("the address of a repository", () => {
 
 describe("the inputs of an install", () => {
   for (const look of [lightEnglish, darkJapanese, phone]) {
-    test(`show type and default, and check JSON while it is typed (${look.language}, ${look.width ?? 1440} px)`, async () => {
+    test(`show type and default, and check JSON as it is typed (${look.language}, ${look.width ?? 1440} px)`, async () => {
       const words = formWords[look.language]
       const world = newWorld()
       world.report = {

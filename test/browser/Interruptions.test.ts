@@ -27,7 +27,7 @@ resource "demo_note" "slow" {
 }
 `
 
-/** Files that make the provider wait after a note exists, before reporting it to the tool. */
+/** Files that make the provider wait once a note exists, before reporting it to the tool. */
 const holding = Effect.fnUntraced(function* (notesDir: string, note: string) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -38,7 +38,7 @@ const holding = Effect.fnUntraced(function* (notesDir: string, note: string) {
 
 describe("an apply, with the real server, tool and provider", () => {
   it.live(
-    "is watched through a network outage, and its end is shown after the server has been killed midway",
+    "is watched through a network outage, and its result is shown after the server has been killed midway",
     () =>
       Effect.gen(function* () {
         const mirror = yield* providerMirror

@@ -12,7 +12,7 @@ import { realServer } from "./support/RealServer.ts"
 import { barriers, darkJapanese, lightEnglish } from "./support/Suite.ts"
 import { joinWords } from "../../src/dashboard/entrance/JoinWords.ts"
 
-/** Nothing listens there: the test reads from no Git server. */
+/** Nothing listens on it: the test reads from no Git server. */
 const noGit = "http://127.0.0.1:9"
 
 const patience = 20_000
@@ -61,7 +61,7 @@ const inviteByKeyboard = Effect.fnUntraced(function* ({ page, step }: Owner, ori
 
 describe("an invitation, between two people", () => {
   it.live(
-    "is created by keyboard, shows what one would join, creates an account and a member, and can be left again",
+    "is created by keyboard, shows what the invited person would join, creates an account and a member, and the workspace can be left again",
     () =>
       Effect.gen(function* () {
         const { guest, network, owner } = yield* twoPeople()

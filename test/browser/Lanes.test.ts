@@ -44,7 +44,7 @@ describe("the switch for all automation", () => {
 })
 
 describe("a capsule pinned by a rollback", () => {
-  test("says who and why, shows what auto-update did, and can be resumed", async () => {
+  test("shows who pinned it and why, and what auto-update did, and can be resumed", async () => {
     const world = newWorld()
     const at = "2026-01-01T00:00:00.000Z"
     const pinnedBy = {

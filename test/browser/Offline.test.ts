@@ -15,12 +15,12 @@ const disconnect = async (page: Page) => {
   }
 }
 
-/** Marks the document, so that a reload can be detected by the missing mark. */
+/** Marks the document, so that a reload can be detected by the absence of the mark. */
 const mark = (page: Page) => page.evaluate(() => Reflect.set(globalThis, "__same", true))
 const isSame = (page: Page) => page.evaluate(() => Reflect.get(globalThis, "__same") === true)
 
 describe("a click while the server is unreachable", () => {
-  test("on a screen whose code is not loaded keeps the page, says so, and opens it once the server is back", async () => {
+  test("on a screen whose code is not loaded keeps the page, reports the outage, and opens the screen once the server is back", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     await mark(page)
@@ -60,7 +60,7 @@ describe("a click while the server is unreachable", () => {
     expect(await isSame(page)).toBe(true)
   })
 
-  test("to sign out reports the failure, and stays on the page", async () => {
+  test("to sign out reports the failure, and the page stays open", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     // Loads the menu's code.
@@ -73,12 +73,12 @@ describe("a click while the server is unreachable", () => {
     reconnect()
   })
 
-  test("does not hide that the server lacks a file: the page is reloaded, once", async () => {
+  test("does not hide that a file is missing on the server: the page is reloaded, once", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     await mark(page)
     let missing = true
-    // As after a server update: the old version's files are gone.
+    // As after a server upgrade: the old version's files are gone.
     await page.route("**/assets/ConnectionsScreen-*", (route) =>
       missing ? route.fulfill({ status: 404 }) : route.fallback()
     )

@@ -7,10 +7,10 @@ import { personAt, setUp, signInByPassword, signOut } from "./support/Person.ts"
 import { realServer } from "./support/RealServer.ts"
 import { lightEnglish } from "./support/Suite.ts"
 
-/** Nothing listens there: the test reads from no Git server. */
+/** Nothing listens on it: the test reads from no Git server. */
 const noGit = "http://127.0.0.1:9"
 
-/** The real server, a page whose browser has an authenticator, and a person's actions there. */
+/** The real server, a page whose browser has an authenticator, and the actions of a person using it. */
 const visitor = Effect.gen(function* () {
   const { network, setupLink } = yield* realServer(noGit)
   const browser = yield* Effect.acquireRelease(Effect.promise(startBrowser), (started) =>
@@ -53,9 +53,9 @@ describe("a setup link", () => {
   )
 })
 
-describe("passkeys, with the real server and an authenticator of the browser", () => {
+describe("passkeys, with the real server and an authenticator in the browser", () => {
   it.live(
-    "one is added, signs in without a password, and no longer works once removed",
+    "one is added, signs in without a password, and stops working once removed",
     () =>
       Effect.gen(function* () {
         const { faults, network, page, press, pressInDialog, see, setupLink, step } = yield* visitor

@@ -82,7 +82,7 @@ describe("an open approval", () => {
       expect(await barriers(visit.page)).toEqual([])
     })
 
-    test(`ends while it is being read when a newer plan supersedes it, and links to that plan (${language})`, async () => {
+    test(`closes while it is being read when a newer plan supersedes it, and links to that plan (${language})`, async () => {
       const visit = await visited(look)
       const dialog = await opened(visit, language)
       expect(await decisionsOf(visit.page, language)).toEqual([false, false])
@@ -110,7 +110,7 @@ describe("an open approval", () => {
     })
   }
 
-  test("ends when another person discards the plan in another browser", async () => {
+  test("closes when another person discards the plan in another browser", async () => {
     const visit = await visited()
     const dialog = await opened(visit)
     const context = await visit.page.context().browser()?.newContext()
@@ -125,7 +125,7 @@ describe("an open approval", () => {
     await context.close()
   })
 
-  test("ends when its approval is withdrawn", async () => {
+  test("closes when its approval is withdrawn", async () => {
     const visit = await visited()
     const dialog = await opened(visit)
     changed(visit, { status: "cancelled", approvedAt: new Date().toISOString() }, "run.cancelled")
@@ -133,7 +133,7 @@ describe("an open approval", () => {
     expect(await dialog.locator("button[type=submit]").isDisabled()).toBe(true)
   })
 
-  test("ends when the capsule changes or ends", async () => {
+  test("closes when the capsule changes or ends", async () => {
     for (const [change, reason] of [
       [{ executionAuthorityEpoch: 9 }, planEndWords.en.reasons.moved],
       [{ status: "released" as const }, planEndWords.en.reasons.capsule_ended]
@@ -152,7 +152,7 @@ describe("an open approval", () => {
     }
   })
 
-  test("ends when its time is up", async () => {
+  test("closes when its time is up", async () => {
     const visit = await visited()
     await visit.page.clock.install()
     visit.api.world.runs = visit.api.world.runs.map((run) =>
@@ -164,7 +164,7 @@ describe("an open approval", () => {
     expect(await decisionsOf(visit.page)).toEqual([true, true])
   })
 
-  test("says when an approval no longer counts", async () => {
+  test("shows when an approval no longer counts", async () => {
     const visit = await visited()
     const { api } = visit
     await visit.page.clock.install()

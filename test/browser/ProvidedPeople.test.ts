@@ -88,7 +88,7 @@ describe.each([
   ["ja", "en"]
 ] as const)("people of a provider, by keyboard, beside an owner: the owner in %s and they in %s", (first, second) => {
   it.live(
-    "are refused without a rule, get the role of their group, lose it and regain it",
+    "are refused without a rule, receive the role of their group, lose it and regain it",
     () =>
       Effect.gen(function* () {
         const { allow, groups, network, open, openPage, setupLink } = yield* world

@@ -6,7 +6,7 @@ import { browserSuite, darkJapanese, lightEnglish } from "./support/Suite.ts"
 const suite = browserSuite()
 
 describe("a Run that hit a limit", () => {
-  test("says which one, and what to do", async () => {
+  test("shows which one, and what to do", async () => {
     const { page, api, go } = await suite.visit()
     api.world.runs = api.world.runs.map((run) =>
       run.id === safeRun
@@ -106,7 +106,7 @@ describe("a plan under review", () => {
     expect(await page.getByRole("dialog").getByRole("button", { name: "Approve and apply" }).isEnabled()).toBe(true)
   })
 
-  test("whose plan has changed says so, with the request id, and applies nothing", async () => {
+  test("whose plan has changed reports this, with the request id, and applies nothing", async () => {
     const { page, api, go } = await suite.visit()
     await go(`/w/acme/runs/${safeRun}`, ".decision")
     await page.getByRole("button", { name: "Approve and apply" }).click()
@@ -117,7 +117,7 @@ describe("a plan under review", () => {
     expect(api.changes.filter(({ path }) => path.endsWith("/apply"))).toEqual([])
   })
 
-  test("warns when its module was isolated by less than a sandbox with its own network", async () => {
+  test("warns when its module was isolated less strictly than by a sandbox with its own network", async () => {
     const { page, api, go } = await suite.visit()
     await go(`/w/acme/runs/${safeRun}`, ".decision")
     expect(await page.getByText("with less isolation than svc can give").count()).toBe(0)
@@ -176,7 +176,7 @@ describe("a plan under review", () => {
     ])
   })
 
-  test("says why it is void, and one for another revision is planned again at that revision", async () => {
+  test("explains why it is void, and one for another revision is planned again at that revision", async () => {
     const { page, api, go } = await suite.visit()
     const capsuleId = api.world.runs.find(({ id }) => id === safeRun)?.capsuleId
     await go(`/w/acme/runs/${safeRun}`, ".decision")
@@ -213,7 +213,7 @@ describe("a plan under review", () => {
 describe("what a plan changes", () => {
   const rows = (text: string) => ({ hasText: text })
 
-  test("is shown inside a policy: the statement, what it now allows, and how many unchanged ones are folded", async () => {
+  test("is shown inside a policy: the statement, what it now allows, and the number of unchanged ones folded", async () => {
     const { page, go, faults } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".difference")
     const policy = page.locator(".change", rows("aws_s3_bucket_policy.exports"))

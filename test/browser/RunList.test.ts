@@ -65,7 +65,7 @@ describe("the list of runs", () => {
     expect(faults).toEqual([])
   })
 
-  test("finds by words and ids, and says when nothing matches", async () => {
+  test("finds by words and ids, and reports when nothing matches", async () => {
     const { faults, go, page } = await suite.visit()
     await go("/w/acme/runs", rows)
     await page.keyboard.press("/")
@@ -92,7 +92,7 @@ describe("the list of runs", () => {
     expect(faults).toEqual([])
   })
 
-  test("the palette finds a run by its id, and says when an id is unknown", async () => {
+  test("the palette finds a run by its id, and reports when an id is unknown", async () => {
     const { faults, go, page } = await suite.visit()
     await go("/w/acme", "h1")
     await page.keyboard.press("Control+k")

@@ -78,7 +78,7 @@ describe("the log of a Run", () => {
     await page.getByRole("button", { name: "Wrap", exact: true, pressed: false }).waitFor()
   })
 
-  test("says in Japanese on a phone that there are no problems", async () => {
+  test("reports in Japanese on a phone that there are no problems", async () => {
     const { page, api, go } = await suite.visit({ ...darkJapanese, width: 390, height: 844 })
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     api.emitLog(applyRun, lines(1, 3))

@@ -50,7 +50,7 @@ const desktop = (page: Page, answer: "denied" | "granted") =>
 const shownOn = (page: Page): Promise<unknown> => page.evaluate(() => Reflect.get(globalThis, "__shown"))
 
 describe("the tab's title and icon", () => {
-  test("count the resources in an apply, and say how it ended", async () => {
+  test("count the resources in an apply, and show its result", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     await titleStarts(page, "▸ 1 of 2 · ")
@@ -69,7 +69,7 @@ describe("the tab's title and icon", () => {
     expect(faults).toEqual([])
   })
 
-  test("say what is waiting for a person and what has failed, and are reset when the page is left", async () => {
+  test("show what is waiting for a person and what has failed, and are reset when the page is left", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme/capsules", "h1")
     const plain = await iconOf(page)

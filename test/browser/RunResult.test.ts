@@ -8,7 +8,7 @@ const suite = browserSuite()
 const { en, ja } = resultWords
 
 describe("an apply that succeeded", () => {
-  test("says what it did, how long it took, who approved it and what the module outputs", async () => {
+  test("shows what it did, how long it took, who approved it and what the module outputs", async () => {
     const { page, faults, go } = await suite.visit()
     await go(`/w/acme/runs/${doneRun}`, ".result-outputs")
     const result = page.locator(".result")
@@ -52,9 +52,9 @@ describe("an apply that succeeded", () => {
 })
 
 describe("an apply that failed", () => {
-  test("says what happened, what was not started, and shows its error in the log", async () => {
+  test("shows what happened and what was not started, with its error in the log", async () => {
     const { page, api, go } = await suite.visit()
-    // As on the server: the state of whatever was done is saved, and the Capsule is waiting for a plan to compare with.
+    // As on the server: the state of whatever was done has been saved, and the Capsule is waiting for a plan to compare it with.
     api.world.runs = api.world.runs.map((run) =>
       run.id === failedRun
         ? {
@@ -82,7 +82,7 @@ describe("an apply that failed", () => {
     expect(api.changes).toEqual([])
   })
 
-  test("without evidence of its result says that this is uncertain", async () => {
+  test("without evidence of its result states that the result is uncertain", async () => {
     const { page, api, go } = await suite.visit()
     const ended = { code: "apply_interrupted", message: "The service ended while this apply was running." }
     api.world.runs = api.world.runs.map((run) => (run.id === failedRun ? { ...run, error: ended } : run))

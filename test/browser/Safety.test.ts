@@ -150,7 +150,7 @@ describe("every document", () => {
     }
   })
 
-  test("a violation is detected here", async () => {
+  test("a violation is detected by this suite", async () => {
     const { page, faults, go } = await suite.visit()
     await go("/sign-in", "input[type=password]")
     await page.evaluate(

@@ -11,7 +11,7 @@ import { type Work, workMeter } from "./support/Work.ts"
 const suite = browserSuite()
 
 /**
- * How much more an action may cost on the big list than on the small one. Anything that grows with the list costs 10 to 100 times
+ * How much more an action may cost on the big list than on the small one. Anything proportional to the list costs 10 to 100 times
  * as much.
  */
 const factor = 3
@@ -64,7 +64,7 @@ describe("a list of 1,000 capsules", () => {
     for (const { layouts } of works.big) expect(layouts).toBeLessThan(4)
   })
 
-  test("are found, each by its name, and the address keeps the search", async () => {
+  test("are found, each by its name, and the address preserves the search", async () => {
     const { page, go } = await suite.visit(undefined, worldOf(1000))
     await go(capsulePage.path, capsulePage.ready)
     await page.getByLabel(/Search name/).pressSequentially("service-77")

@@ -30,7 +30,7 @@ describe("values between capsules", () => {
     expect(faults).toEqual([])
   })
 
-  test("a stale capsule says that there is a newer commit and which output has changed", async () => {
+  test("a stale capsule reports that there is a newer commit and which output has changed", async () => {
     const { page, faults, go } = await suite.visit()
     await go(`/w/acme/capsules/${checkoutId}`, ".split")
     await page.getByText("An update is available").waitFor()

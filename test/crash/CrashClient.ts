@@ -48,7 +48,7 @@ export const crashClient = (host: CrashHost, patient = false): CrashClient => {
         if (!mayPass) return yield* failure
         inVain = server === asked ? inVain + 1 : 0
         asked = server
-        // If the server is still running but its response is unreadable, the server is at fault, not the request.
+        // If the server is still running but its response is unreadable, the server is at fault.
         if (inVain >= mostInVain && !patient && !server.hasEnded()) {
           return yield* Effect.die(new Broken({ message: `Asked ${inVain} times in vain: ${String(failure)}` }))
         }

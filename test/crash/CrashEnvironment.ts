@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** Where a server dies: the n-th time that a named point is reached. */
+/** Where a server dies: the n-th time it reaches a named point. */
 export const KillAt = Schema.Struct({ point: Schema.String, passing: Schema.Int })
 export type KillAt = typeof KillAt.Type
 

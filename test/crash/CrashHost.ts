@@ -2,7 +2,7 @@ import { Deferred, Effect } from "effect"
 import type { KillAt } from "./CrashEnvironment.ts"
 import { type NeverReady, type ServeOptions, serve, type ServerProcess } from "./ServerProcess.ts"
 
-/** How one server process dies: at a named point, or this many milliseconds after it was ready. */
+/** How a server process dies: at a named point, or this many milliseconds after it was ready. */
 export type Kill = { readonly _tag: "at"; readonly at: KillAt } | { readonly _tag: "after"; readonly millis: number }
 
 /** A server that is restarted each time it is killed, as a service manager would. */
@@ -11,7 +11,7 @@ export interface CrashHost {
   readonly current: Effect.Effect<ServerProcess, NeverReady>
   /** The number of kills so far. */
   readonly kills: () => number
-  /** Ends the current process with SIGTERM and waits until it has drained. */
+  /** Stops the current process with SIGTERM and waits until it has drained. */
   readonly stop: Effect.Effect<number | null, NeverReady>
 }
 

@@ -6,7 +6,7 @@ import type { Hunt, Strike } from "./Scenario.ts"
 import type { smallDisk } from "../support/SmallDisk.ts"
 import { killVictim } from "./Victims.ts"
 
-/** Kills the process while its work is held, then lets the work continue. The host counts kills of the server itself. */
+/** Kills the process while its work is held, then lets the work continue. The host counts the kills of the server itself. */
 export const hunt = Effect.fnUntraced(function* (
   host: CrashHost,
   { stage, victim }: Hunt,
@@ -41,7 +41,7 @@ const readiness = (host: CrashHost) =>
     })
   )
 
-/** The response when creating a Workspace. */
+/** The response to the creation of a Workspace. */
 const refusedWrite = (host: CrashHost) =>
   Effect.flatMap(host.current, ({ client }) =>
     client.workspaces.create({ payload: { handle: "too-much", displayName: "Too much" } }).pipe(
@@ -64,7 +64,7 @@ export const spoil = Effect.fnUntraced(function* (
   while ((yield* readiness(host)) !== "503 storage_full") yield* Effect.sleep("50 millis")
   // Counts as a fault only once a write has been refused because the disk is full.
   if ((yield* refusedWrite(host)) === "503 storage_full") killed()
-  // Long enough for the tool to end and for recording its end to fail.
+  // Long enough for the tool to exit and for recording its exit to fail.
   yield* Effect.sleep("3 seconds")
   yield* disk.free
   while ((yield* readiness(host)) === "503 storage_full") yield* Effect.sleep("50 millis")

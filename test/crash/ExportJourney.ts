@@ -11,7 +11,7 @@ const decodeGranted = Schema.decodeUnknownEffect(Schema.Struct({ export: Capsule
 
 type Response = HttpClientResponse.HttpClientResponse
 
-/** A person in a browser, signed in once, who repeats whatever a crash interrupts. */
+/** A person in a browser, signed in once, who repeats anything that a crash interrupts. */
 export const browser = Effect.fnUntraced(function* ({ client }: Traveller) {
   const http = yield* HttpClient.HttpClient
   let cookie = ""
@@ -43,7 +43,7 @@ export const browser = Effect.fnUntraced(function* ({ client }: Traveller) {
   return send
 })
 
-/** An owner exports the Capsule and downloads it, whichever of the two a crash interrupts. */
+/** An owner exports the Capsule and downloads it; either may be interrupted by a crash. */
 export const exportJourney = Effect.fn("exportJourney")(function* (traveller: Traveller, capsuleId: string) {
   const { acknowledged, client } = traveller
   const { capsule } = yield* client.call(({ capsules }) => capsules.read({ params: { capsuleId } }))

@@ -21,7 +21,7 @@ const optionsIn = (program: string, root: string): ServeOptions => ({
   logFile: `${root}/server.log`
 })
 
-/** A data folder that a server has used and shut down cleanly. */
+/** A data folder that a server has used before shutting down cleanly. */
 const used = Effect.fnUntraced(function* (program: string, root: string) {
   const files = yield* FileSystem.FileSystem
   yield* files.makeDirectory(root, { recursive: true })

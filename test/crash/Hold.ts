@@ -4,7 +4,7 @@ import { Transform } from "node:stream"
 import { Deferred, Effect } from "effect"
 import type { Stage } from "./Scenario.ts"
 
-/** Work held at one point. */
+/** Work that is held at a certain point. */
 export interface Hold {
   /** Waits until something is held at that point. */
   readonly reached: Effect.Effect<void>
@@ -29,7 +29,7 @@ export const holdNote = (notesDir: string, stage: Exclude<Stage, "sync">) =>
 /** What a protocol version 2 client sends to request objects. */
 const fetching = "command=fetch"
 
-/** A proxy to a Git server on this machine that holds requests for objects. Returns the proxy's own origin. */
+/** A proxy to a Git server on this machine that holds requests for objects. Returns the proxy's origin. */
 export const holdOrigin = Effect.fnUntraced(function* (origin: string) {
   const reached = yield* Deferred.make<void>()
   const released = Promise.withResolvers<void>()

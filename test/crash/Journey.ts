@@ -26,7 +26,7 @@ const upload = Effect.fnUntraced(function* ({ client, world }: Traveller, attemp
 
 interface Install<E> {
   readonly name: string
-  /** The state that the Capsule begins with. */
+  /** The state that the Capsule starts with. */
   readonly adopt?: (attempt: number) => Effect.Effect<{ readonly uploadId: StateUploadId; readonly sha256: string }, E>
 }
 
@@ -81,7 +81,7 @@ const install = Effect.fnUntraced(function* <E>(traveller: Traveller, { adopt: t
   return yield* new Broken({ message: "The install never came to a plan" })
 })
 
-/** Plans, approves and applies until an apply succeeds; a plan or apply ended by a crash is repeated. */
+/** Plans, approves and applies until an apply succeeds. A plan or apply interrupted by a crash is repeated. */
 const carryThrough = Effect.fnUntraced(function* (
   traveller: Traveller,
   capsuleId: string,

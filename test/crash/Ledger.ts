@@ -91,7 +91,7 @@ export interface StateRecord {
   readonly notes: ReadonlyArray<string>
 }
 
-/** Everything that a stopped server has left, as rows; states are decrypted with the folder's master key. */
+/** Everything that a stopped server has left behind, as rows. States are decrypted with the folder's master key. */
 export const readLedger = Effect.fn("readLedger")(function* (dataDir: string) {
   const rows = yield* Effect.acquireUseRelease(
     Effect.sync(() => new DatabaseSync(`${dataDir}/svc.sqlite`, { readOnly: true })),
@@ -158,7 +158,7 @@ export const readLedger = Effect.fn("readLedger")(function* (dataDir: string) {
 })
 export type Ledger = Effect.Success<ReturnType<typeof readLedger>>
 
-/** What the provider has really done: each creation, in order, and what exists now. */
+/** What the provider has actually done: each creation, in order, and what exists now. */
 export const readCloud = Effect.fn("readCloud")(function* (notesDir: string) {
   const log = `${notesDir}/creations.log`
   const lines = existsSync(log)

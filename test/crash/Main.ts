@@ -17,7 +17,7 @@ class CrashesFailed extends Schema.TaggedError<CrashesFailed>()("CrashesFailed",
   override readonly [Runtime.errorExitCode] = 1
 }
 
-/** The short form runs one of this many shares. */
+/** The number of shares, of which the short form runs one. */
 const shareCount = 7
 const randomByDefault = 8
 const drawnByScenario = 10

@@ -128,8 +128,8 @@ const points: ReadonlyArray<Scenario> = [
 ]
 
 /**
- * Between an apply and the end of its checks: after its state has been committed, during a check, and before the end of the
- * checks is committed.
+ * Between an apply and the end of its checks: after its state has been committed, during a check, and before the completion of
+ * the checks is committed.
  */
 const checks: ReadonlyArray<Scenario> = (
   [
@@ -163,7 +163,7 @@ const recoveries: ReadonlyArray<Scenario> = [
   chain(["plan.run.phase", 2], ["recovery.settled", 1], ["recovery.cleaning", 1])
 ]
 
-/** Three installs make three plans; the fourth starts the update. Each of its later waves is hit too. */
+/** Three installs create three plans; the fourth starts the update. Each of its later waves is hit too. */
 const updates: ReadonlyArray<Scenario> = [
   {
     name: "an update in waves: at its start, between two waves, in a plan and in an apply",

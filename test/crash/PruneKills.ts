@@ -12,7 +12,7 @@ import { Broken, holds } from "./CrashClient.ts"
 import { encodeCrashEnvironment, type KillAt } from "./CrashEnvironment.ts"
 import { type ServeOptions, serve } from "./ServerProcess.ts"
 
-/** A removal, by a command or a server, that is killed before it ends. */
+/** A removal, by a command or a server, that is killed before it finishes. */
 export interface PruneKill {
   readonly name: string
   readonly by: "svc prune" | "a server"
@@ -24,7 +24,7 @@ const pruneKills = (by: PruneKill["by"], points: ReadonlyArray<readonly [KillPoi
     ([point, passing]): PruneKill => ({ name: `${by} dies at ${point}:${passing}`, by, at: { point, passing } })
   )
 
-/** Between the steps of each kind, and inside the one transaction that has a kill point of its own. */
+/** Between the steps of each kind, and inside the one transaction that has its own kill point. */
 export const pruneScenarios: ReadonlyArray<PruneKill> = [
   ...pruneKills("svc prune", [
     ["log_removal.marked", 1],
@@ -160,7 +160,7 @@ const succeeds = Effect.fnUntraced(function* (program: string, args: ReadonlyArr
   yield* holds(code === 0, `svc ${args.join(" ")} ended with ${code}: ${text.slice(-2000)}`)
 })
 
-/** Starts a server whose first turn begins at once, and waits until the kill point ends it. */
+/** Starts a server whose first turn begins at once, and waits until the kill point kills it. */
 const killedServer = Effect.fnUntraced(function* (options: ServeOptions) {
   const started = yield* Effect.result(serve(options))
   const { signal } = started._tag === "Failure" ? started.failure : yield* started.success.ended

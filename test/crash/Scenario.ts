@@ -7,13 +7,13 @@ export type Victim = "tool" | "plugin" | "sandbox" | "sync"
 /** Where work is held, so that there is certainly a process to kill. */
 export type Stage = "sync" | "plan" | "apply" | "destroy"
 
-/** A process to kill while a stage's work is held. `point`: the server dies by itself there, at its kill point. */
+/** A process to kill while a stage's work is held. `point`: the server kills itself at this kill point. */
 export interface Hunt {
   readonly victim: Victim | "server" | "point"
   readonly stage: Stage
 }
 
-/** A process to kill this many milliseconds after the journey started, if one exists then. */
+/** A process to kill this many milliseconds after the journey started, if one exists at that time. */
 export interface Strike {
   readonly victim: Victim
   readonly millis: number
@@ -31,7 +31,7 @@ export interface Scenario {
   readonly diskFull?: true
   /** The operator has the module checked after each apply. */
   readonly checked?: true
-  /** Every kill must happen, otherwise the scenario has tested nothing. */
+  /** Every kill must happen; otherwise the scenario has tested nothing. */
   readonly mustKill: boolean
 }
 

@@ -22,7 +22,7 @@ export interface ServeOptions {
   readonly wrapper?: ReadonlyArray<string>
 }
 
-/** How a server process ended. */
+/** How a server process exited. */
 export interface ServerEnd {
   readonly code: number | null
   readonly signal: string | null
@@ -39,7 +39,7 @@ export interface ServerProcess {
   readonly signal: (name: "SIGKILL" | "SIGTERM") => Effect.Effect<void>
 }
 
-/** The server ended before it was ready. */
+/** The server exited before it was ready. */
 export class NeverReady extends Schema.TaggedError<NeverReady>()("NeverReady", {
   message: Schema.String,
   code: Schema.NullOr(Schema.Int),

@@ -15,7 +15,7 @@ export interface Traveller {
   readonly applyFailed: (apply: Run) => Effect.Effect<void, Broken>
 }
 
-/** A failed Run must say why, and a defect in the service is not an acceptable reason. */
+/** A failed Run must give a reason, and a defect in the service is not an acceptable one. */
 export const isExcused = (traveller: Traveller, code: string | undefined) =>
   traveller.mayFail ? code !== undefined && code !== "internal_error" : code === "interrupted"
 

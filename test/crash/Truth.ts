@@ -17,7 +17,7 @@ const endings = new Set([
   "run.approved"
 ])
 
-/** Checks that numbers run first, first + 1, ... */
+/** Checks that the numbers are consecutive: first, first + 1, ... */
 const isContiguous = (spans: ReadonlyArray<{ readonly from: number; readonly to: number }>) =>
   spans.every(({ from }, index) => from === (spans[index - 1]?.to ?? 0) + 1)
 
@@ -34,7 +34,7 @@ const acknowledgedIsThere = (ledger: Ledger, acknowledged: Acknowledged) => {
   ]
 }
 
-/** Events of a Run that have been read are the same when read again. */
+/** Events of a Run that have been read are unchanged when read again. */
 const eventsStay = (ledger: Ledger, acknowledged: Acknowledged) =>
   [...acknowledged.events].flatMap(([runId, kinds]) => {
     const told = new Map(
@@ -179,7 +179,7 @@ export const nothingStays = (ledger: Ledger) => [
         phase !== "creating_capsule"
     )
     .map(({ id }) => `The install plan ${id} still holds private values`),
-  // A state torn by a kill is kept as a left-over state, for a person to inspect.
+  // A state torn by a kill is kept as a left-over state for a person to inspect.
   ...ledger.checkpoints.map(({ id }) => `A checkpoint of ${id} stayed`),
   ...ledger.plans
     .filter(({ id }) => {

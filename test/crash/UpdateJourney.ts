@@ -69,7 +69,7 @@ const link = Effect.fnUntraced(function* (
   }
 })
 
-/** Acts as a person would during an update: applies waiting plans, and repeats plans ended by a crash. */
+/** Acts as a person would during an update: applies waiting plans, and repeats plans interrupted by a crash. */
 const attend = Effect.fnUntraced(function* (traveller: Traveller, group: RunGroup) {
   for (const member of (group.waves ?? []).flatMap(({ capsules }) => capsules)) {
     if (member.planRunId !== undefined) traveller.acknowledged.runs.add(member.planRunId)

@@ -14,7 +14,7 @@ const read = (path: string) => {
   try {
     return readFileSync(path, "utf8")
   } catch {
-    // The process ended between the listing and the read.
+    // The process exited between the listing and the read.
     return ""
   }
 }
@@ -72,7 +72,7 @@ const having = (folder: string) =>
       .filter((commandLine) => commandLine.includes(`${folder}/`))
   )
 
-/** Processes that outlive the last server on a data folder; a killed process may take a while to end. */
+/** Processes that outlive the last server on a data folder. A killed process may take a while to exit. */
 export const survivors = (folder: string) =>
   having(folder).pipe(
     Effect.repeat({ until: (left) => left.length === 0, times: 250, schedule: Schedule.spaced("20 millis") })

@@ -15,7 +15,7 @@ const subjects = new Set(
     .map((name) => name.split(".")[0])
 )
 
-test("every action of the operation history has a sentence", async () => {
+test("every action in the operation history has a message", async () => {
   const found = new Set<string>()
   for (const folder of ["actors", "src/accounts"])
     for await (const file of new Glob(`${folder}/**/*.ts`).scan(root)) {

@@ -20,7 +20,7 @@ describe("the dashboard's files", () => {
     })
   )
 
-  it.live("a browser that loads an unknown address gets the dashboard, which reports it, with status 404", () =>
+  it.live("a browser that loads an unknown address receives the dashboard, which reports it, with status 404", () =>
     Effect.gen(function* () {
       const set = yield* assets
       const accept = "text/html,application/xhtml+xml,*/*;q=0.8"
@@ -125,7 +125,7 @@ describe("the dashboard's files", () => {
     })
   )
 
-  // Without HTTP/2 a browser makes six requests at a time; see app/Kit.ts for what keeps the chunks together.
+  // Without HTTP/2 a browser makes six requests at a time; see app/Kit.ts for how the chunks are kept together.
   it.live("a page starts with few files, while its chunks load on demand", () =>
     Effect.gen(function* () {
       const set = yield* assets

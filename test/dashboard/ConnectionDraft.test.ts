@@ -28,7 +28,7 @@ const decode = Schema.decodeUnknownSync(CreateConnection, { onExcessProperty: "e
 const workspaceId = "ws_00000000000000000000000000000000"
 
 describe("a new Connection", () => {
-  test("that leaves its values to a pool sends nothing typed earlier", () => {
+  test("that leaves its values to a pool does not send anything typed earlier", () => {
     const [providedBy] = offeredBy(generic, [{ name: "eu-west", provided: ["aws"] }])
     const body = connectionBody(workspaceId, { ...draft, providedBy })
     expect(body).toEqual({

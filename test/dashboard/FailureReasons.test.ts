@@ -22,7 +22,7 @@ const written = ["agent", "execution", "git-fetch"]
     ].map(([, code = ""]) => code)
   )
 
-test("every reason for a Run or sync to fail has a sentence in Japanese", () => {
+test("every reason for a Run or sync to fail has a message in Japanese", () => {
   const codes = new Set([
     ...written,
     ...RunnerFailureReason.literals,
@@ -34,7 +34,7 @@ test("every reason for a Run or sync to fail has a sentence in Japanese", () => 
   expect([...codes].filter((code) => japaneseReason(code) === undefined)).toEqual([])
 })
 
-test("the sentence is Japanese, and an unknown code has none", () => {
+test("the message is Japanese, and an unknown code has none", () => {
   expect(japaneseReason("source_unreachable")).toMatch(/\p{Script=Hiragana}.*。$/u)
   for (const unknown of ["constructor", "", "new_code"]) expect(japaneseReason(unknown)).toBeUndefined()
 })

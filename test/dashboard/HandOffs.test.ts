@@ -23,7 +23,7 @@ describe("a stored hand-off", () => {
     expect(parseHandOff(text, since)).toBeUndefined()
   })
 
-  test("ends when no plan from that time can be approved any more", () => {
+  test("expires once no plan from that time can be approved any longer", () => {
     const text = JSON.stringify({ ...handOff, since })
     expect(parseHandOff(text, since + handOffKeptMs)).toEqual({ ...handOff, since })
     expect(parseHandOff(text, since + handOffKeptMs + 1)).toBeUndefined()

@@ -37,7 +37,7 @@ describe("a log search", () => {
     expect(all(new LogSearch(lines, "nothing"))).toEqual([])
   })
 
-  test("reads no more lines at once than the limit", () => {
+  test("reads no more lines at once than the limit allows", () => {
     const { lines, looked } = linesOf(numbered(100_000))
     const search = new LogSearch(lines, "line 9")
     for (let steps = 1; !search.done; steps += 1) {
@@ -47,7 +47,7 @@ describe("a log search", () => {
     expect(search.matches.length).toBe(11_111)
   })
 
-  test("reads new lines as they arrive, and none of them twice", () => {
+  test("reads new lines as they arrive, and never reads one twice", () => {
     const { add, lines, looked } = linesOf(numbered(1000))
     const search = new LogSearch(lines, "line 1")
     all(search)
@@ -61,7 +61,7 @@ describe("a log search", () => {
     expect(search.matches.length).toBe(111 + 10)
   })
 
-  test("looks for a longer text only where the shorter one was found", () => {
+  test("looks for a longer string only where the shorter one was found", () => {
     const { add, lines, looked } = linesOf(numbered(10_000))
     const shorter = new LogSearch(lines, "Line 77")
     all(shorter)
@@ -75,7 +75,7 @@ describe("a log search", () => {
     expect(looked.count).toBe(111 + 1)
   })
 
-  test("continues where the search for the shorter text stopped", () => {
+  test("continues where the search for the shorter string stopped", () => {
     const { lines } = linesOf(numbered(5000))
     for (const [given, then] of [
       [10, 30],
@@ -90,7 +90,7 @@ describe("a log search", () => {
     }
   })
 
-  test("starts over for a different text", () => {
+  test("starts over for a different string", () => {
     const { lines } = linesOf(numbered(100))
     const other = new LogSearch(lines, "line 5")
     all(other)

@@ -125,7 +125,7 @@ describe("the progress of an apply", () => {
     expect(notBegun(changes, begun)).toEqual(["a.next"])
   })
 
-  test("follows each resource to its end", () => {
+  test("follows each resource until it finishes", () => {
     expect(progressOf(eventsOf(runOf(failedRun))).map(({ address, state }) => [address, state])).toEqual([
       ["aws_lb_target_group.green", "done"],
       ["aws_lb_listener_rule.green", "failed"]

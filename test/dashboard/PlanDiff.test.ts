@@ -96,14 +96,14 @@ describe("the plan's diff", () => {
     expect(sidesOf({ after: 0 })).toEqual({ before: { kind: "absent" }, after: { kind: "value", value: 0 } })
   })
 
-  test("keeps short values on their line, and lays out documents, multi-line text and long values", () => {
+  test("keeps short values on a single line, and lays out documents, multi-line text and long values", () => {
     expect(inlineText(["198.51.100.0/24"])).toBe('["198.51.100.0/24"]')
     expect(inlineText("{broken")).toBe('"{broken"')
     for (const long of ['{"a":[1]}', "a\nb", "x".repeat(61), { text: "x".repeat(61) }])
       expect(inlineText(long)).toBeUndefined()
   })
 
-  test("makes characters visible that reorder text or have no width", () => {
+  test("makes visible any characters that reorder text or have no width", () => {
     expect(inlineText("admin\u200b")).toBe('"admin\\u{200b}"')
     expect(inlineText(["10.0.0.0/8\u202e"])).toBe('["10.0.0.0/8\\u{202e}"]')
     expect(inlineText("\u{e0041}日本語 é")).toBe('"\\u{e0041}日本語 é"')

@@ -25,7 +25,7 @@ describe("the lines in the list of Runs", () => {
     expect(linesByDay(runs, [], { foldsChecks: false })[0]?.lines).toHaveLength(4)
   })
 
-  test("say how far a change has progressed", () => {
+  test("show how far a change has progressed", () => {
     const plan = baseRun({ id: "run_p", type: "plan", status: "waiting_approval" })
     expect(barsOf(plan, undefined)).toEqual(["done", "waiting", "open"])
     expect(barsOf(check("run_a"), undefined)).toBeUndefined()

@@ -86,7 +86,7 @@ describe("a Run's stream", () => {
     expect(waits.map(({ ms }) => ms)).toEqual([188, 375])
   })
 
-  test("ends at done, and does not reconnect", () => {
+  test("closes at done, and does not reconnect", () => {
     const { stream, opened, states, last } = harness()
     stream.start()
     last().onMessage(JSON.stringify({ done: true }))
@@ -117,7 +117,7 @@ describe("a Run's stream", () => {
     expect(opened).toHaveLength(1)
   })
 
-  test("retries at once on request, and only when it is waiting", () => {
+  test("retries at once on request, but only when it is waiting", () => {
     const { stream, opened, last } = harness()
     stream.start()
     stream.retryNow()

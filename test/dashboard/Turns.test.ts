@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { Turns } from "../../src/dashboard/api/Turns.ts"
 
-/** A page whose clock advances with the work done, and whose later tasks run on request. */
+/** A page whose clock advances with the work done, and whose queued tasks run on request. */
 const page = () => {
   const tasks: Array<() => void> = []
   let at = 0
@@ -20,7 +20,7 @@ const page = () => {
 }
 
 describe("turns", () => {
-  test("take items in the order of arrival, and block the page for one slice at a time", () => {
+  test("take items in order of arrival, and block the page for one slice at a time", () => {
     const { clock, pass, task } = page()
     const turns = new Turns(clock)
     const done: Array<number> = []
@@ -50,7 +50,7 @@ describe("turns", () => {
     expect(done).toEqual(["first", "from the first", "after a rest"])
   })
 
-  test("do none of the work that was cleared, even within a slice", () => {
+  test("do none of the work that has been cleared, even within a slice", () => {
     const { clock, task } = page()
     const turns = new Turns(clock)
     const done: Array<string> = []

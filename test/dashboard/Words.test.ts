@@ -108,7 +108,7 @@ const japanese = /[\u3040-\u30ff\u4e00-\u9fff]/
 
 describe("the dictionaries", () => {
   for (const [name, words] of Object.entries(dictionaries)) {
-    test(`${name}: every text exists in both languages and is written in its own language`, () => {
+    test(`${name}: every string exists in both languages and is written in its own language`, () => {
       const english = new Map(leaves(words.en, name))
       const other = new Map(leaves(words.ja, name))
       expect([...other.keys()]).toEqual([...english.keys()])
@@ -123,7 +123,7 @@ describe("the dictionaries", () => {
     })
   }
 
-  test("no English text makes promises or apologises", () => {
+  test("no English string makes promises or apologises", () => {
     for (const [name, words] of Object.entries(dictionaries)) {
       for (const [path, text] of leaves(words.en, name)) {
         expect([path, /\b(?:please|oops|sorry|simply|just click)\b/i.test(text)]).toEqual([path, false])

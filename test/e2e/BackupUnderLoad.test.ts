@@ -20,7 +20,7 @@ const live = (
 
 const databaseIn = (folder: string) => Layer.fresh(Database.layer.pipe(Layer.provideMerge(DataFolder.layer(folder))))
 
-// A stepwise backup that starts over at every write would never finish on a database of this size.
+// A stepwise backup that starts over on every write would never finish on a database of this size.
 const initialPairs = 2000
 
 /** Writes two rows that belong together in one transaction. */
@@ -43,7 +43,7 @@ const writePair = (number: number) =>
     )
   )
 
-/** Every row in every table of the service, except those in which a restore leaves its note. */
+/** Every row in every table of the service, except those in which a restore records its note. */
 const content = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const tables = yield* sql<{ name: string }>`

@@ -16,7 +16,7 @@ const live = (
 
 type Held = Effect.Success<ReturnType<typeof heldApply>>
 
-/** A live stream of the Run, once its first frame has arrived: what it has received, and how it was closed. */
+/** A live stream of the Run, once its first frame has arrived: what the stream has received, and how it was closed. */
 const subscribe = Effect.fnUntraced(function* ({ runId, token, url }: Held) {
   const first = yield* Deferred.make<void>()
   const closed = yield* Deferred.make<{ readonly code: number; readonly reason: string }>()
@@ -84,7 +84,7 @@ describe.skipIf(tool === null)("a server asked to stop during an apply", () => {
       expect(yield* held.exitCode).toBe(0)
       expect(yield* rowOf(held)).toEqual({ status: "succeeded", error_code: null, versions: 1 })
 
-      // The collected trace leads from the request to the tool, and reveals no secret.
+      // The collected trace runs from the request to the tool, and reveals no secret.
       const collected = yield* spans
       const applying = collected.find(({ name }) => name === "Runs.apply")
       const trace = collected.filter(({ traceId }) => traceId === applying?.traceId)
@@ -100,7 +100,7 @@ describe.skipIf(tool === null)("a server asked to stop during an apply", () => {
   )
 
   live(
-    "accepts no new work meanwhile, and at the second signal interrupts the apply in such a way that its state is saved",
+    "accepts no new work meanwhile, and on the second signal interrupts the apply in such a way that its state is saved",
     () =>
       Effect.gen(function* () {
         const held = yield* heldApply({ flags: ["--drain-delay", "300"] })

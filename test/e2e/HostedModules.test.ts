@@ -125,7 +125,7 @@ describe.skipIf(Bun.which("terraform") === null)(
           .plan({ params: { capsuleId: reader.capsuleId }, headers: {}, payload: {} })
           .pipe(Effect.flatMap((created) => runOver(server, created.run.id)))
 
-        // Plan: everything is disclosed, except secrets.
+        // Plan: everything except secrets is disclosed.
         const { capsuleId, plan, run } = yield* install(server, at, "app", { title: "An app" })
         expect(run.error).toBeUndefined()
         expect(run.status).toBe("waiting_approval")
@@ -163,7 +163,7 @@ describe.skipIf(Bun.which("terraform") === null)(
           built: "built words"
         })
 
-        // The OpenID client exists: its own redirect address is accepted, another is not.
+        // The OpenID client exists: its own redirect address is accepted; any other is not.
         const authorize = (redirect: string) =>
           browse(
             `/oauth/authorize?${new URLSearchParams({

@@ -57,7 +57,7 @@ const beginning = Effect.fnUntraced(function* (server: Server) {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a Capsule that moves to another installation", () => {
-  it.live("is managed by one of them at a time", () =>
+  it.live("is managed by only one of them at a time", () =>
     Effect.gen(function* () {
       const from = yield* hostedServer({ "main.tf": module }, { masterKey: oldKey ?? "" })
       const original = yield* beginning(from)
@@ -87,7 +87,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that moves to anothe
           return { status: response.status, body: await response.json() }
         })
 
-      // Without the key the import is refused, and the key is named.
+      // Without the key the import is refused, and the message names the key.
       const stranger = yield* hostedServer({ "main.tf": module }, { masterKey: newKey ?? "" })
       const { workspace: elsewhere } = yield* beginning(stranger)
       const refused = yield* upload(stranger, elsewhere.id)
@@ -109,7 +109,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that moves to anothe
       const early = yield* Effect.flip(to.client.capsules.plan({ params, headers: {}, payload: {} }))
       expect(early).toMatchObject({ code: "failed_precondition" })
 
-      // Only a person can confirm, in a session, by giving the name.
+      // Only a person can confirm, in a session, by entering the name.
       const path = `/api/v1/capsules/${params.capsuleId}/import-confirmation`
       const byToken = yield* Effect.flip(to.client.backupImports.confirm({ params, payload: { confirm: "app" } }))
       expect(byToken).toMatchObject({ code: "permission_denied" })

@@ -33,7 +33,7 @@ const raw = (port: number, text: string) =>
 const request = (lines: ReadonlyArray<string>) => `${lines.join("\r\n")}\r\nconnection: close\r\n\r\n`
 
 describe("svc serve", () => {
-  live("starts as one process, answers, withstands malformed requests, and drains on SIGTERM with 0", () =>
+  live("starts as a single process, responds, withstands malformed requests, and drains on SIGTERM with 0", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

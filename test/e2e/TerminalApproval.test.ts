@@ -7,7 +7,7 @@ import { atTerminal } from "./support/Shell.ts"
 setDefaultTimeout(180_000)
 
 describe.skipIf(isIncomplete)("svc approve", () => {
-  it.live("shows the plan and asks; a destructive plan is confirmed by name", () =>
+  it.live("shows the plan and prompts; a destructive plan is confirmed by name", () =>
     Effect.gen(function* () {
       const { run, shell } = yield* network
       yield* run("svc workspace use acme")

@@ -32,7 +32,7 @@ describe.skipIf(isUnfit)("what a token may not do", () => {
     }).pipe(Effect.provide(services))
   )
 
-  it.live("is refused with a wrong password, or with none", () =>
+  it.live("is refused with a wrong password, or without one", () =>
     Effect.gen(function* () {
       const { shell } = yield* person
       const wrong = yield* shell.run("echo not the password | svc token list --password-stdin --json")

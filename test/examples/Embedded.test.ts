@@ -14,7 +14,7 @@ import { it } from "../support/Effect.ts"
 const children = Effect.promise(async () => {
   const listed = (await readFile(`/proc/self/task/${process.pid}/children`, "utf8")).trim().split(/\s+/)
   const states = await Promise.all(listed.map((pid) => readFile(`/proc/${pid}/stat`, "utf8").catch(() => "")))
-  // The state follows the name in brackets; Z means that the process has ended and is waiting for the runtime to reap it.
+  // The state follows the name in brackets; Z means that the process has exited and is waiting for the runtime to reap it.
   return listed.filter((_, index) => /\) [^Z]/.test(states[index] ?? ""))
 })
 
@@ -60,7 +60,7 @@ const served = HttpRouter.serve(application, { disableLogger: true, disableListe
 
 describe.skipIf(tool === null)("the embedded example", () => {
   it.live(
-    "deploys by its own policy, shows a Run live, and offers the API to its own clients",
+    "deploys under its own policy, shows a Run live, and offers the API to its own clients",
     () =>
       Effect.gen(function* () {
         const before = new Set(yield* children)
@@ -116,7 +116,7 @@ describe.skipIf(tool === null)("the embedded example", () => {
         expect((yield* post("/deployments", { name: "incomplete" })).status).toBe(400)
 
         yield* Scope.close(scope, yield* Effect.exit(Effect.void))
-        // The application executed tools and held databases open; all of them ended with its Scope.
+        // The application executed tools and held databases open; all of them were closed with its Scope.
         expect(yield* openFiles(dataDir)).toEqual([])
         expect((yield* children).filter((pid) => !before.has(pid))).toEqual([])
       }),

@@ -67,7 +67,7 @@ const secondPerson = Effect.fnUntraced(function* (program: string, dataDir: stri
   return { subject, token: Redacted.make(token) }
 })
 
-/** Opens a socket, waits for its first frame, and returns how it closes, or the status if the upgrade is refused. */
+/** Opens a socket, waits for its first frame, and returns how the socket closes, or the status if the upgrade is refused. */
 const watch = Effect.fnUntraced(function* (url: string, headers: Readonly<Record<string, string>>) {
   const opened = yield* Deferred.make<void>()
   const closed = yield* Deferred.make<number>()
@@ -125,7 +125,7 @@ describe("live sequences from a real server", () => {
         }
         for (const { received } of ofEvents) expect(received).toEqual(upTo(kinds.length))
         const lines = ofLogs[0]?.received.length ?? 0
-        // The provider's output from two attempts, without what the first had not yet stored when it was killed, which is at most
+        // The provider's output from two attempts, except what the first had not yet stored when it was killed, which is at most
         // one batch.
         expect(lines).toBeGreaterThan(2500)
         for (const { connections, received } of ofLogs) {

@@ -10,7 +10,7 @@ const mismatchFile = "actors/adoption/ModuleMismatch.ts"
 const adoptionFile = "actors/adoption/StateAdoption.ts"
 const addressesFile = "runner/scan/ModuleAddresses.ts"
 
-/** What may become a Capsule's first state, once, and how long an upload lives. */
+/** What may become a Capsule's first state, once, and how long an upload is kept. */
 export const adoptionMutants: ReadonlyArray<Mutant> = [
   {
     name: "adoption: one install an upload",

@@ -1,6 +1,6 @@
-// `npm run test:mutants`: breaks each listed guard in a copy of the code, and expects its test to fail. With `-- --short`, one
-// guard from each list and one share of all others, chosen by the commit, without running the tests on intact code; with `--
-// --only NAME`, those whose name contains NAME. Runs as many at once as there are processors, each in its own copy.
+// `npm run test:mutants`: breaks each listed guard in a copy of the code, and expects its test to fail. `-- --short` runs one
+// guard from each list and one share of all others, chosen by the commit, without running the tests on intact code. `-- --only
+// NAME` runs those whose name contains NAME. Runs as many at once as there are processors, each in its own copy.
 import { availableParallelism } from "node:os"
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, FileSystem, Queue, Runtime, Schema, Stream } from "effect"
@@ -15,7 +15,7 @@ class GuardUntested extends Schema.TaggedError<GuardUntested>()("GuardUntested",
 
 const copied = "schema runner actors src examples test scripts docs package.json tsconfig.json bunfig.toml".split(" ")
 const root = process.cwd()
-/** The short form runs one of this many shares. */
+/** The number of shares, of which the short form runs one. */
 const shareCount = 4
 const isShort = process.argv.includes("--short")
 const word = process.argv.slice(2).find((argument) => !argument.startsWith("--")) ?? ""

@@ -1,6 +1,6 @@
 /**
- * A guard: a line of code that prevents a caller from doing something it must not, the smallest edit that removes it, and the
- * test that detects the edit within seconds.
+ * A guard: a line of code that prevents a caller from doing something forbidden, the smallest edit that removes it, and the test
+ * that detects the edit within seconds.
  */
 export interface Mutant {
   readonly name: string

@@ -9,7 +9,7 @@ for (const { broken, file, name, test: proof, text } of mutants) {
   test(`the guard "${name}" is where the list says, and has a test`, () => {
     const sound = readFileSync(`${root}${file}`, "utf8")
     expect(sound.split(text).length - 1).toBe(1)
-    // Code that no longer compiles fails every test, and proves nothing about this one.
+    // Code that no longer compiles fails every test, which proves nothing about this one.
     expect(() => transpiler.transformSync(sound.replace(text, () => broken))).not.toThrow()
     expect(broken).not.toBe(text)
     expect(existsSync(`${root}${proof}`)).toBe(true)

@@ -15,7 +15,7 @@ const decisionFile = "actors/run/LogRetention.ts"
 const candidatesFile = "actors/run/LogCandidates.ts"
 const removalFile = "actors/run/LogRemoval.ts"
 
-/** What prevents the removal of an old record, and how the operation history is queried. */
+/** What prevents old records from being removed, and how the operation history is queried. */
 export const retentionMutants: ReadonlyArray<Mutant> = [
   {
     name: "retention: a rest from before the date was corrected",

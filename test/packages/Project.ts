@@ -23,7 +23,7 @@ export interface Ended {
   readonly errors: string
 }
 
-/** Runs a program to completion and returns what it printed. */
+/** Runs a program to completion and returns its output. */
 export const ended = Effect.fn("ended")(function* (cwd: string, program: string, args: ReadonlyArray<string>) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const handle = yield* spawner.spawn(ChildProcess.make(program, args, { cwd, extendEnv: true, stdin: "ignore" }))
@@ -34,7 +34,7 @@ export const ended = Effect.fn("ended")(function* (cwd: string, program: string,
   return { code: Number(code), output, errors } satisfies Ended
 }, Effect.scoped)
 
-/** The same, but anything except success is a failure. */
+/** The same, but anything other than success is a failure. */
 export const succeeded = Effect.fn("succeeded")(function* (cwd: string, program: string, args: ReadonlyArray<string>) {
   const { code, errors, output } = yield* ended(cwd, program, args)
   if (code === 0) return output
@@ -42,7 +42,7 @@ export const succeeded = Effect.fn("succeeded")(function* (cwd: string, program:
   return yield* new StepFailed({ message: `${program} ${args.join(" ")} ended with ${code}:\n${last}` })
 })
 
-/** The tarballs of assembled packages, made by npm. */
+/** The tarballs of assembled packages, created by npm. */
 export const packed = Effect.fn("packed")(function* (folders: ReadonlyArray<string>, to: string) {
   const path = yield* Path.Path
   return yield* Effect.forEach(folders, (folder) =>

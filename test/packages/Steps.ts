@@ -86,7 +86,7 @@ const program = Effect.gen(function* () {
 await Effect.runPromise(program)
 `
 
-/** Requests that Node's parser refuses in a different way from Bun's. */
+/** Requests that Node's parser refuses differently from Bun's. */
 const knownDifferences: ReadonlyMap<string, string> = new Map([["H6 bare line feeds: 505", "H6 bare line feeds: 400"]])
 
 /** A program prints the same lines on every runtime. */

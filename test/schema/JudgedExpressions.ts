@@ -6,7 +6,7 @@ const file = `${import.meta.dirname}/JudgedExpressions.json`
 
 /**
  * Judged only by static analysis and step counts, from a fixed seed: no limit is a duration, so a busy machine only makes it
- * slower. A text as long as the longest document is refused when it costs more than 5,000 steps per character.
+ * slower. An expression is refused if an input as long as the longest document costs more than 5,000 steps per character.
  */
 export const budget = {
   timeout: null,
@@ -19,7 +19,7 @@ export const budget = {
   maxRepeatCount: 40
 }
 
-/** Identifies an expression and everything its verdict depends on: another analyser or budget needs a new verdict. */
+/** Identifies an expression and everything its verdict depends on: a different analyser or budget needs a new verdict. */
 export const judgementOf = ({ flags, source }: RegexLiteral): string =>
   createHash("sha256")
     .update(JSON.stringify([version, budget, source, flags]))
@@ -31,7 +31,7 @@ export const isRecording = process.env["SVC_TEST_RECORD"] === "1"
 
 const recorded: ReadonlySet<string> = new Set(isRecording ? [] : await Bun.file(file).json())
 
-/** Whether the analysis, which takes seconds for some expressions, has already found this exact expression safe. */
+/** Whether the analysis, which takes seconds for some expressions, has already found exactly this expression safe. */
 export const isJudgedSafe = (expression: RegexLiteral): boolean => recorded.has(judgementOf(expression))
 
 export const record = (safe: ReadonlyArray<RegexLiteral>): Promise<number> =>

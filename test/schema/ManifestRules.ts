@@ -231,12 +231,12 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
   [
     "no provider credential reaches the build phase; argv without a shell",
     "runner/execution/SourceBuild.test.ts",
-    "runs without shell, credentials and network"
+    "runs without a shell, credentials or network"
   ],
   [
     "a reviewed sourceBuild has the manifest's shape",
     installs,
-    "A reviewed build is held to what a manifest may propose"
+    "A reviewed build is limited to what a manifest may propose"
   ],
   [
     "interfaces: key, name, type, version, document, inputs",

@@ -63,7 +63,7 @@ const endOfCode = (code: string, start: number, found: Array<RegexLiteral>): num
   return at
 }
 
-/** The regular expression literals of TypeScript source: strings, template texts and comments are skipped. */
+/** The regular expression literals in TypeScript source; strings, template strings and comments are skipped. */
 export const regexLiterals = (code: string): ReadonlyArray<RegexLiteral> => {
   const found: Array<RegexLiteral> = []
   endOfCode(code, 0, found)

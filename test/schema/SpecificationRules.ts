@@ -29,7 +29,7 @@ const moduleSelection: ReadonlyArray<SpecificationRule> = [
   [
     "only an operator who requires an exact version makes it fatal",
     compiler,
-    "accepts that version, and makes everything else fatal"
+    "gets that version, and every problem becomes fatal"
   ],
   [
     "stable-semver: the newest of vX.Y.Z and X.Y.Z; both of one version are ambiguous",
@@ -114,7 +114,7 @@ const handOff: ReadonlyArray<SpecificationRule> = [
     "nothing is created by the link; a bad one is refused as a whole",
     "src/http/Handoff.test.ts",
     "redirects to the creation flow under its canonical address",
-    "is refused as a whole with a page that says why and shows nothing of it",
+    "is refused as a whole, with a page that gives the reason and shows none of its content",
     "creates nothing: other methods are refused"
   ],
   [
@@ -127,13 +127,13 @@ const handOff: ReadonlyArray<SpecificationRule> = [
     handoffs,
     "accepts its ticket exactly once when many redeem it concurrently",
     "has a ticket that is valid for ten minutes less a millisecond, and not for ten",
-    "may be requested again: the newest answer is valid"
+    "may be requested again: the newest response is valid"
   ]
 ]
 
 const attacks: ReadonlyArray<SpecificationRule> = [
-  ["J1", "schema/json/JsonDocument.test.ts", "limits, on both sides (J1)"],
-  ["J2", "schema/json/JsonDocument.test.ts", "a million open brackets are refused at the depth ceiling (J2)"],
+  ["J1", "schema/json/JsonDocument.test.ts", "limits, on both sides of each (J1)"],
+  ["J2", "schema/json/JsonDocument.test.ts", "a million opening brackets are refused at the depth ceiling (J2)"],
   ["J3", "schema/json/JsonDocument.test.ts", "(J3)", "by escapes written differently"],
   ["J4", rules, "a resource input by prototype name (J4)"],
   ["J5", parser, "128 KiB, and one byte more (J5)"],
@@ -167,7 +167,7 @@ const attacks: ReadonlyArray<SpecificationRule> = [
   ["G17", "runner/git/StableVersion.test.ts", "(G17)", "100,000 tags"]
 ]
 
-/** Every rule in the manifest, module selection, source options and hand-off sections, and every attack on them. */
+/** Every rule in the manifest, module selection, source options and hand-off sections, and every attack on those rules. */
 export const specificationRules: ReadonlyArray<readonly [section: string, rules: ReadonlyArray<SpecificationRule>]> = [
   ["repository manifest", manifestRules],
   ["module selection and versions", moduleSelection],

@@ -74,7 +74,7 @@ live("a platform's runtime is fetched once, and matches the lockfile", () =>
   })
 )
 
-live("a runtime changed by the registry is refused, and not kept", () =>
+live("a runtime that the registry has changed is refused, and not kept", () =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     const { archive, packed, runtime, serve } = yield* registry()
@@ -86,7 +86,7 @@ live("a runtime changed by the registry is refused, and not kept", () =>
   })
 )
 
-live("a registry without the package is an error that says what to do", () =>
+live("a registry without the package causes an error that says what to do", () =>
   Effect.gen(function* () {
     const { archive, runtime, serve } = yield* registry()
     serve(undefined)
@@ -97,7 +97,7 @@ live("a registry without the package is an error that says what to do", () =>
   })
 )
 
-live("a Bun version other than the locked one does not build", () =>
+live("a Bun version other than the locked one is refused by the build", () =>
   Effect.gen(function* () {
     const { requests, runtime } = yield* registry({ version: "1.0.0" })
     expect((yield* Effect.flip(runtime)).message).toContain(`This is Bun ${Bun.version}`)

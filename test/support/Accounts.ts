@@ -9,10 +9,10 @@ import { type NewWorkspace, Workspaces } from "../../actors/workspace/Workspaces
 import { accountServices } from "../../src/accounts/AccountServices.ts"
 import { testFoundation } from "./Actors.ts"
 
-/** Accounts and Workspaces on a temporary data folder. */
+/** Accounts and Workspaces in a temporary data folder. */
 export const testAccounts = accountServices.pipe(Layer.provideMerge(testFoundation))
 
-/** The context of people acting for themselves. */
+/** The context of people acting on their own behalf. */
 export const as = (subject: string) => ({ actor: { kind: "user" as const, subject }, actorKey: subject })
 
 /** A person without a password. */

@@ -8,7 +8,7 @@ export const unlimitedAttempts = Layer.succeed(AttemptLimits, {
   enter: () => Effect.void
 })
 
-/** Every browser is unknown, and stays unknown. */
+/** Every browser is unknown, and remains unknown. */
 export const strangers = Layer.succeed(KnownDevices, {
   recognise: () => Effect.undefined,
   remember: (response) => Effect.succeed(response)

@@ -23,7 +23,7 @@ const writeResult = (folder: string, name: string, problem: string) => {
 
 /**
  * Builds something once for a whole test run: the first process that needs it builds it, and the others wait. `build` writes to a
- * place known to all of them.
+ * location known to all of them.
  */
 export const builtOnce = async (name: string, build: () => Promise<void>): Promise<void> => {
   if (shared === undefined) return build()

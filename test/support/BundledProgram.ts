@@ -36,7 +36,7 @@ const bundle = async (source: string, name: string): Promise<void> => {
     external: leftOut
   })
   if (!built.success) throw new Error(`${source} could not be bundled: ${built.logs.map(String).join("\n")}`)
-  // Another test run may be doing the same at the same time.
+  // Another test run may be doing this at the same time.
   renameSync(`${outdir}${name}`, `${cache}${name}`)
   rmSync(outdir, { recursive: true })
 }
@@ -44,8 +44,8 @@ const bundle = async (source: string, name: string): Promise<void> => {
 const programs = new Map<string, Promise<void>>()
 
 /**
- * Path of a test's program as one file, bundled once per test run: otherwise each start takes three times as long, mostly to load
- * sources.
+ * Path of a test's program as a single file, bundled once per test run. Otherwise each start takes three times as long, mostly to
+ * load sources.
  */
 export const bundledProgram = async (source: URL): Promise<string> => {
   const path = fileURLToPath(source)

@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 
 /**
- * Every `count`th case from the `share`th onwards, so that each share has some of every kind; each case belongs to exactly one
- * share. The short form of a slow suite runs one share.
+ * Every `count`th case from the `share`th onwards, so that each share includes some of every kind. Each case belongs to exactly
+ * one share. The short form of a slow suite runs one share.
  */
 export const shareOf = <A>(all: ReadonlyArray<A>, share: number, count: number): ReadonlyArray<A> =>
   all.filter((_, index) => index % count === share % count)

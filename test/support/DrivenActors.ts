@@ -1,6 +1,6 @@
 /**
  * Files in `actors/` that branch but are not imported by any test: their decisions are in tested pure functions, and the rest
- * only sequences and writes. Listed with a test that drives each one through its actor, and what it branches over.
+ * only sequences and writes. Each is listed with a test that exercises it through its actor, and with what it branches on.
  */
 export const drivenActors: Readonly<Record<string, readonly [test: string, why: string]>> = {
   "actors/adoption/SealedBackupFile.ts": ["actors/adoption/BackupImport", "refusals in the order of opening a file"],

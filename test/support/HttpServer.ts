@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { createServer, type RequestListener } from "node:http"
 
 /**
- * A loopback server for the Scope with responses chosen by the test; `requests` are the requested paths, `authorizations` the
- * headers of that name.
+ * A loopback server for the Scope with responses chosen by the test. `requests` contains the requested paths, `authorizations`
+ * the headers of that name.
  */
 export const httpServer = Effect.fnUntraced(function* (listener: RequestListener) {
   const requests: Array<string> = []

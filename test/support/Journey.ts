@@ -44,7 +44,7 @@ export const eventOf = Effect.fnUntraced(function* (id: RunId, kind: string, tim
 
 type Coordinated = Pick<InstallPlan, "nextAction" | "planRunId" | "compatibilityCheckRunId" | "syncRunId">
 
-/** Steps an install or a revision, in addition to the background work, until it is reviewable or has failed. */
+/** Advances an install or a revision, in addition to the background work, until it is reviewable or has failed. */
 export const stepped = Effect.fnUntraced(function* <P extends Coordinated, E, R>(reconcile: Effect.Effect<P, E, R>) {
   for (;;) {
     const plan = yield* reconcile
@@ -72,7 +72,7 @@ export const requestOf = Effect.fnUntraced(function* (branch: string, more: Inst
   } satisfies CreateInstallPlan
 })
 
-/** Commits a module on its own branch and installs it; returns the coordinator once it has ended. */
+/** Commits a module on its own branch and installs it; returns the coordinator once it has finished. */
 export const install = Effect.fnUntraced(function* (branch: string, files: CommitFiles, more: InstallOptions = {}) {
   const { commit, context, workspaceId } = yield* TestPlane
   yield* commit(branch, files)

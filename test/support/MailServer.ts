@@ -20,7 +20,7 @@ export interface MailServerOptions {
 /** Responses that replace the usual ones, by command. */
 type Refusals = Map<"MAIL" | "RCPT" | "DATA" | "CONNECT", string>
 
-/** A conversation with one client, until it ends. */
+/** A conversation with one client, until it finishes. */
 const converse = (
   socket: Socket,
   encrypted: boolean,
@@ -87,7 +87,7 @@ const converse = (
   return undefined
 }
 
-/** An SMTP server on loopback for the Scope, which records accepted mails. */
+/** An SMTP server on loopback for the Scope, which records accepted messages. */
 export const mailServer = Effect.fnUntraced(function* (options: MailServerOptions = {}) {
   const state = { mails: new Array<ReceivedMail>(), refusals: new Map() as Refusals, commands: new Array<string>() }
   const open = new Set<Socket>()

@@ -10,7 +10,7 @@ const migrated = Effect.runSync(
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-test-" })
-      // The last connection to close moves everything from the write-ahead log into the file.
+      // When the last connection closes, everything in the write-ahead log is moved into the file.
       yield* Effect.scoped(Layer.build(Database.layer.pipe(Layer.provide(DataFolder.layer(folder)))))
       return yield* files.readFile(`${folder}/${databaseName}`)
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer), Effect.orDie)

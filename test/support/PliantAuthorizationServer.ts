@@ -7,7 +7,7 @@ export type Misbehaviour = "lost" | "redirect" | "huge" | "error" | "plain text"
 
 /**
  * An authorization server under the test's control: it checks codes, PKCE and its client, rotates refresh tokens, and treats
- * reuse of one as theft. The test plays the browser and the person.
+ * their reuse as theft. The test plays the browser and the person.
  */
 export const pliantServer = Effect.gen(function* () {
   const state = {
@@ -58,7 +58,7 @@ export const pliantServer = Effect.gen(function* () {
     const token = form.get("refresh_token") ?? ""
     const grant = live.get(token)
     if (spent.has(token)) {
-      // Reuse by anyone ends the whole grant.
+      // Reuse by anyone revokes the whole grant.
       live.clear()
       return undefined
     }

@@ -6,11 +6,11 @@ import { checked, seeMessage, takeFaults } from "./description/CheckedAnswers.ts
 setDefaultTimeout(120_000)
 
 // A change is always judged by the same examples, so that a failure is due to the change. `SVC_TEST_SEED=random` searches for new
-// examples, and a failure is reproduced with the seed it printed.
+// examples, and a failure can be reproduced with the seed it printed.
 const seed = process.env["SVC_TEST_SEED"] ?? "20261121"
 configureGlobal(seed === "random" ? {} : { seed: Number(seed) })
 
-// Every response that a test gets from our server is compared with its description.
+// Every response that a test receives from our server is compared with its description.
 const plainFetch = globalThis.fetch
 globalThis.fetch = Object.assign(
   async (...[input, init]: Parameters<typeof plainFetch>) => {

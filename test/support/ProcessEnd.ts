@@ -17,7 +17,7 @@ export const parentOf = (pid: number): number | undefined => {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1")
     return Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[1])
   } catch {
-    // It has ended in the meantime.
+    // It has exited in the meantime.
     return undefined
   }
 }
@@ -36,7 +36,7 @@ export const processesBelow = (root: number): ReadonlyArray<number> => {
   return [...found]
 }
 
-/** Empty once it has ended. */
+/** Empty once it has exited. */
 export const nameOf = (pid: number): string => {
   try {
     return readFileSync(`/proc/${pid}/comm`, "latin1").trim()
@@ -46,8 +46,8 @@ export const nameOf = (pid: number): string => {
 }
 
 /**
- * Tracks processes, whose ids may be reused after they have ended. `ended` waits for all of them, and returns whether they have
- * ended.
+ * Tracks processes, whose ids may be reused after they have exited. `ended` waits for all of them, and returns whether they have
+ * exited.
  */
 export const holdProcesses = (pids: ReadonlyArray<number>) => {
   const { close, poll, syscall } = library()

@@ -32,7 +32,7 @@ terraform {
 }
 `
 
-/** A folder with one module, and the real tool run on it. */
+/** A folder with one module, and the real tool run in it. */
 const workspace = Effect.fnUntraced(function* (module: string, modules: Readonly<Record<string, string>> = {}) {
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -83,7 +83,7 @@ const tests = suite(NodeServices.layer)
 afterAll(tests.dispose)
 
 describe.skipIf(tool === "")("the demo provider under the real tool", () => {
-  tests.live("plans, applies, reads, imports, sees drift and destroys", () =>
+  tests.live("plans, applies, reads, imports, detects drift and destroys", () =>
     Effect.gen(function* () {
       const fileSystem = yield* FileSystem.FileSystem
       const module = requirement() + note("a", 'secret = "s3cret-attribute"') + note("b")
@@ -193,7 +193,7 @@ describe.skipIf(tool === "")("the demo provider under the real tool", () => {
     })
   )
 
-  tests.live("receives and returns more than its connection's windows, in both directions at once", () =>
+  tests.live("receives and returns more than its connection's windows allow, in both directions at once", () =>
     Effect.gen(function* () {
       const content = (name: string) => Array.from({ length: 30_000 }, (_, at) => `${name}${100_000_000 + at}`).join("")
       const names = ["a", "b", "c"]

@@ -73,7 +73,7 @@ export const providerMirror = Effect.gen(function* () {
   }
 }).pipe(Effect.orDie, Effect.provide(Layer.mergeAll(NodeFileSystem.layer, NodePath.layer)))
 
-/** Number of notes really created, whatever any state says. */
+/** Number of notes actually created, whatever any state says. */
 export const countCreations = Effect.fnUntraced(
   function* (notesDir: string) {
     const fileSystem = yield* FileSystem.FileSystem

@@ -39,7 +39,7 @@ interface ConnectProxy {
   readonly close: () => void
 }
 
-/** A proxy that only tunnels, whatever the destination, to a port on this machine that cannot be reached without it. */
+/** A proxy that only tunnels, whatever the destination, to a port on this machine that cannot be reached otherwise. */
 export const connectProxy = (toPort: number) =>
   Effect.acquireRelease(
     Effect.promise(

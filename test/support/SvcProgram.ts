@@ -6,7 +6,7 @@ import { leftOut, programs } from "../../src/licenses/BundledPackages.ts"
 import { builtOnce } from "./BuiltOnce.ts"
 
 const root = fileURLToPath(new URL("../../", import.meta.url))
-/** In the folder of the sources that it was built from: a modified copy of them shares `node_modules` with the others. */
+/** In the folder that contains the sources it was built from: a modified copy of them shares `node_modules` with the others. */
 const cache = `${root}dist/test/`
 
 /** Where a compiled binary looks for the service; only in memory, because a build may be writing the real one at this moment. */
@@ -45,7 +45,7 @@ const compile = async (): Promise<void> => {
     define: { "process.env.NODE_ENV": '"production"' },
     plugins: [withoutImportMeta],
     external: leftOut,
-    // Most of these processes end before compiling to machine code would pay off, see `scripts/build.ts`.
+    // Most of these processes exit before compiling to machine code would pay off; see `scripts/build.ts`.
     compile: { outfile: `${fresh}svc`, jitPolicy: 100, autoloadDotenv: false, autoloadBunfig: false }
   })
   if (!built.success) throw new Error(`The service could not be compiled: ${built.logs.map(String).join("\n")}`)

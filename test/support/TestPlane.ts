@@ -106,7 +106,7 @@ const runner = (
     )
   )
 
-/** Everything outside the service, which remains when it ends. */
+/** Everything outside the service that remains when it stops. */
 export interface Surroundings {
   readonly dataDir: string
   readonly mirror: { readonly path: string; readonly interpreter: string; readonly notesDir: string }
@@ -147,7 +147,7 @@ export const planeAt = ({ dataDir, mirror, origins }: Surroundings, options: Tes
     })
   )
 
-/** A repository on its own server, with one commit unless it should be empty. */
+/** A repository on its own server, with one commit unless the test needs it empty. */
 export const servedRepository = Effect.fnUntraced(function* (gitdir: string, isEmpty = false) {
   yield* createRepository({ gitdir })
   if (!isEmpty) yield* commitFiles({ gitdir, files: { "README.md": "nothing here" } })

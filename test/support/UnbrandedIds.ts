@@ -14,7 +14,7 @@ import {
 } from "typescript/unstable/ast/is"
 import { API } from "typescript/unstable/async"
 
-/** Names of ids that have a brand: for one record or, in the plural, several; spelled as in code or as a column. */
+/** Names of ids that have a brand, for one record or, in the plural, for several, spelled as in code or as a column. */
 const branded =
   /(?:capsule|workspace|project|snapshot|source|(?:install_?)?config|state_?version|left_?over_?state|connection|interface|(?:install|revision)_?plan|run|group|share|dependency|report|membership|backup|token)_?ids?$/i
 
@@ -60,7 +60,7 @@ const found = (node: Node): ReadonlyArray<string> => {
 export const unbrandedIds = async (root: string, folders: ReadonlyArray<string>) => {
   const project = mkdtempSync(join(tmpdir(), "svc-ids-"))
   const config = join(project, "tsconfig.json")
-  // The source is only parsed: no library and no import is read.
+  // The source is only parsed: no libraries or imports are read.
   const compilerOptions = { noLib: true, noResolve: true, types: [], allowImportingTsExtensions: true, noEmit: true }
   writeFileSync(
     config,

@@ -11,7 +11,7 @@ export const Fixture = Schema.Struct({
   version: Schema.Int,
   token: Schema.String,
   workspaceId: Schema.String,
-  /** Applied once; its Output `greeting` is `applied`. */
+  /** Applied once. Its Output `greeting` is `applied`. */
   appliedCapsuleId: Schema.String,
   /** Its first plan is waiting for approval. */
   waitingCapsuleId: Schema.String,

@@ -41,7 +41,7 @@ output "greeting" {
 `
 }
 
-// The part of the responses that all releases have in common.
+// The part of the responses that is common to all releases.
 const decodeWorkspaces = HttpClientResponse.schemaBodyJson(
   Schema.Struct({ workspaces: Schema.Array(Schema.Struct({ id: Schema.String })) })
 )

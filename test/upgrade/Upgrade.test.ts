@@ -69,7 +69,7 @@ const look = Effect.fnUntraced(function* (url: string, fixture: Fixture) {
   return client
 })
 
-/** Applies a plan with a changed input and a private one, then the plan that the older release had made. */
+/** Applies a plan with a changed input and a private one, then the plan that the older release created. */
 const use = Effect.fnUntraced(function* (client: Client, fixture: Fixture) {
   const params = { capsuleId: fixture.appliedCapsuleId }
   const { capsule } = yield* client.capsules.read({ params })
@@ -86,7 +86,7 @@ const use = Effect.fnUntraced(function* (client: Client, fixture: Fixture) {
   const applied = yield* approveAndApply(client, plan.id)
   expect([applied.status, applied.error]).toEqual(["succeeded", undefined])
   expect(yield* greetingOf(client, fixture)).toBe("new")
-  // Not reviewed yet: it either succeeds, or its record says that it has to be planned again.
+  // Not reviewed yet: it either succeeds, or its record states that it has to be planned again.
   const { run: waiting } = yield* client.runs.read({ params: { runId: fixture.waitingPlanId } })
   if (waiting.status === "waiting_approval") {
     const second = yield* approveAndApply(client, waiting.id)
@@ -152,7 +152,7 @@ const fewToUse: ReadonlySet<number | undefined> = new Set([
 ])
 
 for (const version of versions) {
-  live(`the data from version ${version} is upgraded completely, and stays usable`, () =>
+  live(`the data from version ${version} is upgraded completely, and remains usable`, () =>
     Effect.gen(function* () {
       const isUsed = (yield* Config.Boolean("SVC_UPGRADE_ALL").pipe(Config.withDefault(false))) || fewToUse.has(version)
       const { dataDir, fixture, into } = yield* unpack(version)

@@ -13,7 +13,7 @@ const { values } = parseArgs({
   options: { short: { type: "boolean", default: false }, seed: { type: "string", default: "1" } }
 })
 
-/** A date far from today's, so that anything reading another clock is noticed, in a year with a leap day. */
+/** A date far from today's, so that anything reading another clock is detected, in a year with a leap day. */
 const begin = Date.UTC(2031, 6, 1, 8)
 
 const program = Effect.gen(function* () {

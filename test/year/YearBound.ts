@@ -28,7 +28,7 @@ interface Load {
   readonly changes: number
 }
 
-/** Activity on an average day since a date, and the size of a sealed state. */
+/** Average daily activity since a date, and the size of a sealed state. */
 export const loadSince = Effect.fn("loadSince")(function* (since: string, days: number) {
   const sql = yield* SqlClient.SqlClient
   const [load] = yield* sql<Load>`SELECT

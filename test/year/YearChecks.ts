@@ -64,7 +64,7 @@ const filesBelow = Effect.fnUntraced(function* (folder: string) {
   return found
 })
 
-/** Archives that no record names. Those found twice, days apart, are orphans. */
+/** Archives that no record names. Any that are found twice, days apart, are orphans. */
 export const unnamedArchives = Effect.fn("unnamedArchives")(function* (dataDir: string) {
   const read = yield* ReadSql
   const rows = yield* read<{ digest: string }>`SELECT DISTINCT archive_digest AS digest FROM source_snapshots`

@@ -1,6 +1,6 @@
 import { type Clock, Duration, Effect } from "effect"
 
-/** A shorter sleep only yields or polls: it ends at once and takes no time. */
+/** A shorter sleep only yields or polls: it returns at once and takes no simulated time. */
 const shortestSleep = 250
 
 interface Sleeper {
@@ -9,16 +9,16 @@ interface Sleeper {
 }
 
 /**
- * Time that advances only on request. As on a real machine, sleepers follow elapsed time, and the date can be corrected
+ * Time that advances only on request. As on a real machine, sleeps follow elapsed time, and the date can be corrected
  * independently, in either direction.
  */
 export interface YearClock {
   readonly clock: Clock.Clock
   /** The date in milliseconds. */
   readonly millis: () => number
-  /** Lets time pass: everything whose sleep ends within it wakes up once, in order. */
+  /** Advances time: everything whose sleep ends within the period wakes up once, in order. */
   readonly pass: (by: Duration.Input) => Effect.Effect<void>
-  /** Corrects the date without any time passing. */
+  /** Corrects the date without advancing time. */
   readonly correct: (by: Duration.Input, direction: "forward" | "backward") => Effect.Effect<void>
 }
 

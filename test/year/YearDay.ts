@@ -42,7 +42,7 @@ const delivered = Effect.fnUntraced(function* ({ hookSecret, id }: YearSource, d
   return (yield* decodeAccepted(yield* Effect.promise(() => answer.json()))).runIds.length
 })
 
-/** A push and its webhook; the forge repeats every third delivery, which must start nothing. */
+/** A push and its webhook. The forge repeats every third delivery, which must not start anything. */
 export const push = Effect.fnUntraced(function* (source: YearSource, day: number) {
   const commit = yield* source.repository.commit("main", filesOf(day))
   const delivery = `${source.id}-${day}`
@@ -70,7 +70,7 @@ const review = Effect.fnUntraced(function* ({ admin, id, owner }: YearWorkspace)
   }
 })
 
-/** A person starts plans of Capsules that do not follow their lane. */
+/** A person starts plans for Capsules that do not follow their lane. */
 const replan = Effect.fnUntraced(function* ({ owner, sources }: YearWorkspace) {
   const capsules = yield* Capsules
   for (const { capsules: ids } of sources) {

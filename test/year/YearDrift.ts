@@ -4,10 +4,13 @@ import { SqlClient } from "effect/sql"
 /** Hours between two drift checks of a Capsule. */
 export const driftHours = 72
 const hourMillis = 3_600_000
-/** A check may be late by a tenth of the interval, and then waits behind others for the next turns of the background work. */
+/**
+ * A check may be late by a tenth of the interval, and may then have to wait behind others for the next turns of the background
+ * work.
+ */
 const latestHours = driftHours * 1.1 + 36
 
-/** Number of drift checks that started at this moment or later. */
+/** Number of drift checks started at this time or later. */
 export const startedSince = Effect.fn("startedSince")(function* (since: string) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{

@@ -20,7 +20,7 @@ class YearFailed extends Schema.TaggedError<YearFailed>()("YearFailed", { messag
 
 const iso = (millis: number) => new Date(millis).toISOString()
 
-/** One turn of the background work, with everything that it starts. */
+/** One turn of the background work, including everything that it starts. */
 const turn = Effect.fnUntraced(function* ({ size, time, turns }: YearPlace) {
   const before = yield* startedSince(iso(time.millis()))
   yield* Effect.callback<void>((resume) => {
@@ -32,7 +32,7 @@ const turn = Effect.fnUntraced(function* ({ size, time, turns }: YearPlace) {
   return started > 5 * size.workspaces ? [`${started} drift checks began in one minute`] : []
 })
 
-/** The machine's date is wrong for one turn and then corrected: nothing may wait until the wrong date is reached again. */
+/** The machine's date is wrong for one turn and is then corrected: nothing may wait until the wrong date is reached again. */
 const wrongDate = Effect.fnUntraced(function* (place: YearPlace) {
   yield* place.time.correct("3 days", "forward")
   const faults = yield* turn(place)
@@ -40,7 +40,7 @@ const wrongDate = Effect.fnUntraced(function* (place: YearPlace) {
   return faults
 })
 
-/** What happens once a month: at its start, after the restart that ended the previous one. */
+/** What happens once a month: at its start, after the restart that ended the previous month. */
 const special = Effect.fnUntraced(function* (place: YearPlace, month: number, months: number) {
   if (month === Math.floor(months / 2)) {
     yield* (yield* Vault).rotateMasterKey({ forgetRetired: false })
@@ -66,7 +66,7 @@ const monthOf = Effect.fnUntraced(function* (
       yield* time.pass(`${size.turnHours} hours`)
       faults.push(...(yield* turn(place)))
     }
-    // Archives of removed records are gone within two days.
+    // Archives of removed records disappear within two days.
     if (day === (month + 1) * size.month - 4) unnamed = yield* unnamedArchives(place.dataDir)
   }
   for (const workspace of workspaces) faults.push(...(yield* rollbackPlanned(time, workspace)))

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { ReadSql } from "../../actors/database/ReadSql.ts"
 import type { YearClock } from "./YearClock.ts"
 
-/** Maximum number of polls of an idle installation: far more than any work needs. */
+/** Maximum number of polls for an idle installation: far more than any work needs. */
 const mostLooks = 200_000
 /** Number of polls after which time advances, for work that is waiting for its next attempt. */
 const looksWithoutTime = 40
@@ -13,10 +13,7 @@ interface Busy {
   readonly waiting: number
 }
 
-/**
- * Waits until there is no work left at this time. While a program is running for a Run no time passes, however slow the machine
- * is.
- */
+/** Waits until no work is left at this time. While a program is running for a Run no time passes, however slow the machine is. */
 export const quiet = Effect.fn("quiet")(function* (time: YearClock) {
   const read = yield* ReadSql
   for (let looks = 1; looks <= mostLooks; looks++) {

@@ -66,7 +66,7 @@ export const repositories = Effect.fnUntraced(function* (size: YearSize, folder:
   )
 })
 
-/** Returns what a first plan from the current commit needs. */
+/** Returns what a first plan for the current commit needs. */
 export const preflightOf = Effect.fnUntraced(function* (context: CommandContext, sourceId: SourceId) {
   const sources = yield* Sources
   const { id } = yield* sources.sync(context, sourceId, { intent: "manual_plan" })
@@ -83,7 +83,7 @@ export const preflightOf = Effect.fnUntraced(function* (context: CommandContext,
   }
 })
 
-/** A Source at its first commit, checked: all its Capsules start there. */
+/** A Source at its first commit, already checked: all its Capsules start from there. */
 const checkedSource = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   { context }: Person,

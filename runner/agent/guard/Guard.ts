@@ -13,8 +13,8 @@ const longestAnswer = "20 seconds"
 const restart = Schedule.spaced("500 millis")
 
 /**
- * The process beside the tools that kills each of them at its deadline, whether or not this process is alive or being
- * scheduled. One guard serves all Runs of an agent; when it ends, it is started again with every deadline.
+ * The process that runs alongside the tools and kills each of them at its deadline, whether or not this process is alive or being
+ * scheduled. One guard serves all Runs of an agent; when it exits, it is restarted with every deadline.
  */
 export class Guard extends Context.Service<
   Guard,
@@ -52,7 +52,7 @@ export class Guard extends Context.Service<
             extendEnv: true
           })
         )
-        // The guard exits at the end of its input, and ignores signals.
+        // The guard exits when its input ends, and ignores signals.
         yield* Effect.addFinalizer(() => Effect.andThen(Queue.end(queue), Effect.ignore(handle.exitCode)))
         for (const [folder, killAtBoot] of held) yield* Queue.offer(queue, { say: "hold", folder, killAtBoot })
         lines = queue

@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url"
 import { Context } from "effect"
 
-/** How to start the guard of an agent: this runtime on the entry point by default; a compiled binary names itself. */
+/** How to start the guard of an agent: by default, this runtime with the entry point; a compiled binary specifies itself. */
 export const GuardCommand = Context.Reference<{ readonly program: string; readonly args: ReadonlyArray<string> }>(
   "svc/agent/GuardCommand",
   {

@@ -6,8 +6,8 @@ import { bootSeconds } from "../BootClock.ts"
 import { GuardLineText } from "./GuardProtocol.ts"
 
 // The process that guarantees an agent's leases: whatever happens to the agent, a tool is dead when its lease ends. It knows run
-// folders and deadlines, but no server. The agent extends the deadlines through a pipe; the end of the pipe means that the agent
-// has ended.
+// folders and deadlines, but no server. The agent extends the deadlines through a pipe; when the pipe closes, the agent has
+// exited.
 
 const betweenLooks = "100 millis"
 
@@ -28,7 +28,7 @@ const program = Effect.gen(function* () {
   lines.on("close", () => {
     isOver = true
   })
-  // Signals to the agent's group are for the agent, which may have an apply to end first.
+  // Signals to the agent's group are for the agent, which may have to stop an apply first.
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(name, () => undefined)
   stdout.on("error", () => undefined)
 

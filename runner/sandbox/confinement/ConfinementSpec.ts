@@ -1,6 +1,6 @@
 /**
  * The instructions for the process that becomes a sandboxed program, as JSON over a pipe: the environment holds secrets, and
- * arguments are world-readable. Both ends come from the same build, so the text is only checked for completeness.
+ * arguments are world-readable. Both ends come from the same build, so the JSON is only checked for completeness.
  */
 export interface ConfinementSpec {
   /** The program's path and its arguments. */
@@ -17,7 +17,7 @@ export type Confinement =
   | { readonly kind: "none" }
   | {
       readonly kind: "landlock"
-      /** The user and group to become; undefined to stay the same one. */
+      /** The user and group to become; undefined to keep the current ones. */
       readonly userId: number | undefined
       /** Supplementary groups, only set together with a user. */
       readonly groups: ReadonlyArray<number>
@@ -30,7 +30,7 @@ export type Confinement =
   | {
       readonly kind: "namespaces"
       readonly placements: ReadonlyArray<Placement>
-      /** Whether to bring up the loopback interface of its own network. */
+      /** Whether to bring up the loopback interface of the program's own network. */
       readonly ownNetwork: boolean
       readonly seccomp: string
     }
@@ -60,7 +60,7 @@ export const confinementFds = {
 
 /** File descriptors of the supervisor. */
 export const supervisorFds = {
-  /** Closed by the service, or because it has ended: the sandbox is over. */
+  /** Closed by the service, or because the service has exited: the sandbox is over. */
   control: 3,
   /** Passed on to the program's process without being read. */
   spec: 4

@@ -47,7 +47,7 @@ export interface LandlockRequest {
 
 /**
  * Prepares a domain in which only these paths can be used; missing ones are left out. Returns how to enter it, which requires
- * `no_new_privs`. Capabilities must be dropped first: with them the kernel lets processes see past the domain.
+ * `no_new_privs`. Capabilities must be dropped first: with capabilities, the kernel lets processes see past the domain.
  */
 export const prepareDomain = (calls: LinuxCalls, request: LandlockRequest): (() => void) => {
   const version = landlockVersion(calls)

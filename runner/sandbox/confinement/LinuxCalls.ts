@@ -3,7 +3,7 @@ import { dlopen, type Pointer, ptr, read } from "bun:ffi"
 // Each sandboxed program is started by a separate process that becomes it, so that process must load as little as possible:
 // nothing here imports `effect`.
 
-/** A system call failed; `errno` says why. */
+/** A system call failed; `errno` states why. */
 export class CallFailed extends Error {
   readonly errno: number
   constructor(what: string, errno: number) {
@@ -97,7 +97,7 @@ export interface LinuxCalls {
   readonly address: (bytes: Uint8Array) => number
   /** Restores a signal's default action. */
   readonly resetSignal: (signal: number) => void
-  /** Reaps an ended child; returns whether there was one. */
+  /** Reaps an exited child; returns whether there was one. */
   readonly reap: (pid: number) => boolean
   /** Executes another program, looked up in PATH if it is a plain name; only returns by throwing. */
   readonly execute: (argv: ReadonlyArray<string>, environment: Readonly<Record<string, string>>) => never

@@ -19,8 +19,8 @@ const fresh = "/new"
 const staging = "/tmp"
 
 /**
- * Builds a sandbox's file system from its placements and makes it the root, in this process's own namespaces. Nothing of the host
- * remains except what was placed.
+ * Builds a sandbox's file system from its placements and makes it the root, in this process's own namespaces. Nothing from the
+ * host remains visible except what was placed.
  */
 export const enterFileSystem = (calls: LinuxCalls, placements: ReadonlyArray<Placement>): void => {
   const mount = (source: string, target: string, type: string, flags: number, data = "") =>
@@ -79,7 +79,7 @@ export const enterFileSystem = (calls: LinuxCalls, placements: ReadonlyArray<Pla
   for (const placement of placements) {
     switch (placement.kind) {
       case "bind": {
-        // A link below the host's root must not be followed out of it.
+        // A link below the host's root must not be followed out of that root.
         const from = withoutLinks(placement.from)
         if (from === undefined) {
           if (placement.optional) continue
@@ -115,7 +115,7 @@ export const enterFileSystem = (calls: LinuxCalls, placements: ReadonlyArray<Pla
 
 const mostLinks = 40
 
-/** The path on the host with every link resolved as the host would; undefined when nothing is there. */
+/** The path on the host with every link resolved as the host would; undefined if nothing exists there. */
 const withoutLinks = (path: string): string | undefined => {
   let pending = path.split("/").filter((part) => part !== "")
   let resolved: ReadonlyArray<string> = []

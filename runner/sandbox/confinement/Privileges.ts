@@ -40,7 +40,7 @@ export const dropCapabilities = (calls: LinuxCalls): void => {
   calls.call("refuse new privileges", "prctl", option.noNewPrivileges, 1, 0, 0, 0)
 }
 
-/** A change of user resets it, so it is set afterwards. */
+/** A change of user resets this, so it is set afterwards. */
 export const dieWithParent = (calls: LinuxCalls): void => {
   calls.call("die with the parent", "prctl", option.parentDeathSignal, kill, 0, 0, 0)
 }
@@ -64,7 +64,7 @@ export const limitResources = (
   }
 }
 
-/** Must come last: the filter forbids the steps before it. */
+/** Must come last: the filter forbids the preceding steps. */
 export const filterCalls = (calls: LinuxCalls, program: Uint8Array): void => {
   const view = new DataView(new ArrayBuffer(16))
   view.setUint16(0, program.length / 8, true)

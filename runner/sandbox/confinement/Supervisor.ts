@@ -5,10 +5,10 @@ import type { LinuxCalls } from "./LinuxCalls.ts"
 import { becomeSubreaper } from "./Privileges.ts"
 
 // Without a process namespace, a program's children can leave its process group and outlive it. The supervisor adopts orphans
-// below it and ends all of them before it exits. It stays outside the confinement, so nothing inside can end it.
+// below it and kills all of them before it exits. It runs outside the confinement, so nothing inside can kill it.
 
 const millisecondsBetweenReaps = 2000
-/** A process that multiplies faster than this many rounds can kill is left to the limits. */
+/** Processes that multiply faster than this many rounds can kill are left to the limits. */
 const mostRounds = 10_000
 
 interface Entry {
@@ -24,7 +24,7 @@ const entryOf = (pid: number): Entry | undefined => {
     const [state = "", parent = ""] = text.slice(text.lastIndexOf(")") + 2).split(" ")
     return { pid, parent: Number(parent), isDead: state === "Z" || state === "X" }
   } catch {
-    // It has ended in the meantime.
+    // The process has exited in the meantime.
     return undefined
   }
 }
@@ -43,7 +43,7 @@ const descendants = (root: number): ReadonlyArray<Entry> => {
   return all.filter(({ pid }) => pid !== root && found.has(pid))
 }
 
-/** Ends everything below this process and reaps it, except the program, which the runtime waits for. */
+/** Kills everything below this process and reaps it, except the program, which the runtime waits for. */
 const endAll = (calls: LinuxCalls, program: number) => {
   for (let round = 0; round < mostRounds; round++) {
     const left = descendants(ownPid)
@@ -54,7 +54,7 @@ const endAll = (calls: LinuxCalls, program: number) => {
         try {
           process.kill(pid, "SIGKILL")
         } catch {
-          // It has ended in the meantime.
+          // The process has exited in the meantime.
         }
       }
     }
@@ -62,7 +62,9 @@ const endAll = (calls: LinuxCalls, program: number) => {
   }
 }
 
-/** Starts the process that becomes the program, and exits the way it did: with its code, or 128 plus the signal's number. */
+/**
+ * Starts the process that becomes the program, and exits the way the program did: with its code, or 128 plus the signal's number.
+ */
 export const supervise = (calls: LinuxCalls, command: ReadonlyArray<string>): void => {
   becomeSubreaper(calls)
   const child = Bun.spawn([...command], {
@@ -76,7 +78,7 @@ export const supervise = (calls: LinuxCalls, command: ReadonlyArray<string>): vo
     endAll(calls, child.pid)
   }
 
-  // Nothing is ever written to the pipe: it closes when the service ends, or when the service is done with the sandbox.
+  // Nothing is ever written to the pipe: it closes when the service exits or no longer needs the sandbox.
   read(supervisorFds.control, Buffer.alloc(1), 0, 1, null, end)
   process.on("SIGTERM", end)
   process.on("SIGINT", () => {

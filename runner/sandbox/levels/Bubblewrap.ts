@@ -83,7 +83,7 @@ const identityIn = ({ enter }: NetworkEntry, { namespaces }: Variant): ReadonlyA
 
 const longestSaid = 200
 
-/** bubblewrap's complaint about this variant; `undefined` when it works. */
+/** bubblewrap's error message for this variant; `undefined` if it works. */
 const probeVariant = Effect.fnUntraced(
   function* (
     spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
@@ -220,7 +220,7 @@ export const bubblewrapRung = (host: LevelHost, hostSettings: Effect.Effect<Host
     if (program === undefined) {
       return { _tag: "unavailable", reason: "bubblewrap was not found.", remedy: remedyFor(undefined) }
     }
-    // With a private network there is nothing to reach, so the filter need not deny it.
+    // With a private network there is nothing to reach, so the filter does not need to deny it.
     const filter = Option.getOrUndefined(ownFilter({ network: true, sharedProcessIds: false }))
     let said = ""
     for (const variant of variants) {

@@ -42,7 +42,7 @@ export interface ConfinedProgram {
   readonly ownProcessCount: boolean
 }
 
-/** Headroom before the kernel refuses processes to a shared user: the watcher should notice the limit and end the Run first. */
+/** Headroom before the kernel refuses processes to a shared user: the watcher should notice the limit and stop the Run first. */
 const sharedMargin = 64
 
 const specStream = (program: ConfinedProgram) =>

@@ -45,8 +45,8 @@ const foldersFor = Effect.fnUntraced(function* (host: LevelHost) {
 })
 
 /**
- * Confines a program that tries what module code must and must not be able to do; returns what deviates, as a sentence.
- * `undefined`: the level works on this machine, as shown by trying it rather than inferred from versions.
+ * Confines a program that tries what module code must and must not be able to do; returns any deviations as a sentence.
+ * `undefined` means that the level works on this machine, as shown by trying it rather than inferred from versions.
  */
 export const surprisesOf = Effect.fnUntraced(
   function* (host: LevelHost, level: Level, machine: { readonly sharedProcessIds: boolean }) {

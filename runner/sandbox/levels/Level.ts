@@ -14,8 +14,8 @@ import type { SandboxRefused, SandboxSpawnFailed } from "../SandboxStatus.ts"
  * - `root`: absolute folder that the run owns; the only place it can write to, besides a private /tmp
  * - `readOnly`: absolute paths it may read (tool, provider mirror), at the same path inside
  * - `temporary`: folder in the root, relative to it, for temporary files if there is no private /tmp
- * - `processNote`: absolute path of a file next to the root, a record of the processes that must not outlive the run, to find
- *   them after the service has crashed
+ * - `processNote`: absolute path of a file next to the root, a record of the processes that must not outlive the run, used to
+ *   find them after the service has crashed
  * - `demands`: what the Run's execution profile requires of the machine
  * - `moduleTree`: digest of the module's tree if nothing else decides what will be executed; see `Sandbox.trustsTrees`
  */
@@ -68,7 +68,7 @@ export interface Level {
 export interface LevelHost {
   readonly spawner: ChildProcessSpawner.ChildProcessSpawner["Service"]
   readonly settings: SandboxSettingsShape
-  /** The requested limits, lowered to this process's own limits: raising one requires privileges. */
+  /** The requested limits, lowered to this process's own limits, because raising one requires privileges. */
   readonly limits: SandboxLimits
   readonly confinement: ConfinementCommandShape
   /** Absolute folder for the levels' own files while the service is running. */

@@ -46,7 +46,7 @@ const levelOf = (host: LevelHost, found: Namespaces, filter: Uint8Array, hostSet
           return yield* spawnInNamespaces(
             host,
             [
-              // `unshare` ends its child when it ends itself, but would outlive a killed service.
+              // `unshare` kills its child when it exits, but would outlive a killed service.
               found.setpriv,
               "--pdeathsig",
               "KILL",

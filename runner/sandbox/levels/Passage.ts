@@ -33,7 +33,7 @@ export const blockedAbove = (path: string) =>
 
 /**
  * Lets run users reach a path: private folders of the service are opened to their group, for passage but not for listing. Fails
- * with the first folder that does not belong to the service and that they cannot pass through.
+ * with the first folder that they cannot pass through and that does not belong to the service.
  */
 export const grantPassage = (path: string, use: "pass" | "read", { group, within }: PassageRequest) =>
   Effect.gen(function* () {

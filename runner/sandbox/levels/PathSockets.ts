@@ -3,7 +3,7 @@ import { access, readdir, readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect } from "effect"
 
-/** Sockets that control the whole machine, and that may have been passed to a container from outside its network namespace. */
+/** Sockets that control the whole machine, and may have been passed to a container from outside its network namespace. */
 const wellKnown = [
   "/run/docker.sock",
   "/run/podman/podman.sock",
@@ -14,7 +14,7 @@ const wellKnown = [
 
 const readText = (file: string) => Effect.tryPromise(() => readFile(file, "utf8")).pipe(Effect.orElseSucceed(() => ""))
 
-/** Paths of the sockets of this network namespace; those without a path begin with `@` or have none. */
+/** Paths of the sockets in this network namespace; a socket without a path has a name that begins with `@`, or none. */
 const listed = Effect.map(readText("/proc/net/unix"), (table) =>
   table.split("\n").flatMap((line) => {
     const at = line.indexOf(" /")
@@ -30,7 +30,7 @@ const ofUser = (folder: string) =>
     Effect.orElseSucceed(() => [])
   )
 
-/** Whether this user may connect, which takes write permission on the socket and passage through the folders above it. */
+/** Whether this user may connect, which requires write permission on the socket and passage through the folders above it. */
 const isReachable = (path: string) =>
   Effect.tryPromise(async () => {
     await access(path, constants.W_OK)
@@ -39,8 +39,8 @@ const isReachable = (path: string) =>
 
 /**
  * Sockets with a path that this user's programs may connect to. Landlock only governs them from version 9 on, and a process
- * behind such a socket may do things for the module that the module itself must not do. Those in `guarded` require more than a
- * connection.
+ * behind such a socket may act on the module's behalf in ways that the module itself must not. Those in `guarded` require more
+ * than a connection.
  */
 export const reachablePathSockets = Effect.fnUntraced(function* (guarded: string | undefined) {
   const userId = process.getuid?.() ?? 0

@@ -2,19 +2,19 @@ import { closeSync, mkdirSync, openSync } from "node:fs"
 import { join } from "node:path"
 import { Effect, Result, type Scope } from "effect"
 
-/** Consecutive unprivileged ids that nobody else on this machine uses, and the one after them. */
+/** Consecutive unprivileged ids that nobody else on this machine uses, plus the id after them. */
 export interface UserIdRange {
   readonly first: number
   readonly count: number
 }
 
-/** Where the services on this machine see which ranges are taken. Like the locks, it is cleared when the machine boots. */
+/** Where the services on this machine see which ranges have been taken. Like the locks, it is cleared when the machine boots. */
 const defaultFolder = "/run/svc-user-ids"
 /** Below the id of `nobody`. */
 const highestId = 65_533
 const exclusiveWithoutWaiting = 2 | 4
 
-/** A machine's ranges, starting with the wanted one; each has one more id, for the group of all its users. */
+/** A machine's ranges, starting with the requested one; each has one additional id, for the group of all its users. */
 export const rangesFrom = ({ count, first }: UserIdRange): ReadonlyArray<UserIdRange> =>
   Array.from({ length: Math.max(1, Math.floor((highestId + 1 - first) / (count + 1))) }, (_, index) => ({
     first: first + index * (count + 1),
@@ -22,9 +22,9 @@ export const rangesFrom = ({ count, first }: UserIdRange): ReadonlyArray<UserIdR
   }))
 
 /**
- * Takes a range of ids for this service alone, until the Scope closes: services sharing one would end each other's Runs. The
- * kernel releases the lock when the process ends, however it ends. Undefined if every range is taken, or the folder cannot be
- * used.
+ * Reserves a range of ids for this service alone, until the Scope closes: services that share a range would kill each other's
+ * Runs. The kernel releases the lock when the process exits, however it exits. Undefined if every range is taken, or the folder
+ * cannot be used.
  */
 export const takeUserIds = Effect.fnUntraced(function* (
   wanted: UserIdRange,

@@ -13,7 +13,7 @@ import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
 import { blockedAbove, grantPassage } from "./Passage.ts"
 import type { UserIdRange } from "./UserIdRange.ts"
 
-/** From this version on, truncating a file by its path is governed; other users' processes are out of reach in any version. */
+/** From this version on, truncating a file by its path is restricted; other users' processes are out of reach in any version. */
 const truncationSince = 3
 
 const give = (folder: string, userId: number): Effect.Effect<void> =>
@@ -24,7 +24,7 @@ const give = (folder: string, userId: number): Effect.Effect<void> =>
     }
   })
 
-/** Ends every process of a run's own user at once, even if they multiply faster than a supervisor can kill them. */
+/** Kills every process of a run's own user at once, even if they multiply faster than a supervisor can kill them. */
 const endAllOf = (host: LevelHost, setpriv: string, userId: number) =>
   host.spawner
     .exitCode(
@@ -101,7 +101,7 @@ const levelOf = Effect.fnUntraced(function* (
 
 /**
  * A separate user for each run, without any capabilities, in a Landlock domain and behind a system call filter; requires root.
- * `userIds` takes the ids for this service alone.
+ * `userIds` reserves the ids for this service alone.
  */
 export const userLandlockRung = (host: LevelHost, userIds: Effect.Effect<UserIdRange | undefined>): Rung => ({
   level: "user_landlock",

@@ -9,13 +9,13 @@ export interface HitCounter {
   readonly limit: "memory_limit" | "process_limit"
 }
 
-/** A place where each Run gets a group, with its settings. Version 1 has one per controller. */
+/** A place where each Run is given a group, with its settings. Version 1 has one place per controller. */
 export interface GroupPlace {
   readonly folder: string
   /**
    * A single-threaded process joins by writing 0 to this file. Moving a whole process, as `cgroup.procs` does, blocks every
-   * process start and exit on the machine, after some 15 ms spent synchronising all processors; a thread that moves itself does
-   * not wait. Version 2 cannot move a single thread when memory is limited.
+   * process start and exit on the machine, after spending some 15 ms synchronising all processors; a thread that moves itself
+   * does not wait. Version 2 cannot move a single thread when memory is limited.
    */
   readonly joinFile: "cgroup.procs" | "tasks"
   readonly required: ReadonlyArray<readonly [file: string, value: string]>
@@ -57,7 +57,7 @@ export const unifiedPlace = (folder: string, { memoryBytes, processes }: RunBoun
   ],
   optional: [
     ["memory.swap.max", "0"],
-    // A Run that has lost a process to lack of memory cannot continue meaningfully.
+    // A Run that has lost a process for lack of memory cannot meaningfully continue.
     ["memory.oom.group", "1"]
   ],
   counters: [

@@ -19,7 +19,7 @@ export interface ControlGroup {
   readonly join: ReadonlyArray<string>
   /** The limit that was hit, if any. */
   readonly hit: Effect.Effect<"memory_limit" | "process_limit" | undefined>
-  /** Ends everything in the group, whatever its parent, session or user. */
+  /** Kills everything in the group, whatever its parent, session or user. */
   readonly endAll: Effect.Effect<void>
 }
 
@@ -51,7 +51,7 @@ const makeFolder = ({ folder, required, optional }: GroupPlace, name: string): s
   return group
 }
 
-/** A group cannot be removed while the kernel is still ending one of its processes. */
+/** A group cannot be removed while the kernel is still terminating one of its processes. */
 const removeFolder = (group: string) =>
   Effect.try(() => rmdirSync(group)).pipe(
     Effect.retry({ schedule: Schedule.spaced("20 millis"), times: 100 }),
@@ -105,7 +105,7 @@ export const groupsIn = (
   })
 })
 
-/** Groups left by a killed service. Empty ones are removed; the kernel keeps the others. */
+/** Groups left behind by a killed service. Empty ones are removed; the kernel does not allow the others to be removed. */
 const sweep = (folder: string) => {
   const names = Result.getOrElse(
     Result.try(() => readdirSync(folder)),

@@ -1,6 +1,6 @@
 import type { RunLimitCode } from "../../../schema/records/RunConfinement.ts"
 
-/** Why a Run was ended: the limit it exceeded, as worded in its error. */
+/** Why a Run was stopped: the limit it exceeded, as worded in its error. */
 export interface LimitExceeded {
   readonly code: RunLimitCode
   readonly message: string
@@ -14,7 +14,7 @@ export interface RunBounds {
   readonly tmpBytes: number
   readonly shmBytes: number
   readonly folderBytes: number
-  /** Space on the run folders' disk that Runs must leave free. */
+  /** Space that Runs must leave free on the run folders' disk. */
   readonly freeBytes: number
 }
 

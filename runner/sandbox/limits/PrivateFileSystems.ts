@@ -35,7 +35,9 @@ export interface PrivateFileSystems {
    * there briefly.
    */
   readonly look: (pid: number) => Effect.Effect<void>
-  /** The first file system that is full. All are held open, so that this works after the process that filled one has ended. */
+  /**
+   * The first file system that is full. All are held open, so that this still works after the process that filled one has exited.
+   */
   readonly full: Effect.Effect<PrivateLimit | undefined>
 }
 

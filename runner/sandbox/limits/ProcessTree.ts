@@ -16,7 +16,7 @@ const isProcess = /^\d+$/
 
 const listed = (pid: string): ReadonlyArray<ListedProcess> => {
   const line = readKernelFile(`/proc/${pid}/stat`)
-  // The process ended after it was listed.
+  // The process exited after it was listed.
   if (line === undefined) return []
   // The name in parentheses may contain anything, even more parentheses.
   const fields = line.slice(line.lastIndexOf(")") + 2).split(" ")
@@ -49,7 +49,7 @@ export const ownUserThreads: Effect.Effect<number> = Effect.map(listProcesses, (
     .reduce((sum, { threads }) => sum + threads, 0)
 )
 
-/** A process with all of its descendants and its process group, whose parents may have ended. */
+/** A process with all of its descendants and its process group, including processes whose parents may have exited. */
 export const processTree = (all: ReadonlyArray<ListedProcess>, root: number): ReadonlyArray<ListedProcess> => {
   const children = Map.groupBy(all, ({ parent }) => parent)
   const found = new Map<number, ListedProcess>()

@@ -23,13 +23,13 @@ export interface LimitedProgram {
 export interface RunGuard {
   readonly around: (commandLine: CommandLine) => CommandLine
   /**
-   * Ends the program when the Run exceeds a limit, until the Scope closes. Returns a check, to be used after the program has
-   * ended, of whether a limit ended it.
+   * Stops the program if the Run exceeds a limit, until the Scope closes. Returns a check, to be used after the program has
+   * exited, of whether a limit stopped it.
    */
   readonly watch: (
     program: LimitedProgram
   ) => Effect.Effect<Effect.Effect<LimitExceeded | undefined>, never, Scope.Scope>
-  /** Ends processes that have left the program's tree, if a control group tracks them. */
+  /** Kills processes that have left the program's tree, if a control group tracks them. */
   readonly endAll: Effect.Effect<void>
 }
 
@@ -40,19 +40,19 @@ export interface RunLimits {
   readonly guard: (root: string, own: RunBounds) => Effect.Effect<RunGuard, never, Scope.Scope>
 }
 
-/** How often fast-changing values are checked; more often at first, since many programs end soon. */
+/** How often fast-changing values are checked; more often at first, since many programs exit soon. */
 const looks = Schedule.min([Schedule.exponential("25 millis"), Schedule.spaced("250 millis")])
-/** How often the free space is checked, and how long an ended Run has to release its folder. */
+/** How often the free space is checked, and how long a stopped Run has to release its folder. */
 const floorPause = Duration.millis(500)
 const reliefPause = Duration.seconds(3)
-/** How often the run folder is measured; the pause is at least this many times as long as a measurement. */
+/** How often the run folder is measured; the pause is at least this many times the duration of a measurement. */
 const folderPause = 2000
 const pauseFactor = 10
-/** A tool that is asked to stop saves its state first, but one that keeps filling its folder gets no time for that. */
+/** A tool that is asked to stop saves its state first, but one that keeps filling its folder is given no time for that. */
 const longestFarewell = Duration.seconds(5)
 /** On a small disk, the required free space is a fraction of the disk. */
 const largestFloorPart = 0.05
-/** Ending a Run that uses less than this fraction of the floor would not help. */
+/** Stopping a Run that uses less than this fraction of the floor would not help. */
 const worthwhilePart = 0.1
 
 interface Watched {
@@ -74,7 +74,7 @@ export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
   const watched = new Set<Watched>()
   const relieving = yield* Semaphore.make(1)
 
-  /** When the disk runs low, ends the Run that uses the most of it, unless that would not help. */
+  /** When the disk is running low, stops the Run that uses the most of it, unless that would not help. */
   const relieve = Effect.fnUntraced(function* (floor: number) {
     const sizes = yield* Effect.forEach(Array.from(watched), (run) =>
       Effect.map(folderBytes(spawner, run.root), (bytes = 0) => ({ run, bytes }))

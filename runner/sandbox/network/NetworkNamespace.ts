@@ -27,12 +27,12 @@ export const within = (network: NetworkEntry | undefined, argv: ReadonlyArray<st
 
 const device = "svc0"
 
-// Everything in a network is in one process namespace, which the kernel ends with its first process: the shell below. The shell
-// ends with `unshare`, which ends with the service, however that ends. So nothing is left behind, wherever setup is interrupted.
-// End of input also means that the service is gone: it may have ended before `setpriv` could request the signal. pasta must not
-// be started as root: it drops to `nobody` and then waits indefinitely; in its own user namespace it has nothing to drop. It
-// returns once its network is up. The namespace that it joins must not have any rights that pasta lacks, so the holder drops all
-// of its own before it reports its id (the host's, for as long as /proc is the host's).
+// Everything in a network is in one process namespace, which the kernel kills when its first process, the shell below, exits. The
+// shell exits with `unshare`, which exits with the service, however the service exits. So nothing is left behind, wherever setup
+// is interrupted. End of input also means that the service is gone: it may have exited before `setpriv` could request the signal.
+// pasta must not be started as root: it drops to `nobody` and then waits indefinitely; in its own user namespace it has nothing
+// to drop. It returns once its network is up. The namespace that it joins must not have any rights that pasta lacks, so the
+// holder drops all of its own before it reports its id (the host's, for as long as /proc is the host's).
 const holding = `read -r id rest < /proc/self/stat; echo $id; exec cat <&3 > /dev/null`
 
 const inside = `
@@ -112,7 +112,7 @@ export const makeNetwork = Effect.fn("NetworkNamespace.make")(function* (
   const complaining = yield* child.stderr.pipe(
     Stream.decodeText(),
     Stream.splitLines,
-    // The shell reports what it has killed itself.
+    // The shell reports processes that it has killed itself.
     Stream.filter((line) => !line.includes("syslog") && line !== "Killed"),
     Stream.runForEach((line) => Ref.set(complaint, line)),
     Effect.ignore,

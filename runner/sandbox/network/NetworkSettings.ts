@@ -1,11 +1,14 @@
 import ipaddr from "ipaddr.js"
 
-/** `auto`: the best that this machine offers. `isolated`: Runs are refused without a private network. `host`: the machine's own. */
+/**
+ * `auto`: the best network that this machine offers. `isolated`: Runs are refused without a private network. `host`: the
+ * machine's own network.
+ */
 export type NetworkSetting = "auto" | "isolated" | "host"
 
 export interface NetworkSettings {
   readonly reach: NetworkSetting
-  /** Ranges such as `169.254.0.0/16` that no Run reaches from a private network. */
+  /** Ranges such as `169.254.0.0/16` that no Run can reach from a private network. */
   readonly forbidden: ReadonlyArray<string>
   /** Name on PATH or absolute path. */
   readonly pasta: string
@@ -13,7 +16,7 @@ export interface NetworkSettings {
 
 /**
  * Metadata services that give credentials to any process on the machine: link-local addresses, and those of two providers that
- * use other ones.
+ * use other addresses.
  */
 export const metadataRanges: ReadonlyArray<string> = ["169.254.0.0/16", "100.100.100.200/32", "fd00:ec2::254/128"]
 

@@ -75,7 +75,7 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
       )
       const made: Made = { entry, scope }
       return made
-      // A busy machine may be too slow once; a Run's network must not depend on that.
+      // A busy machine may occasionally be too slow; a Run's network must not depend on that.
     }).pipe(Effect.retry({ times: 2 }))
 
   const tried = (attempt: Effect.Effect<string | undefined>) =>
@@ -127,7 +127,7 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
   })
 
   /**
-   * After a Run its network is empty, so the Run does not wait for the kernel to remove it. The next network is created at that
+   * After a Run, its network is empty, so the Run does not wait for the kernel to remove it. The next network is created at that
    * point: making a Run wait for it would take as long as a small plan, and creating it earlier would take CPU time from the Run.
    */
   const giveBack = (make: Effect.Effect<Made, NetworkFailed>, { scope }: Made) =>

@@ -90,7 +90,7 @@ const instructions = (architecture: Architecture, rules: SeccompRules): Readonly
   const numbered = (calls: Record<string, CallNumbers>) => Object.values(calls).flatMap((pair) => pair[index] ?? [])
   const at = (name: keyof typeof checkedCalls) => checkedCalls[name][index]
   const socketFamilies = [families.unix, families.netlink, ...(rules.network ? [families.inet, families.inet6] : [])]
-  // Their argument is the process; 0 means the caller.
+  // Their argument is the process id; 0 means the caller.
   const onProcess = [
     ["prlimit64", 0],
     ["setpriority", 1],

@@ -1,7 +1,7 @@
 import { Result } from "effect"
 import { type OpenPgpRefused, refuse } from "./OpenPgpRefused.ts"
 
-/** Reads octets from the beginning, and never past the end. */
+/** Reads octets from the beginning, never past the end. */
 export class OctetReader {
   #at = 0
   readonly #octets: Uint8Array

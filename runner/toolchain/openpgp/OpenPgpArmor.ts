@@ -24,7 +24,7 @@ const decoded = (text: string): Result.Result<Uint8Array, OpenPgpRefused> =>
     onSuccess: (octets) => Result.succeed(octets)
   })
 
-/** The lines between the first and the last line of a block: headers, an empty line, base64, and perhaps a checksum. */
+/** The lines between the first and the last line of a block: headers, an empty line, base64, and possibly a checksum. */
 const readBlock = (lines: ReadonlyArray<string>): Result.Result<Uint8Array, OpenPgpRefused> =>
   Result.gen(function* () {
     const blank = lines.indexOf("")

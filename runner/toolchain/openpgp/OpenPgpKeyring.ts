@@ -5,7 +5,7 @@ import { framedKey, type PublicKey, readPublicKey } from "./OpenPgpPublicKey.ts"
 import { type OpenPgpRefused, refuse } from "./OpenPgpRefused.ts"
 import { holds, names, readSignature, type Signature, signatureTypes } from "./OpenPgpSignature.ts"
 
-/** A key, with those parts of it that may sign data now: itself, its subkeys, or both. */
+/** A key, with the parts of it that may sign data now: itself, its subkeys, or both. */
 export interface Certificate {
   readonly fingerprint: string
   readonly signers: ReadonlyArray<PublicKey>
@@ -80,7 +80,7 @@ const selfSignature = (key: PublicKey, { others, primary }: ParsedKey, now: numb
     return found.signature
   })
 
-/** A subkey that the key binds for signing data and that agrees; fails for any other. */
+/** A subkey that the key binds for signing data and that has consented to the binding; fails for any other. */
 const signingSubkey = (key: PublicKey, { body, signatures }: Part, now: number) =>
   Result.gen(function* () {
     if (signatures.some(({ type }) => type === signatureTypes.subkeyRevocation)) {
@@ -100,7 +100,7 @@ const signingSubkey = (key: PublicKey, { body, signatures }: Part, now: number) 
 const certificate = (parts: ParsedKey, now: number): Result.Result<Certificate, OpenPgpRefused> =>
   Result.gen(function* () {
     const key = yield* readPublicKey(parts.primary.body)
-    // Regardless of who revoked it, and of whether the revocation can be verified.
+    // Applies regardless of who revoked it, and of whether the revocation can be verified.
     const revoked = [parts.primary, ...parts.others].some(({ signatures }) =>
       signatures.some(({ type }) => type === signatureTypes.keyRevocation)
     )
@@ -115,7 +115,7 @@ const certificate = (parts: ParsedKey, now: number): Result.Result<Certificate, 
     return { fingerprint: key.fingerprint, signers: [...(self.keySigns ? [key] : []), ...subkeys] }
   })
 
-/** The keys in a public key file that may be used now (seconds since 1970). A key that may not be used fails the file. */
+/** The keys in a public key file that may be used now (seconds since 1970). A key that may not be used makes the file fail. */
 export const readKeyring = (
   packets: ReadonlyArray<Packet>,
   now: number

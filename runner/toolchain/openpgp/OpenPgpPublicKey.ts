@@ -9,14 +9,14 @@ export type HashName = "sha256" | "sha384" | "sha512"
 
 /** A public key of an accepted kind that can verify. */
 export interface PublicKey {
-  /** The packet's body: the input of fingerprints and certifications. */
+  /** The packet's body, which is the input of fingerprints and certifications. */
   readonly body: Uint8Array
   /** 40 hexadecimal digits, upper case. */
   readonly fingerprint: string
   /** Seconds since 1970. */
   readonly created: number
   readonly algorithm: number
-  /** Whether this key made the signature material over the digest of the octets. */
+  /** Whether this key created the signature material over the digest of the octets. */
   readonly made: (hash: HashName, octets: Uint8Array, material: OctetReader) => Result.Result<boolean, OpenPgpRefused>
 }
 

@@ -5,7 +5,7 @@ import { fourOctets, joined, OctetReader } from "./OctetReader.ts"
 import type { HashName, PublicKey } from "./OpenPgpPublicKey.ts"
 import { type OpenPgpRefused, refuse } from "./OpenPgpRefused.ts"
 
-/** What is signed, or what is claimed about a key. */
+/** The data that is signed, or the claim made about a key. */
 export const signatureTypes = {
   binary: 0x00,
   leastUserCertification: 0x10,
@@ -35,9 +35,9 @@ export interface Signature {
   readonly issuerFingerprint?: string
   /** The signature by which a subkey agrees to its binding. */
   readonly embedded?: Uint8Array
-  /** Whether it has a critical part that is not understood. */
+  /** Whether it has a critical part that is not recognised. */
   readonly demandsUnknown: boolean
-  /** What is hashed after the signed octets. */
+  /** The data hashed after the signed octets. */
   readonly trailer: Uint8Array
   readonly digestStart: Uint8Array
   readonly material: Uint8Array
@@ -149,7 +149,7 @@ export const names = ({ issuerFingerprint, issuerId }: Signature, { fingerprint 
   (issuerFingerprint ?? fingerprint) === fingerprint &&
   (issuerId ?? fingerprint.slice(-16)) === fingerprint.slice(-16)
 
-/** Whether the key made the signature over the octets, and the signature is valid at this time (seconds since 1970). */
+/** Whether the key created the signature over the octets, and the signature is valid at the given time (seconds since 1970). */
 export const holds = (
   signature: Signature,
   key: PublicKey,

@@ -7,7 +7,7 @@ import { PasskeyOptions } from "./PasskeyCeremony.ts"
 import { PasskeySetupRequest, SetupOptionsRequest } from "./PasskeysApi.ts"
 import { SetupRequest, SignedInAnswer } from "./SignInApi.ts"
 
-/** Creates an account with an invitation, which is thereby accepted. */
+/** Creates an account with an invitation, accepting the invitation in the process. */
 export class InvitedSignUpApi extends describedGroup("invitedSignUp", "An account by an invitation.")
   .add(
     HttpApiEndpoint.post("withPassword", "/auth/invitations/sign-up", {

@@ -28,14 +28,14 @@ const maxState = 4096
 const maxWorkspaceId = 128
 const decodeWorkspaceId = Schema.decodeResult(WorkspaceId)
 
-/** Where the response to an authorization request goes, once that is known to be safe. */
+/** Where the response to an authorization request is sent, once that is known to be safe. */
 export interface ResponseTarget {
   readonly client: Client
   readonly redirectUri: string
   readonly state: string | undefined
 }
 
-/** A request that is complete except for the person. */
+/** A request that is complete except that the person is not yet known. */
 export interface AuthorizationRequest extends ResponseTarget {
   readonly scopes: ReadonlyArray<string>
   readonly claims: RequestedClaims
@@ -46,7 +46,7 @@ export interface AuthorizationRequest extends ResponseTarget {
   readonly prompts: ReadonlySet<Prompt>
   /** Seconds. */
   readonly maxAge: number | undefined
-  /** The only acceptable person, according to a hint or a claim. */
+  /** The only person acceptable for the request, according to a hint or a claim. */
   readonly subject: string | undefined
 }
 
@@ -174,7 +174,7 @@ export const boundWorkspace = (
 /** The audience of the tokens: the issuer's own API, or another server (RFC 8707). */
 export interface Target {
   readonly resource: string | undefined
-  /** The address is not one of the operator's resource servers: only the person's identity decides whether they may have it. */
+  /** The address is not one of the operator's resource servers: whether it may be used depends only on the person's identity. */
   readonly interfaces: boolean
 }
 
@@ -191,7 +191,7 @@ export const requestedTarget = Effect.fnUntraced(function* (parameters: Paramete
 
 /**
  * The requested scopes that the client may have; everything else is ignored, as OpenID Connect requires. At an Interface the
- * person's permissions are scopes too, so there the rest is kept until the person is known.
+ * person's permissions are scopes too, so the remaining scopes are kept until the person is known.
  */
 export const requestedScopes = (
   parameters: Parameters,
@@ -219,7 +219,7 @@ export const permissionsOf = ({ claims, scopes }: Pick<AuthorizationRequest, "cl
   ...new Set([...scopes, ...scopesOfClaims(claims)])
 ]
 
-/** Parses an authorization request. Fails with `AuthorizationRefused`, which says where to report it. */
+/** Parses an authorization request. Fails with `AuthorizationRefused`, which specifies where to report it. */
 export const parseAuthorizationRequest = Effect.fn("parseAuthorizationRequest")(function* (
   parameters: Parameters
 ): Effect.fn.Return<

@@ -8,7 +8,7 @@ interface Target {
 
 const headers = { "cache-control": "no-store", pragma: "no-cache", "referrer-policy": "no-referrer" }
 
-/** 303: whichever method brought the browser here, it continues with GET and without the body. */
+/** 303: whatever method brought the browser here, it continues with GET and without the body. */
 export const seeOther = (location: string) =>
   HttpServerResponse.empty({ status: 303, headers: { ...headers, location } })
 
@@ -18,7 +18,7 @@ const answerAddress = (
   parameters: Readonly<Record<string, string>>
 ): string => {
   const query = new URLSearchParams({ ...parameters, ...(state === undefined ? {} : { state }), iss: issuer })
-  // Appended as text: the registered address stays unchanged, character for character.
+  // Appended to the string: the registered address stays unchanged, character for character.
   return `${redirectUri}${redirectUri.includes("?") ? "&" : "?"}${query.toString()}`
 }
 

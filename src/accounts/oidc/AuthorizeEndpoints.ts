@@ -63,7 +63,7 @@ const identify = Effect.fnUntraced(function* (request: AuthorizationRequest, par
   return identified
 })
 
-/** Whether to ask the person: for anything new, on request, and always for clients that cannot be distinguished. */
+/** Whether to ask the person: for anything new, on request, and always for clients that cannot be told apart. */
 const mustAsk = Effect.fnUntraced(function* (request: AuthorizationRequest, subject: string) {
   const { client, prompts, redirectUri, workspaceId } = request
   if (prompts.has("consent") || prompts.has("select_account")) return true
@@ -103,7 +103,7 @@ const inWorkspace = Effect.fnUntraced(function* (asked: AuthorizationRequest, vi
     : yield* refuse("access_denied", "The session is confined to another Workspace.")
 })
 
-/** The same, with what this person can grant and nothing else. */
+/** As above, limited to what this person can grant. */
 const forPerson = Effect.fnUntraced(function* (asked: AuthorizationRequest, visiting: Visitor) {
   const authorizations = yield* Authorizations
   const meant = yield* inWorkspace(asked, visiting)
@@ -114,7 +114,7 @@ const forPerson = Effect.fnUntraced(function* (asked: AuthorizationRequest, visi
   return request
 })
 
-/** What the page showed: the answer is for the Workspace on it, even if another would apply by now. */
+/** What the page showed: the answer is for the Workspace shown there, even if another would apply by now. */
 const shown = (encoded: string, { workspaceId }: Pick<AuthorizationRequest, "workspaceId">) =>
   `${encoded} ${workspaceId ?? ""}`
 
@@ -146,7 +146,7 @@ const ask = Effect.fnUntraced(function* (request: AuthorizationRequest, visiting
   })
 })
 
-/** Refusals that the client may see go to it; all others stay on a page. */
+/** Refusals that the client may see are sent to it; all others are shown only on a page. */
 const settled = <A, R>(request: AuthorizationRequest, effect: Effect.Effect<A, OAuthError, R>) =>
   Effect.mapError(effect, (error) => toClient(request, error))
 
@@ -170,8 +170,8 @@ const authorize = Effect.gen(function* () {
 })
 
 /**
- * A form that posts here comes from another site, so it has no session. The browser is redirected to the same request by GET,
- * which has one.
+ * A form posted here comes from another site, so it carries no session. The browser is redirected to the same request by GET,
+ * which does.
  */
 const authorizeByForm = Effect.gen(function* () {
   const { issuer } = yield* IssuerSettings
@@ -214,7 +214,7 @@ const onRefusalPage = Effect.fnUntraced(function* (error: OAuthError) {
   })
 })
 
-/** How the browser gets to the client's address: by a redirect, or, after a form, through one of our pages. */
+/** How the browser gets to the client's address: through a redirect, or, after a form, through one of our pages. */
 type Leave = (address: string, language: Language) => HttpServerResponse.HttpServerResponse
 
 const refused = (leave: Leave) =>

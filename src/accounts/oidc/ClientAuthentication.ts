@@ -65,7 +65,7 @@ const named = Effect.fnUntraced(function* (parameters: Parameters) {
 })
 
 /**
- * The client behind a request: by HTTP Basic or by the form when it is confidential, only by its id when it is public.
+ * The client behind a request: a confidential client authenticates by HTTP Basic or in the form, a public one only gives its id.
  * Fails with `invalid_client`.
  */
 export const authenticatedClient = Effect.fn("authenticatedClient")(function* (parameters: Parameters) {

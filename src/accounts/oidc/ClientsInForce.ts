@@ -15,8 +15,8 @@ export class ClientsInForce extends Context.Service<
   ClientsInForce,
   {
     /**
-     * Reads the file and returns what would replace the current clients; nothing changes until then. `undefined` without a
-     * file. Fails with `StaticClientsRefused` when the file breaks a rule.
+     * Reads the file and returns what would replace the current clients; nothing changes until it is applied. `undefined` without
+     * a file. Fails with `StaticClientsRefused` when the file breaks a rule.
      */
     readonly reload: Effect.Effect<Replacement | undefined, StaticClientsRefused>
   }

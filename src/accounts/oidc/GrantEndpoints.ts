@@ -34,7 +34,7 @@ const revoke = Effect.gen(function* () {
 // Hosts mount the issuer themselves, so its routes handle their own failures.
 const refusal = (error: ApiError) => Effect.map(currentRequestId, (requestId) => errorResponse(error, requestId))
 
-/** The applications that act for the signed-in person: listing and ending them. */
+/** The applications that act on behalf of the signed-in person: listing and revoking them. */
 export const grantEndpoints = Effect.gen(function* () {
   const router = yield* HttpRouter.HttpRouter
   const withServices = uncached(

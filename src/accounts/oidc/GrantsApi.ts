@@ -18,7 +18,7 @@ export const GrantList = Schema.Struct({
   )
 })
 
-/** The applications that act for a person. */
+/** The applications that act on a person's behalf. */
 export class GrantsApi extends describedGroup("grants", "Applications that act for a person.")
   .add(
     HttpApiEndpoint.get("list", "/auth/grants", { success: GrantList }).annotateMerge(

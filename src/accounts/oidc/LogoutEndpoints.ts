@@ -91,7 +91,10 @@ const statusPage = Effect.fnUntraced(function* (
   })
 })
 
-/** Ends the session, if there is one, and continues with the response; without a response, says here that it has ended. */
+/**
+ * Closes the session, if there is one, and continues with the response; without a response, shows a page saying that the session
+ * is closed.
+ */
 const end = Effect.fnUntraced(function* (
   visiting: Visitor | undefined,
   onward: HttpServerResponse.HttpServerResponse | undefined,
@@ -120,7 +123,7 @@ const ask = Effect.fnUntraced(function* (visiting: Visitor, parameters: Paramete
 const answer = Effect.fnUntraced(function* (parameters: Parameters) {
   const { hint, returnTo } = yield* parseLogout(parameters)
   const visiting = yield* visitor
-  // An ID token of this session proves that its client intends it. Anybody can make a browser follow a link.
+  // An ID token from this session proves that its client intends the logout. Anybody can make a browser follow a link.
   const proven = hint?.sub === visiting?.subject && hint?.sid === visiting?.sessionId
   if (visiting !== undefined && !proven) return yield* ask(visiting, parameters)
   const onward = returnTo === undefined ? undefined : seeOther(returnTo)
@@ -129,7 +132,7 @@ const answer = Effect.fnUntraced(function* (parameters: Parameters) {
 
 const logout = Effect.flatMap(queryParameters, answer)
 
-// A post from another site carries no session; redirected by GET, it does.
+// A POST from another site carries no session; once redirected to GET, it does.
 const logoutByForm = Effect.map(formParameters, (parameters) => seeOther(`/oauth/logout?${parameters.encodeWithout()}`))
 
 const decide = Effect.gen(function* () {

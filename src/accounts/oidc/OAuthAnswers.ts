@@ -51,7 +51,7 @@ const layerRefusal = (error: ApiError, options: { readonly crossOrigin: boolean 
     error.retryAfter === undefined ? {} : { "retry-after": String(error.retryAfter) }
   )
 
-/** Responds in JSON, however the effect ends. */
+/** Responds in JSON, whether the effect succeeds or fails. */
 export const answeringJson =
   (options: { readonly crossOrigin: boolean; readonly scheme: "Basic" | "Bearer" }) =>
   <R>(effect: Effect.Effect<HttpServerResponse.HttpServerResponse, OAuthError | ApiError, R>) =>

@@ -9,7 +9,7 @@ export const OAuthRefusal = Schema.Struct({ error: Schema.String, error_descript
   identifier: "OAuthRefusal"
 })
 
-/** How the endpoints for clients refuse; earlier refusals use the envelope. */
+/** How the endpoints for clients refuse requests; earlier refusals use the envelope. */
 export const oauthRefusals = [
   ...[400, 401, 403, 413, 415, 429, 503].map((status) => OAuthRefusal.pipe(HttpApiSchema.status(status))),
   ...[500, 503].map((status) => RefusalEnvelope.pipe(HttpApiSchema.status(status)))
@@ -35,7 +35,7 @@ export const authorizationParameters = {
   workspace_id: text
 }
 
-/** The parameters with which a client names itself, unless it sends the header. */
+/** The parameters with which a client identifies itself, unless it sends the header. */
 export const clientParameters = { client_id: text, client_secret: text }
 
 export const logoutParameters = {

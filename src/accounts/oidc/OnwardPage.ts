@@ -18,15 +18,15 @@ export interface Onward {
 
 /**
  * A page that continues automatically to an address, as a new navigation and without a script. A redirect would still be part of
- * a form's submission: browsers restrict it, and every following redirect, to the form's allowed targets, and we do not know
- * where an application sends its people next.
+ * a form submission: browsers restrict it, and every following redirect, to the form's allowed targets, and we do not know where
+ * an application redirects people next.
  */
 export const onwardPage = ({ address, language, text, title }: Onward) =>
   HttpServerResponse.setHeaders(
     page({ language, title, body: html`<h1>${title}</h1><p><a id="onward" href="${address}">${text}</a></p>` }),
     {
       refresh: `0; url=${address}`,
-      // The page has no form, so nobody needs its origin, and an address with a code must not travel as a Referer.
+      // The page has no form, so nobody needs its origin, and an address with a code must not be sent as a Referer.
       "referrer-policy": "no-referrer"
     }
   )

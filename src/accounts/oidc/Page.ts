@@ -79,7 +79,7 @@ export const page = ({ body, language, status = 200, title }: PageOptions) =>
         "content-security-policy": [
           "default-src 'none'",
           `style-src 'sha256-${styleHash}'`,
-          // Enforced along redirects too, so when a form leads to another site, its response is a page (OnwardPage).
+          // Enforced across redirects too, so when submitting a form leads to another site, the response is a page (OnwardPage).
           "form-action 'self'",
           "base-uri 'none'",
           "frame-ancestors 'none'"
@@ -88,7 +88,7 @@ export const page = ({ body, language, status = 200, title }: PageOptions) =>
     }
   )
 
-/** What people see of an address: its origin, or the scheme of an app. */
+/** The part of an address that people see: its origin, or the scheme of an app. */
 export const placeOf = (uri: string): string => {
   const url = new URL(uri)
   return url.protocol === "https:" || url.protocol === "http:" ? url.origin : url.protocol

@@ -44,7 +44,7 @@ export const formParameters = Effect.gen(function* () {
   return parseParameters(new TextDecoder().decode(yield* readBodyBytes(maxFormBytes)))
 })
 
-/** The same, for endpoints at which no parameter may be sent twice (RFC 6749 3.2). */
+/** As above, for endpoints at which no parameter may be sent twice (RFC 6749 3.2). */
 export const singleFormParameters = Effect.gen(function* () {
   const parameters = yield* formParameters
   const [twice] = parameters.repeated

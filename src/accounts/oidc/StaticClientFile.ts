@@ -25,7 +25,7 @@ const refused = (message: string) => new StaticClientsRefused({ message })
 
 /**
  * The OpenID clients of the installation, from the JSON file named by the setting `SVC_OIDC_CLIENTS_FILE`; none without one.
- * Fails with `StaticClientsRefused`, which names what is wrong and never quotes a value.
+ * Fails with `StaticClientsRefused`, which states what is wrong and never quotes a value.
  */
 export const readStaticClients = Effect.fn("readStaticClients")(function* (
   file: string | undefined

@@ -52,7 +52,7 @@ export const visitor = Effect.gen(function* () {
 const formText = (visiting: Visitor, form: string, content: string) =>
   JSON.stringify([visiting.sessionId, form, content])
 
-/** A form's token: valid in this session, for this form with this content, and nowhere else. */
+/** A form's token: valid only in this session, and for this form with this content. */
 export const formToken = (visiting: Visitor, form: string, content: string) =>
   Effect.flatMap(Vault, (vault) => vault.mac("oidc-form", formText(visiting, form, content)))
 

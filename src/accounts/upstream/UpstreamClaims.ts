@@ -11,10 +11,10 @@ const GroupNames = Schema.Array(Schema.String.check(Schema.isMaxLength(256))).ch
 const decode = <A, I>(schema: Schema.Codec<A, I>, value: unknown) =>
   Option.getOrUndefined(Schema.decodeUnknownOption(schema)(value))
 
-/** What an ID token or UserInfo says about a person. Each part is absent unless it has the expected shape. */
+/** What an ID token or UserInfo states about a person. Each part is absent unless it has the expected shape. */
 export type ProfileClaims = Pick<UpstreamIdentity, "claimedEmail" | "displayName" | "groups" | "verifiedEmail">
 
-/** An address from a provider that verifies no addresses identifies nobody, so it is never treated as verified. */
+/** An address from a provider that does not verify addresses identifies nobody, so it is never treated as verified. */
 export const profileClaims = (
   claims: Readonly<Record<string, unknown>>,
   { groupsClaim, trust }: { readonly groupsClaim: string; readonly trust: UpstreamTrust }

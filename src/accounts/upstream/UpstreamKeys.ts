@@ -9,12 +9,12 @@ const mayHaveRotated = (cause: unknown): boolean =>
 
 /**
  * Verifies signatures with the keys that a provider publishes at `address`. Keys are cached; an unverifiable signature causes one
- * more fetch, since a provider may rotate its keys at any time. The failure is that of the last verification.
+ * more fetch, since a provider may rotate its keys at any time. Fails with the error from the last verification.
  */
 export const publishedKeys = (address: string, algorithms: ReadonlyArray<string>) => {
   const keys = createRemoteJWKSet(new URL(address), {
     timeoutDuration: requestTimeoutMillis,
-    // Only the second attempt below fetches them again, so that no answer causes more than one request.
+    // Only the second attempt below fetches them again, so that no response causes more than one request.
     cooldownDuration: Number.POSITIVE_INFINITY
   })
   const verify = (token: string) => Effect.tryPromise(() => compactVerify(token, keys, { algorithms: [...algorithms] }))

@@ -36,7 +36,7 @@ export interface UpstreamSettings {
 const requestTimeoutSeconds = 10
 // A provider's endpoints hardly ever change.
 const metadataGoodFor = Duration.hours(1)
-// Used if the metadata names none. Neither "none" nor keys shared with the client are ever accepted.
+// Used if the metadata does not list any. Neither "none" nor keys shared with the client are ever accepted.
 const usualAlgorithms = ["RS256"]
 const isAsymmetric = (algorithm: string): boolean => /^(?:RS|PS|ES)\d{3}$|^Ed(?:DSA|25519)$/.test(algorithm)
 
@@ -151,7 +151,7 @@ export class UpstreamProvider extends Context.Service<
     readonly name: string | undefined
     readonly trust: UpstreamTrust
     /**
-     * Where the browser goes to sign in; with `fresh`, the provider must ask the person even if it remembers them. Fails with
+     * Where the browser goes to sign in; with `fresh`, the provider must prompt the person even if it remembers them. Fails with
      * `unreachable`.
      */
     readonly authorizationUrl: (

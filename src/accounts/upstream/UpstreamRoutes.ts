@@ -54,7 +54,7 @@ const single = (query: Readonly<Record<string, string | ReadonlyArray<string>>>,
     : Effect.fail(invalidRequest(`query.${name}: give it once.`))
 }
 
-/** Linking acts for the signed-in person, so it must be requested by one of our pages; it adds a sign-in method. */
+/** Linking acts on behalf of the signed-in person, so it must be requested by one of our pages; it adds a sign-in method. */
 const linkingSubject = Effect.map(signedInAndConfirmed, ({ subject }) => subject)
 const confirmingSession = Effect.map(signedInToChange, ({ credentialId }) => credentialId)
 
@@ -119,7 +119,7 @@ const callback = Effect.gen(function* () {
   if (Option.isNone(open)) return yield* Effect.andThen(countAttempt, refusedFor("not_begun"))
   const provider = yield* UpstreamProvider
   const { search } = new URL(request.originalUrl, baseUrl)
-  // Our address comes from the configuration, whichever Host the request names.
+  // Our address comes from the configuration, regardless of the Host in the request.
   const { confirmSession, invitationId, invitationProof, linkSubject, returnPath } = open.value
   const fresh = confirmSession !== null
   const isByGroup = (yield* ProvisioningRules).rules?.some(({ groups }) => groups !== undefined) === true
@@ -176,7 +176,7 @@ const unlink = Effect.gen(function* () {
   return HttpServerResponse.empty({ status: 204 })
 })
 
-/** Sign-in with another OpenID provider, there and back, and the linked identities. */
+/** Sign-in with another OpenID provider, from the redirect to the response, and the linked identities. */
 export const upstreamRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const services = yield* Effect.context<

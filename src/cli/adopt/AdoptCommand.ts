@@ -55,7 +55,7 @@ const summaryOf = ({ error, planSummary, status }: Run): string => {
     : `The plan would add ${add}, change ${change}, replace ${replace}, destroy ${destroy} and forget ${forget}.`
 }
 
-/** Takes over the state of existing infrastructure, and makes a plan that waits for review. */
+/** Takes over the state of existing infrastructure, and creates a plan that waits for review. */
 export const adoptCommand = Command.make(
   "adopt",
   {

@@ -34,7 +34,7 @@ export const folderOf = (flag: Option.Option<string>) =>
     Option.getOrElse(() => defaultDir)
   )
 
-/** Keys are pinned at the first contact, so it must not cross the network in clear text. */
+/** Keys are pinned at the first contact, so that contact must not cross the network in clear text. */
 export const serverOf = Effect.fnUntraced(function* (flag: Option.Option<string>) {
   const given = yield* givenOr(flag, agentEnv.server)
   if (Option.isNone(given)) {
@@ -79,7 +79,7 @@ export const tokenOf = Effect.fnUntraced(function* (file: Option.Option<string>)
 
 const pairsOf = (text: string) => text.split(",").filter((pair) => pair.trim() !== "")
 
-/** Labels by flag, or all of them in the variable, separated by commas. */
+/** Labels from repeated flags, or all of them in the variable, separated by commas. */
 export const labelsOf = Effect.fnUntraced(function* (given: ReadonlyArray<string>) {
   const variable = yield* Config.option(Config.NonEmptyString(agentEnv.labels))
   const pairs = given.length > 0 ? given : Option.match(variable, { onNone: () => [], onSome: pairsOf })

@@ -86,7 +86,7 @@ const statusOf = Effect.fnUntraced(function* (server: string) {
   return status
 })
 
-/** Whether the server answers as one that has agents. Its own refusals are answers too. */
+/** Whether the server responds like one that has agents. Its own refusals are responses too. */
 const addressFinding = (server: string) =>
   Effect.gen(function* () {
     const calls = yield* agentCalls(server, (request) => request)
@@ -97,7 +97,7 @@ const addressFinding = (server: string) =>
       const finding: AnyFinding = { check: "address", status: "ok", message: `${server} answers to agents.` }
       return finding
     }
-    // The command client cannot read an answer outside the protocol, and says so in its own words.
+    // The command client cannot read a response outside the protocol, and reports this with its own message.
     const status = problem.value._tag === "RpcClientError" ? yield* Effect.option(statusOf(server)) : Option.none()
     const finding: AnyFinding = Option.contains(status, notFound)
       ? {

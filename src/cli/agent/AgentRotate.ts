@@ -29,7 +29,7 @@ const words: Readonly<Record<Outcome, string>> = {
 const rotated = Effect.gen(function* () {
   const folder = yield* AgentFolder
   const { public: made } = yield* folder.prepareKeys
-  // The process that takes Runs has the lock.
+  // The process that executes Runs holds the lock.
   const isIdle = yield* Effect.scoped(folder.lock)
   if (isIdle) return "at_next_start" satisfies Outcome
   const taken = yield* folder.keys.pipe(

@@ -9,7 +9,7 @@ const days = (millis: number): string => {
 }
 
 /**
- * How old an agent's keys are. Keys more than a day past their lifetime have not been replaced: a running agent does that with
+ * How old an agent's keys are. Keys more than a day past their lifetime should have been replaced: a running agent does so with
  * its next session.
  */
 export const keyAge = (

@@ -58,7 +58,7 @@ const formatted = ({ chains, faults }: AuditVerdict): string =>
     faults.length === 0 ? "Every audit event is as it was written." : "See docs/operations.md, Audit."
   ].join("\n")
 
-/** The head, from a file written by `svc audit head` or the API. */
+/** The chain head, from a file written by `svc audit head` or the API. */
 const readHead = Effect.fn("readHead")(function* (file: string) {
   const fileSystem = yield* FileSystem.FileSystem
   const unreadable = () =>

@@ -17,7 +17,7 @@ const explained = <A, E extends { readonly message: string }, R>(effect: Effect.
   Effect.mapError(effect, ({ message }) => new CommandFailed({ message: `${before}${message}` }))
 
 /**
- * Passes the data folder's database to `use` for reading, with or without its server running. Nothing is created or changed.
+ * Passes the data folder's database to `use` for reading, whether or not its server is running. Nothing is created or changed.
  */
 export const withAuditDatabase = <A, E, R>(settings: Settings, use: Effect.Effect<A, E, R | SqlClient.SqlClient>) =>
   Effect.gen(function* () {

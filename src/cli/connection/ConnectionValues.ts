@@ -6,7 +6,9 @@ import { inputText } from "../remote/InputText.ts"
 const names = (name: string, description: string, metavar: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), Flag.atLeast(0))
 
-/** Where the values of a Connection come from. They are never arguments: other users of the machine can read those. */
+/**
+ * Where the values of a Connection come from. They are never arguments, because other users of the machine can read arguments.
+ */
 export const valueFlags = {
   env: names("env", "Take the value of this variable from the environment of this command; may be repeated", "name"),
   values: Flag.optional(

@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Option, Schema } from "effect"
 import { privateFile, type PrivateFileWords } from "../login/PrivateFile.ts"
 import type { CommandFailed } from "../Output.ts"
 
-/** A server and one of its Workspaces, under a name. It contains no secret: tokens are in the logins. */
+/** A server and one of its Workspaces, stored under a name. It contains no secret: tokens are in the logins. */
 export const StoredContext = Schema.Struct({
   /** Origin of the server. */
   server: Schema.String,

@@ -40,7 +40,7 @@ const perform = Effect.fn("demo")(function* (flags: {
   yield* report.step("Start a server on a temporary data folder", { dataDir })
   const logs = logging({ level: settings.log, format: settings.logFormat })
   const sandboxSettings = yield* SandboxSettings
-  // On a machine without any sandbox, the demo runs this module and no other.
+  // On a machine without any sandbox, the demo runs only this module.
   const services = yield* Layer.build(controlPlane(settings).pipe(Layer.provideMerge(logs))).pipe(
     Effect.provideService(SandboxSettings, { ...sandboxSettings, trustedTrees: demoTrees })
   )

@@ -1,4 +1,4 @@
 import { Schema } from "effect"
 
-/** The demo found something unexpected in a working installation. */
+/** The demo found something that a working installation would not do. */
 export class DemoFailed extends Schema.TaggedError<DemoFailed>()("DemoFailed", { message: Schema.String }) {}

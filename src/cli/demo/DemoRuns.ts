@@ -58,7 +58,9 @@ export const watch = Effect.fn("watch")(function* (server: DemoServer, runId: st
   return (yield* client.runs.read({ params: { runId } })).run
 })
 
-/** Watches a plan until it can be reviewed, shows it, approves exactly what was shown, and watches its apply to the end. */
+/**
+ * Watches a plan until it can be reviewed, shows it, approves exactly what was shown, and watches its apply until it finishes.
+ */
 export const reviewAndApply = Effect.fn("reviewAndApply")(function* (
   server: DemoServer,
   planRunId: string,

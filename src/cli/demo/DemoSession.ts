@@ -9,8 +9,8 @@ const Created = Schema.Struct({ token: Schema.String })
 const decodeCreated = HttpClientResponse.schemaBodyJson(Created)
 
 /**
- * Follows the path of a first user: redeems the setup link, signs in again with the password, and makes a token for the rest.
- * The dashboard sends the same requests.
+ * Follows the path of a first user: redeems the setup link, signs in again with the password, and creates a token for the
+ * remaining steps. The dashboard sends the same requests.
  */
 export const signInForFirstTime = Effect.fn("signInForFirstTime")(
   function* (url: string, secret: Redacted.Redacted) {
@@ -23,7 +23,7 @@ export const signInForFirstTime = Effect.fn("signInForFirstTime")(
         Effect.flatMap(HttpClientResponse.filterStatusOk)
       )
     yield* post("/auth/setup", { secret: Redacted.value(secret), displayName: "Demo", ...demoAccount })
-    // Like a browser, sends every cookie that the sign-in sets, in any order.
+    // Like a browser, sends every cookie set by the sign-in, in any order.
     const cookie = Cookies.toCookieHeader((yield* post("/auth/sign-in", demoAccount)).cookies)
     const response = yield* post("/api/v1/account/tokens", { name: "svc demo", scopes: ["read", "write"] }, cookie)
     return Redacted.make((yield* decodeCreated(response)).token)

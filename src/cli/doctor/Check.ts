@@ -8,7 +8,7 @@ export interface CheckFacts {
   readonly name: Finding["check"]
   readonly looksAt: string
   /**
-   * When startup runs the check: `before` it opens anything; while `opening` what is checked, by the code that opens it; once it
+   * When startup runs the check: `before` anything is opened; while `opening` what is checked, in the code that opens it; once it
    * is `ready`; or `never`.
    */
   readonly atStart: "before" | "opening" | "ready" | "never"
@@ -16,6 +16,6 @@ export interface CheckFacts {
    * Whether an error prevents a server from starting, or is only logged, since stopping would do more harm to Runs in progress.
    */
   readonly onError: "refuses" | "warns"
-  /** How startup does less than `svc doctor`, or why it omits the check. Absent if both do the same. */
+  /** In what way startup does less than `svc doctor`, or why it omits the check. Absent if both do the same. */
   readonly less?: string
 }

@@ -5,7 +5,7 @@ import { lookAtInstance } from "../../database/InstanceLock.ts"
 import { withReadOnlyDatabase } from "../../database/ReadOnlyDatabase.ts"
 import type { Finding } from "./DoctorReport.ts"
 
-// No release is older than this, so no clock should be.
+// No release is older than this, so no clock should be earlier.
 const releasedAfter = Date.UTC(2026, 0, 1)
 /** Network-synchronised clocks differ by less, even after a move to another machine. */
 const toleratedMillis = 10 * 60_000

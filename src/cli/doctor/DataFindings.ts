@@ -20,7 +20,7 @@ const isWritable = (folder: string) =>
     Effect.orElseSucceed(() => false)
   )
 
-/** Whether a server with this user's rights can work in the folder, and what its first start would create. */
+/** Whether a server with this user's permissions can work in the folder, and what its first startup would create. */
 export const folderFinding = Effect.fn("folderFinding")(function* (look: DataFolderLook): Effect.fn.Return<Finding> {
   const { kind, mode, network, owner, path, standing } = look
   const error = (message: string, remedy: string): Finding => ({ check: "folder", status: "error", message, remedy })
@@ -47,7 +47,7 @@ export const folderFinding = Effect.fn("folderFinding")(function* (look: DataFol
       message: `${path} does not exist; the first start creates it with mode 0700, with a database and, unless one is given, a master key.`
     }
   }
-  // If each Run has its own user, the group of those users may traverse the folder.
+  // If each Run has its own user, the group that these users belong to may traverse the folder.
   return (mode & 0o067) === 0
     ? { check: "folder", status: "ok", message: path }
     : {
@@ -58,7 +58,7 @@ export const folderFinding = Effect.fn("folderFinding")(function* (look: DataFol
       }
 })
 
-/** Which process has the folder locked: a fact, not a fault. */
+/** Which process holds the lock on the folder: a fact, not a fault. */
 export const serverFinding = ({ held, holder }: { held: boolean; holder: Option.Option<Holder> }): Finding => {
   const named = Option.match(holder, {
     onNone: () => "",
@@ -71,7 +71,7 @@ export const serverFinding = ({ held, holder }: { held: boolean; holder: Option.
   }
 }
 
-/** A database fault that both startup and this report name. */
+/** A database fault that both startup and this report describe. */
 export const faulty = (check: Finding["check"], { message, remedy }: StartFault): Finding => ({
   check,
   status: "error",
@@ -79,7 +79,7 @@ export const faulty = (check: Finding["check"], { message, remedy }: StartFault)
   remedy
 })
 
-/** What startup would find first, in its words; then everything else. */
+/** The first fault that startup would find, in the same wording; then everything else. */
 export const databaseFinding = Effect.fn("databaseFinding")(function* (file: string, isServed: boolean) {
   const quick = isServed ? undefined : yield* quickFault(file)
   if (quick !== undefined) return faulty("database", quick)
@@ -150,7 +150,7 @@ export const vaultFinding = Effect.fn("vaultFinding")(function* (
   return finding
 })
 
-/** A running server has its keys: a key missing here concerns these settings only. */
+/** A running server already has its keys: a missing key here affects only these settings. */
 export const besideServer = (finding: Finding): Finding =>
   finding.status === "error"
     ? {

@@ -55,12 +55,12 @@ const reported = ({ check, message, remedy, status }: FolderFinding): Finding =>
 
 const dataFindings = Effect.fn("dataFindings")(function* (settings: Settings, look: DataFolderLook) {
   const outside = yield* folderFindings(look)
-  // Files that this user cannot open say nothing about their contents.
+  // Files that this user cannot open reveal nothing about their contents.
   const inside = outside.some(isRefused) ? [] : yield* databaseFindings(settings, look.path)
   return [...outside.map(reported), ...inside]
 })
 
-/** Inspects this machine and the data folder as a server with these settings would, and changes neither. */
+/** Inspects this machine and the data folder as a server with these settings would, without changing either. */
 export const doctorCommand = Command.make(
   "doctor",
   { settings: everySettingFlag, config: configFlag, json: jsonFlag },

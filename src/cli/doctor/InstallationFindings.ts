@@ -73,7 +73,7 @@ export const restoreFinding = Effect.gen(function* () {
   return [finding]
 })
 
-/** Whether every sealed value can be opened in its place. */
+/** Whether every sealed value can be opened where it is stored. */
 export const sealedFinding = Effect.fn("sealedFinding")(function* (keyring: Keyring) {
   const faults = yield* integrityFaults(keyring)
   const more = faults.length > mostFaults ? ` and ${faults.length - mostFaults} more` : ""

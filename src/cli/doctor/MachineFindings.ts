@@ -24,7 +24,7 @@ const origins = {
 export const describeTool = (tool: Tool) =>
   `${toolTitles[tool.name]} ${tool.version}, ${origins[tool.origin]}: ${tool.path}`
 
-/** The tool that is here. Before startup, what a server would fetch is reported, not fetched. */
+/** The tool found on this machine. Before startup, what a server would fetch is reported, not fetched. */
 export const toolFinding = (settings: Settings, face: Face) =>
   Effect.flatMap(Toolchain, (tools) =>
     Effect.match(tools.resolve(), {
@@ -44,7 +44,7 @@ export const toolFinding = (settings: Settings, face: Face) =>
 const describeLevel = ({ level, reason, works }: LevelFinding) =>
   works ? `${level}: works.` : `${level}: no. ${reason}`
 
-/** The level that Runs get and, outside startup, the result of trying every other level. */
+/** The isolation level that Runs get and, outside startup, the result of trying every other level. */
 export const sandboxFinding = Effect.fn("sandboxFinding")(function* (face: Face) {
   const { examine, status } = yield* Sandbox
   const message = status.accepted ? `${status.level}: ${status.reason}` : `Runs are refused: ${status.reason}`

@@ -93,7 +93,7 @@ export const storedChecks: ReadonlyArray<StoredCheck> = [
     look: Effect.fnUntraced(function* ({ folder, settings }) {
       const { keys, whole } = yield* givenKeys(settings, folder)
       const needed = yield* neededKeys
-      // Without all of the keys nothing is known about the values; `vault` reports the missing ones.
+      // Unless all keys are present, nothing is known about the values; `vault` reports the missing keys.
       const isComplete = needed.every((id) => keys.some((key) => key.id === id))
       return Option.isSome(whole) && isComplete ? [yield* sealedFinding(whole.value)] : []
     })
@@ -136,7 +136,7 @@ export const storedFindings = Effect.fn("storedFindings")(function* (
   for (const { look, name } of checks) {
     const found = yield* Effect.exit(look(subject))
     if (found._tag === "Success") findings.push(...found.value)
-    // Unreadable parts of a damaged database are not separate findings.
+    // Unreadable parts of a damaged database are not reported as separate findings.
     else if (!findings.some(({ check, status }) => check === "database" && status === "error")) {
       if (name === "database") return yield* Effect.failCause(found.cause)
       findings.push(failedLook(name, found.cause))

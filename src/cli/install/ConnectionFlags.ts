@@ -7,7 +7,7 @@ import { CommandFailed } from "../Output.ts"
  */
 const shape = /^([^=:]+)(?::([A-Za-z0-9_-]+)(?:\.([A-Za-z0-9_-]+))?)?=(conn_[a-z0-9]+)$/
 
-/** The bindings of an install, as the flags name them. */
+/** The bindings of an install, as specified by the flags. */
 export const connectionsOf = Effect.fnUntraced(function* (given: ReadonlyArray<string>) {
   return yield* Effect.forEach(given, (text) => {
     const [, provider, localName, childAlias, connectionId] = shape.exec(text) ?? []

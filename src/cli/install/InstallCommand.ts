@@ -8,7 +8,7 @@ import { idempotencyKeyFlag, keyHeaders } from "../remote/RemoteFlags.ts"
 import { workspaceNamed } from "../remote/Selection.ts"
 import { installFlags, installRequest, plannedInstall } from "./InstallRequest.ts"
 
-/** Turns a module from a repository into a Capsule, and makes a plan that waits for review. */
+/** Turns a module from a repository into a Capsule, and creates a plan that waits for review. */
 export const installCommand = Command.make(
   "install",
   {

@@ -13,7 +13,7 @@ const decodeVariables = Schema.decodeEffect(Schema.fromJsonString(Schema.Record(
 const text = (name: string, description: string, metavar = "text") =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar))
 
-/** Which module becomes which Capsule. Values are never arguments: other users of the machine can read those. */
+/** Which module becomes which Capsule. Values are never arguments, because other users of the machine can read arguments. */
 export const installFlags = {
   ref: text("ref", "Branch, tag or commit", "ref").pipe(Flag.withDefault("HEAD")),
   module: text("module", "Path of the module in the repository", "path").pipe(Flag.withDefault(".")),

@@ -72,7 +72,7 @@ export interface DevicePrompt {
   readonly expiresInSeconds: number
 }
 
-/** Signs in by the device flow (RFC 8628): `prompt` tells the person where to go, then this waits for them. */
+/** Signs in with the device flow (RFC 8628): `prompt` shows the person where to go, then this waits for them. */
 export const logIn = Effect.fn("logIn")(function* <R>(
   origin: string,
   prompt: (what: DevicePrompt) => Effect.Effect<void, never, R>
@@ -94,13 +94,13 @@ export const logIn = Effect.fn("logIn")(function* <R>(
 const revoke = (configuration: Configuration, token: Redacted.Redacted) =>
   asking("Ending the login at the server", () => tokenRevocation(configuration, Redacted.value(token)))
 
-/** Ends the login at the server, and forgets it here even if the server cannot be reached. */
+/** Revokes the login at the server, and forgets it here even if the server cannot be reached. */
 export const logOut = Effect.fn("logOut")(function* (origin: string) {
   const logins = yield* StoredLogins
   const login = yield* logins.find(origin)
   if (Option.isNone(login)) return yield* new CommandFailed({ message: `There is no login at ${origin}.` })
   const { accessToken, refreshToken } = login.value
-  // Revoking the refresh token ends everything issued with it.
+  // Revoking the refresh token also revokes everything issued with it.
   const revoked = Effect.flatMap(discover(origin), (configuration) =>
     revoke(configuration, refreshToken ?? accessToken)
   )
@@ -109,7 +109,7 @@ export const logOut = Effect.fn("logOut")(function* (origin: string) {
   return yield* ended
 })
 
-/** An access token that is still valid for a moment, or a new one if the old one has expired. */
+/** An access token that does not expire immediately, or a new one if the old one has expired. */
 export const currentToken = Effect.fn("currentToken")(function* (origin: string) {
   const logins = yield* StoredLogins
   const login = yield* logins.find(origin)

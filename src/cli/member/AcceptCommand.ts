@@ -26,7 +26,7 @@ const flags = {
   name: text("name", "How others see you, for a new account", "name")
 }
 
-/** The link is a secret: whoever has it may use it. */
+/** The link is a secret: anyone who has it may use it. */
 const linkOf = Effect.fnUntraced(function* (file: Option.Option<string>) {
   if (Option.isSome(file)) return Redacted.make((yield* inputText(file.value)).trim())
   const fromEnvironment = yield* Config.option(Config.Redacted(clientEnv.invitation))

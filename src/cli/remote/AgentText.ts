@@ -3,7 +3,7 @@ import type { RunAgent } from "../../../schema/records/RunAgent.ts"
 import { timeText } from "./Rows.ts"
 import { terminalText } from "./TerminalText.ts"
 
-/** What exists of an apply only on the agent's disk. */
+/** The parts of an apply that exist only on the agent's disk. */
 const unsavedText = ({ startedAt, state }: RunAgent): string | undefined => {
   if (startedAt === undefined || state === undefined) return undefined
   const { newestSerial, savedAt, savedSerial } = state

@@ -16,7 +16,7 @@ const planArgument = Argument.String("plan").pipe(
 )
 
 const waits = ({ status }: Run) => status === "waiting_approval"
-/** An approval ends a plan; its apply is a separate Run. */
+/** Approving a plan completes it; its apply is a separate Run. */
 const isApproved = ({ approvedAt, planRunId, status }: Run) =>
   status === "succeeded" && approvedAt !== undefined && planRunId === undefined
 
@@ -42,7 +42,7 @@ const digestUnnamed = (run: Run) =>
     message: `Without a terminal nobody can be asked. Review the plan with \`svc run get ${run.id}\`, then name what you reviewed with --digest.`
   })
 
-/** The digest of what was reviewed: given on the command line, or that of the plan that is shown and confirmed here. */
+/** The digest of what was reviewed: given on the command line, or taken from the plan that is shown and confirmed here. */
 const reviewed = Effect.fn("reviewed")(function* (run: Run, named: Option.Option<string>, json: boolean) {
   if (Option.isSome(named)) return named.value
   const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities

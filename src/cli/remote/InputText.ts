@@ -1,6 +1,6 @@
 import { Effect, FileSystem, Stdio, Stream } from "effect"
 
-/** The text from a file, or from standard input. */
+/** The contents of a file, or of standard input. */
 export const inputText = Effect.fn("inputText")(function* (file: string) {
   if (file === "-") return yield* Stream.mkString(Stream.decodeText((yield* Stdio.Stdio).stdin))
   const files = yield* FileSystem.FileSystem

@@ -27,7 +27,7 @@ interface Waiting {
   readonly waitTimeout: Option.Option<number>
 }
 
-/** Waits for a new Run, shows its plan or its result, and ends with the corresponding exit code. */
+/** Waits for a new Run, shows its plan or its result, and exits with the corresponding code. */
 export const planned = Effect.fn("planned")(function* (run: Run, { json, wait, waitTimeout }: Waiting) {
   if (!wait) {
     return yield* print(json, { run }, `${run.id} is ${run.status}. Follow it with \`svc run watch ${run.id}\`.`)

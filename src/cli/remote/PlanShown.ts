@@ -46,7 +46,7 @@ export const addressOf = Effect.fnUntraced(function* ({ id, workspaceId }: Run) 
   return `${origin}/w/${workspace.handle}/runs/${id}`
 })
 
-/** Prints how a Run ended: a plan as it is reviewed, everything else as a summary of its result. */
+/** Prints the outcome of a Run: a plan as it is reviewed, everything else as a summary of its result. */
 export const showEnd = Effect.fn("showEnd")(function* (run: Run) {
   if (run.planSummary !== undefined && run.planRunId === undefined) return yield* showPlan(run)
   const outputs = yield* outputsOf(run)

@@ -42,7 +42,7 @@ const sideText = (side: Side): string => {
   }
 }
 
-/** A value before and after: in one line, or as the difference of a long one. */
+/** A value before and after: on one line, or as a diff if it is long. */
 const valueLines = (pair: ChangedValue, note: string, paint: Paint): ReadonlyArray<string> => {
   const { after, before } = sidesOf(pair)
   const name = terminalText(pair.name)
@@ -160,7 +160,7 @@ const commitLine = ({ commitDescription, resolvedCommit }: Run): ReadonlyArray<s
   return [`commit ${shortCommit(resolvedCommit)}${said}`]
 }
 
-/** How the module is isolated, in the plan and in its apply. */
+/** How the module is isolated during the plan and its apply. */
 const confinementLine = ({ isolation, network, profile }: Run): ReadonlyArray<string> => {
   const said = [
     ...(isolation === undefined ? [] : [isolation === "process" ? "not isolated" : `isolated by ${isolation}`]),

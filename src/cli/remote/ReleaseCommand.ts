@@ -16,7 +16,7 @@ import { runNamed } from "./Selection.ts"
 
 const isRunning = ({ status }: Run) => status === "running"
 
-/** The fence of the claim that the person saw: given on the command line, or that of the Run shown and confirmed here. */
+/** The fence of the claim that the person saw: given on the command line, or taken from the Run shown and confirmed here. */
 const seenFence = Effect.fn("seenFence")(function* (
   run: Run,
   {
@@ -69,7 +69,7 @@ export const releaseCommand = Command.make(
     Effect.gen(function* () {
       const client = yield* SvcClient
       const { id } = yield* runNamed(given.run, given.workspace, isRunning, "Run under way")
-      // A list does not say which agent has the Run.
+      // A list does not show which agent has the Run.
       const shown = yield* client.runs.read({ params: { runId: id } })
       const fence = yield* seenFence(shown.run, given)
       const reason = Option.match(given.reason, { onNone: () => ({}), onSome: (text) => ({ reason: text }) })

@@ -10,7 +10,7 @@ import { explainedOf } from "./OtherServer.ts"
 import { Quiet } from "./Progress.ts"
 import { inWords } from "./RemoteFailed.ts"
 
-/** The server that a command talks to, and what the settings say about the Workspace there. */
+/** The server that a command talks to, and what the settings specify about the Workspace on it. */
 export class Remote extends Context.Service<
   Remote,
   {

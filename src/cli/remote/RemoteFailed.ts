@@ -12,7 +12,7 @@ export const exitCodes = {
   unreachable: 7
 } as const
 
-/** A command that a server refused, or that did not reach the server. */
+/** A command that was refused by a server, or that could not reach the server. */
 export class RemoteFailed extends Schema.TaggedError<RemoteFailed>()("RemoteFailed", {
   code: Schema.String,
   message: Schema.String,

@@ -35,7 +35,7 @@ export const serverFlags = {
   )
 }
 
-/** The same for a command that works in a Workspace. */
+/** As above, for a command that works in a Workspace. */
 export const workspaceFlags = {
   ...serverFlags,
   workspace: named(
@@ -55,7 +55,7 @@ export const idempotencyKeyFlag = named(
 export const keyHeaders = (key: Option.Option<string>) =>
   Effect.sync(() => ({ "idempotency-key": Option.getOrElse(key, () => crypto.randomUUID()) }))
 
-/** How long a command waits; without it, as long as it takes. */
+/** How long a command waits; without a limit if omitted. */
 export const waitTimeoutFlag = Flag.optional(
   Flag.String("wait-timeout").pipe(
     Flag.withDescription("Give up waiting after this long, such as 30m, with exit code 7; the Run goes on"),

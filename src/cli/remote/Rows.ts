@@ -12,7 +12,7 @@ export const rowsText = (head: ReadonlyArray<string>, rows: ReadonlyArray<Readon
     .join("\n")
 }
 
-/** Facts one below the other, names first. */
+/** Facts listed one per line, names first. */
 export const factsText = (facts: ReadonlyArray<readonly [name: string, value: string | undefined]>): string => {
   const known = facts.filter((fact): fact is readonly [string, string] => fact[1] !== undefined && fact[1] !== "")
   const width = Math.max(...known.map(([name]) => name.length))

@@ -52,7 +52,7 @@ export interface LogReading {
   readonly json: boolean
 }
 
-/** The lines of a Run's log on standard output, as they come. */
+/** Prints the lines of a Run's log to standard output as they arrive. */
 export const printLog = (run: Run, { after, follow, json }: LogReading) =>
   Effect.gen(function* () {
     const { origin, token } = yield* Remote
@@ -86,13 +86,13 @@ const stopped = (run: Run) =>
     `Stopped watching. The Run goes on: \`svc run watch ${run.id}\` shows it again, \`svc run cancel ${run.id}\` ends it.`
   )
 
-/** Waits until nothing more will happen automatically, and shows progress; an interruption only stops watching. */
+/** Waits until nothing more will happen automatically, and shows progress; an interruption only stops the watching. */
 export const awaitRun = (run: Run, timeout: Option.Option<number>, quiet: boolean) => {
   const watched = quiet
     ? settled(run)
     : Effect.raceFirst(
         settled(run),
-        // If progress breaks off, the wait goes on.
+        // If progress reporting fails, the wait continues.
         Effect.andThen(Effect.ignore(phasesOf(run).pipe(Effect.provide(FetchHttpClient.layer))), Effect.never)
       )
   const bounded = Option.match(timeout, {
@@ -118,7 +118,7 @@ const seconds = ({ finishedAt, startedAt }: Run) =>
     ? undefined
     : Math.round((Date.parse(finishedAt) - Date.parse(startedAt)) / 1000)
 
-/** How a Run ended, for people. */
+/** The outcome of a Run, for people. */
 export const resultText = (run: Run): string => {
   const time = seconds(run)
   return [
@@ -133,7 +133,7 @@ export const resultText = (run: Run): string => {
   ].join("\n")
 }
 
-/** The exit code for the end of a Run: 0 done, 3 a plan is waiting or the infrastructure differs, 1 otherwise. */
+/** The exit code for the outcome of a Run: 0 done, 3 a plan is waiting or the infrastructure differs, 1 otherwise. */
 export const endOf = Effect.fnUntraced(function* (run: Run) {
   if (run.status === "waiting_approval") return yield* new PlanWaits({ message: "The plan waits for approval." })
   if (run.status !== "succeeded") {

@@ -33,7 +33,7 @@ const workspaces = Effect.gen(function* () {
   )
 })
 
-/** The Workspace that the flag names, or else the settings, or the only one. */
+/** The Workspace named by the flag, or else by the settings, or else the only one. */
 export const workspaceNamed = Effect.fn("workspaceNamed")(function* (flag: Option.Option<string>) {
   const remote = yield* Remote
   const named = Option.orElse(flag, () => remote.workspace)

@@ -4,8 +4,8 @@ import { visibleText } from "../../dashboard/value-difference/VisibleText.ts"
 const controls = /[^\P{Cc}\t]/gu
 
 /**
- * Text from a server, safe for a terminal: nothing in it moves the cursor, hides a line or sets a title, and what would reorder
- * or hide letters is spelled out.
+ * Text from a server, made safe for a terminal: nothing in it moves the cursor, hides a line or sets a title, and characters that
+ * would reorder or hide letters are spelled out.
  */
 export const terminalText = (text: string): string =>
   visibleText(stripVTControlCharacters(text).replaceAll(controls, " "))

@@ -9,7 +9,7 @@ import { signIn, signOut } from "./SignIn.ts"
 /** The flags of a command that requires a person's presence. */
 export const sessionFlags = { passwordStdin: passwordFlag }
 
-/** Who the token belongs to. Automations have no address, and no password. */
+/** The owner of the token. Automations have no address, and no password. */
 const emailOf = Effect.gen(function* () {
   const { dashboard } = yield* SvcClient
   const { subject } = yield* dashboard.bootstrap({ query: {} })
@@ -18,8 +18,8 @@ const emailOf = Effect.gen(function* () {
 })
 
 /**
- * Runs a command as the person at the terminal: they enter their password, which opens a session, and the session ends with the
- * command. Used for what the server refuses to tokens. An account without a password uses the dashboard.
+ * Runs a command as the person at the terminal: they enter their password, which opens a session, and the session is closed when
+ * the command finishes. Used for what the server refuses to do for tokens. People without a password use the dashboard.
  */
 export const asPerson =
   ({ passwordStdin }: { readonly passwordStdin: boolean }) =>

@@ -24,7 +24,7 @@ const codeOf = Effect.gen(function* () {
 const secretOf = (response: HttpClientResponse.HttpClientResponse) =>
   Object.values(response.cookies.cookies).find(({ name }) => cookieName.test(name))?.value
 
-/** Requests a session: the answer contains one, or says why not. */
+/** Requests a session: the response contains one, or states why not. */
 const asked = Effect.fnUntraced(function* (origin: string, path: string, body: Schema.Json) {
   const client = yield* HttpClient.HttpClient
   const request = HttpClientRequest.bodyJsonUnsafe(HttpClientRequest.post(`${origin}${path}`), body)
@@ -50,7 +50,7 @@ const sessionOf = Effect.fnUntraced(function* (origin: string, answer: Effect.Su
   return yield* refusal(origin, { ...refused, code })
 })
 
-/** Signs in; an account with an authenticator is asked for its code. */
+/** Signs in; prompts for a code if the account has an authenticator. */
 export const signIn = Effect.fn("signIn")(function* (origin: string, email: string, password: Redacted.Redacted) {
   const body = { email, password: Redacted.value(password) }
   const first = yield* asked(origin, "/auth/sign-in", body)
@@ -78,7 +78,7 @@ export const signUp = Effect.fn("signUp")(function* (origin: string, account: Ne
   return yield* sessionOf(origin, answer)
 })
 
-/** Ends a session; if the server cannot be reached, the session expires instead. */
+/** Closes a session; if the server cannot be reached, the session expires instead. */
 export const signOut = (origin: string, session: Redacted.Redacted) =>
   Effect.gen(function* () {
     const client = yield* HttpClient.HttpClient

@@ -24,7 +24,7 @@ export interface CapsulesShape {
   readonly update: (id: string, change: CapsuleChange) => Answer<Capsule>
   /** Plans the newest commit of the lane; returns the Plan Run. */
   readonly plan: (id: string, once?: Once) => Answer<Run>
-  /** Plans the deployed revision against the real infrastructure, to revert changes made outside. */
+  /** Plans the deployed revision against the real infrastructure, to revert changes made outside the service. */
   readonly reconcilePlan: (id: string, once?: Once) => Answer<Run>
   /** Plans the destruction; nothing is destroyed until that plan has been approved and applied. */
   readonly destroyPlan: (id: string, once?: Once) => Answer<Run>

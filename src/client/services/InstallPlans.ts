@@ -8,14 +8,14 @@ import { type Answer, answered, type Items } from "../SvcError.ts"
 import { planProgress } from "./PlanProgress.ts"
 import { Runs } from "./Runs.ts"
 
-/** The install ended without a plan to review. `installPlan.diagnostics` says why. */
+/** The install stopped without a plan to review. `installPlan.diagnostics` gives the reasons. */
 export class InstallFailed extends Schema.TaggedError<InstallFailed>()("InstallFailed", {
   message: Schema.String,
   installPlan: InstallPlan
 }) {}
 
 export interface InstallPlansShape {
-  /** Takes a Source through scan and check to a plan for a new Capsule. The service advances automatically. */
+  /** Takes a Source through scan and check to a plan for a new Capsule. The service advances it automatically. */
   readonly create: (workspaceId: string, request: CreateInstallPlan, once?: Once) => Answer<InstallPlan>
   readonly get: (id: string) => Answer<InstallPlan>
   /** The install as it is now, and again after each step, until it is reviewable or has failed. */

@@ -4,7 +4,7 @@ import type { Run } from "../../../schema/records/Run.ts"
 import type { Answer, Items } from "../SvcError.ts"
 import type { RunsShape } from "./Runs.ts"
 
-/** Something that the service itself takes through several Runs to a reviewable plan. */
+/** A process that the service itself takes through several Runs to a reviewable plan. */
 interface Progressing {
   readonly phase: string
   readonly nextAction: NextAction
@@ -18,7 +18,7 @@ interface Progressing {
 const firstWait = 50
 const longestWait = 1000
 
-/** State between two polls: how often nothing was new, and which Run has been followed to its end. */
+/** State between two polls: how often nothing was new, and which Run has been followed until it finished. */
 interface Looked<P> {
   readonly seen: P | undefined
   readonly idle: number
@@ -36,13 +36,13 @@ const sameStep = (one: Progressing | undefined, other: Progressing): boolean =>
 const runOf = ({ compatibilityCheckRunId, planRunId, syncRunId }: Progressing): string | undefined =>
   planRunId ?? compatibilityCheckRunId ?? syncRunId
 
-/** Follows it to its plan. `failure` builds the error if it ends without a plan to review. */
+/** Follows it to its plan. `failure` builds the error if it stops without a plan to review. */
 export const planProgress = <P extends Progressing, E>(
   runs: RunsShape,
   get: (id: string) => Answer<P>,
   failure: (message: string, ended: P) => E
 ) => {
-  /** Waits until there may be news: until the awaited Run ends, or otherwise for a moment. */
+  /** Waits until there may be news: until the awaited Run finishes, or otherwise for a short time. */
   const pause = ({ followed, idle, seen }: Looked<P>) => {
     if (seen === undefined) return Effect.undefined
     const running = runOf(seen)

@@ -7,7 +7,7 @@ import { type Answer, answered, type Items } from "../SvcError.ts"
 import { planProgress } from "./PlanProgress.ts"
 import { Runs } from "./Runs.ts"
 
-/** The revision ended without a plan to review, or its plan is void. `revisionPlan.diagnostics` says why. */
+/** The revision stopped without a plan to review, or its plan is void. `revisionPlan.diagnostics` gives the reasons. */
 export class RevisionFailed extends Schema.TaggedError<RevisionFailed>()("RevisionFailed", {
   message: Schema.String,
   revisionPlan: RevisionPlan

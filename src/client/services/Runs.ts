@@ -15,7 +15,7 @@ import { SvcClient } from "../SvcClient.ts"
 import { type Answer, answered, type Items, svcErrorOf } from "../SvcError.ts"
 import type { QueryOf } from "./RequestParts.ts"
 
-/** A Run ended without the requested result. `run.error` says why, if the tool or the service failed. */
+/** A Run finished without the requested result. `run.error` gives the reason, if the tool or the service failed. */
 export class RunFailed extends Schema.TaggedError<RunFailed>()("RunFailed", { message: Schema.String, run: Run }) {}
 
 /** Filters for a list of Runs. */
@@ -34,7 +34,7 @@ export interface RunsShape {
   readonly page: (workspaceId: string, query?: RunFilter & PageQuery) => Answer<Page<Run>>
   /** Approves exactly the reviewed plan: refused if the Run has a newer one. */
   readonly approve: (reviewed: ReviewedRun, options?: { readonly comment?: string }) => Answer<Run>
-  /** Applies an approved plan; returns the Apply Run. A plan is usable once. */
+  /** Applies an approved plan; returns the Apply Run. A plan can be used only once. */
   readonly apply: (id: string, once?: Once) => Answer<Run>
   /** Also withdraws an approval that has not been applied. */
   readonly cancel: (id: string, options?: { readonly reason?: string }) => Answer<Run>
@@ -43,9 +43,9 @@ export interface RunsShape {
    * events are read from stored rows, and a dropped connection is resumed.
    */
   readonly events: (id: string, options?: { readonly after?: number }) => Items<RunEvent>
-  /** The Run's log lines in the same way, until it stops executing. */
+  /** The Run's log lines, streamed likewise until it stops executing. */
   readonly logs: (id: string, options?: { readonly after?: number }) => Items<RunLogEntry>
-  /** The Run, once it has succeeded or is waiting for its approval. Fails with `RunFailed` for any other end. */
+  /** The Run, once it has succeeded or is waiting for approval. Fails with `RunFailed` for any other outcome. */
   readonly waitFor: (id: string) => Answer<Run, RunFailed>
   readonly cost: (id: string) => Answer<CostEstimate>
   readonly group: (id: string) => Answer<{ readonly runGroup: RunGroup; readonly runs: ReadonlyArray<Run> }>

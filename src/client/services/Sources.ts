@@ -23,7 +23,7 @@ export interface SourcesShape {
   readonly sync: (id: string, request?: PayloadOf<"sources", "sync">) => Answer<Run>
   /** Newest first. */
   readonly snapshots: (id: string) => Items<SourceSnapshot>
-  /** Checks one module of a snapshot. A module that is not supported is a report, not a failure. */
+  /** Checks one module of a snapshot. An unsupported module yields a report, not a failure. */
   readonly check: (id: string, request: PayloadOf<"sources", "compatibilityCheck">) => Answer<CompatibilityReport>
 }
 

@@ -24,7 +24,7 @@ export interface WorkspacesShape {
 
 export interface MembersShape {
   readonly list: (workspaceId: string) => Items<Member>
-  /** `link` is for the invitee, and is shown only once. */
+  /** `link` is meant for the invitee, and is shown only once. */
   readonly add: (
     workspaceId: string,
     request: PayloadOf<"workspaces", "addMember">

@@ -11,7 +11,7 @@ interface Sent extends CallOptions, Filling {
   readonly idempotencyKey?: string
 }
 
-// The overloads say what may be passed; an implementation cannot repeat that for every route at once.
+// The overloads specify what may be passed; an implementation cannot repeat that for every route at once.
 const isSent = (input: unknown): input is Sent => typeof input === "object" && input !== null
 
 /**

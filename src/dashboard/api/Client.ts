@@ -11,7 +11,7 @@ export interface RequestOptions {
   readonly body?: unknown
   readonly idempotencyKey?: string
   readonly signal?: AbortSignal
-  /** A 401 response leads to the sign-in page, except on that page. */
+  /** A 401 response redirects to the sign-in page, except on that page. */
   readonly keepOn401?: boolean
 }
 
@@ -22,7 +22,7 @@ export const signInUrl = (location: {
   readonly hash: string
 }): string => `/sign-in?return=${encodeURIComponent(`${location.pathname}${location.search}${location.hash}`)}`
 
-/** Only a path of this origin may follow a sign-in; anything else (another host, a script) becomes `/`. */
+/** Only a path on this origin may follow a sign-in; anything else (another host, a script) becomes `/`. */
 export const returnPath = (candidate: string | null, origin: string): string => {
   if (candidate === null || !candidate.startsWith("/")) return "/"
   const url = URL.canParse(candidate, origin) ? new URL(candidate, origin) : undefined
@@ -69,8 +69,8 @@ const isAbort = (error: unknown): boolean => error instanceof DOMException && er
 const wantsConfirmation = (fault: Fault): boolean => fault.code === "reauthentication_required"
 
 /**
- * Leads to the sign-in page. Nothing is rejected until that has loaded, so that the page being left shows no error; if it comes
- * back from the browser's page cache, the rejection follows.
+ * Redirects to the sign-in page. Nothing is rejected until that page has loaded, so that the page being left shows no error; if
+ * it comes back from the browser's page cache, the rejection follows.
  */
 const leaveForSignIn = (fault: Fault): Promise<never> =>
   new Promise((_, reject) => {

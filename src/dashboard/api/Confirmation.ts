@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react"
 
-/** Settled by the dialog: whether the person confirmed their identity. */
+/** Settled by the dialog with whether the person has confirmed their identity. */
 type Settle = (confirmed: boolean) => void
 
 let waiting: ReadonlyArray<Settle> = []
@@ -18,7 +18,7 @@ const change = (next: ReadonlyArray<Settle>): void => {
 export const confirmIdentity = (): Promise<boolean> =>
   listeners.size === 0 ? Promise.resolve(false) : new Promise((settle) => change([...waiting, settle]))
 
-/** Answers everyone who is waiting. */
+/** Resolves every waiting request. */
 export const settleConfirmation = (confirmed: boolean): void => {
   const settled = waiting
   change([])

@@ -17,6 +17,6 @@ export const forgetLinkSecret = (key: string): void => {
   try {
     sessionStorage.removeItem(key)
   } catch {
-    // Nothing has been remembered.
+    // Nothing has been stored.
   }
 }

@@ -13,7 +13,7 @@ export const automationTokensQuery = (workspaceId: string, subject: string) =>
       )
   })
 
-/** Fetched again each time, since a person makes a decision based on it. */
+/** Fetched again each time, since people base a decision on it. */
 export const departureQuery = (workspaceId: string, subject: string) =>
   queryOptions({
     queryKey: ["workspace", workspaceId, "members", subject, "departure"],

@@ -1,4 +1,4 @@
-/** Passkeys belong to a host name: an address cannot have any, and neither can a page without a secure connection. */
+/** Passkeys belong to a host name: an IP address cannot have any, and neither can a page without a secure connection. */
 export const passkeysPossible = (hostname: string): boolean =>
   "PublicKeyCredential" in globalThis &&
   globalThis.isSecureContext &&

@@ -11,7 +11,7 @@ export const sourceChangesQuery = (runId: string) =>
     staleTime: Number.POSITIVE_INFINITY
   })
 
-/** What has been recorded by a plan and the apply before it never changes. */
+/** What a plan and the apply before it have recorded never changes. */
 export const changeCausesQuery = (runId: string) =>
   queryOptions({
     queryKey: ["change-causes", runId],

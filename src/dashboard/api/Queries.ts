@@ -330,6 +330,6 @@ export const graphQuery = (workspaceId: string) =>
     queryFn: ({ signal }) => call(workspacesGraph, { params: { workspaceId }, signal })
   })
 
-/** A definite refusal is not retried; the network and an overloaded server are. */
+/** A definite refusal is not retried; failures of the network or of an overloaded server are. */
 export const retryQuery = (count: number, error: unknown): boolean =>
   count < 4 && error instanceof Fault && error.transient

@@ -1,11 +1,11 @@
-// Whether the server responds. A click on a page that cannot be fetched waits here instead of leading out of the application.
+// Whether the server is responding. A click on a page that cannot be fetched waits here instead of leaving the application.
 
 /** Any response proves that the server is up; this one is the cheapest. */
 const probeUrl = "/healthz"
 const firstPauseMs = 1000
 const longestPauseMs = 10_000
 const probeTimeoutMs = 5000
-/** How long the last response remains good for the next navigation. */
+/** How long the last response is trusted for the next navigation. */
 const freshMs = 10_000
 
 interface State {

@@ -1,4 +1,4 @@
-// A live list of a Run (its events or its log) over one WebSocket, resumed from the last sequence number seen.
+// A live list from a Run (its events or its log) over one WebSocket, resumed from the last sequence number seen.
 
 export interface Sequenced {
   readonly seq: number
@@ -68,7 +68,7 @@ export class RunStream<A extends Sequenced> {
     this.connect()
   }
 
-  /** Ends the stream; no callback follows. `start` continues where it ended. */
+  /** Stops the stream; no callback follows. `start` continues where it stopped. */
   stop(): void {
     this.stopped = true
     this.unschedule?.()
@@ -96,7 +96,8 @@ export class RunStream<A extends Sequenced> {
       onMessage: (data) => {
         if (this.stopped) return
         const frame = parse(data)
-        // Only a frame proves that the path works: a proxy that accepts and then cuts connections must not reset the back-off.
+        // Only a frame proves that the path works: a proxy that accepts connections and then drops them must not reset the
+        // back-off.
         this.attempt = 0
         this.take(this.options.read(frame))
         if (!isDone(frame)) return

@@ -1,4 +1,4 @@
-/** What turns need from the browser. */
+/** What scheduling turns needs from the browser. */
 export interface TurnClock {
   /** Milliseconds. */
   readonly now: () => number

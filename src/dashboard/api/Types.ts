@@ -163,7 +163,9 @@ export interface Confirmation {
 }
 export type Discovery = typeof DiscoverySchema.Encoded
 
-/** An application that can act for the person now, and its permissions. `offline`: even while the person is away. */
+/**
+ * An application that can currently act on the person's behalf, and its permissions. `offline`: even while the person is away.
+ */
 export interface ApplicationGrant {
   readonly id: string
   readonly clientId: string

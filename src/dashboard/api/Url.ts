@@ -18,7 +18,7 @@ export interface Filling {
   readonly query?: Query | undefined
 }
 
-// The signature of `address` says which parameters a route has, for each route.
+// The signature of `address` specifies the parameters of each route.
 const isFilling = (filling: unknown): filling is Filling => typeof filling === "object" && filling !== null
 
 /** The filled-in address of a route, for any method. */

@@ -32,7 +32,7 @@ const words = {
   }
 }
 
-/** The Runs that the page has loaded, by id; they say what a plan does. */
+/** The Runs that the page has loaded, by id; they show what a plan does. */
 type KnownRuns = ReadonlyMap<string, Run>
 
 const planOf = (event: AuditEvent, runs: KnownRuns) => {

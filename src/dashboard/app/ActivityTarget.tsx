@@ -41,7 +41,7 @@ const isText = (value: unknown): value is string => typeof value === "string" &&
 const installed = ({ data: { capsule, environment } }: AuditEvent): string | undefined =>
   isText(capsule) ? `${capsule}${isText(environment) ? ` · ${environment}` : ""}` : undefined
 
-/** A Run has no name of its own: it is about a Capsule, or a Source. */
+/** A Run has no name: it is about a Capsule, or a Source. */
 const subjectOf = ({ target }: AuditEvent, run: Run | undefined): AuditEvent["target"] => {
   if (target.kind !== "run" || run === undefined) return target
   if (run.capsuleId !== undefined) return { kind: "capsule", id: run.capsuleId }
@@ -85,7 +85,7 @@ const Name = ({ event, target: { id, kind } }: NameProps) => {
   return name === undefined || name === id ? <code>{id}</code> : name
 }
 
-/** What was acted on, by its name as long as the record exists. `run` is the event's Run, if the page has it. */
+/** What was acted on, by name as long as the record exists. `run` is the event's Run, if the page has it. */
 export const ActivityTarget = ({ event, run }: { readonly event: AuditEvent; readonly run: Run | undefined }) => {
   const names = useWords(kinds)
   const target = subjectOf(event, run)

@@ -33,7 +33,7 @@ const ByPassword = ({ asksCode }: { readonly asksCode: boolean }) => {
   const [password, setPassword] = useState("")
   const [code, setCode] = useState("")
   const confirm = useMutation({
-    // A wrong code is a 401 that must not look like an ended session.
+    // A wrong code causes a 401, which must not look like an expired session.
     mutationFn: () =>
       post(
         "/auth/confirmation/password",
@@ -139,7 +139,7 @@ const Ways = ({ ways }: { readonly ways: Confirmation }) => {
 }
 
 /**
- * The one prompt before every sensitive action: shown when the server requires it; the waiting requests then continue
+ * The single prompt before every sensitive action: shown when the server requires it; the waiting requests then continue
  * automatically.
  */
 export const ConfirmIdentity = () => {

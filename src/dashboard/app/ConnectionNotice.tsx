@@ -7,7 +7,7 @@ import { Icon } from "../ui/Icon.tsx"
 import { useWords } from "../words/Words.ts"
 import { appWords } from "./Words.ts"
 
-/** Says that the server does not respond and what happens to clicks in the meantime, and refreshes once it does. */
+/** States that the server is not responding and what happens to clicks in the meantime, and refreshes once it responds. */
 export const ConnectionNotice = () => {
   const words = useWords(appWords)
   const queryClient = useQueryClient()

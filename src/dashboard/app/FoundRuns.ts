@@ -10,7 +10,7 @@ import { useWords } from "../words/Words.ts"
 import type { Command } from "./PaletteCommands.ts"
 import { paletteWords } from "./PaletteWords.ts"
 
-/** Typing does not send a request per key. */
+/** Typing does not send a request for every key press. */
 const typingPauseMs = 200
 const fewestLetters = 2
 const mostFound = "8"

@@ -1,5 +1,5 @@
-// A flow started by another program ends at its return address, after an apply that may come days after the link. The flow is
-// remembered only here, in this browser: nobody else who views the same Run came from that program.
+// A flow started by another program ends at its return address, after an apply that may happen days after the link was opened.
+// The flow is remembered only here, in this browser: nobody else who views the same Run came from that program.
 
 /** The client that started a flow, and where it receives the result. */
 export interface HandOff {
@@ -9,12 +9,12 @@ export interface HandOff {
 
 const key = (capsuleId: string): string => `svc.hand-off ${capsuleId}`
 
-/** As long as a plan can wait for approval. */
+/** The longest time that a plan can wait for approval. */
 export const handOffKeptMs = 7 * 24 * 3_600_000
 
 interface Kept extends HandOff {
   readonly since: number
-  /** The apply that ended it: the person may return from that apply again, but not from later ones. */
+  /** The apply that completed it: the person may return from that apply again, but not from later ones. */
   readonly endedWith?: string
 }
 
@@ -22,7 +22,7 @@ const keep = (capsuleId: string, kept: Kept): void => {
   try {
     localStorage.setItem(key(capsuleId), JSON.stringify(kept))
   } catch {
-    // Without storage the flow ends here, with everything created.
+    // Without storage the flow ends here, although everything has been created.
   }
 }
 
@@ -61,7 +61,9 @@ export const handOffOf = (capsuleId: string, runId: string): HandOff | undefined
   return { product: found.product, returnUri: found.returnUri }
 }
 
-/** The person has continued from this Run. If they come back they may continue again, as the first answer may have been lost. */
+/**
+ * The person has continued from this Run. If they come back, they may continue again, as the first response may have been lost.
+ */
 export const endHandOff = (capsuleId: string, runId: string): void => {
   const found = kept(capsuleId)
   if (found !== undefined) keep(capsuleId, { ...found, endedWith: runId })

@@ -1,6 +1,6 @@
 const fold = (text: string): string => text.normalize("NFKC").toLowerCase()
 
-/** 0 is best: the text starts with it, then a word of the text does, then the text contains it; -1 is no match. */
+/** 0 is best: the text starts with the query, then a word of the text does, then the text contains it; -1 is no match. */
 const score = (candidate: string, wanted: string): number => {
   const at = candidate.indexOf(wanted)
   if (at < 0) return -1
@@ -13,13 +13,13 @@ export interface Searchable<A> {
   readonly text: string
 }
 
-/** Items with their searchable text, prepared once per list instead of on every key. */
+/** Items with their searchable text, prepared once per list instead of on every key press. */
 export const searchable = <A>(items: ReadonlyArray<A>, textOf: (item: A) => string): ReadonlyArray<Searchable<A>> =>
   items.map((item) => ({ item, text: fold(textOf(item)) }))
 
 /**
- * Items whose text contains every word typed, best match first, otherwise in their own order. Case, width (full or half) and word
- * order do not matter.
+ * Items whose text contains every word typed, best match first, otherwise in their original order. Case, width (full or half) and
+ * word order do not matter.
  */
 export const matching = <A>(items: ReadonlyArray<Searchable<A>>, typed: string): ReadonlyArray<A> => {
   const wanted = fold(typed)

@@ -129,7 +129,7 @@ const commandsFor = ({
 /** Records can also be found by id: the whole id, or its first characters. */
 const textOf = ({ detail, id, label }: Command): string => `${label} ${detail ?? ""} ${looksLikeId(id) ? id : ""}`
 
-/** Every command with its text. There is one per Capsule, so they are not rebuilt on any key press or selection move. */
+/** Every command with its text. There is one per Capsule, so they are not rebuilt on every key press or selection move. */
 export const useCommands = (workspace: Workspace) => {
   const words = useWords(appWords)
   const navigate = useNavigate()

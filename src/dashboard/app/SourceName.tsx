@@ -15,7 +15,7 @@ export const useKnownSource = (id: string | undefined) => {
   return listed ?? read
 }
 
-/** The repository of a Source, for use in a line about it. */
+/** The repository of a Source, for a line about it. */
 export const SourceName = ({ id, children }: { readonly id: string; readonly children: React.ReactNode }) => {
   const source = useKnownSource(id)
   return source === undefined ? (

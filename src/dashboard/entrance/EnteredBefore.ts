@@ -1,5 +1,5 @@
 // The page's HTML contains its form, so people and their password managers can use it before its script has arrived. The script
-// draws the form anew, which would lose what they have entered.
+// draws the form again, which would lose what they have entered.
 
 const entered = new Map<string, string>()
 

@@ -2,7 +2,7 @@ import { type PublicKeyCredentialCreationOptionsJSON, startRegistration } from "
 import { request } from "../api/Client.ts"
 import { deviceName } from "../ui/DeviceName.ts"
 
-/** Address and name are for the first account; an existing account has its own. */
+/** Address and name are for the first account; an existing account already has them. */
 export interface SetupPerson {
   readonly secret: string
   readonly email?: string

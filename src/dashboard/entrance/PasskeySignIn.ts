@@ -1,7 +1,9 @@
 import { type PublicKeyCredentialRequestOptionsJSON, startAuthentication } from "@simplewebauthn/browser"
 import { request } from "../api/Client.ts"
 
-/** Gets a challenge from the server, gets the browser's response to it, and sends that back. Rejects when either refuses. */
+/**
+ * Gets a challenge from the server and the browser's response to it, and sends that response back. Rejects when either refuses.
+ */
 export const signInWithPasskey = async (): Promise<void> => {
   const { options } = await request<{ options: PublicKeyCredentialRequestOptionsJSON }>(
     "POST",

@@ -6,7 +6,7 @@ import { formWords } from "./Words.ts"
 
 type Choice = Pick<Capsule["driftChecks"], "mode" | "hours">
 
-/** The offered intervals, plus any other that was set through the API. */
+/** The intervals on offer, plus any other that was set through the API. */
 const intervals: ReadonlyArray<number> = [1, 6, 24, 168]
 
 interface OfCapsule {

@@ -30,11 +30,11 @@ export interface FormGroup {
 export interface FormModel {
   readonly groups: ReadonlyArray<FormGroup>
   readonly advanced: ReadonlyArray<FormField>
-  /** Variables without a question, and where their values come from. */
+  /** Variables that are not asked for, and where their values come from. */
   readonly filled: ReadonlyArray<{ readonly name: string; readonly origin: DeclaredVariable["origin"] }>
 }
 
-/** What a person typed, by variable name. Numbers and JSON stay as typed until they are sent. */
+/** What a person has entered, by variable name. Numbers and JSON are kept as entered until they are sent. */
 export type Draft = Readonly<Record<string, string>>
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -50,7 +50,7 @@ const text = (value: unknown): string | undefined => (typeof value === "string" 
 const records = (value: unknown): ReadonlyArray<Readonly<Record<string, unknown>>> =>
   Array.isArray(value) ? value.filter(isRecord) : []
 
-/** The presentation from the server: the manifest's own `inputs` and `features`. Anything else is ignored. */
+/** The presentation sent by the server: the manifest's own `inputs` and `features`. Anything else is ignored. */
 const presentationOf = (presentation: unknown) => {
   const document = isRecord(presentation) ? presentation : {}
   const inputs = new Map(
@@ -174,7 +174,7 @@ export const parseAnswer = (field: Pick<FormField, "type" | "required">, typed: 
   }
 }
 
-/** What is wrong with an answer so far. An empty one is wrong only once the form is submitted; no parser quotes a secret. */
+/** What is wrong with an answer so far. An empty answer is wrong only once the form is submitted; no parser quotes a secret. */
 export const problemWhileTyping = (
   field: Pick<FormField, "type" | "required" | "secret">,
   typed: string
@@ -201,7 +201,7 @@ export const answersOf = (fields: ReadonlyArray<FormField>, draft: Draft): Answe
   return { values, problems }
 }
 
-/** The part of a draft that may be stored in the browser: answers to secret questions never are. */
+/** The part of a draft that may be stored in the browser: everything but the answers to secret questions. */
 export const keepable = (fields: ReadonlyArray<FormField>, draft: Draft): Draft => {
   const secret = new Set(fields.filter((field) => field.secret).map(({ name }) => name))
   return Object.fromEntries(Object.entries(draft).filter(([name]) => !secret.has(name)))

@@ -8,7 +8,7 @@ export interface Preferences {
   readonly letterKeys: boolean
   /** Whether long log lines wrap. */
   readonly wrapLog: boolean
-  /** Whether this browser shows a notice when a Run that is open in it ends or needs approval. */
+  /** Whether this browser shows a notice when a Run that is open in it finishes or needs approval. */
   readonly runNotices: boolean
 }
 

@@ -1,6 +1,6 @@
 import { Marked } from "marked"
 
-/** Part of a line. `address` is kept as written: where it may point is decided when it is drawn. */
+/** Part of a line. `address` is kept as written: whether and where it may point is decided when it is drawn. */
 export type ReadmeInline =
   | { readonly kind: "text" | "code"; readonly text: string }
   | { readonly kind: "strong" | "emphasis" | "deleted"; readonly parts: ReadonlyArray<ReadmeInline> }
@@ -27,10 +27,10 @@ export type ReadmeBlock =
     }
   | { readonly kind: "rule" }
 
-/** A README without active content: no HTML, and no URLs that are fetched. */
+/** A README without active content: it contains no HTML, and none of its URLs are fetched. */
 export interface ReadmeTree {
   readonly blocks: ReadonlyArray<ReadmeBlock>
-  /** Whether the rest has been cut off. */
+  /** Whether the rest was cut off. */
   readonly isCut: boolean
 }
 
@@ -55,9 +55,9 @@ interface TableToken extends Token {
 
 const isTable = (token: Token): token is TableToken => "header" in token && "rows" in token
 
-/** More than anybody reads, or than a page can draw without delay. */
+/** More than anybody would read, or than a page can draw without delay. */
 const mostParts = 6000
-/** Deeper than anybody nests on purpose. */
+/** Deeper than anybody would nest on purpose. */
 const deepest = 12
 
 const entities: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0" }

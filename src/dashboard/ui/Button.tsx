@@ -65,5 +65,5 @@ const Anchor = ({ tone, icon, small, children, ...rest }: AnchorProps) => (
   </a>
 )
 
-/** A link that looks like a button: it goes somewhere, so it opens in a new tab like any link. */
+/** A link that looks like a button: it navigates, so it can be opened in a new tab like any link. */
 export const LinkButton = createLink(Anchor)

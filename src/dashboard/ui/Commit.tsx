@@ -13,7 +13,7 @@ interface CommitProps {
   readonly description?: CommitDescription | undefined
 }
 
-/** Isolated, so that the direction of untrusted text does not carry over to what follows. */
+/** Isolated, so that the direction of untrusted text does not affect what follows. */
 const Title = ({ description }: Pick<CommitProps, "description">) =>
   description === undefined || description.title === "" ? null : <bdi className="commit-title">{description.title}</bdi>
 
@@ -43,7 +43,10 @@ export const CommitLine = ({
   </span>
 )
 
-/** A record's commit: copied with a click, opened at its forge if the Git address says which, with its whole message. */
+/**
+ * A record's commit, with its whole message: a click copies it, and it can be opened at its forge if the Git address identifies
+ * one.
+ */
 export const Commit = ({
   id,
   description,

@@ -1,4 +1,4 @@
-/** How a drift check ended. */
+/** The outcome of a drift check. */
 export const driftWords = {
   en: { found: "Drift found", none: "No drift" },
   ja: { found: "ドリフトあり", none: "ドリフトなし" }

@@ -74,11 +74,11 @@ interface EmptyProps {
   readonly title: string
   readonly children?: ReactNode
   readonly action?: ReactNode
-  /** Whether the page consists only of this, so that its title is the page's. */
+  /** Whether this is all the page contains, so that its title is the page's title. */
   readonly whole?: boolean
 }
 
-/** Shown when there is nothing here yet: says what would be here and how it gets here. */
+/** Shown when there is nothing here yet: explains what would be here and how it gets here. */
 export const Empty = ({ icon, title, children, action, whole = false }: EmptyProps) => (
   <div className="empty">
     <span className="empty-icon">

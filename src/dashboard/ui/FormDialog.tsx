@@ -20,7 +20,7 @@ interface FormDialogProps {
   readonly onClose: () => void
 }
 
-/** Asks for the input to a change, and shows a refusal in place. Mount it to open it. */
+/** Asks for the input that a change needs, and shows a refusal in place. Mount it to open it. */
 export const FormDialog = ({
   title,
   children,

@@ -3,7 +3,7 @@ import { useTitle } from "./Feedback.tsx"
 
 interface PageProps {
   readonly title: string
-  /** Shown above the title: where this page is. */
+  /** Shown above the title: the location of this page. */
   readonly trail?: ReactNode
   readonly beside?: ReactNode
   readonly about?: ReactNode

@@ -31,7 +31,7 @@ export const RunStatus = ({ run }: { readonly run: Standing }) => {
   const words = useWords(vocabulary)
   const drift = useWords(driftWords)
   if (run.type === "drift_check" && run.status === "succeeded" && run.drifted !== undefined) {
-    // The check succeeded, but it is not shown as a success when a person has to look.
+    // The check succeeded, but it is not shown as a success when it needs a person's attention.
     return <Status tone={run.drifted ? "attention" : "good"}>{run.drifted ? drift.found : drift.none}</Status>
   }
   const approved = run.approvedAt !== undefined && isPlan(run.type) && run.status === "succeeded"

@@ -2,7 +2,7 @@ import { useSyncExternalStore } from "react"
 import { exactTime, relativeTime } from "../words/Format.ts"
 import { useLanguage } from "../words/Words.ts"
 
-// One clock for the whole page, running at the pace of its most precise reader.
+// One clock for the whole page, ticking as often as its most precise reader requires.
 let now = Date.now()
 const listeners = new Set<() => void>()
 let timer: ReturnType<typeof setInterval> | undefined

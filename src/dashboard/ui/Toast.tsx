@@ -22,7 +22,7 @@ const show = (text: string, icon: IconName): void => {
   setTimeout(() => change(toasts.filter((each) => each.id !== id)), 4000)
 }
 
-/** Briefly says that something worked, where assistive technology announces it. */
+/** Briefly reports that something worked, where assistive technology announces it. */
 export const toast = (text: string): void => show(text, "check")
 
 /** Reports a failure that has no place on the page. Other failures are shown where they occurred. */

@@ -15,5 +15,5 @@ const icons: Readonly<Record<Verb, IconName>> = {
   none: "point"
 }
 
-/** A verb's sign, in the surrounding colour; the word is next to it or in the label. */
+/** A verb's sign, in the surrounding colour; the word itself is beside it or in the label. */
 export const VerbIcon = ({ verb }: { readonly verb: Verb }) => <Icon name={icons[verb]} />

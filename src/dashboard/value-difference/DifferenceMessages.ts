@@ -1,7 +1,7 @@
 import type { ValuePair } from "./Difference.ts"
 import type { DrawnDifference, DrawnPage } from "./DifferencePages.ts"
 
-/** The page's requests to the worker. `of` names a difference from `compare` to `forget`. */
+/** The page's requests to the worker. `of` identifies a difference from `compare` until `forget`. */
 export type DifferenceRequest =
   | { readonly kind: "compare"; readonly of: number; readonly pair: ValuePair }
   | {

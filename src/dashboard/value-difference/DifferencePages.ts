@@ -1,6 +1,6 @@
 import type { Difference, DifferenceLine } from "./Difference.ts"
 
-/** A line as it is sent to be drawn: a fold holds its number instead of its lines. */
+/** A line as it is sent for drawing: a fold has a number in place of its lines. */
 export type DrawnLine =
   | Exclude<DifferenceLine, { readonly kind: "fold" }>
   | (Omit<Extract<DifferenceLine, { readonly kind: "fold" }>, "lines"> & {
@@ -15,13 +15,13 @@ export interface DrawnDifference extends Omit<Difference, "lines"> {
   readonly length: number
 }
 
-/** Some of the lines, and how many there are in total. */
+/** Some of the lines, and their total number. */
 export interface DrawnPage {
   readonly lines: ReadonlyArray<DrawnLine>
   readonly length: number
 }
 
-/** A difference of up to this many changed lines is drawn whole at once. */
+/** A difference with up to this many changed lines is drawn in full at once. */
 const drawnWhole = 200
 const drawnFirst = 50
 /** How many lines each request for more adds. */

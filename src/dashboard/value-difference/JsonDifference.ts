@@ -106,7 +106,7 @@ const draw = (root: JsonNode, isText: boolean): ReadonlyArray<DifferenceLine> =>
       const run = Array.from({ length: end - at }, (_, offset) => ({ index: at + offset, lines: drawnAt(at + offset) }))
       const near = new Set<number>()
       if (isObject) {
-        // An element's name stays with its change, and so do adjacent lines.
+        // An element's name and adjacent lines stay with its change.
         for (const { index } of run) if (isIdentityKey(all[index]?.key ?? "")) near.add(index)
         const keep = (order: typeof run) => {
           let left = context

@@ -1,6 +1,6 @@
 import { canonicalText, isJsonArray, isJsonObject, type JsonValue } from "./JsonValue.ts"
 
-/** Members that identify an element of a list, the most telling first. */
+/** Members that identify an element of a list, the most distinctive first. */
 const identityKeys = ["Sid", "Id", "id", "name", "key"] as const
 
 const identityAt = (value: JsonValue | undefined, key: string): string | undefined => {
@@ -26,7 +26,7 @@ export interface ElementPair {
   readonly after: number | undefined
 }
 
-/** The member that identifies every element on both sides without duplicates. */
+/** The member that identifies every element on both sides, without duplicates. */
 const sharedIdentity = (before: ReadonlyArray<JsonValue>, after: ReadonlyArray<JsonValue>): string | undefined =>
   identityKeys.find((key) =>
     [before, after].every((side) => {
@@ -35,7 +35,7 @@ const sharedIdentity = (before: ReadonlyArray<JsonValue>, after: ReadonlyArray<J
     })
   )
 
-/** The longest ascending subsequence of the numbers: its elements did not move. */
+/** The longest ascending subsequence of the numbers: the elements that did not move. */
 const longestAscending = (numbers: ReadonlyArray<number>): ReadonlySet<number> => {
   const tails: Array<number> = []
   const previous = new Map<number, number | undefined>()
@@ -56,8 +56,8 @@ const longestAscending = (numbers: ReadonlyArray<number>): ReadonlySet<number> =
 }
 
 /**
- * Pairs the elements of two lists: by the member that identifies them, else by equality, else by position. The result is in the
- * order of the new list, with removed elements after their predecessors.
+ * Pairs the elements of two lists: by the member that identifies them, otherwise by equality, otherwise by position. The result
+ * is in the order of the new list, with removed elements after their predecessors.
  */
 export const pairElements = (
   before: ReadonlyArray<JsonValue>,
@@ -83,7 +83,7 @@ export const pairElements = (
   else {
     byText(canonicalText)
     for (const young of after.keys()) {
-      // An unpaired element is compared with the one at its position if that is of the same kind.
+      // An unpaired element is compared with the one at the same position if both are of the same kind.
       const old = free.has(young) ? young : undefined
       if (oldOf.has(young) || old === undefined) continue
       const isAlike =

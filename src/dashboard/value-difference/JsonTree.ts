@@ -9,7 +9,7 @@ import { canonicalText, isJsonArray, isJsonObject, type JsonValue } from "./Json
 export interface JsonNode {
   /** The key in an object; absent in a list. */
   readonly key: string | undefined
-  /** The position in a list, counting from 0, on the side that has it. */
+  /** The position in a list, counting from 0, on the side where it exists. */
   readonly index: number | undefined
   readonly state: "same" | "changed" | "moved" | "added" | "removed"
   readonly before: JsonValue | undefined
@@ -18,7 +18,7 @@ export interface JsonNode {
   readonly children: ReadonlyArray<JsonNode> | undefined
   /** The previous position of an element that moved in a list whose order matters. */
   readonly movedFrom: number | undefined
-  /** Elements inside it that only changed their position where order has no meaning. */
+  /** Nested elements that changed only their position, where order has no meaning. */
   readonly reordered: number
 }
 

@@ -25,7 +25,8 @@ export const canonicalText = (value: JsonValue): string => {
 }
 
 /**
- * An object or list written as JSON. `undefined` if the text carries more than the value would: duplicate keys, longer numbers.
+ * An object or list written as JSON. `undefined` if the text contains more than the value could hold: duplicate keys, longer
+ * numbers.
  */
 const documentOf = (text: string): JsonValue | undefined => {
   const trimmed = text.trim()
@@ -44,7 +45,7 @@ const documentOf = (text: string): JsonValue | undefined => {
   }
 }
 
-/** The object or list that a value is, or that it contains as a string. */
+/** The object or list that a value is, or that it contains as a JSON string. */
 export const structureOf = (value: unknown): JsonValue | undefined => {
   if (typeof value === "string") return documentOf(value)
   return typeof value === "object" && value !== null && isJsonValue(value) ? value : undefined

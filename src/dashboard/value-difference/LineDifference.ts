@@ -4,7 +4,7 @@ import { folded } from "./Folding.ts"
 import { visibleText } from "./VisibleText.ts"
 import { wordDifference } from "./WordDifference.ts"
 
-/** Beyond this many edits the middle part is treated as replaced: the exact result would take seconds. */
+/** Beyond this many edits the middle part is treated as replaced: an exact result would take seconds. */
 const mostEdits = 4000
 
 interface Run {
@@ -13,7 +13,7 @@ interface Run {
   readonly after: ReadonlyArray<string>
 }
 
-/** Both sides cut into runs of lines that agree and runs that do not, in order. */
+/** Both sides, split into runs of lines that agree and runs that do not, in order. */
 export const runsOfLines = (before: ReadonlyArray<string>, after: ReadonlyArray<string>): ReadonlyArray<Run> => {
   let head = 0
   while (head < before.length && head < after.length && before[head] === after[head]) head++
@@ -48,7 +48,7 @@ interface Place {
   after: number
 }
 
-/** The lines of a run that differs: similar lines are paired, the rest are in blocks. */
+/** The lines of a run that differs: similar lines are paired, and the rest are grouped in blocks. */
 const changedLines = ({ after, before }: Run, place: Place): ReadonlyArray<DifferenceLine> => {
   const pairs = before.length === after.length ? before.length : 0
   const removed: Array<DifferenceLine> = []
@@ -84,7 +84,7 @@ const changedLines = ({ after, before }: Run, place: Place): ReadonlyArray<Diffe
   return lines
 }
 
-/** The line difference between two texts, with the differing words marked within pairs; one side may be absent. */
+/** The line difference between two strings, with the differing words marked within pairs; one side may be absent. */
 export const lineDifference = (
   before: string | undefined,
   after: string | undefined,

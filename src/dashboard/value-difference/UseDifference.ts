@@ -2,7 +2,7 @@ import { useEffect, useState } from "react"
 import type { DifferenceReply, DifferenceRequest } from "./DifferenceMessages.ts"
 import type { DrawnDifference, DrawnPage } from "./DifferencePages.ts"
 
-/** A computed difference, and the rest of its lines. */
+/** A computed difference, and access to the rest of its lines. */
 export interface OpenDifference {
   readonly difference: DrawnDifference
   readonly page: (from: number, fold?: number) => Promise<DrawnPage>

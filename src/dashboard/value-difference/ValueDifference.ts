@@ -5,7 +5,7 @@ import { lineDifference } from "./LineDifference.ts"
 import { visibleText } from "./VisibleText.ts"
 import { wordDifference } from "./WordDifference.ts"
 
-/** Attributes whose text is base64 by their provider's convention. */
+/** Attributes whose value is base64 by their provider's convention. */
 const encodedNames = /^(?:user_data(?:_base64)?|.*_base64)$/
 const base64 = /^[A-Za-z0-9+/]+={0,2}$/
 
@@ -40,7 +40,7 @@ const words = (before: string, after: string): Difference => {
   }
 }
 
-/** A value that exists on one side only is laid out the same way, without folds. */
+/** A value that exists on only one side is laid out the same way, but without folds. */
 const oneSide = (before: unknown, after: unknown, name: string): Difference => {
   const value = after ?? before
   const tree = structureOf(value)
@@ -57,8 +57,9 @@ const oneSide = (before: unknown, after: unknown, name: string): Difference => {
 }
 
 /**
- * The difference between two values, by the most informative reading: structure if both sides are objects or lists or contain
- * such a document, decoded text if the attribute is known to contain base64, lines if one side has several, and words otherwise.
+ * The difference between two values, interpreted in the most informative way: structure if both sides are objects or lists or
+ * contain such a document, decoded text if the attribute is known to contain base64, lines if one side has several, and words
+ * otherwise.
  */
 export const valueDifference = ({ after, before, name }: ValuePair): Difference => {
   if (before === undefined || after === undefined) return oneSide(before, after, name)

@@ -1,13 +1,13 @@
 import { diffArrays } from "diff"
 import type { Segment } from "./Difference.ts"
 
-/** Identifiers, numbers, white space, and every other character on its own. */
+/** Identifiers, numbers and white space; every other character is a word by itself. */
 const token = /[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu
 
 /** Longer lines are compared as a whole: comparing their words would cost more than it helps. */
 const longestLine = 4000
 
-/** A pair of lines shows its words if at least this fraction of their characters agrees. */
+/** The words of a pair of lines are marked if at least this fraction of their characters agrees. */
 const leastAgreement = 0.3
 
 const whole = (text: string): ReadonlyArray<Segment> => [{ text, marked: false }]

@@ -1,4 +1,4 @@
-/** A word from an address; it is a number if the address reads as one. */
+/** A word from an address, or a number if the address parses it as one. */
 export const addressText = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : typeof value === "number" ? String(value) : undefined
 

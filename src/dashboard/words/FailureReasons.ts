@@ -1,5 +1,5 @@
 /**
- * Why a Run or a lane's check failed, by its code, for readers of Japanese. The server's own sentence is English and names what
+ * Why a Run or a lane's check failed, by its code, for readers of Japanese. The server's own message is in English and names what
  * is affected, so it is shown too; English readers need nothing else.
  */
 const ja = {
@@ -88,5 +88,5 @@ const ja = {
 
 const isKnown = (code: string): code is keyof typeof ja => Object.hasOwn(ja, code)
 
-/** The sentence for a code, for readers of Japanese; `undefined` for a code that this dashboard does not know. */
+/** The message for a code, for readers of Japanese; `undefined` for a code that this dashboard does not know. */
 export const japaneseReason = (code: string): string | undefined => (isKnown(code) ? ja[code] : undefined)

@@ -13,14 +13,14 @@ const units: ReadonlyArray<readonly [Intl.RelativeTimeFormatUnit, number]> = [
 
 const daySeconds = 86_400
 
-/** The days in the reader's calendar from `now` to `at`; "yesterday" is a date, not 24 hours. */
+/** Calendar days from `now` to `at` for the reader; "yesterday" is a date, not 24 hours. */
 const calendarDays = (at: number, now: number): number => {
   const noon = (time: number) => new Date(time).setHours(12, 0, 0, 0)
   // A day on which the clocks change has 23 or 25 hours.
   return Math.round((noon(at) - noon(now)) / (daySeconds * 1000))
 }
 
-/** "3 min ago" / 「3 分前」; within a minute "just now", from a day to a week by the calendar. */
+/** "3 min ago" / 「3 分前」; "just now" within a minute, and calendar days from a day to a week. */
 export const relativeTime = (language: Language, at: string, now: number): string => {
   const time = Date.parse(at)
   const seconds = Math.round((time - now) / 1000)

@@ -4,7 +4,7 @@ import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { limitsOf } from "../../../schema/records/TokenLimits.ts"
 
 /**
- * On whose behalf a program in this process acts: for a person, as a token with these scopes could, or for the service itself.
+ * On whose behalf a program in this process acts: a person's, with what a token with these scopes allows, or the service's own.
  */
 export type HostIdentity =
   | {
@@ -16,8 +16,8 @@ export type HostIdentity =
   | { readonly kind: "service" }
 
 /**
- * The identity of an in-process call. It takes the place of a credential, and only the in-process transport sets it: requests
- * from a listener or a host's server have none.
+ * The identity of an in-process call. It replaces a credential, and only the in-process transport sets it: requests from a
+ * listener or a host's server have none.
  */
 export const AmbientIdentity = Context.Reference<HostIdentity | undefined>("svc/http/authorization/AmbientIdentity", {
   defaultValue: () => undefined

@@ -28,7 +28,7 @@ const inactive = new ApiError({
 
 const readMethods: ReadonlySet<string> = new Set(["GET", "HEAD"])
 
-/** Refuses a credential whose kind does not allow the request. */
+/** Refuses a credential of a kind that does not allow the request. */
 export const credentialRefusal = (principal: Principal, rule: AccessRule): ApiError | undefined => {
   const wantsSession =
     (rule.kind === "account" && rule.credential === "session") ||

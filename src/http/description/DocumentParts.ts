@@ -138,7 +138,9 @@ export const documentedOperation = (
 
 const page = { "text/html": { schema: { type: "string" } } }
 
-/** An operation that browsers reach by a redirect: they are sent on, or shown a page, where others get JSON. */
+/**
+ * An operation that browsers reach through a redirect: they are redirected onwards or shown a page, where other clients get JSON.
+ */
 export const withPages = (operation: JsonObject): JsonObject => {
   const responses = isObject(operation["responses"]) ? operation["responses"] : {}
   const refused = Object.entries(refusals).map(([status, { name }]) => {

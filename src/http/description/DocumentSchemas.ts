@@ -22,7 +22,7 @@ const rewritten = (value: unknown): unknown => {
 }
 
 /**
- * Says what the generator leaves to be guessed: the items of every array, which are `{}` for arbitrary JSON, and that an object
+ * Makes explicit what the generator leaves open: the items of every array, which are `{}` for arbitrary JSON, and that an object
  * without fields is an object.
  */
 export const withPlainSchemas = (value: JsonObject): JsonObject =>

@@ -69,7 +69,7 @@ const ofLane = ({ ref, since, sourceId, sourceName }: FailingLane): Item => ({
   since
 })
 
-/** The records of a Workspace to check; an omitted list is empty. */
+/** The records of a Workspace to check; an omitted list is treated as empty. */
 export interface Attention {
   readonly needingAttention?: ReadonlyArray<Capsule>
   /** Plans waiting for approval. */
@@ -90,8 +90,8 @@ export interface Attention {
 }
 
 /**
- * What needs a person's attention: first plans waiting for approval, then what prevents Sources from being read and
- * Runs from getting tokens, what is broken, what is out of date, and what is about to expire.
+ * What needs a person's attention: first plans waiting for approval, then anything that prevents Sources from being read or Runs
+ * from getting tokens, then what is broken, what is out of date, and what is about to expire.
  */
 export const attentionOf = ({
   approvedPlans = [],
@@ -130,7 +130,7 @@ export const attentionOf = ({
   const updates = openUpdates.map(
     ({ createdAt, id }): Item => ({ kind: "update_open", runGroupId: id, since: createdAt })
   )
-  // It already has a plan; the next step is to apply or withdraw it.
+  // There is already a plan; the next step is to apply or withdraw it.
   const isPlanned = new Set(approved.map(({ capsuleId }) => capsuleId))
   const order: ReadonlyArray<Item["kind"]> = ["unknown_safety", "failed", "waiting_credential", "drifted", "stale"]
   const troubles = needingAttention

@@ -11,7 +11,7 @@ import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { type ApiError, notFound } from "../../../schema/errors/ApiError.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 
-/** The caller of this request in the form that actors take. Idempotency keys of different credentials never collide. */
+/** The caller of this request in the form that actors expect. Idempotency keys of different credentials never collide. */
 export const commandContext: Effect.Effect<CommandContext, never, Caller> = Effect.map(Caller, (caller) => ({
   actor: caller.actor,
   actorKey: caller.credential === "session" ? caller.subject : caller.credentialId,
@@ -27,7 +27,7 @@ export const authorisedWorkspace: Effect.Effect<WorkspaceId, never, Caller> = Ef
 
 interface IdSchema<A> extends Schema.Codec<A, string> {}
 
-/** An id from the path. Text that is not an id of this kind is treated as unknown. */
+/** An id from the path. A string that is not an id of this kind is treated as unknown. */
 export const pathId = <A>(kind: IdSchema<A>, text: string, noun: string): Effect.Effect<A, ApiError> =>
   Effect.mapError(Effect.fromOption(Schema.decodeOption(kind)(text)), () => notFound(noun))
 
@@ -40,7 +40,7 @@ export const idempotent = (headers: Header, request: Schema.Json): Effect.Effect
     requestDigest: requestDigest(request)
   }))
 
-/** Like the above, but the key is optional. */
+/** As above, but the key is optional. */
 export const maybeIdempotent = (
   headers: Header,
   request: Schema.Json

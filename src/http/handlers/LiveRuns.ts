@@ -81,6 +81,6 @@ export const liveAnswer = Effect.fn("liveAnswer")(function* (
   if (upgrade === undefined || !upgrade(subscription)) {
     return yield* invalidRequest("The connection cannot be upgraded to a WebSocket. Use `Accept: text/event-stream`.")
   }
-  // The listener has answered with 101 already; this response is discarded.
+  // The listener has already responded with 101; this response is discarded.
   return Option.some(HttpServerResponse.empty({ status: 204 }))
 })

@@ -51,7 +51,7 @@ export class InstallLinkApi extends describedGroup("installLink", "Install links
   )
 ) {}
 
-/** The end of a hand-off. */
+/** The final step of a hand-off. */
 export class HandoffApi extends describedGroup("handoff", "The end of a hand-off.")
   .add(
     HttpApiEndpoint.post("complete", "/install/return", {

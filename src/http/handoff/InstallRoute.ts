@@ -30,8 +30,8 @@ const refusalPage = ({ problems }: LinkRefusal, language: Language) => {
 }
 
 /**
- * `GET /install`: a link is accepted or refused as a whole. A valid link redirects to the creation flow under its
- * canonical address; an invalid one gets a page that says why and uses nothing from the link. Neither creates anything.
+ * `GET /install`: a link is accepted or refused as a whole. A valid link redirects to the creation flow under its canonical
+ * address; an invalid one gets a page that states the reason and uses nothing from the link. Neither creates anything.
  */
 export const installRoute = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
@@ -40,7 +40,7 @@ export const installRoute = HttpRouter.use(
     const answer = Effect.gen(function* () {
       const { headers, url } = yield* HttpServerRequest.HttpServerRequest
       const at = url.indexOf("?")
-      // The raw text, because a link that a parser would repair has to be refused.
+      // The raw string, because a link that a parser would repair has to be refused.
       const link = parseInstallQuery(at === -1 ? "" : url.slice(at + 1), policy)
       return Result.match(link, {
         onSuccess: (good) =>

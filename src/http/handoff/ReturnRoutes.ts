@@ -51,7 +51,7 @@ const redeem = Effect.gen(function* () {
   })
 })
 
-/** The end of a hand-off: the return address with its ticket, and the redemption of the ticket. */
+/** The final step of a hand-off: the return address with its ticket, and the redemption of the ticket. */
 export const returnRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const provided = uncached(

@@ -44,7 +44,7 @@ export const bodyLimitsLayer: Layer.Layer<BodyLimits> = Layer.succeed(BodyLimits
   const limits = bodyLimitsOf(name)
   const handled = whenTraced(name, httpEffect)
   const known = queryKeys(endpoint)
-  // A route that reads nothing but the bearer ignores the query, including any tokens in it.
+  // A route that reads nothing but the bearer token ignores the query, including any tokens in it.
   const bearerAlone = accessOf(endpoint).kind === "token"
   const takesAnyQuery = bearerAlone || Context.get(endpoint.annotations, BrowserLanding)
   const takesBody = takesFields(endpoint)

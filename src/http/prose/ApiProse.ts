@@ -26,7 +26,7 @@ import type { GroupProse } from "./Prose.ts"
 type Groups = (typeof SvcApi)["groups"]
 
 /**
- * What the routes of the API do, in words. Kept apart from their declarations, because clients bundle those and do not
+ * What the routes of the API do, in words. Kept apart from their declarations, because clients bundle the declarations and do not
  * need the prose.
  */
 export const apiProse: { readonly [Id in keyof Groups]: GroupProse<Groups[Id]> } = {

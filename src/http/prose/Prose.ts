@@ -4,7 +4,7 @@ import type { FrameName } from "../description/StreamDescription.ts"
 export interface RouteProse {
   readonly summary: string
   readonly description: string
-  /** The frames of a read that can follow live. */
+  /** The frames of a read that can be followed live. */
   readonly frames?: FrameName
 }
 
@@ -23,7 +23,7 @@ export const queuedRun = (summary: string, description: string): RouteProse =>
     `${description}\n\n**Queue:** a Workspace that has as many Runs queued as it may is answered 429 \`rate_limited\` with \`Retry-After\`; nothing is written.`
   )
 
-/** A read that can follow live, in frames of this name. */
+/** A read that can be followed live, in frames with this name. */
 export const liveRead = (summary: string, description: string, frames: FrameName): RouteProse => ({
   summary,
   description,

@@ -40,7 +40,7 @@ it.effect("the secret is returned once and stored only as its digest", () =>
   }).pipe(fresh)
 )
 
-it.effect("a token ends only by expiry, revocation or a locked account", () =>
+it.effect("a token becomes invalid only by expiry, revocation or a locked account", () =>
   Effect.gen(function* () {
     const accounts = yield* Accounts
     const tokens = yield* AccessTokens
@@ -147,13 +147,13 @@ it.effect("a token is bound only to a Workspace its owner belongs to", () =>
     const workspace = yield* newWorkspace(ann.subject, { handle: "acme" })
     const refused = yield* Effect.flip(newToken(bob.subject, { workspaceId: workspace.id }))
     const unknown = yield* Effect.flip(newToken(bob.subject, { workspaceId: namedWorkspace("unknown") }))
-    // A Workspace that belongs to others looks the same as a missing one.
+    // A Workspace that belongs to others looks the same as one that does not exist.
     expect({ ...refused }).toEqual({ ...unknown })
     expect(refused.code).toBe("permission_denied")
   }).pipe(fresh)
 )
 
-it.effect("only an active account gets a token", () =>
+it.effect("only an active account can be given a token", () =>
   Effect.gen(function* () {
     const users = yield* Users
     const { subject } = yield* newPerson("ann")

@@ -7,7 +7,7 @@ for (const [made, hashing, other] of [
   ["Bun", bunHashing, libraryHashing],
   ["the library of other runtimes", libraryHashing, bunHashing]
 ] as const) {
-  test(`both implementations verify a hash made by ${made} at the current cost`, async () => {
+  test(`both implementations verify a hash created by ${made} at the current cost`, async () => {
     const hash = await hashing.hash(password)
     expect(hash).toStartWith(currentPrefix)
     for (const one of [hashing, other]) {

@@ -38,7 +38,7 @@ it.effect("the first link creates the first account, an operator, and signs it i
   }).pipe(fresh)
 )
 
-it.effect("a link ends after 30 minutes, when the next one is issued, and once an account exists", () =>
+it.effect("a link becomes invalid after 30 minutes, when the next one is issued, and once an account exists", () =>
   Effect.gen(function* () {
     const links = yield* SetupLinks
     const old = yield* firstLink
@@ -88,7 +88,7 @@ it.effect("a refused attempt to redeem a link does not use it up", () =>
   }).pipe(fresh)
 )
 
-it.effect("a reset link sets a new password and ends every session", () =>
+it.effect("a reset link sets a new password and revokes every session", () =>
   Effect.gen(function* () {
     const links = yield* SetupLinks
     const sessions = yield* Sessions
@@ -105,12 +105,12 @@ it.effect("a reset link sets a new password and ends every session", () =>
   }).pipe(fresh)
 )
 
-it.effect("a reset link names its account while it works, and afterwards only says what it was for", () =>
+it.effect("a reset link names its account while it is valid, and afterwards reports only what it was for", () =>
   Effect.gen(function* () {
     const links = yield* SetupLinks
     const { email, subject } = yield* newPerson("ann")
     const { expiresAt, mailed, secret } = yield* links.issueReset(subject, true)
-    // Nothing gets mailed here.
+    // No mail is sent here.
     expect(mailed).toBe(false)
     expect(yield* links.inspect(secret)).toEqual({ state: "live", purpose: "recovery", email, expiresAt })
     yield* links.redeem({ secret, password })
@@ -180,7 +180,7 @@ it.effect("a session is extended for 30 days with use, and its secret is not sto
   }).pipe(fresh)
 )
 
-it.effect("sign-in replaces the browser's session; people list and end only their own", () =>
+it.effect("sign-in replaces the browser's session; people list and revoke only their own", () =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
     const ann = yield* newPerson("ann")
@@ -200,7 +200,7 @@ it.effect("sign-in replaces the browser's session; people list and end only thei
   }).pipe(fresh)
 )
 
-it.effect("locking an account ends its sessions immediately, and they do not come back", () =>
+it.effect("locking an account revokes its sessions immediately, and they do not come back", () =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
     const users = yield* Users

@@ -80,22 +80,24 @@ it.effect("the current-authority endpoint refuses anything that is not a token, 
   }).pipe(fresh)
 )
 
-it.effect("a bound token loses its authority when the membership ends, and regains it when the membership does", () =>
-  Effect.gen(function* () {
-    const authority = yield* TokenAuthority
-    const members = yield* Members
-    const owner = yield* newPerson("owner")
-    const ann = yield* newPerson("ann")
-    const workspace = yield* newWorkspace(owner.subject, { handle: "acme" })
-    const scope = { workspaceId: workspace.id, acting: { subject: owner.subject } }
-    yield* joinWorkspace(owner.subject, workspace.id, ann.subject, "viewer")
-    const { secret } = yield* newToken(ann.subject, { workspaceId: workspace.id })
-    expect((yield* authority.current(secret)).workspace_role).toBe("viewer")
-    yield* members.remove(as(owner.subject), scope, ann.subject)
-    expect((yield* Effect.flip(authority.current(secret))).code).toBe("workspace_membership_inactive")
-    yield* joinWorkspace(owner.subject, workspace.id, ann.subject, "admin")
-    expect((yield* authority.current(secret)).workspace_role).toBe("admin")
-  }).pipe(fresh)
+it.effect(
+  "a bound token loses its authority when the membership ends, and regains it when the membership is restored",
+  () =>
+    Effect.gen(function* () {
+      const authority = yield* TokenAuthority
+      const members = yield* Members
+      const owner = yield* newPerson("owner")
+      const ann = yield* newPerson("ann")
+      const workspace = yield* newWorkspace(owner.subject, { handle: "acme" })
+      const scope = { workspaceId: workspace.id, acting: { subject: owner.subject } }
+      yield* joinWorkspace(owner.subject, workspace.id, ann.subject, "viewer")
+      const { secret } = yield* newToken(ann.subject, { workspaceId: workspace.id })
+      expect((yield* authority.current(secret)).workspace_role).toBe("viewer")
+      yield* members.remove(as(owner.subject), scope, ann.subject)
+      expect((yield* Effect.flip(authority.current(secret))).code).toBe("workspace_membership_inactive")
+      yield* joinWorkspace(owner.subject, workspace.id, ann.subject, "admin")
+      expect((yield* authority.current(secret)).workspace_role).toBe("admin")
+    }).pipe(fresh)
 )
 
 it.effect("if the membership cannot be read, the response is 503 and nothing is written", () => {

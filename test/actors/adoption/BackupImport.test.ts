@@ -66,7 +66,7 @@ const original = (masterKey: string) =>
     const one = yield* file(capsule.id)
     const place = backupPlace(workspaceId, one.backup.id)
     const archive = Redacted.value(yield* vault.open(place, one.archive))
-    /** The same backup with different text inside, sealed by this installation. */
+    /** The same backup with different contents, sealed by this installation. */
     const withText = Effect.fnUntraced(function* (change: (text: string) => string) {
       const changed = new Uint8Array(gzipSync(change(gunzipSync(archive).toString())))
       return SealedBackup.make({
@@ -167,7 +167,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule from the backup of a
       const [used] = yield* StateUploadRow.rows(sql)`SELECT * FROM state_uploads WHERE id = ${upload.id}`
       expect([used?.state, used?.sealed_secrets, typeof used?.used_at]).toEqual([null, null, "string"])
 
-      // Its state, secrets and generated secrets came along, and its lineage belongs here now.
+      // Its state, secrets and generated secrets have been imported, and its lineage now belongs to this installation.
       const states = yield* StateVersions
       const state = yield* currentState(capsuleId)
       expect([state.serial, state.lineage]).toEqual([there.state.serial + 1, there.state.lineage])
@@ -178,7 +178,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule from the backup of a
       expect(generated === undefined ? undefined : Redacted.value(generated)).toBe(there.generated)
       expect((yield* refusal(bytesOf(there.one)))[0]).toBe("state_lineage_known")
 
-      // Disabled until the name is typed: every command is refused, for everybody.
+      // Disabled until the name has been typed: every command is refused, for everybody.
       const refusedRuns = Effect.forEach(
         [
           Effect.asVoid(capsules.plan(context, capsuleId, undefined)),
@@ -204,7 +204,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule from the backup of a
       const twice = yield* Effect.flip(capsules.confirmImport(context, capsuleId, { confirm: "moved" }))
       expect(twice.code).toBe("failed_precondition")
 
-      // A reviewed plan must come first.
+      // A plan must be reviewed first.
       for (const request of [
         Effect.asVoid(capsules.destroyPlan(context, capsuleId, undefined)),
         Effect.asVoid(capsules.driftCheck(context, capsuleId))

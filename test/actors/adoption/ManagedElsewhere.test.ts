@@ -23,7 +23,7 @@ const secret = "vpc-0123456789"
 const object = (id: string) => ({ address: `aws_vpc.${id}`, id, type: "aws_vpc", provider: "hashicorp/aws" })
 const asked = [object("vpc-new"), object(secret), object("vpc-gone"), { ...object(secret), type: "aws_subnet" }]
 
-/** The Capsule that already manages each object. */
+/** The Capsule that already manages the object, for each object. */
 const found = Effect.gen(function* () {
   const twice = yield* (yield* ManagedElsewhere).find(workspaceId, asked)
   return twice.map(({ address, capsule }) => [address, capsule.id])

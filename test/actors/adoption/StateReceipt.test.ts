@@ -137,7 +137,7 @@ describe("an uploaded state", () => {
       yield* sql`UPDATE state_uploads SET expires_at = '2020-01-01T00:00:00.000Z' WHERE used_at IS NULL`
       yield* uploads.eraseUnused
       expect(yield* sql`SELECT id FROM state_uploads WHERE used_at IS NULL`).toEqual([{ id: held }])
-      // Its install fails: an upload held for longer than the hour is erased in the next turn.
+      // Its install fails: once held for longer than an hour, the upload is erased in the next turn.
       yield* uploads.release(install)
       expect((yield* Effect.flip(uploads.claim(workspaceId, adopt, another))).code).toBe("failed_precondition")
       yield* uploads.eraseUnused

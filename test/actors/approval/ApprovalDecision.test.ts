@@ -61,7 +61,9 @@ const facts = (
   changes: Partial<ApprovalFacts> = {}
 ): ApprovalFacts => ({ rules, approvals, planAuthor: plans, commitAuthors: new Set([commits]), ...changes })
 
-/** The same rules as an independent model: whom each sentence in the documentation excludes, using only set operations. */
+/**
+ * The same rules as an independent model: whom each sentence in the documentation excludes, expressed only with set operations.
+ */
 const modelApproves = (rules: ReadonlyArray<BindingRule>, approvers: ReadonlyArray<Someone>): boolean => {
   if (rules.length === 0) return approvers.length > 0
   return rules.every((each) => {
@@ -133,7 +135,7 @@ describe("an approval decision agrees with the model", () => {
     expect(wrong).toEqual([])
   })
 
-  test("another approval never invalidates an earlier one, and what is missing is what the rule still lacks", () => {
+  test("another approval never invalidates an earlier one, and whatever the rule still lacks is reported as missing", () => {
     for (const each of combinations) {
       for (const approvers of sets) {
         const { state, tallies } = decideApproval(facts([each], approvers.map(given)))

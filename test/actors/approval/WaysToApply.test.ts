@@ -52,7 +52,7 @@ const admin = Effect.gen(function* () {
   return yield* newMember(workspaceId, context, "admin")
 })
 
-/** A person's token: a second credential for the same subject. */
+/** A person's token: a second credential with the same subject. */
 const tokenOf = (context: CommandContext): CommandContext => ({
   actor: { kind: "token", subject: subjectOf(context), tokenId: "pat_aaaaaaaaaaaaaaaaaaaaaaaa" },
   actorKey: "pat_aaaaaaaaaaaaaaaaaaaaaaaa"
@@ -72,7 +72,7 @@ const standing = Effect.fnUntraced(function* (id: RunId, context?: CommandContex
   return yield* readRunApprovals(id, subjectOf(own))
 })
 
-/** One person with session and token cannot get the plan applied; a second person can. */
+/** One person with a session and a token cannot get the plan applied; a second person can. */
 const needsTwo = Effect.fnUntraced(function* (plan: Run) {
   const { context } = yield* TestPlane
   expect((yield* approve(context, plan)).status).toBe("waiting_approval")
@@ -116,7 +116,7 @@ describe("every way to apply needs the approvals that the rules require", () => 
     })
   )
 
-  tests.live("a group, its waves, and the retry of a Capsule in it", () =>
+  tests.live("a group, its waves, and the retry of a Capsule in the group", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const capsules = yield* Capsules
@@ -175,7 +175,7 @@ describe("every way to apply needs the approvals that the rules require", () => 
       const taken = yield* followed("two", "applied")
       const apply = yield* settled(taken?.runId ?? plan.id)
       expect([apply.type, apply.status]).toEqual(["apply", "succeeded"])
-      // Named alongside a person, it counts as one of two.
+      // When automation is named alongside a person, it counts as one of two.
       yield* (yield* ApprovalRules).update(context, yield* ownerScope, rule.id, { approvers: 2 })
       const half = yield* followed("three", "approval")
       expect((yield* standing(half?.runId ?? plan.id)).approvals).toMatchObject([

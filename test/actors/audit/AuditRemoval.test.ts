@@ -52,7 +52,7 @@ const now = TestClock.setTime(0)
 const patiently = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.raceFirst(effect, Effect.forever(Effect.andThen(Effect.yieldNow, TestClock.adjust("5 millis"))))
 
-it.effect("audit events are kept forever unless the operator says otherwise", () =>
+it.effect("audit events are kept forever unless the operator configures otherwise", () =>
   Effect.gen(function* () {
     yield* daysAgo(400)
     yield* append("old")
@@ -121,7 +121,7 @@ it.effect(
     }).pipe(Effect.provide(kept(30)))
 )
 
-it.effect("a recent event keeps all events after it, whatever their timestamps say", () =>
+it.effect("a recent event keeps all later events, whatever their timestamps", () =>
   Effect.gen(function* () {
     const removal = yield* AuditRemoval
     yield* daysAgo(41)

@@ -38,7 +38,7 @@ tests.live("a rollback's apply pins its Capsule, and no other Run does", () =>
   })
 )
 
-tests.live("a pin ends with a newer commit only if the person who set it chose that", () =>
+tests.live("a pin is released by a newer commit only if the person who set it chose that", () =>
   Effect.gen(function* () {
     const { capsule } = yield* rows
     const pinned = { ...capsule, pinned_at: lane.at, pinned_commit: lane.commit, pin_ends_on_commit: 1 as const }

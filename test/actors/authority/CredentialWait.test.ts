@@ -74,7 +74,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that waits for a cre
         next: "An owner or admin renews the Connection, or binds another one with a configuration plan."
       })
 
-      // It is renewed: anyone who may plan can continue.
+      // The Connection is renewed: anyone who may plan can continue.
       yield* (yield* Connections).update(context, connection.id, { expiresAt: null })
       const renewed = {
         connectionId: connection.id,

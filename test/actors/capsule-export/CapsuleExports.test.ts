@@ -34,7 +34,7 @@ const recorded = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
     WHERE capsule_id = ${capsuleId} AND action LIKE 'capsule.export%' ORDER BY created_at, id`
 })
 
-/** The same, after some time has passed. */
+/** The same steps, after some time has passed. */
 const later = (millis: number) =>
   Effect.updateService(Clock.Clock, (clock) => ({
     currentTimeMillisUnsafe: () => clock.currentTimeMillisUnsafe() + millis,
@@ -185,7 +185,7 @@ describe("a Capsule export", () => {
         "capsule.export",
         "capsule.export_download"
       ])
-      // How much of it arrived is unknown.
+      // It is unknown how much of it arrived.
       expect(yield* codeOf(downloaded(capsule.id, link))).toBe("failed_precondition")
       yield* downloaded(capsule.id, linkOf(yield* granted(capsule.id)))
     })

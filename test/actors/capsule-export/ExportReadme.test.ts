@@ -50,7 +50,7 @@ test("names everything that must be supplied, with the reason", () => {
   expect(exportReadme(facts)).toContain("needs no input besides")
 })
 
-test("says what differs from the commit, and who manages the difference", () => {
+test("states what differs from the commit, and who manages the difference", () => {
   expect(exportReadme(facts)).toContain("svc still manages this infrastructure")
   expect(exportReadme({ ...facts, isReleased: true })).not.toContain("svc still manages")
   expect(exportReadme({ ...facts, isPartial: true })).toContain("The last apply did not finish")

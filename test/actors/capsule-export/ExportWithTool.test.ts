@@ -54,7 +54,7 @@ const siblings = {
 
 describe.skipIf(Bun.which("terraform") === null)("an exported Capsule, in the hands of the bare tool", () => {
   tests.live(
-    "plans no changes once the secret inputs are supplied, also for a module with siblings and after its release",
+    "plans no changes once the secret inputs are supplied, even for a module with siblings and after its release",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane

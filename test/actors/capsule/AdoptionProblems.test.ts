@@ -68,7 +68,7 @@ describe("a left-over state may be adopted", () => {
     expect(codes({ isRestored: true })).toEqual(["restored"])
   })
 
-  test("unless it has already been decided on, which is then the only reason", () => {
+  test("unless it has already been decided on; then that is the only reason", () => {
     expect(left({ adopted_at: "2026-01-01T00:00:00.000Z", lineage: "two" })).toEqual(["adopted"])
     expect(left({ discarded_at: "2026-01-01T00:00:00.000Z", serial: 1 })).toEqual(["discarded"])
   })

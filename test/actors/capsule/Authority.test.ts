@@ -299,7 +299,7 @@ describe.skipIf(Bun.which("terraform") === null)("authority of a Capsule", () =>
         yield* sql`UPDATE state_versions SET partial = 1 WHERE id = ${first.id}`
         expect((yield* Effect.flip(runs.rollbackPlan(context, first.id))).code).toBe("failed_precondition")
 
-        // Anything applied is removed only by a destroy plan, and a destroyed Capsule accepts no further commands.
+        // Once something has been applied, only a destroy plan removes it, and a destroyed Capsule accepts no further commands.
         const removal = yield* capsules.remove(context, capsule.id)
         if (!("run" in removal)) return yield* Effect.die("removed without a Run")
         const destroy = yield* settled(removal.run.id)

@@ -46,13 +46,13 @@ const looked = Effect.fnUntraced(function* ({ id, sourceId }: { readonly id: Cap
   return yield* followed(id)
 })
 
-/** The decision about the newest snapshot, or about all of them. */
+/** The decision on the newest snapshot, or on all of them. */
 const decisions = Effect.fnUntraced(function* (id: CapsuleId) {
   return (yield* (yield* Capsules).autoUpdateDecisions(id, { limit: 20 })).items
 })
 const last = (id: CapsuleId) => Effect.map(decisions(id), ([first]) => [first?.decision, first?.reason])
 
-/** Rolls the Capsule back to its first state, with review and apply. */
+/** Rolls the Capsule back to its first state, including review and apply. */
 const rolledBack = Effect.fnUntraced(function* (
   capsule: Capsule,
   request: { readonly reason?: string; readonly resumeOnNewCommit?: boolean }
@@ -68,7 +68,7 @@ const rolledBack = Effect.fnUntraced(function* (
 
 describe.skipIf(Bun.which("terraform") === null)("auto-update", () => {
   tests.live(
-    "a reviewed rollback holds the Capsule until a person resumes it, or, if they chose so, until a newer commit",
+    "a reviewed rollback holds the Capsule until a person resumes it or, if that was chosen, until a newer commit arrives",
     () =>
       Effect.gen(function* () {
         const { commit, context } = yield* TestPlane

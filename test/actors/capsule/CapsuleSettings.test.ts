@@ -17,7 +17,7 @@ const disabled = {
 test("enabling restores the status that the evidence supports", () => {
   expect(wantedStatus(disabled, "active")).toEqual(Result.succeed("active"))
   expect(wantedStatus({ ...disabled, current_state_version_id: null }, "active")).toEqual(Result.succeed("pending"))
-  // It has adopted a state, and nothing has been applied yet.
+  // The Capsule has adopted a state, and nothing has been applied yet.
   expect(wantedStatus({ ...disabled, adopted_snapshot_id: null }, "active")).toEqual(Result.succeed("pending"))
   for (const current_state_version_id of [state, null]) {
     const unknown = { ...disabled, runtime_safety: "unknown", current_state_version_id } as const
@@ -36,7 +36,7 @@ test("an omitted or unchanged setting changes nothing", () => {
   expect(wantedStatus({ ...disabled, status: "active" }, "active")).toEqual(Result.succeed(undefined))
 })
 
-test("off also disables automatic applies, and enabling only applies is refused", () => {
+test("turning it off also disables automatic applies, and enabling only applies is refused", () => {
   const on = { auto_update_enabled: 1, auto_update_apply: 1 } as const
   const off = { auto_update_enabled: 0, auto_update_apply: 0 } as const
   expect(wantedAutoUpdate(on)).toEqual(Result.succeed({ enabled: true, apply: true }))

@@ -83,7 +83,7 @@ const apply = Effect.gen(function* () {
 
 const run = (id: RunId) => Effect.flatMap(RunLedger, (ledger) => ledger.find(id))
 
-/** The refusal of the apply; nothing has been written for it. */
+/** The refusal of the apply, for which nothing has been written. */
 const refused = Effect.gen(function* () {
   const error = yield* Effect.flip(apply)
   expect(yield* run(applyRunId)).toBeUndefined()

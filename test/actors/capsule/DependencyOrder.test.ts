@@ -19,7 +19,7 @@ test("producers come before their consumers, and independent Capsules keep their
   expect(orderOf(["d", "c", "b", "a"], [edge("b", "c"), edge("a", "c")])).toEqual(["d", "b", "a", "c"])
 })
 
-test("a producer outside the selection is left out, but still orders its dependants", () => {
+test("a producer outside the selection is left out, but still determines the order of its dependants", () => {
   expect(orderOf(["c", "a"], [edge("a", "b"), edge("b", "c")])).toEqual(["a", "c"])
 })
 
@@ -28,7 +28,7 @@ test("each Capsule appears once, even in a cycle", () => {
   expect(orderOf(["a", "a"], [])).toEqual(["a"])
 })
 
-/** All acyclic graphs over four Capsules: an edge may lead from a lower letter to a higher one. */
+/** All acyclic graphs over four Capsules: an edge may go from a lower letter to a higher one. */
 test("no consumer ever comes before its producer", () => {
   const ids = ["d", "b", "c", "a"]
   const possible = ["a", "b", "c", "d"].flatMap((one, at, all) => all.slice(at + 1).map((two) => edge(one, two)))

@@ -25,7 +25,7 @@ const nextOf = (id: CapsuleId) =>
     return nextAt === undefined ? undefined : Date.parse(nextAt)
   })
 
-/** Simulates the time until the next check having passed. */
+/** Simulates the passing of the time until the next check. */
 const elapse = (id: CapsuleId) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE capsules SET drift_check_due_at = ${long} WHERE id = ${id}`)
 
@@ -56,7 +56,7 @@ describe.skipIf(Bun.which("terraform") === null)("scheduled drift checks", () =>
         yield* turn
         expect(yield* nextOf(own.id)).toBeUndefined()
 
-        // The first check falls at some time within the interval.
+        // The first check happens at some point within the interval.
         yield* capsules.update(context, own.id, { driftChecks: { mode: "every", hours: 2 } })
         const before = Date.now()
         yield* turn
@@ -68,7 +68,7 @@ describe.skipIf(Bun.which("terraform") === null)("scheduled drift checks", () =>
         expect(yield* nextOf(own.id)).toBe(first)
         expect(yield* checksOf(own.id)).toEqual([])
 
-        // A due check runs once, on the authority of the person who chose it, and is due again an interval later.
+        // A due check runs once, on the authority of the person who chose it, and the next one is due an interval later.
         yield* elapse(own.id)
         yield* turn
         yield* turn
@@ -78,7 +78,7 @@ describe.skipIf(Bun.which("terraform") === null)("scheduled drift checks", () =>
         expect(yield* nextOf(own.id)).toBeGreaterThanOrEqual(before + 2 * hour)
         expect((yield* capsules.read(own.id)).driftStatus).toBe("none")
 
-        // A check that gives way to another Run does not wait a whole interval.
+        // A check that yields to another Run does not wait a whole interval.
         yield* elapse(own.id)
         yield* turn
         const [yielding = yield* Effect.die("no check")] = yield* checksOf(own.id)
@@ -107,7 +107,7 @@ describe.skipIf(Bun.which("terraform") === null)("scheduled drift checks", () =>
         const [made] = yield* checksOf(inheriting.id)
         expect(made?.trigger).toBe("schedule")
 
-        // A shorter interval does not wait for the longer one to end.
+        // A shorter interval does not wait for the longer one to elapse.
         const sql = yield* SqlClient.SqlClient
         const far = new Date(Date.now() + 1000 * hour).toISOString()
         yield* sql`UPDATE capsules SET drift_check_due_at = ${far} WHERE id = ${inheriting.id}`

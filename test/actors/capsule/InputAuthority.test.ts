@@ -52,7 +52,7 @@ const files = {
 }
 const given: Values = { title: "one", needed: "must", key: "input-authority-key-30" }
 
-/** Inputs that no endpoint accepts, and the message naming each one's owner. */
+/** Inputs that no endpoint accepts, with the message naming the owner of each. */
 const others = [
   ["capsule", "mine", "the service fills this input itself"],
   ["size", 2, "the manifest does not offer this input"],

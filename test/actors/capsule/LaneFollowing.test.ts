@@ -49,7 +49,7 @@ const afterSync = Effect.fnUntraced(function* ({ id, sourceId }: Capsule) {
   return yield* followed(id)
 })
 
-/** The same after one more commit, including the applies of the resulting plans. */
+/** Likewise after one more commit, including the applies of the resulting plans. */
 const afterCommit = Effect.fnUntraced(function* (capsule: Capsule, branch: string, files: CommitFiles) {
   yield* (yield* TestPlane).commit(branch, files)
   yield* afterSync(capsule)

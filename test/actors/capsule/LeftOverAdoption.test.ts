@@ -196,7 +196,7 @@ describe("a state that was not adopted when its Run settled", () => {
       const { workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
       const { capsuleId, record } = yield* withLeftOver("in-the-way")
-      // A queued one would start here, and its events would prevent it from being deleted below.
+      // A queued Run would start here, and its events would prevent it from being deleted below.
       yield* sql`INSERT INTO runs (id, workspace_id, type, status, owner, capsule_id, requires_approval, trigger_kind,
         attempt, spec, evidence, created_at, queued_at) VALUES ('run_inthewayinthewayintheway', ${workspaceId},
         'drift_check', 'running', 'inst_test#1', ${capsuleId}, 0, 'user', 0, '{}', '{}', '2100-01-01T00:00:00.000Z',

@@ -122,75 +122,77 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
     })
   )
 
-  tests.live("are shared with no other Workspace, giving the reason, and an existing share stops delivering them", () =>
-    Effect.gen(function* () {
-      const { commit, context, workspaceId } = yield* TestPlane
-      const sql = yield* SqlClient.SqlClient
-      const shares = yield* OutputShares
-      const receiver = yield* newOwner("receiver")
-      const share = (producerCapsuleId: CapsuleId, name: string, alias: string) =>
-        shares.create(context, {
-          fromWorkspaceId: workspaceId,
-          toWorkspaceId: receiver.workspaceId,
-          producerCapsuleId,
-          outputs: [{ name, alias }]
-        })
-      const producer = yield* planned("sharing-producer", repeating(), { variables })
-      const early = yield* share(producer.capsuleId, "short", "word")
-      expect((yield* applied(producer.plan)).status).toBe("succeeded")
-      const refused = yield* Effect.flip(share(producer.capsuleId, "url", "address"))
-      expect([refused.code, refused.message]).toEqual([
-        "invalid_request",
-        "outputs[0].name: The Output url is private: it repeats var.db.port."
-      ])
-      // An Output that is private for some reason other than a known secret.
-      yield* sql`UPDATE outputs SET private_origins = NULL WHERE name = 'url'
+  tests.live(
+    "are not shared with any other Workspace, giving the reason, and an existing share stops delivering them",
+    () =>
+      Effect.gen(function* () {
+        const { commit, context, workspaceId } = yield* TestPlane
+        const sql = yield* SqlClient.SqlClient
+        const shares = yield* OutputShares
+        const receiver = yield* newOwner("receiver")
+        const share = (producerCapsuleId: CapsuleId, name: string, alias: string) =>
+          shares.create(context, {
+            fromWorkspaceId: workspaceId,
+            toWorkspaceId: receiver.workspaceId,
+            producerCapsuleId,
+            outputs: [{ name, alias }]
+          })
+        const producer = yield* planned("sharing-producer", repeating(), { variables })
+        const early = yield* share(producer.capsuleId, "short", "word")
+        expect((yield* applied(producer.plan)).status).toBe("succeeded")
+        const refused = yield* Effect.flip(share(producer.capsuleId, "url", "address"))
+        expect([refused.code, refused.message]).toEqual([
+          "invalid_request",
+          "outputs[0].name: The Output url is private: it repeats var.db.port."
+        ])
+        // An Output that is private for some reason other than a known secret.
+        yield* sql`UPDATE outputs SET private_origins = NULL WHERE name = 'url'
         AND capsule_id = ${producer.capsuleId}`
-      const unknown = yield* Effect.flip(share(producer.capsuleId, "url", "address"))
-      expect(unknown.message).toBe("outputs[0].name: The Output url is private.")
-      expect(yield* sql`SELECT id FROM output_shares`).toHaveLength(1)
-      yield* share(producer.capsuleId, "plain", "plain")
+        const unknown = yield* Effect.flip(share(producer.capsuleId, "url", "address"))
+        expect(unknown.message).toBe("outputs[0].name: The Output url is private.")
+        expect(yield* sql`SELECT id FROM output_shares`).toHaveLength(1)
+        yield* share(producer.capsuleId, "plain", "plain")
 
-      // The other Workspace learns that it is a secret, not which; an existing offer is not accepted.
-      const late = yield* Effect.flip(shares.approve(receiver.context, early.id, receiver.workspaceId))
-      expect(late.code).toBe("failed_precondition")
-      expect(late.message).toBe(
-        "outputs[0]: The Output word is private: it repeats a secret. It was public when it was offered. Ask the other Workspace for a new share."
-      )
-      // Simulates an approval from when the Output was public.
-      const hide = (sensitive: number) =>
-        sql`UPDATE outputs SET sensitive = ${sensitive} WHERE name = 'short' AND capsule_id = ${producer.capsuleId}`
-      yield* hide(0)
-      yield* shares.approve(receiver.context, early.id, receiver.workspaceId)
-      yield* hide(1)
-      yield* commit("receiving-consumer", consuming)
-      const created = yield* (yield* InstallPlans).create(
-        receiver.context,
-        receiver.workspaceId,
-        yield* requestOf("receiving-consumer"),
-        freshKey()
-      )
-      const { capsuleId } = yield* driven(created.value.id)
-      if (capsuleId === undefined) return yield* Effect.die("no Capsule")
-      const dependency = (yield* Dependencies).create(receiver.context, capsuleId, {
-        producerCapsuleId: producer.capsuleId,
-        mode: "published_output",
-        outputs: [{ from: "word", to: "a", required: true }]
+        // The other Workspace learns that the Output is a secret, but not which one; an existing offer is not accepted.
+        const late = yield* Effect.flip(shares.approve(receiver.context, early.id, receiver.workspaceId))
+        expect(late.code).toBe("failed_precondition")
+        expect(late.message).toBe(
+          "outputs[0]: The Output word is private: it repeats a secret. It was public when it was offered. Ask the other Workspace for a new share."
+        )
+        // Simulates an approval given when the Output was public.
+        const hide = (sensitive: number) =>
+          sql`UPDATE outputs SET sensitive = ${sensitive} WHERE name = 'short' AND capsule_id = ${producer.capsuleId}`
+        yield* hide(0)
+        yield* shares.approve(receiver.context, early.id, receiver.workspaceId)
+        yield* hide(1)
+        yield* commit("receiving-consumer", consuming)
+        const created = yield* (yield* InstallPlans).create(
+          receiver.context,
+          receiver.workspaceId,
+          yield* requestOf("receiving-consumer"),
+          freshKey()
+        )
+        const { capsuleId } = yield* driven(created.value.id)
+        if (capsuleId === undefined) return yield* Effect.die("no Capsule")
+        const dependency = (yield* Dependencies).create(receiver.context, capsuleId, {
+          producerCapsuleId: producer.capsuleId,
+          mode: "published_output",
+          outputs: [{ from: "word", to: "a", required: true }]
+        })
+        expect((yield* Effect.flip(dependency)).message).toBe(
+          "outputs[0].from: The Output word is private: it repeats a secret."
+        )
+        // Simulates a read made when the Output was public.
+        yield* hide(0)
+        yield* dependency
+        yield* hide(1)
+        const told = (yield* replanned(capsuleId)).error?.message
+        expect(told).toContain("The Output word is private: it repeats a secret.")
+        expect(told).not.toContain("var.db")
       })
-      expect((yield* Effect.flip(dependency)).message).toBe(
-        "outputs[0].from: The Output word is private: it repeats a secret."
-      )
-      // Simulates a read from when the Output was public.
-      yield* hide(0)
-      yield* dependency
-      yield* hide(1)
-      const told = (yield* replanned(capsuleId)).error?.message
-      expect(told).toContain("The Output word is private: it repeats a secret.")
-      expect(told).not.toContain("var.db")
-    })
   )
 
-  tests.live("are reviewed again: a plan made under an earlier rule is superseded when the service starts", () =>
+  tests.live("are reviewed again: a plan created under an earlier rule is superseded when the service starts", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { capsuleId, plan } = yield* planned("output-earlier", repeating(), { variables })

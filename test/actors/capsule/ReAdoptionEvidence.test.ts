@@ -72,7 +72,7 @@ const refusal = Effect.gen(function* () {
 })
 
 tests.live(
-  "an apply of which only the check failed may be re-adopted, and so may a safe failure or a Capsule never applied",
+  "an apply where only the check failed may be re-adopted, and so may a safe failure or a Capsule never applied",
   () =>
     Effect.gen(function* () {
       yield* recoverable

@@ -58,7 +58,7 @@ const reasonOf = Effect.fnUntraced(function* (id: RunId) {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a Capsule that is released", () => {
-  tests.live("destroys nothing, ends what it owned, keeps its evidence, and refuses everything else", () =>
+  tests.live("destroys nothing, revokes what it owned, keeps its evidence, and refuses everything else", () =>
     Effect.gen(function* () {
       const { context, subject, workspaceId } = yield* Bench
       const sql = yield* SqlClient.SqlClient
@@ -86,7 +86,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that is released", (
       expect(answer.capsule.publicEndpoint).toBeUndefined()
       expect(answer.retiredInterfaceIds).toHaveLength(1)
 
-      // It created no Run of any kind, and the waiting plan is void.
+      // The release created no Run of any kind, and the waiting plan is void.
       const { items } = yield* runs.list(workspaceId, { capsuleId: web.capsuleId }, { limit: 100 })
       expect(items.map(({ type }) => type).toSorted()).toEqual(["apply", "plan", "plan"])
       expect((yield* runs.read(waiting.id)).status).toBe("superseded")
@@ -165,7 +165,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that is released", (
     })
   )
 
-  tests.live("ends its sign-in client with every grant and token", () =>
+  tests.live("revokes its sign-in client with every grant and token", () =>
     Effect.gen(function* () {
       const { subject, workspaceId } = yield* Bench
       const sql = yield* SqlClient.SqlClient

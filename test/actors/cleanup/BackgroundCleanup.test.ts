@@ -9,7 +9,7 @@ import { it, suite } from "../../support/Effect.ts"
 import { settled } from "../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 
-it.effect("a turn runs at startup and every minute after that", () =>
+it.effect("a turn runs at startup and every minute thereafter", () =>
   Effect.gen(function* () {
     let turns = 0
     yield* Effect.forkScoped(atStartAndEveryMinute(Effect.sync(() => turns++)))

@@ -56,7 +56,7 @@ describe("a configuration", () => {
         [made, snapshot, { ...pins, sourceSnapshotId: "snap_2" }, "sourceSnapshotId"],
         [made, snapshot, { ...pins, compatibilityReportId: "rep_2" }, "compatibilityReportId"],
         [made, snapshot, { ...pins, modulePath: "other" }, "modulePath"],
-        // The report was made for another manifest, or for none.
+        // The report was created for another manifest, or for none.
         [
           {
             ...made,
@@ -86,7 +86,7 @@ describe("a configuration", () => {
           repositoryManifest: { status: "invalid" as const, digest, reason: "r" },
           manifestDocument: "{}"
         },
-        // No text, so no document was stored: only the sync's reason.
+        // No text, so no document was stored, only the sync's reason.
         {
           ...place,
           id: namedSnapshot(1),

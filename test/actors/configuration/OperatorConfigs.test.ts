@@ -99,7 +99,7 @@ describe.skipIf(Bun.which("terraform") === null)("the operator's base configurat
         const waiting = yield* replanned(capsule.id)
         yield* runs.approve(context, waiting.id, {})
 
-        // Another value, another profile, a redefined profile, or none at all: each voids what was reviewed.
+        // A different value, a different profile, a redefined profile, or none at all: each voids what was reviewed.
         const others = [
           base("eu-2"),
           base("eu-1", "two"),
@@ -126,7 +126,7 @@ describe.skipIf(Bun.which("terraform") === null)("the operator's base configurat
         expect((yield* applied(next)).status).toBe("succeeded")
         expect(yield* outputOf(capsule.id)).toEqual(["eu-2 plain"])
 
-        // The operator removes the value: the required input has none again, and a person supplies it.
+        // The operator removes the value: the required input is unset again, and a person supplies it.
         yield* operator.set({})
         const without = yield* replanned(capsule.id)
         expect(without.error).toMatchObject({ code: "missing_input" })

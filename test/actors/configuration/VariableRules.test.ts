@@ -8,14 +8,14 @@ const outcome = (type: DeclaredVariable["type"], value: string | number | Readon
   Effect.runSync(Effect.result(checkValues("variables", [declared("a", type)], { a: value })))
 
 describe("values of inputs", () => {
-  test("an input named like a property that every object has is missing until it is given", () => {
+  test("an input named like a property that every object has is missing until it is set", () => {
     for (const name of ["constructor", "toString", "valueOf"]) {
       expect(missingInputs([declared(name)], {})).toEqual([name])
       expect(missingInputs([declared(name)], { [name]: "given" })).toEqual([])
     }
   })
 
-  test("a secret that cannot be hidden is refused with the reason, and other values are not", () => {
+  test("a secret that cannot be hidden is refused with the reason; other values are accepted", () => {
     const told = (value: Schema.Json, sensitive = true) => {
       const result = Effect.runSync(
         Effect.result(checkValues("variables", [{ ...declared("a", "json"), sensitive }], { a: value }))

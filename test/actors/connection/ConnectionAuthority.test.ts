@@ -55,7 +55,7 @@ const written = Effect.gen(function* () {
     (SELECT COUNT(*) FROM idempotency_receipts) AS receipts`
 })
 
-/** Fails the test unless the request is refused by a rule, the refusal names the Connection, and nothing is left behind. */
+/** Fails the test unless a rule refuses the request, the refusal names the Connection, and nothing is left behind. */
 const refused = Effect.fnUntraced(function* <A, R>(
   request: Effect.Effect<A, { readonly code: string; readonly message: string }, R>,
   field: string,
@@ -163,7 +163,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
         options: { modulePath: RelativePath.make("."), providerBindings: [bound(connection.id)] }
       }
       yield* refused((yield* InstallPlans).create(member, workspaceId, request, freshKey()), "use.refs")
-      // An owner's choice does count.
+      // A default ref chosen by an owner does count.
       yield* sources.update(owner, capsule.sourceId, { defaultRef: "hostile" })
       yield* revisions.create(member, capsule.id, { ref: "hostile" }, freshKey())
     })
@@ -193,7 +193,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
     })
   )
 
-  tests.live("a rule that has been narrowed in the meantime stops the Run when it matters", () =>
+  tests.live("a rule narrowed in the meantime stops the Run when it is enforced", () =>
     Effect.gen(function* () {
       const member = yield* aMember
       const owner = yield* ownerContext

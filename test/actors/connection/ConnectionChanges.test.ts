@@ -150,7 +150,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
       )
       const apply = yield* settled((yield* runs.apply(context, plan.id, undefined)).value.id)
       expect(apply.status).toBe("succeeded")
-      // A Run that starts in the meantime with the new values also hides the old ones.
+      // A Run that starts in the meantime with the new values hides the old ones too.
       expect(former.sort()).toEqual([before, notesDir].sort())
       const { text } = yield* toldOf(apply.id)
       expect(text).toContain("Echo")
@@ -158,7 +158,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
       const published = (yield* (yield* Capsules).outputs(capsuleId)).map(({ name }) => name)
       expect(published).toEqual(["plain"])
 
-      // No Run is holding them now.
+      // No Run holds them any longer.
       yield* held.release
       expect(yield* held.former(connection.id)).toEqual([])
       expect(yield* sql`SELECT * FROM connection_holds WHERE connection_id = ${connection.id}`).toEqual([])
@@ -248,7 +248,7 @@ describe("a Connection that is changed", () => {
       const { source } = yield* sources.create(context, { workspaceId, name: "kept", url, authConnectionId: git.id })
       const refused = yield* Effect.flip(connections.remove(context, git.id))
       expect([refused.code, refused.message.includes("the Source kept")]).toEqual(["failed_precondition", true])
-      // Two users of the same name appear once, with a count.
+      // Two users with the same name appear once, with a count.
       const twin = yield* sources.create(context, {
         workspaceId,
         name: "kept",
@@ -264,7 +264,7 @@ describe("a Connection that is changed", () => {
 
       yield* sources.update(context, twin.source.id, { authConnectionId: null })
       yield* sources.update(context, source.id, { authConnectionId: null })
-      // A remove and an attach race: the second one is refused, whichever it is.
+      // A removal and an attachment race: whichever comes second is refused.
       const [removal, binding] = yield* Effect.all(
         [
           Effect.exit(connections.remove(context, git.id)),

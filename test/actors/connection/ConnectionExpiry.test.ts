@@ -39,7 +39,7 @@ tests.live("a Connection needs attention shortly before and after it expires", (
   })
 )
 
-tests.live("a read of Connections is valid until the next one expires or is about to", () =>
+tests.live("a list of Connections is valid until the next one expires or is about to", () =>
   Effect.gen(function* () {
     const { context, workspaceId } = yield* TestPlane
     const connections = yield* Connections

@@ -54,7 +54,7 @@ const always = (property: (rule: ConnectionUse, attempt: UseAttempt) => void) =>
   fc.assert(fc.property(rules, attempts, property), { numRuns: 3000 })
 
 describe("who may use a Connection", () => {
-  test("under every rule, strangers and viewers are refused, and members are allowed only if the rule says so", () => {
+  test("under every rule, strangers and viewers are refused, and members are allowed only if the rule permits it", () => {
     always((rule, attempt) => {
       const { allowed } = decideUse(rule, attempt)
       if (attempt.role === undefined || attempt.role === "viewer") expect(allowed).toBe(false)
@@ -139,7 +139,7 @@ describe("who may use a Connection", () => {
     expect(decideUse(rule, attempt).allowed).toBe(allowed)
   })
 
-  test("without a rule of its own, it is for owners and admins", () => {
+  test("without its own rule, it is for owners and admins", () => {
     const attempt = { automatic: false, ref: "main", defaultRefs: ["main"] } as const
     const mayUse = (role: Role) => decideUse(defaultConnectionUse, { ...attempt, role }).allowed
     expect([mayUse("owner"), mayUse("admin"), mayUse("member"), mayUse("viewer")]).toEqual([true, true, false, false])

@@ -105,7 +105,7 @@ const sourceOfBefore = Effect.fn(function* (url: string) {
   return { ...source, url }
 })
 
-/** Rows that the check on writing a Source cannot prevent: older ones, or ones written in some other way. */
+/** Rows that the check on writing a Source cannot prevent: older ones, or ones written by other means. */
 const chosenBehindTheCheck = Effect.fnUntraced(function* (source: SourceId, connection: ConnectionId) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE sources SET auth_connection_id = ${connection} WHERE id = ${source}`

@@ -99,7 +99,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
           (yield* (yield* Connections).list(a.workspaceId ?? capsule.workspaceId, { limit: 10 })).items[0] ?? {}
         expect(lastUsedAt).toBeDefined()
 
-        // A note changes outside: the drift check reports it on the Capsule, and changes nothing.
+        // A note changes outside the service: the drift check reports it on the Capsule, and changes nothing.
         const [outer] = notesIn(notesDir).filter((entry) => entry.name === "outer")
         const { file, ...stored } = outer ?? { file: "" }
         writeFileSync(file, JSON.stringify({ ...stored, content: "edited by hand" }))
@@ -118,7 +118,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
         }
         expect(yield* everythingOf(apply.id)).toContain("Echo")
         expect(canarySweep(dataDir, [tokenA, tokenB])).toEqual([])
-        // Shows that the check itself can find something.
+        // Proves that the check itself can find something.
         expect(canarySweep(notesDir, ["edited by hand"])).toHaveLength(1)
 
         // A lock that differs from the reviewed one is refused before the tool starts.

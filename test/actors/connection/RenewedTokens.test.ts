@@ -42,7 +42,7 @@ describe.skipIf(Bun.which("terraform") === null)("the access token of a Connecti
       const former = yield* tokensOf(connection.id)
 
       yield* expire(connection.id)
-      // Both run concurrently: the server rotates, and would treat a reused refresh token as theft.
+      // Both run concurrently: the server rotates refresh tokens, and would treat a reused one as theft.
       const capsules = yield* Capsules
       const runs = yield* Effect.all(
         [one, two].map(({ capsuleId }) => capsules.plan(context, capsuleId, undefined)),
@@ -66,13 +66,13 @@ describe.skipIf(Bun.which("terraform") === null)("the access token of a Connecti
         accessToken,
         refreshToken ?? "-"
       ])
-      // Folders of finished Runs are removed meanwhile.
+      // Folders of finished Runs are removed in the meantime.
       const swept = yield* eventually(Effect.option(Effect.try(() => canarySweep(dataDir, secrets))), Option.isSome)
       expect(swept).toEqual(Option.some([]))
     })
   )
 
-  tests.live("hides old and new tokens, of both kinds, while a Run holds them", () =>
+  tests.live("hides both old and new access and refresh tokens while a Run holds them", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const held = yield* HeldValues
@@ -140,7 +140,7 @@ describe.skipIf(Bun.which("terraform") === null)("the access token of a Connecti
       expect((yield* replanned(capsuleId)).status).toBe("waiting_approval")
       expect((yield* tokensOf(connection.id)).accessToken).not.toBe(before.accessToken)
 
-      // One that rotates treats it as theft, and ends the whole grant.
+      // A server that rotates treats this as theft, and revokes the whole grant.
       state.rotates = true
       yield* expire(connection.id)
       yield* renewals.renew([connection.id])

@@ -81,7 +81,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is revoked",
     })
   )
 
-  tests.live("stops a plan being computed with it", () =>
+  tests.live("stops a plan that is being computed with it", () =>
     Effect.gen(function* () {
       const { dataDir } = yield* TestPlane
       const connection = yield* demoConnection(before)

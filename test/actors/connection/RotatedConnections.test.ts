@@ -4,7 +4,7 @@ import { connectionRevoked, connectionRotated, rotationProblem } from "../../../
 const use = { connectionVersion: 2 }
 const row = { status: "verified", version: 2 } as const
 
-test("a plan has its credentials as long as the Connection's values have not changed", () => {
+test("a plan keeps its credentials as long as the Connection's values have not changed", () => {
   expect(rotationProblem(use, row)).toBeUndefined()
   expect(rotationProblem(use, { ...row, status: "expired" })).toBeUndefined()
   expect(rotationProblem(use, { ...row, version: 3 })).toBe(connectionRotated)

@@ -17,7 +17,7 @@ const granted = (expiresIn: number | undefined, refreshToken = true) =>
     at
   )
 
-test("omitted lifetimes are assumed: an hour with a refresh token, and unlimited without one", () => {
+test("omitted lifetimes get defaults: an hour with a refresh token, and unlimited without one", () => {
   expect(granted(600).accessTokenExpiresAt).toBe(minutes(10))
   expect(granted(undefined).accessTokenExpiresAt).toBe(minutes(60))
   expect(granted(undefined, false).accessTokenExpiresAt).toBeUndefined()

@@ -49,7 +49,7 @@ test.each([
   expect(renewalNeed(row, at).kind).toBe(kind)
 })
 
-test("a refused authorization reports why, and nothing when no fault was recorded", () => {
+test("a refused authorization reports the reason, and nothing if no fault was recorded", () => {
   expect(renewalNeed(rowOf(ending, { status: "error", oauth_fault: fault }), at)).toEqual({
     kind: "refused",
     why: "It was refused."
@@ -88,7 +88,7 @@ test("a refusal after an interrupted renewal mentions the interruption", () => {
   expect(renewalSetback("Cloud", {}, failure).message).not.toContain("was interrupted")
 })
 
-test("a failed renewal blocks use if the failure is lasting or the current token is about to expire", () => {
+test("a failed renewal blocks use if the failure is permanent or the current token is about to expire", () => {
   expect([stopsUse(fresh, false, at), stopsUse(fresh, true, at)]).toEqual([false, true])
   expect(stopsUse(ending, false, at)).toBe(true)
 })

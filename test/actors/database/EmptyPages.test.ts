@@ -23,7 +23,7 @@ for (const [what, total, empty, expected] of cases) {
 
 const blob = "x".repeat(4000)
 
-/** Some 20 MB of rows to be written and removed. */
+/** About 20 MB of rows to write and remove. */
 const grownAndEmptied = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`CREATE TABLE grown (k INTEGER PRIMARY KEY, v TEXT)`
@@ -34,7 +34,7 @@ const grownAndEmptied = Effect.gen(function* () {
 
 const settled = Effect.gen(function* () {
   const file = yield* DatabaseFile
-  // Each turn releases some of them.
+  // Each turn releases some of the empty pages.
   for (let turn = 0; turn < 3; turn++) yield* releaseEmptyPages
   return yield* file.pages
 })

@@ -74,7 +74,7 @@ it.live("text that is not JSON, and JSON that does not fit, is refused with the 
   })
 )
 
-it.live("only a value made by the schema's own reader is known to have no other members", () =>
+it.live("only a value created by the schema's own reader is known to have no other members", () =>
   Effect.sync(() => {
     const One = Schema.Struct({ name: Schema.String })
     const Other = Schema.Struct({ name: Schema.String })

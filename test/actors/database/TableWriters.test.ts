@@ -6,9 +6,9 @@ const tableOf = new Map(models.map(({ constant, model }) => [constant, model.nam
 
 /** Writes to a table owned by another folder. The list may only get shorter. */
 const exceptions: ReadonlyArray<string> = [
-  // Any room may read roles; only their own commands change them.
+  // Any folder may read roles; only their own commands change them.
   "actors/member/Members.ts writes memberships of actors/workspace",
-  // Consumption by Runs is a layer below the commands that create a dependency.
+  // The consumption of Outputs by Runs is a layer below the commands that create a dependency.
   "actors/dependency/Dependencies.ts writes dependencies of actors/consumption",
   "actors/dependency/DependencyRules.ts writes dependencies of actors/consumption",
   // A Source is deleted together with what was found in it.

@@ -77,7 +77,7 @@ describe("what an apply changes on its Capsule", () => {
     expect(endpointOf(output("url", "https://other.example.test"), output("public_endpoint", address))).toBe(address)
   })
 
-  test("a destroy ends the Capsule", () => {
+  test("a destroy apply ends the Capsule", () => {
     expect(capsuleAfter("destroy_apply", capsule, result(), prepared, namedStateVersion("new"))).toMatchObject({
       status: "destroyed",
       public_endpoint: null,
@@ -125,7 +125,7 @@ test("evidence combines what was prepared and what was observed; the observation
     diagnostics: [seen, noted],
     possiblyCreated: ["a.b"]
   })
-  // An apply whose end was not observed has what was prepared.
+  // An apply whose end was not observed keeps what was prepared.
   expect(appliedEvidence(prepared, { evidence: {}, possiblyCreated: [] }, [])).toMatchObject(prepared.evidence)
   expect(appliedEvidence(undefined, { evidence: {}, possiblyCreated: [] }, [])).toEqual({
     diagnostics: [],
@@ -133,7 +133,7 @@ test("evidence combines what was prepared and what was observed; the observation
   })
 })
 
-test("earlier secrets remain known after the newer ones, each once and up to a limit", () => {
+test("earlier secrets are kept after the newer ones, without duplicates and up to a limit", () => {
   const secret = (text: string, origin: string) => ({ origin, value: Redacted.make(text) })
   const kept = rememberedSecrets([secret("b", "var.new")], [secret("b", "var.old"), secret("a", "var.old")])
   expect(kept.map(({ origin, value }) => [Redacted.value(value), origin])).toEqual([
@@ -175,7 +175,7 @@ describe("the result of an apply", () => {
     })
   })
 
-  test("has its own error, or the one implied by how it ended", () => {
+  test("has its own error, or one derived from how it ended", () => {
     expect(errorOf({ exit: "failed", error: outcome.limit })).toEqual({
       code: "memory_limit",
       message: "Too much memory."

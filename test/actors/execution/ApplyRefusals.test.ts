@@ -79,7 +79,9 @@ const refusals: ReadonlyArray<Case> = [
   }
 ]
 
-/** Executes the apply of an applicable plan, changed as the case says; returns the Run and the processes that were started. */
+/**
+ * Executes the apply of an applicable plan, changed as the case requires; returns the Run and the processes that were started.
+ */
 const executed = Effect.fnUntraced(function* ({ around, operator = {}, plan, rule }: Partial<Case>) {
   const started: Array<string> = []
   const run = yield* Effect.gen(function* () {

@@ -96,7 +96,7 @@ describe.skipIf(Bun.which("terraform") === null)("secret inputs while a plan is 
     })
   )
 
-  tests.live("are hidden after they have changed: the state holds the previous one", () =>
+  tests.live("are hidden after they have changed: the state contains the previous one", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules

@@ -49,7 +49,7 @@ const before = demoModule(
   ].join("")
 )
 
-/** The same provider under another name: not covered by the binding. */
+/** The same provider under a different name, which the binding does not cover. */
 const after = `
 terraform {
   required_providers {
@@ -194,7 +194,7 @@ describe.skipIf(Bun.which("terraform") === null)("a check for whoever brings a c
 
 describe.skipIf(Bun.which("terraform") === null)("a revision plan", () => {
   tests.live(
-    "is checked for the configuration that its Capsule supplies",
+    "is checked against the configuration that its Capsule supplies",
     () =>
       Effect.gen(function* () {
         const { commit, context } = yield* TestPlane
@@ -215,7 +215,7 @@ describe.skipIf(Bun.which("terraform") === null)("a revision plan", () => {
 })
 
 describe("a check stored by an older release", () => {
-  it.effect("covers only the module", () =>
+  it.effect("covers the module only", () =>
     Effect.gen(function* () {
       const spec = `{"sourceId":"${namedSource(1)}","snapshot":{"id":"${namedSnapshot(1)}","url":"https://git.example.test/a","ref":"main","path":".",
         "resolvedCommit":"1","archiveDigest":"sha256:1","archiveSizeBytes":1,"fileCount":1,"omitted":[],"warnings":[],

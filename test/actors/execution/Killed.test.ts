@@ -54,7 +54,7 @@ it.live(
       const folder = yield* temporaryFolder
       const mirror = yield* providerMirror
       const { commit, moveBranch, origin, url } = yield* servedRepository(`${folder}/repository.git`)
-      // One note exists when the other begins.
+      // The first note already exists when the second one begins.
       const slow = note("slow", "delay_after_ms = 600000\n depends_on = [demo_note.quick]")
       yield* commit("killed", { "main.tf": demoModule(note("quick") + slow) })
       yield* commit("building", { "main.tf": `resource "terraform_data" "a" { input = "a" }` })
@@ -82,7 +82,7 @@ it.live(
         const apply = yield* runs.read(applyId)
         expect([apply.status, apply.error?.code, apply.attempt]).toEqual(["failed", "apply_interrupted", 1])
         expect(apply.possiblyCreated).toEqual(["demo_note.slow"])
-        // The dead process had stored it when it prepared the apply.
+        // The killed process had stored it while preparing the apply.
         const { tool } = yield* runs.read(told.planId)
         expect([apply.tool, apply.providerResolutions?.length]).toEqual([tool, 1])
         expect(tool).toBeDefined()
@@ -103,7 +103,7 @@ it.live(
         const plan = yield* settled(buildingId)
         expect([plan.status, plan.attempt]).toEqual(["cancelled", 2])
 
-        // Nothing was applied again automatically, and the used plan cannot be.
+        // Nothing was applied again automatically, and the used plan cannot be applied again.
         expect(yield* countCreations(mirror.notesDir)).toBe(created)
         expect((yield* Effect.flip(runs.apply(context, told.planId, undefined))).code).toBe("run_conflict")
         expect(canarySweep(dataDir, [token])).toEqual([])

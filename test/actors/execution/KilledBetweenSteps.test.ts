@@ -117,7 +117,7 @@ it.live(
           moveBranch
         }
 
-        /** Keeps what a kill in each gap of the next Run of this type would leave behind, until the Run ends. */
+        /** Records what a kill in each gap of the next Run of this type would leave behind, until the Run ends. */
         const kept = Effect.fnUntraced(function* <E, R>(type: Type, started: Effect.Effect<RunId, E, R>) {
           const isOver = yield* Deferred.make<void>()
           for (const gap of gaps) {

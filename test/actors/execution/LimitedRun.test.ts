@@ -13,7 +13,8 @@ import { testPlane } from "../../support/TestPlane.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "svc-hungry-"))
 const tool = join(folder, "terraform")
-// If a module names a command in `hungry`, a simulated provider takes all memory while that command runs, and the command fails.
+// If a module names a command in `hungry`, a simulated provider uses up all memory while that command runs, and the command
+// fails.
 writeFileSync(
   tool,
   `#!/bin/sh\nif [ -e hungry ] && [ "$1" = "$(cat hungry)" ]; then ${plainTerraform} version; tail /dev/zero; exit 1; fi\nexec ${plainTerraform} "$@"\n`

@@ -86,7 +86,7 @@ describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => 
       const [asked] = answers.asked
       expect(asked?.path).toBe("/healthz")
       expect(asked?.headers.toSorted()).toEqual(["accept", "accept-encoding", "connection", "host", "user-agent"])
-      // Nothing from the response is kept.
+      // Nothing in the response is kept.
       const sql = yield* SqlClient.SqlClient
       const { items } = yield* (yield* RunStreams).logs(apply.id, 0, 1000)
       const kept = [yield* sql`SELECT * FROM runs`, yield* sql`SELECT * FROM run_events`, items]
@@ -152,7 +152,7 @@ describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => 
       yield* sql`UPDATE installation SET restored_at = '9999-01-01T00:00:00.000Z'`
       expect((yield* Effect.flip(attempt)).message).toContain("restored from a backup")
       yield* sql`UPDATE installation SET restored_at = NULL`
-      // A later apply, however it ended, is a new candidate.
+      // A later apply, whatever its outcome, is a new candidate.
       const later = "run_llllllllllllllllllllllll"
       yield* sql`INSERT INTO runs ${sql.insert({ id: later, workspace_id: failed.workspaceId, type: "apply", status: "failed", capsule_id: capsuleId, requires_approval: 0, trigger_kind: "user", attempt: 1, spec: "{}", evidence: "{}", created_at: "9999-01-01T00:00:00.000Z", queued_at: "9999-01-01T00:00:00.000Z", finished_at: "9999-01-01T00:00:00.000Z" })}`
       expect((yield* Effect.flip(attempt)).code).toBe("failed_precondition")

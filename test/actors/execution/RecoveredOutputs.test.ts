@@ -76,7 +76,7 @@ const underWay = Effect.fnUntraced(function* (capsuleId: CapsuleId, plan: Run) {
   return applyId
 })
 
-/** Recovers the apply from a state that contains these Outputs; returns each one as stored, public ones first. */
+/** Recovers the apply from a state that contains these Outputs; returns each Output as stored, public ones first. */
 const recovered = Effect.fnUntraced(function* (capsuleId: CapsuleId, applyId: RunId, left: Left) {
   const ledger = yield* RunLedger
   const row = yield* ledger.find(applyId)
@@ -101,7 +101,7 @@ const storedOf = Effect.fnUntraced(function* (capsuleId: CapsuleId, stateVersion
   }
 })
 
-/** The sealed value from one row, moved to another row. */
+/** The sealed value from one row, copied to another. */
 const sealedElsewhere = Effect.fnUntraced(function* (planId: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE run_plans SET sealed_secrets = plan_file WHERE run_id = ${planId}`
@@ -194,7 +194,7 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that a killed apply le
         WHERE id = ${connectionId}`
       expect(yield* recovered(capsuleId, applyId, plain)).toEqual(withheld)
 
-      // Plans from earlier releases: without their secrets, with fewer of them, and deleted.
+      // Plans from earlier releases: without their secrets, with only some of them, and deleted.
       for (const [branch, lose] of [
         ["left-unkept", (id: string) => sql`UPDATE run_plans SET sealed_secrets = NULL WHERE run_id = ${id}`],
         ["left-earlier", (id: string) => sql`UPDATE run_plans SET secret_rule = NULL WHERE run_id = ${id}`],

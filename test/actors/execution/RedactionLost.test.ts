@@ -11,7 +11,7 @@ import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 
 setDefaultTimeout(120_000)
 
-// Ends at the text `the-thread-ends-here`.
+// Stops at the string `the-thread-ends-here`.
 const breaking = new URL("../../runner/redaction/support/BreakingWorker.ts", import.meta.url)
 const tests = suite(testPlane().pipe(Layer.provide(Layer.succeed(RedactionWorkerLocation, breaking))))
 afterAll(tests.dispose)
@@ -55,7 +55,7 @@ describe.skipIf(Bun.which("terraform") === null)("an apply whose redaction threa
       const lines = yield* told(apply.id)
       const lost = lines.findIndex((line) => line.includes("[redacted]"))
       expect(lines.slice(0, lost).join("\n")).toContain("terraform_data.a: Creating...")
-      // What the thread had checked when it ended is shown, and nothing else.
+      // Whatever the thread had checked before it stopped is shown, and nothing else.
       expect(lines.slice(lost).filter((line) => /after-it|the-thread|ends-here/.test(line))).toEqual([])
       expect(lines.slice(lost).filter((line) => line.includes("[redacted]")).length).toBeGreaterThan(1)
       expect(yield* capsules.outputs(capsuleId)).toEqual([])

@@ -160,7 +160,7 @@ describe("restoring a Capsule", () => {
         const backup = yield* backedUp(undefined)
         const review = yield* reviewed(backup.id, capsule.id)
         const sql = yield* SqlClient.SqlClient
-        // Stands for a plan computed during the review.
+        // Stands in for a plan computed during the review.
         const plan = yield* replanned(capsule.id)
         yield* sql`UPDATE runs SET status = 'waiting_approval' WHERE id = ${review.id}`
         yield* runs.approve(context, plan.id, {})
@@ -215,7 +215,7 @@ describe("a Capsule that changes", () => {
     })
   )
 
-  tests.live("is compared again in the transaction that commits", () =>
+  tests.live("is compared again in the transaction that commits the restore", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { backup, capsuleId } = yield* moved("moved-late")
@@ -235,7 +235,7 @@ describe("a Capsule that changes", () => {
     })
   )
 
-  tests.live("gets a serial above that of an unadopted state", () =>
+  tests.live("is given a serial above that of an unadopted state", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { backup, second } = yield* moved("serials")

@@ -53,9 +53,9 @@ it.live(
           const runningApply = yield* applying(running.plan)
           yield* settled(queuedApply.id)
           yield* settled(runningApply.id)
-          // As written by an older release: without authentication, so that the test can edit it below.
+          // As an older release would have written it: without authentication, so that the test can edit it below.
           yield* (yield* DatabaseFile).backup(file)
-          // After the backup: to the outside world, both have been used.
+          // After the backup: the outside world has seen both being used.
           expect((yield* applied(waiting.plan)).status).toBe("succeeded")
           return { plane, waiting, approved, steady, queued, running, queuedApply, runningApply }
         }).pipe(Effect.provideService(TestPlane, TestPlane.of(plane)))

@@ -21,7 +21,7 @@ const parts = ["review", "restore"] as const
 
 const notCopied = /^(svc\.sqlite.*|instance\.(lock|holder).*)$/
 
-/** Copies the data folder as a kill at this moment would leave it; the process itself goes on. */
+/** Copies the data folder as a kill at this moment would leave it; the process itself keeps running. */
 const copied = Effect.fnUntraced(function* (from: string, to: string) {
   yield* Effect.promise(async () => {
     await mkdir(to, { mode: 0o700 })
@@ -31,7 +31,7 @@ const copied = Effect.fnUntraced(function* (from: string, to: string) {
 })
 
 it.live(
-  "a restore whose process is killed is carried out once by the next process, whichever of its two Runs was executing",
+  "a restore whose process is killed is completed exactly once by the next process, whichever of its two Runs was executing",
   () =>
     Effect.gen(function* () {
       const root = yield* temporaryFolder
@@ -47,7 +47,7 @@ it.live(
         const owner = yield* newOwner("owner")
         const plane = { ...owner, dataDir, notesDir: mirror.notesDir, url, emptyUrl: url, commit, moveBranch }
         return yield* Effect.gen(function* () {
-          /** Keeps what a kill at each point in a Run would leave behind, until the Run has passed them all. */
+          /** Records what a kill at each point in a Run would leave behind, until the Run has passed all of them. */
           const kept = Effect.fnUntraced(function* <E, R>(part: (typeof parts)[number], run: Effect.Effect<Run, E, R>) {
             const isOver = yield* Deferred.make<void>()
             for (const point of points) {

@@ -12,7 +12,7 @@ import { InstallConfigId } from "../../../schema/records/Ids.ts"
 
 type Columns = Readonly<Record<string, string | number | null>>
 
-/** A refused start: how the Run differs from one that may start, and the resulting error code. */
+/** A Run that is refused at its start: how it differs from one that may start, and the resulting error code. */
 interface Refusal {
   readonly why: string
   readonly code: string
@@ -119,7 +119,7 @@ const preparing = Effect.fnUntraced(function* (type: "plan" | "apply", given: Pa
 const prepared = (type: "plan" | "apply", given: Partial<Refusal>) =>
   preparing(type, given).pipe(Effect.provide(Layer.fresh(preparation({ ...ordinary, ...given.around }))))
 
-/** How a Run is refused, and whether its Capsule shows that it is waiting for a credential. */
+/** The reason a Run is refused, and whether its Capsule is shown as waiting for a credential. */
 const refused = (type: "plan" | "apply", given: Refusal) =>
   Effect.gen(function* () {
     const blocked = yield* Effect.flip(preparing(type, given))

@@ -42,7 +42,7 @@ const walked = Effect.fnUntraced(function* (changes: Partial<RunSteps<string, st
   return { notes, exit: Result.isSuccess(exit) ? "over" : exit.failure._tag }
 }, Effect.provide(ledgers))
 
-it.live("each step follows the previous one, and the process may die between any two steps", () =>
+it.live("each step follows the previous one, and the process may die between any two of them", () =>
   Effect.gen(function* () {
     expect(yield* walked({})).toEqual({
       notes: ["prepare", "plan.prepared", "execute the job", "plan.executed", "settle 3 the outcome"],
@@ -65,7 +65,7 @@ it.live("a blocked Run reports why and is refused; nothing is executed", () =>
   })
 )
 
-it.live("an execution that loses its hold during preparation ends silently", () =>
+it.live("an execution that loses its hold during preparation stops silently", () =>
   Effect.gen(function* () {
     expect(yield* walked({ prepare: () => holdLost(hold) })).toEqual({ notes: [], exit: "HoldLost" })
   })

@@ -63,7 +63,7 @@ const applyOutcome: ApplyOutcome = {
 
 const driftOutcome: DriftOutcome = { ...seen, drifted: true, resourceDrift: [] }
 
-/** A Run like an earlier one, held by a process that prepared it and died. */
+/** A Run similar to an earlier one, held by a process that died after preparing it. */
 const held = Effect.fnUntraced(function* (type: Run["type"], like: Run, more: { readonly planRunId?: RunId } = {}) {
   const sql = yield* SqlClient.SqlClient
   const ledger = yield* RunLedger
@@ -146,7 +146,7 @@ describe("a settlement is a function of the hold, the rows and the result", () =
     })
   )
 
-  tests.live("a plan for an earlier state is void, and nothing from it is kept", () =>
+  tests.live("a plan for an earlier state is void, and none of it is kept", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const { plan } = yield* planned("settle-moved", pureModule)
@@ -226,7 +226,7 @@ describe("a settlement is a function of the hold, the rows and the result", () =
     })
   )
 
-  tests.live("an apply whose tool was not started ends with what had been prepared", () =>
+  tests.live("an apply whose tool was not started finishes with what had been prepared", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("settle-refused", pureModule)
       const run = yield* held("apply", plan, { planRunId: plan.id })
@@ -246,7 +246,7 @@ describe("a settlement is a function of the hold, the rows and the result", () =
   )
 
   tests.live(
-    "an apply whose end was not observed keeps its evidence; unreadable evidence is left out of the settlement",
+    "an apply whose outcome was not observed keeps its evidence; unreadable evidence is left out of the settlement",
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

@@ -24,7 +24,7 @@ const files = {
     output "made" { value = terraform_data.a.output }`
 }
 
-/** Makes every archive old enough to be swept away. */
+/** Makes every archive old enough to be cleaned up. */
 const age = (folder: string) => {
   for (const name of readdirSync(folder)) utimesSync(join(folder, name), 0, 0)
 }
@@ -75,7 +75,7 @@ describe.skipIf(Bun.which("terraform") === null)("source builds", () => {
         expect([missing.status, missing.error?.code]).toEqual(["failed", "build_missing"])
         expect((yield* capsules.read(capsuleId)).status).toBe("active")
 
-        // Another archive under the same name is not the reviewed one.
+        // A different archive with the same name is not the reviewed one.
         renameSync(join(dataDir, first ?? ""), join(folder, first ?? ""))
         const later = yield* replanned(capsuleId)
         const [second] = readdirSync(folder).filter((name) => name !== first)

@@ -23,13 +23,13 @@ import { plainTerraform } from "../../support/PlainTerraform.ts"
 const folder = mkdtempSync(join(tmpdir(), "svc-tool-"))
 const tool = join(folder, "terraform")
 
-/** What the tool does instead of its work, for one of its commands. */
+/** The faulty behaviour of the tool for one of its commands. */
 const faults = {
   none: "",
   garbage: `printf '\\377\\000{"type":"planned_change"}}}\\n[[[[\\nnot json at all\\n'; exit 0`,
   hang: "sleep 600",
   failsAfterwards: `${plainTerraform} "$@"; exit 1`,
-  // As the first process in its namespace, it could not kill itself.
+  // As PID 1 of its namespace, it could not kill itself.
   dies: "exit 137"
 }
 const behave = (command: string, fault: keyof typeof faults) => {

@@ -53,7 +53,7 @@ it.live(
           expect((yield* replanned(capsule.id)).status).toBe("waiting_approval")
           expect(Buffer.from(yield* files.readFile(archive)).equals(whole)).toBe(true)
 
-          // The server has already read the archive; that must not vouch for what is there now.
+          // The server has already read the archive; that must not vouch for its current contents.
           yield* damage(archive)
           const plan = yield* replanned(capsule.id)
           expect(plan.status).toBe("waiting_approval")

@@ -30,7 +30,7 @@ const service = "https://svc.example.test"
 const at = "2026-01-01T00:00:00.000Z"
 const id = (prefix: string, name: string) => `${prefix}_${name.padEnd(24, "a")}`
 
-/** A Workspace with a Capsule and one apply, as far as a hand-off needs them. */
+/** A Workspace with a Capsule and one apply, with everything a hand-off needs. */
 const world = Effect.fnUntraced(function* (name: string, more: { endpoint?: string | null; status?: string } = {}) {
   const sql = yield* SqlClient.SqlClient
   const owner = yield* newPerson(`${name}-owner`)
@@ -167,7 +167,7 @@ describe("a hand-off", () => {
         expect((yield* Effect.flip(complete(member))).code).toBe("permission_denied")
         expect((yield* tickets.redeem(ofAdmin, "r")).subject).toBe(admin)
         expect((yield* tickets.redeem(ofOwner, "r")).subject).toBe(owner)
-        // A changed address is judged like any other, whatever the link said originally.
+        // A changed address is judged like any other, whatever the original link contained.
         const tampered = { ...target, returnUri: "https://app.example.com@evil.example/x" }
         expect((yield* Effect.flip(complete(owner, tampered))).code).toBe("invalid_request")
       })

@@ -39,22 +39,24 @@ it.live("fifty concurrent creates with one key create one record", () =>
   })
 )
 
-it.live("the same key is separate for another actor, Workspace or route, and a conflict for a different request", () =>
-  Effect.gen(function* () {
-    const receipts = yield* Receipts
-    const once = (where: typeof scope, body: string, id: string) =>
-      receipts.once(where, request("shared", body), {
-        create: createThing(id),
-        replay: ({ resultId }) => Effect.succeed(resultId)
-      })
-    expect((yield* once(scope, "one", "s1")).replayed).toBe(false)
-    expect((yield* once({ ...scope, actor: "usr_b" }, "one", "s2")).replayed).toBe(false)
-    expect((yield* once({ ...scope, scope: "ws_b" }, "one", "s3")).replayed).toBe(false)
-    expect((yield* once({ ...scope, route: "others.create" }, "one", "s4")).replayed).toBe(false)
-    const conflict = yield* Effect.flip(once(scope, "two", "s5"))
-    expect(conflict).toMatchObject({ code: "idempotency_conflict" })
-    expect(yield* once(scope, "one", "s6")).toEqual({ value: "s1", replayed: true })
-  })
+it.live(
+  "the same key is separate for a different actor, Workspace or route, and conflicts for a different request",
+  () =>
+    Effect.gen(function* () {
+      const receipts = yield* Receipts
+      const once = (where: typeof scope, body: string, id: string) =>
+        receipts.once(where, request("shared", body), {
+          create: createThing(id),
+          replay: ({ resultId }) => Effect.succeed(resultId)
+        })
+      expect((yield* once(scope, "one", "s1")).replayed).toBe(false)
+      expect((yield* once({ ...scope, actor: "usr_b" }, "one", "s2")).replayed).toBe(false)
+      expect((yield* once({ ...scope, scope: "ws_b" }, "one", "s3")).replayed).toBe(false)
+      expect((yield* once({ ...scope, route: "others.create" }, "one", "s4")).replayed).toBe(false)
+      const conflict = yield* Effect.flip(once(scope, "two", "s5"))
+      expect(conflict).toMatchObject({ code: "idempotency_conflict" })
+      expect(yield* once(scope, "one", "s6")).toEqual({ value: "s1", replayed: true })
+    })
 )
 
 it.live("a failing create leaves no writes and no receipt", () =>
@@ -99,7 +101,7 @@ it.live("parses a key, or reports why it is invalid", () =>
   })
 )
 
-it.live("the digest depends on a request's meaning, not on its spelling", () =>
+it.live("the digest depends on a request's meaning, not on how it is written", () =>
   Effect.sync(() => {
     const same = ['{"b":[1,2.0,1e1],"a":{"y":null,"x":true}}', ' { "a" : {"x":true,"y":null}, "b":[1.0,2,10] } ']
     expect(new Set(same.map((text) => requestDigest(JSON.parse(text)))).size).toBe(1)

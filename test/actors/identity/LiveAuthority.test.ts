@@ -46,7 +46,7 @@ test("a client that has never been activated also waits", () => {
   expect(capsuleDenial({ ...owner, activationDigest: undefined }, authority)?.reason).toBe("capsule_stale")
 })
 
-test("a grant is permanently lost when its Capsule is gone or moves to another Workspace", () => {
+test("a grant is permanently lost when its Capsule is removed or moves to another Workspace", () => {
   const gone = { reason: "capsule_gone", lasting: true } as const
   expect(capsuleDenial(owner, undefined)).toEqual(gone)
   expect(capsuleDenial({ ...owner, workspaceId: WorkspaceId.make("ws_00000000000000000000000b") }, authority)).toEqual(

@@ -90,8 +90,8 @@ it.live("a new installation starts while its keys are generated; reading the key
 )
 
 /**
- * In a new installation, a transaction signs before any key exists, then runs `end` with the JWT. It holds the
- * database, so the keys cannot be stored before it ends. `afterwards` receives its result.
+ * In a new installation, a transaction signs before any key exists, then runs `end` with the JWT. It holds the database, so the
+ * keys cannot be stored before it finishes. `afterwards` receives its result.
  */
 const signedAhead = <A, E, R>(
   end: (jwt: string) => Effect.Effect<A, E>,
@@ -144,7 +144,7 @@ it.live("keys stored in a transaction that is rolled back are stored again later
   )
 )
 
-it.live("the next startup completes one that ended before all its keys were stored", () =>
+it.live("the next startup completes one that stopped before all its keys had been stored", () =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
     const keys = yield* held

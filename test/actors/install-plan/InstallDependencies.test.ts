@@ -90,7 +90,7 @@ describe.skipIf(Bun.which("terraform") === null)("dependencies of an install", (
         expect(twice.diagnostics[0]?.message).toStartWith("variables.network: a dependency fills this input.")
         expect(yield* sql`SELECT 1 AS one FROM dependencies`).toEqual([])
 
-        // The same key with other dependencies is a different request.
+        // The same key with different dependencies is a different request.
         const key = freshKey()
         const whole = { ...(yield* requestOf("consumer")), dependencies: [dependency] }
         const installed = yield* driven((yield* installs.create(context, workspaceId, whole, key)).value.id)

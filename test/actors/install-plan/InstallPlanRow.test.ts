@@ -37,7 +37,7 @@ const shown = (fields: Partial<PlanEnd>, isCapsuleOpen = true) => {
   return [nextAction, ...diagnostics.map(({ code, message }) => `${code}: ${message}`)]
 }
 
-test("an install plan with a void plan says to plan the Capsule again, for as long as that is needed", () => {
+test("an install plan with a void plan asks for the Capsule to be planned again, for as long as that is needed", () => {
   expect(shown({})).toEqual(["review_run"])
   expect(shown({ status: "succeeded" })).toEqual(["review_run"])
   expect(shown({ status: "superseded", reason: "The configuration has changed." })).toEqual([
@@ -49,6 +49,6 @@ test("an install plan with a void plan says to plan the Capsule again, for as lo
     "none",
     "plan_expired: The plan run_0000000000000001 is expired."
   ])
-  // An apply that used it decides, whatever happened to the plan's record since.
+  // An apply that used the plan decides, whatever has happened to the plan's record since.
   expect(shown({ status: "superseded", used_by_run_id: RunId.make("run_0000000000000002") })).toEqual(["review_run"])
 })

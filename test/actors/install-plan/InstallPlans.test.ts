@@ -135,7 +135,7 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
         const { context, workspaceId, commit, url } = yield* TestPlane
         const plans = yield* InstallPlans
 
-        /** An install that does not say which module on the branch is meant. */
+        /** An install that does not state which module on the branch is meant. */
         const anyModule = Effect.fnUntraced(function* (branch: string, files: Parameters<typeof install>[1]) {
           yield* commit(branch, files)
           const request = {
@@ -273,7 +273,7 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
   )
 
   tests.live(
-    "refuse taken names and foreign records before anything is fetched",
+    "refuse taken names and records from elsewhere before anything is fetched",
     () =>
       Effect.gen(function* () {
         const { capsuleId } = yield* planned("taken", { "main.tf": greeting }, { variables: { greeting: canary } })
@@ -298,7 +298,7 @@ describe.skipIf(Bun.which("terraform") === null)("install plans", () => {
           (yield* refusedCreate({ ...free, source: { ...free.source, url: "https://user:pw@example.com/x.git" } }))[1]
         ).toBe("source.url")
         expect((yield* refusedCreate({ ...free, variables: { greeting: "[REDACTED]" } }))[0]).toBe("invalid_request")
-        // A reviewed build is held to what a manifest may propose: no credentials, not even split across two arguments.
+        // A reviewed build is limited to what a manifest may propose: no credentials, not even split across two arguments.
         for (const argv of [
           ["sh", "-c", "curl -u me:x https://u:hunter22@h/"],
           ["deploy", "--token", "hunter22"]

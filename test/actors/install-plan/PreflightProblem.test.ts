@@ -79,7 +79,7 @@ test.each([
   expect(wordsOf(pinnedRecords(workspace, asked, undefined, { ...records, ...different }))).toContain(words)
 })
 
-test("a request that names the same place in different words is accepted", () => {
+test("a request that names the same location in different words is accepted", () => {
   const asked = { source: { ...request.source, ref: "refs/heads/main", path: "." }, options: { modulePath: "web" } }
   expect(pinnedRecords(workspace, asked, undefined, records)).not.toBeInstanceOf(ApiError)
 })

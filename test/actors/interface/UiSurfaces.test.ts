@@ -17,7 +17,7 @@ afterAll(tests.dispose)
 const at = (n: number) => `2026-01-01T00:00:00.00${n}Z`
 const id = (prefix: string, n: number) => `${prefix}_${String(n).padStart(24, "0")}`
 
-/** Writes what applies would have written. */
+/** Writes the rows that applies would have written. */
 const rows = Effect.gen(function* () {
   const { context, subject, workspaceId, otherWorkspaceId } = yield* Bench
   const sql = yield* SqlClient.SqlClient
@@ -94,7 +94,7 @@ describe("ui-surfaces", () => {
       expect(yield* keys(subject, { capsuleId: elsewhere })).toEqual([])
       expect(yield* keys(subject, { capsuleId: "cap_unknown" })).toEqual([])
 
-      // Page by page, with a cursor that works only for this reader.
+      // Page by page, with a cursor that is valid only for this reader.
       const first = yield* interfaces.uiSurfaces(workspaceId, subject, {}, { limit: 1 })
       const cursor = first.nextCursor ?? ""
       const second = yield* interfaces.uiSurfaces(workspaceId, subject, {}, { limit: 1, cursor })

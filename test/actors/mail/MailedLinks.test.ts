@@ -60,7 +60,7 @@ describe("a link to change the address", () => {
   )
 })
 
-describe("a link to set a new password", () => {
+describe("is mailed when the operator requests it, and refused entirely if it cannot be mailed", () => {
   it.effect("verifies no address if the operator hands it over", () =>
     Effect.gen(function* () {
       const links = yield* SetupLinks

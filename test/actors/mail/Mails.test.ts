@@ -95,7 +95,7 @@ describe("a queued mail", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is not queued once the address has got ten of its kind within an hour; other kinds still are", () =>
+  it.effect("is not queued once the address has received ten of its kind within an hour; other kinds still are", () =>
     Effect.gen(function* () {
       const mails = yield* Mails
       const reset = { kind: "reset_link", link: "x", expiresAt: "2099-01-01T00:00:00.000Z" } as const
@@ -145,7 +145,7 @@ describe("a mailed invitation", () => {
       yield* signUp.withPassword({ secret: Redacted.make(mailedSecret()), password, email: "eve@example.com" })
       const user = Option.getOrThrow(yield* (yield* Users).findByEmail("ann@example.com"))
       expect([user.emailProof, invitation.email]).toEqual(["mail", "ann@example.com"])
-      // It is one invitation: both links are now invalid.
+      // Both links belong to one invitation: both are now invalid.
       for (const link of [secret, Redacted.make(mailedSecret())]) {
         expect((yield* Effect.flip(invitations.inspect(link))).code).toBe("not_found")
       }

@@ -155,7 +155,7 @@ it.effect("no sign-in method gives access to an automation, not even one stored 
     const planted = yield* sessions.open({ subject, method: "passkey" })
     expect(yield* code(sessions.authenticate(planted.secret))).toBe("unauthenticated")
 
-    // Nor can anybody invite it elsewhere.
+    // Nor can anybody invite an automation elsewhere.
     const elsewhere = yield* newWorkspace(owner, { handle: "other" })
     const invited = Effect.flatMap(Invitations, (invitations) =>
       invitations.create(as(owner), scopeOf(elsewhere.id, owner), { subject })

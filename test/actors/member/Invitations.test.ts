@@ -175,7 +175,7 @@ it.effect("the inviter's rights are checked again: one who has been demoted, rem
   }).pipe(fresh)
 )
 
-it.effect("it ends when it expires, is withdrawn or declined, and after a restore", () =>
+it.effect("it becomes invalid when it expires, is withdrawn or declined, and after a restore", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const invitations = yield* Invitations
@@ -258,7 +258,7 @@ it.effect(
     }).pipe(fresh)
 )
 
-it.effect("inviting somebody again ends the earlier link, and inviting an active member is refused", () =>
+it.effect("inviting somebody again invalidates the earlier link, and inviting an active member is refused", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const members = yield* Members

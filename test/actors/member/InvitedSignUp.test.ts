@@ -54,7 +54,7 @@ it.effect("a link to an unverified address creates no account; the operator's li
   }).pipe(fresh)
 )
 
-it.effect("the operator can invite just to the server; an expired invitation creates no account", () =>
+it.effect("the operator can invite somebody to the server only; an expired invitation creates no account", () =>
   Effect.gen(function* () {
     const of = yield* setting
     const users = yield* Users

@@ -199,7 +199,7 @@ it.effect("ownership is handed over to an active member at once, and by an owner
   }).pipe(fresh)
 )
 
-it.effect("a hand-over while the new owner is leaving still leaves an owner", () =>
+it.effect("a hand-over while the new owner is leaving still leaves the Workspace with an owner", () =>
   Effect.gen(function* () {
     const of = yield* team
     const memberships = yield* Memberships

@@ -120,7 +120,7 @@ describe("a Capsule", () => {
     expect(entries.map(({ runId }) => runId)).toEqual([runId(3)])
   })
 
-  test("that has never been applied says so, with its failure", () => {
+  test("that has never been applied is reported as such, with its failure", () => {
     const current_state_version_id = StateVersionId.make(`sv_${"a".repeat(24)}`)
     const neverApplied = (change: Partial<StandingRow>) =>
       decided({ capsules: [capsule(1, { run_status: "failed", ...change })] }).entries[0]?.neverApplied
@@ -139,7 +139,7 @@ describe("one commit", () => {
     ])
   })
 
-  test("is not listed for a Capsule that has something worse", () => {
+  test("is not listed for a Capsule that has a more serious problem", () => {
     const drifted = { ...behind(2, 2), drift_status: "drifted" as const }
     const { entries } = decided({ capsules: [behind(1, 1), drifted], commits })
     expect(entries.map(({ kind, also }) => [kind, ...also]).sort()).toEqual([["drifted", "stale"], ["stale"]])
@@ -190,7 +190,7 @@ test("every Capsule is counted once, by its worst reason", () => {
   })
 })
 
-test("if there are more Capsules than are read, the counts are a lower bound", () => {
+test("if there are more Capsules than are read, the counts are lower bounds", () => {
   const capsules = Array.from({ length: mostCapsules + 1 }, (_, index) => capsule(index))
   expect(decided({ capsules }).health).toMatchObject({ capsules: mostCapsules, complete: false })
 })

@@ -84,7 +84,7 @@ tests.live("an ephemeral agent is removed a week after it was last heard from, u
     yield* TestClock.adjust("1 minute")
     yield* forget
     expect(yield* there).toEqual(["group1 revoked", "group2 revoked", "group3", "group4", "machine"])
-    // Nothing says that the first one's apply was started; the other's was, and its state may exist only on that machine.
+    // Nothing reports that the first one's apply was started; the other's was, and its state may exist only on that machine.
     yield* TestClock.setTime(Date.parse("2029-04-04T00:01:00.000Z"))
     yield* forget
     expect(yield* there).toEqual(["group1 revoked", "group2 revoked", "group3 revoked", "group4", "machine"])
@@ -120,7 +120,7 @@ tests.live("an agent awaiting the review after a restore is not removed before t
   }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
 )
 
-tests.live("an agent that handed in what its apply left owes nothing", () =>
+tests.live("an agent that has submitted what its apply left owes nothing", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient

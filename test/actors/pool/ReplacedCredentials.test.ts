@@ -3,7 +3,7 @@ import { type AgentCredentials, holdersOf, replacedOf } from "../../../actors/po
 
 const plan = [{ name: "cloud", mark: "a" }]
 
-/** An agent that has these credentials of its own; one without a mark is from an earlier release. */
+/** An agent that holds these credentials itself; one without a mark is from an earlier release. */
 const agent = (agentId: string, own: Readonly<Record<string, string | undefined>>): AgentCredentials => ({
   agentId,
   names: Object.keys(own),
@@ -49,7 +49,7 @@ describe("the credentials that a plan was made with", () => {
     expect(holdersOf(plan, agents)).toEqual(holders === undefined ? undefined : [...holders])
   })
 
-  test("are replaced one by one, and one agent must have all of them", () => {
+  test("are replaced individually, and a single agent must have all of them", () => {
     const both = [...plan, { name: "other", mark: "x" }]
     const agents = [agent("one", { cloud: "a", other: "y" }), agent("two", { cloud: "b", other: "x" })]
     expect(replacedOf(both, agents)).toEqual([])

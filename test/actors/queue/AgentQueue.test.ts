@@ -118,7 +118,7 @@ const over = (...ids: ReadonlyArray<RunId>) =>
 /** Does what the control plane does whenever something may have changed. */
 const look = Effect.flatMap(RunQueue, ({ claim }) => claim("inst_test#1"))
 
-tests.live("drift checks in a pool come after people's Runs, and leave the last free place on its agents open", () =>
+tests.live("drift checks in a pool come after people's Runs, and leave the last free place on its agents empty", () =>
   Effect.gen(function* () {
     const queued = yield* workspace
     const agent = yield* connected("one", 2)
@@ -157,7 +157,7 @@ tests.live("a scheduled drift check stops for a person's Run that its agent coul
     const first = yield* queued("first", "drift_check", "schedule")
     const second = yield* elsewhere("second", "drift_check", "schedule")
     const asked = yield* queued("asked", "drift_check")
-    // The second one started last, so it would stop first if its agent could execute the waiting Run.
+    // The second one started last, so it would be stopped first if its agent could execute the waiting Run.
     for (const [runId, owner, started_at] of [
       [first, one, at],
       [second, two, "2026-03-01T00:01:00.000Z"]
@@ -172,7 +172,7 @@ tests.live("a scheduled drift check stops for a person's Run that its agent coul
     yield* sql`DELETE FROM agent_pool_workspaces WHERE workspace_id = ${row?.workspace_id ?? ""}`
     yield* look
     expect([yield* reasonOf(first), yield* reasonOf(second)]).toEqual([null, null])
-    // The second agent has no tool, so nobody's Run could run on it.
+    // The second agent has no tool, so it could not execute anybody's Run.
     const plan = yield* queued("plan", "plan")
     const other = yield* elsewhere("other", "plan")
     yield* look
@@ -199,7 +199,7 @@ tests.live("no scheduled drift check stops for a Run that its agent has declined
     yield* look
     expect(yield* reasonOf(check)).toBeNull()
     const later = (time: number) => after(time, Effect.andThen(presence.heard(agent), look))
-    // It may be offered to the agent again, which responds the same way, once its check has ended by itself.
+    // Once the agent's check has finished by itself, the Run may be offered to it again, and it responds the same way.
     expect([
       yield* after(59, declines.mayBeOffered(agent, plan)),
       yield* after(61, declines.mayBeOffered(agent, plan))

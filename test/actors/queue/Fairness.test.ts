@@ -56,7 +56,7 @@ describe.skipIf(Bun.which("terraform") === null)("six builds of one member", () 
         const own = yield* installed(member, "own", "plain")
         const theirs = yield* installed(other, "theirs", "plain")
 
-        // A build ends once the file `go` exists; for the first plans it already does.
+        // A build finishes once the file `go` exists; for the first plans it already does.
         const go = join(notesDir, "go")
         const script = `mkdir out && echo x > out/x && until [ -e ${go} ]; do sleep 0.05; done`
         const sourceBuild = { commands: [{ argv: ["sh", "-c", script] }], outputs: [RelativePath.make("out")] }
@@ -72,7 +72,7 @@ describe.skipIf(Bun.which("terraform") === null)("six builds of one member", () 
         const builds = yield* Effect.forEach(six, ({ capsuleId }) =>
           Effect.map(capsules.plan(context, capsuleId, undefined), ({ value }) => value.id)
         )
-        // Two of them keep building until the test lets them end.
+        // Two of them keep building until the test lets them finish.
         for (const id of builds.slice(0, 2)) yield* eventOf(id, "run.phase", 2)
 
         // With the old queue, the builds held every place and none of these ever started.

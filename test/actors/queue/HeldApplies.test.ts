@@ -40,7 +40,7 @@ const pools = Effect.gen(function* () {
   }
 })
 
-/** A process's two clocks: the wall clock, which may be changed, and the monotonic one; in seconds. */
+/** A process's two clocks, in seconds: the wall clock, which may be changed, and the monotonic one. */
 const clocks = <A, E, R>(day: number, monotonic: number, effect: Effect.Effect<A, E, R>) =>
   Effect.clockWith((clock) => {
     const told: Clock.Clock = Object.assign(Object.create(clock), {
@@ -106,7 +106,7 @@ tests.live(
       const check = yield* queued("check", "drift_check", "schedule")
       expect(yield* claim).toBe(check)
       const [apply, destroy] = [yield* queued("apply", "apply"), yield* queued("destroy", "destroy_apply")]
-      // The check would give way for nothing.
+      // Stopping the check would gain nothing.
       expect(yield* claim).toBeUndefined()
       expect((yield* ledger.find(check))?.cancel_requested_at).toBeNull()
       yield* setRun(check, { status: "succeeded", owner: null })

@@ -32,7 +32,7 @@ const workspace = Effect.gen(function* () {
   return (yield* newWorkspace(owner.subject, { handle: `turns-${counter}` })).id
 })
 
-/** Queues Runs in a pool, in the order of the calls; by one person unless told otherwise. */
+/** Queues Runs in a pool, in the order of the calls; all by the same person unless told otherwise. */
 const queued = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   to: string,
@@ -75,7 +75,7 @@ tests.live("Workspaces that share a pool take turns, no matter how many Runs any
     const second = yield* queued(few, "shared", 3)
     const order = yield* claimedAll("shared", 8)
     expect(order).toEqual([first[0], second[0], first[1], second[1], first[2], second[2], first[3], first[4]])
-    // So do people within a Workspace, and checks come after people's requests.
+    // People within a Workspace take turns too, and checks come after people's requests.
     const [check] = yield* queued(few, "shared", 1, { type: "drift_check" })
     const [colleague] = yield* queued(many, "shared", 1, { by: "bob" })
     expect(yield* claimedAll("shared", 2)).toEqual([colleague, first[5]])
@@ -99,7 +99,7 @@ tests.live("a Run that no agent can execute, or a pool without agents, holds up 
     expect(yield* claimed("near", fits)).toBe(plain)
     expect(yield* claimed("near", fits)).toBe(theirs)
     expect(yield* claimed("near", fits)).toBeUndefined()
-    // Runs that wait for agents, or run on them, take no place of the control plane.
+    // Runs that wait for agents, or run on them, occupy none of the control plane's places.
     const local = yield* queued(one, "local", 3)
     const queue = yield* RunQueue
     expect((yield* queue.claim("this machine"))?.id).toBe(local[0])

@@ -104,7 +104,7 @@ describe("which Run starts next", () => {
     const three = ["1", "2", "3"].map((id) => running(id, { workspaceId: workspaceOf(`ws_${id}`) }))
     expect(of({ running: three, queued: [drift] }).next).toBeUndefined()
     expect<string | undefined>(of({ running: three.slice(1), queued: [drift] }).next?.id).toBe("drift")
-    // Two of the Workspace's three places are taken: the third is for a person, though the pool has two free.
+    // Two of the Workspace's three places are taken: the third is for a person, although the pool has two free places.
     const own = of({ running: [running("1"), running("2")], queued: [drift] })
     expect(own.places.get("drift")).toMatchObject({ reason: "place_kept", limit: 3, heldByRunId: "1" })
   })

@@ -41,7 +41,7 @@ const moved = Effect.fnUntraced(function* (id: RunId, to: "queued" | "succeeded"
   )
 })
 
-/** Claims the next Run, and ends it. */
+/** Claims the next Run, and finishes it. */
 const turn = Effect.tap(claim, (id) => (id === undefined ? Effect.void : moved(id, "succeeded")))
 
 it.live(

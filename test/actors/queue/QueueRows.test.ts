@@ -25,7 +25,7 @@ const settings = {
 }
 const limits: QueueLimits = { runs: { places: 3, perWorkspace: 2 }, builds: { places: 2, perWorkspace: 1 } }
 
-/** A new database with a queue; its rows are everything one process leaves to the next. */
+/** A new database with a queue; its rows are everything that one process leaves to the next. */
 const database = () => suite(testQueue(settings).pipe(Layer.provideMerge(testAccounts)))
 
 const tests = database()
@@ -42,7 +42,7 @@ const workspaces = Effect.forEach(["one", "two", "three", "four", "five"], (name
   })
 )
 
-/** The whole queue, read without an index: what `decide` would return if it saw everything. */
+/** The whole queue, read without an index: what `decide` would return if it saw every row. */
 const wholeQueue = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* sql<RunRow & { readonly workspace_turn: number; readonly subject_turn: number }>`
@@ -158,7 +158,7 @@ tests.live(
 )
 
 crowded.live(
-  "a claim does not read a whole queue of 100,000",
+  "a claim does not read an entire queue of 100,000 Runs",
   () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
@@ -187,7 +187,7 @@ crowded.live(
       expect<string | undefined>((yield* queue.claim("owner"))?.workspace_id).toBe(two)
       expect<string | undefined>((yield* queue.claim("owner"))?.workspace_id).toBe(three)
 
-      // Each step looks up an index of claimable Runs only; none scans `runs`.
+      // Each step uses an index of claimable Runs only; none scans `runs`.
       const plan = yield* sql<{
         detail: string
       }>`EXPLAIN QUERY PLAN ${nearestInTurn(sql, { limits, withApplies: true })}`

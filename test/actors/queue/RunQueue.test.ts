@@ -92,7 +92,7 @@ tests.live("limits apply per Workspace and overall, and drift checks leave one p
     const elsewhere = yield* other.queued("e", "plan", namedCapsule("e"))
     expect(yield* placeOf(third)).toMatchObject({ position: 3, reason: "turn" })
     expect(yield* claim).toBe(first)
-    // Workspaces take turns, although the first one queued more before the second one arrived.
+    // Workspaces take turns, although the first one had queued more before the second one arrived.
     expect(yield* claim).toBe(elsewhere)
     // A drift check must not take the last place.
     expect(yield* placeOf(elsewhereDrift)).toMatchObject({ position: 1, reason: "place_kept", limit: 3 })
@@ -142,7 +142,7 @@ tests.live("a scheduled drift check stops for a requested Run that has no place"
   })
 )
 
-tests.live("when claims race, each Run goes to one", () =>
+tests.live("when claims race, each Run is claimed by only one", () =>
   Effect.gen(function* () {
     const { finish, queued } = yield* workspace
     const ids = [yield* queued("x", "plan", namedCapsule("x")), yield* queued("y", "plan", namedCapsule("y"))]

@@ -27,7 +27,7 @@ tests.live("content shared by several StateVersions is removed with the last of 
     yield* add("consumed_inputs", { state_version_id: named("sv", "l3") })
     yield* resource("gone.first", 1, 2)
     yield* resource("gone.both", 1, 3)
-    // More than one step removes.
+    // Removal takes more than one step.
     for (let index = 0; index < 700; index++) yield* resource(`gone.many[${index}]`, 4, 6)
     yield* resource("kept.third", 1, 4)
     yield* resource("kept.always", 1, null)
@@ -49,7 +49,7 @@ tests.live("content shared by several StateVersions is removed with the last of 
 
 const mebibyte = 1024 * 1024
 
-/** Stores a value that is sealed in parts where a row belongs to it. */
+/** Stores a value that is sealed in parts, owned by a row. */
 const inParts = Effect.fnUntraced(function* (owner: string, parts: number) {
   const sql = yield* SqlClient.SqlClient
   const value = `v2.dk_${"0".repeat(24)}.${owner.slice(-22)}`

@@ -33,7 +33,7 @@ test("only a plan can be approved", () => {
   expect(approvable.toSorted()).toEqual(["destroy_plan", "plan", "restore"])
 })
 
-test("a plan other than the one that was read is a conflict, whatever else is wrong with it", () => {
+test("approving a plan other than the one that was read is a conflict, whatever else is wrong with it", () => {
   const read = `sha256:${"b".repeat(64)}`
   expect(approvalRefusal(waiting, read, at)?.code).toBe("guard_conflict")
   expect(approvalRefusal({ ...waiting, plan_digest: null }, read, at)?.code).toBe("guard_conflict")
@@ -52,7 +52,7 @@ test.each([
   expect(refusal?.message).toContain(words)
 })
 
-test("a cancel withdraws, requests an end, revokes an approval, or comes too late", () => {
+test("a cancel withdraws, requests a stop, revokes an approval, or comes too late", () => {
   const steps = RunStatus.literals.map((status) => [
     status,
     [cancelStep({ status, approved_at: null }), cancelStep({ status, approved_at: at })]

@@ -55,7 +55,7 @@ const planFiles = Effect.fnUntraced(function* (runId: string) {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
-  tests.live("when approvals and cancels race, at most one of each counts, and a cancel is final", () =>
+  tests.live("when approvals and cancels race, at most one of each succeeds, and a cancel is final", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs
@@ -270,7 +270,7 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
         const drift = yield* capsules.driftCheck(context, capsuleId)
         yield* eventOf(drift.id, "run.started")
         const queued = (yield* runs.apply(context, fresh.id, undefined)).value
-        // The drift check gave way to it.
+        // The drift check yielded to it.
         const yielded = (yield* (yield* RunStreams).events(drift.id, 0, 100)).items.find(
           ({ kind }) => kind === "run.cancelling"
         )
@@ -292,7 +292,7 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
         const { capsule } = yield* active("leaves", main)
         const plan = yield* replanned(capsule.id)
         yield* runs.approve(context, plan.id, {})
-        // A plan ahead of it holds the Capsule for a moment.
+        // A plan ahead of it holds the Capsule briefly.
         const ahead = (yield* capsules.plan(context, capsule.id, undefined)).value
         const apply = (yield* runs.apply(context, plan.id, undefined)).value
         expect(apply.queue?.heldByRunId).toBe(ahead.id)

@@ -45,7 +45,7 @@ const numbers = (seed: number) => {
 }
 type Below = ReturnType<typeof numbers>
 
-/** Far more than a walk needs: exceeding it means an endless loop. */
+/** Far more than a walk needs: exceeding it indicates an endless loop. */
 const mostRuns = 1000
 
 const quiet = Effect.gen(function* () {
@@ -103,7 +103,7 @@ const consistent = Effect.fnUntraced(function* (plans: PureModules["plans"], whe
   }
 })
 
-/** Someone else was faster, or the service refuses it: both are fine here. */
+/** Somebody else was faster, or the service refuses the request: both are fine here. */
 const attempt = <A, R>(asked: Effect.Effect<A, ApiError, R>) => Effect.option(asked)
 
 const waitingPlans = Effect.gen(function* () {
@@ -225,7 +225,7 @@ tests.live(`no Capsule is quiet with an old value, whatever happens in ${steps} 
     const mirror = yield* providerMirror
     const { commit, moveBranch, origin, url } = yield* servedRepository(`${folder}/repository.git`)
     const modules = pureModules()
-    /** The folder as it is when the service stops at the kill point where the countdown ends. */
+    /** The folder as it is when the service stops at the kill point where the countdown reaches zero. */
     const crash: { left: number; to: string; of: string } = { left: 0, to: "", of: "" }
     const points = Layer.succeed(KillPoint, () =>
       Effect.sync(() => {

@@ -37,7 +37,7 @@ describe("the next step for a Capsule in an update", () => {
     for (const standing of ["applied", "left_out"] as const) expect(nextOfConsumer(standing)).toEqual({ kind: "plan" })
   })
 
-  test("a Capsule that is not behind is left out", () => {
+  test("a Capsule that is up to date is left out", () => {
     expect(nextOfConsumer("applied", "unplanned", false)).toEqual({ kind: "leave_out" })
   })
 
@@ -67,7 +67,7 @@ test("a Capsule's wave comes after the last wave of its producers", () => {
   expect(Object.fromEntries(wavesOf(["d", "c", "b", "a"].map(capsule), edges))).toEqual({ a: 1, b: 2, c: 1, d: 3 })
 })
 
-test("an update includes the Capsules that are behind and their consumers, as far as they can be updated", () => {
+test("an update includes the stale Capsules and their consumers, as far as they can be updated", () => {
   const edges = [edge("a", "b"), edge("b", "c"), edge("a", "x"), edge("x", "y")]
   const members = membersOf([capsule("a")], new Set(["a", "b", "c", "y"].map(capsule)), edges)
   expect<ReadonlyArray<string>>([...members].toSorted()).toEqual(["a", "b", "c"])

@@ -106,7 +106,7 @@ describe("a Workspace update", () => {
         expect((yield* when(runGroup.id, { one: "waiting_approval" })).status).toBe("waiting_approval")
         expect((yield* appliedIn(runGroup.id, "one")).status).toBe("succeeded")
 
-        // The next wave starts automatically. Its value does not affect this module's Outputs.
+        // The next wave starts automatically. The new value does not affect this module's Outputs.
         modules.constant.add(middle)
         const valueOf = Effect.map(capsules.outputs(middle), (all) => all.find(({ name }) => name === "value")?.value)
         const old = yield* valueOf
@@ -120,7 +120,7 @@ describe("a Workspace update", () => {
           expect((yield* capsules.read(id)).status).toBe("active")
         }
 
-        // Again, and this time nothing changes in the middle.
+        // Again, and this time nothing changes in between.
         yield* newCommit(first)
         const again = (yield* update).runGroup.id
         yield* appliedIn(again, "one")
@@ -150,7 +150,7 @@ const trio = Effect.gen(function* () {
 
 describe("an update with interruptions", () => {
   tests.live(
-    "names the failed member, continues with the others, and continues with it once it has been planned again",
+    "names the failed member, continues with the others, and with the failed one once it has been planned again",
     () =>
       Effect.gen(function* () {
         const { alone, one } = yield* trio
@@ -231,7 +231,7 @@ describe("an update with interruptions", () => {
     })
   )
 
-  tests.live("pauses while automation is paused, and when its starter may no longer plan", () =>
+  tests.live("pauses while automation is paused, and when the person who started it may no longer plan", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient

@@ -23,7 +23,7 @@ it.live(
       }
       expect(removed).toEqual(surveyed)
       expect(removed.reduce((sum, each) => sum + each.runs, 0)).toBe(runs - waiting)
-      // Only plans that are waiting for approval.
+      // The only plans left are those waiting for approval.
       expect(logged).toBe(waiting)
       expect(left).toBe(waiting)
       const runsGone = gone.filter(({ kind }) => kind === "runs")

@@ -22,7 +22,7 @@ const answerLost = new SqlError({
   reason: new ConnectionError({ cause: "cut", message: "The answer was lost.", operation: "commit" })
 })
 
-/** A database whose acknowledgements get lost. */
+/** A database whose acknowledgements are lost. */
 const overLine = Layer.effect(
   SqlClient.SqlClient,
   Effect.map(SqlClient.SqlClient, (sql) => {
@@ -92,7 +92,7 @@ tests.live("a batch of events that arrives twice is stored once; the count start
     expect(yield* storedEvents(first.runId)).toEqual(["a", "b", "c"])
 
     const second = yield* claimedAgain(first)
-    // A repeated batch of the earlier fence is neither stored nor taken for a current one.
+    // A repeated batch from the earlier fence is neither stored nor mistaken for a current one.
     const late = yield* Effect.result(journal.receive(first, 2, [event("c")]))
     expect(Result.isFailure(late) && late.failure._tag).toBe("HoldLost")
     yield* journal.receive(second, 1, [event("d")])

@@ -50,7 +50,7 @@ tests.live("a plan represents its syncs and checks, the plans that it replaced, 
     expect(yield* changesOf(workspaceId, { until: minute(5) })).toEqual([
       ["plan", ["apply", "replaced", "check", "sync"]]
     ])
-    // It replaces the one after the apply, and not the one before it.
+    // The plan replaces the one after the apply, but not the one before it.
     yield* run("next", 8, { capsuleId, status: "waiting_approval" })
     expect((yield* changesOf(workspaceId)).slice(0, 1)).toEqual([["next", ["again"]]])
   })

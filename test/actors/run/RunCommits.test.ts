@@ -11,7 +11,7 @@ import { pureModule, pureModules, pureRunner } from "../support/PureRunner.ts"
 const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
 afterAll(tests.dispose)
 
-/** Waits until nothing more is written for a Run: its log is the last to finish. */
+/** Waits until nothing more is written for a Run: its log is the last thing to finish. */
 const over = Effect.fnUntraced(function* (id: RunId) {
   const streams = yield* RunStreams
   for (;;) {
@@ -41,7 +41,7 @@ const most = { plan: 25, apply: 31 }
 tests.live("a plan and an apply commit no more often than necessary", () =>
   Effect.gen(function* () {
     const { capsule } = yield* active("commits", pureModule)
-    // The minimum of several, because background work commits too.
+    // The minimum of several measurements, because background work commits too.
     const fewest = { plan: Number.POSITIVE_INFINITY, apply: Number.POSITIVE_INFINITY }
     for (let round = 0; round < 4; round += 1) {
       const plan = yield* committed(Effect.tap(replanned(capsule.id), ({ id }) => over(id)))

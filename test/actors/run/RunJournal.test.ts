@@ -80,7 +80,7 @@ tests.live("noted entries precede the end of their Run", () =>
   })
 )
 
-tests.live("a large batch is written without waiting for its time", () =>
+tests.live("a large batch is written without waiting for the interval to elapse", () =>
   Effect.gen(function* () {
     const journal = yield* RunJournal
     const hold = yield* newRun("many")

@@ -27,11 +27,11 @@ const commands = [
   "expire",
   "wait"
 ] as const
-/** Moves that advance a Run are more frequent than those that end it. */
+/** Moves that advance a Run are more frequent than those that finish it. */
 const weighted = [...commands, "plan", "wait", "wait", "wait", "approve", "approve", "apply", "apply"] as const
 type Command = (typeof commands)[number]
 
-/** Makes sure something to change and something changed exist before the random walk starts. */
+/** Ensures that something to change and something already changed exist before the random walk starts. */
 const opening: ReadonlyArray<readonly [Command, number]> = [
   ["approve", 1],
   ["apply", 1],
@@ -59,7 +59,7 @@ const watchMoves = Effect.gen(function* () {
     INSERT INTO moves VALUES (new.id, new.type, old.status, new.status, new.approved_at IS NOT NULL, old.used_by_run_id IS NOT NULL); END`
 })
 
-/** The chosen Run of the Capsule; the test checks which results the command may have. */
+/** The chosen Run in the Capsule; the test checks which results the command may have. */
 const perform = Effect.fnUntraced(function* (capsuleId: CapsuleId, command: Command, choice: number) {
   const { context, workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient

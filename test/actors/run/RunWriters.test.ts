@@ -60,7 +60,7 @@ describe("what belongs to a Run", () => {
   })
 })
 
-test("the condition of a pending plan matches the predicate", () => {
+test("the SQL condition for a pending plan matches the predicate", () => {
   const database = new Database(":memory:")
   database.run("CREATE TABLE runs (type TEXT, status TEXT, approved_at TEXT, used_by_run_id TEXT)")
   for (const type of RunType.literals) {

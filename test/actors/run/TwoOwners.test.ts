@@ -25,7 +25,7 @@ afterAll(tests.dispose)
 
 const owners = ["inst_test#1", "inst_test#2"] as const
 
-/** What an owner does, whether it still has the Run or only believes it does. */
+/** What an owner does, whether it still holds the Run or only believes it does. */
 const acts = [
   "event",
   "send",
@@ -87,7 +87,7 @@ const story = Effect.fnUntraced(function* (
   const journal = yield* RunJournal
   const checkpoints = yield* RunCheckpoints
   const run = (yield* ledger.find(runId)) ?? (yield* Effect.die("no Run"))
-  /** For each owner, newest first: an owner that claims again may still have a paused execution. */
+  /** By owner, newest first: an owner that claims again may still have a paused execution. */
   const sides: readonly [Array<Side>, Array<Side>] = [[], []]
   const model: Model = {
     holder: undefined,

@@ -94,7 +94,7 @@ describe("a Source created to read a repository", () => {
         target: { kind: "source", id: source.id },
         data: { name: "nowhere", url: source.url }
       })
-      // The reason it failed remains readable.
+      // The reason for its failure remains readable.
       expect((yield* (yield* Runs).read(run.id)).error).toEqual(ended.error)
     })
   )
@@ -144,7 +144,7 @@ describe("a Source created to read a repository", () => {
     })
   )
 
-  tests.live("is kept with its error if that was requested, and by default", () =>
+  tests.live("is kept with its error if that was requested, which is the default", () =>
     Effect.gen(function* () {
       const { context, url, workspaceId } = yield* TestPlane
       const sources = yield* Sources

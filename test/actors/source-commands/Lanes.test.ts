@@ -38,7 +38,7 @@ const archived = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   })
 
 describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
-  tests.live("a webhook counts if it proves knowledge of the secret, and once per delivery", () =>
+  tests.live("a webhook is accepted if it proves knowledge of the secret, and once per delivery", () =>
     Effect.gen(function* () {
       const { commit, context, url, workspaceId } = yield* TestPlane
       const sources = yield* Sources
@@ -57,7 +57,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
         accepted.push(...runIds.map((id) => RunId.make(id)))
         expect((yield* sources.hook(source.id, delivery)).runIds).toEqual([])
       }
-      // Whatever the payload names, only the Source's own lane is synced, and only as an observation.
+      // Whatever ref the payload names, only the Source's own lane is synced, and only as an observation.
       const [sync] = yield* Effect.forEach(accepted, (id) => settled(id))
       expect([sync?.status, sync?.trigger]).toEqual(["succeeded", "webhook"])
       const { items } = yield* sources.snapshots(source.id, { limit: 10 })
@@ -90,7 +90,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
       yield* sql`DROP TRIGGER no_runs`
       expect((yield* sources.hook(source.id, failing)).runIds).toHaveLength(1)
 
-      // Nothing starts in an archived Workspace; once it is restored, the same delivery counts.
+      // Nothing starts in an archived Workspace; once it is restored, the same delivery is processed.
       const put = { bearer: hookSecret, body, deliveryId: "delivery-archived" }
       yield* archived(
         Effect.gen(function* () {
@@ -144,7 +144,7 @@ describe.skipIf(Bun.which("terraform") === null)("lanes of a Source", () => {
         expect((yield* sources.read(capsule.sourceId)).defaultRef).toBe("revise")
         expect((yield* replanned(capsule.id)).resolvedCommit).toBe(capsule.adoptedSourceRevision?.resolvedCommit)
 
-        // The newer plan has voided the revision's plan, which says so and says what to do.
+        // The newer plan has voided the revision's plan, whose message explains this and what to do.
         const superseded = yield* revisions.read(id)
         expect([superseded.phase, superseded.nextAction]).toEqual(["superseded", "plan_again"])
         expect(superseded.diagnostics).toEqual([

@@ -33,7 +33,7 @@ describe("a burst of deliveries", () => {
       const { hookSecret, source } = yield* sources.create(context, request)
       const delivered = Effect.map(sources.hook(source.id, { bearer: hookSecret, body }), ({ runIds }) => runIds)
 
-      // Two syncs are running, and both have found the commit: a delivery that arrives now may announce another.
+      // Two syncs are running, and both have already found the commit: a delivery that arrives now may announce another one.
       const first = yield* delivered
       yield* Queue.take(fetched)
       const second = yield* delivered
@@ -42,7 +42,7 @@ describe("a burst of deliveries", () => {
       const running = new Set<string>([...first, ...second])
       expect([running.size, third.length, running.has(third[0] ?? "")]).toEqual([2, 1, false])
 
-      // That one waits, and covers every delivery that arrives before it starts.
+      // The queued sync waits, and covers every delivery that arrives before it starts.
       expect([yield* delivered, yield* delivered]).toEqual([third, third])
       const sql = yield* SqlClient.SqlClient
       yield* sql`UPDATE source_lanes SET next_look_at = '2020-01-01T00:00:00.000Z' WHERE source_id = ${source.id}`

@@ -187,7 +187,7 @@ describe("a Source's automatic syncs", () => {
       expect((yield* sources.read(id)).status).toBe("error")
       const mine = Effect.map(sources.failingLanes(workspaceId), (lanes) => lanes.filter((l) => l.sourceId === id))
       expect((yield* mine).map(({ ref, sourceName }) => [sourceName, ref])).toEqual([["fails", "fails"]])
-      // A failed expectation belongs to the request, not to the lane.
+      // A failed expectation concerns the request, not the lane.
       yield* moveBranch("fails", first)
       const { context } = yield* TestPlane
       yield* synced(id)

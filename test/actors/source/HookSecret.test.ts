@@ -43,7 +43,7 @@ tests.live("a renewed secret takes effect at once, and the old one no longer pro
       "accepted"
     ])
     expect(yield* sources.read(source.id)).toMatchObject(renewed.source)
-    // The preceding update may have the same millisecond, so the order of the events proves nothing.
+    // The preceding update may fall in the same millisecond, so the order of the events proves nothing.
     const events = yield* sql<{ action: string }>`SELECT action FROM audit_events WHERE target_id = ${source.id}`
     expect(events.map(({ action }) => action)).toContain("source.hook_secret.renew")
     const dump = JSON.stringify([yield* sql`SELECT * FROM audit_events`, yield* sql`SELECT * FROM sources`])
@@ -51,7 +51,7 @@ tests.live("a renewed secret takes effect at once, and the old one no longer pro
   })
 )
 
-tests.live("of two concurrent renewals, one gets a secret, and that secret works", () =>
+tests.live("of two concurrent renewals, only one receives a secret, and that secret works", () =>
   Effect.gen(function* () {
     const { accepts, context, source, sources } = yield* newSource
     const outcomes = yield* Effect.forEach(
@@ -66,7 +66,7 @@ tests.live("of two concurrent renewals, one gets a secret, and that secret works
   })
 )
 
-tests.live("a repetition under the same key renews nothing and reveals no secret", () =>
+tests.live("a repeated request with the same key renews nothing and reveals no secret", () =>
   Effect.gen(function* () {
     const { accepts, context, source, sources } = yield* newSource
     const request = freshKey("a")

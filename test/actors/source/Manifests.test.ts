@@ -27,7 +27,7 @@ const manifest = JSON.stringify({
   kind: "Repository",
   install: {
     modules: {
-      // What a Source for the folder `apps` would take for its own root if keys were not relative to the repository.
+      // What a Source for the folder `apps` would mistake for its own root if keys were not relative to the repository.
       ".": { inputs: [input("missing")] },
       apps: { inputs: [input("title")] },
       "apps/web": {
@@ -123,7 +123,7 @@ describe("a repository's manifest", () => {
     })
   )
 
-  tests.live("is invalid for a version that lacks a field, and says which version has that field", () =>
+  tests.live("is invalid for a version that lacks a field, and names the version that has it", () =>
     Effect.gen(function* () {
       const { commit, context, url, workspaceId } = yield* TestPlane
       const sources = yield* Sources

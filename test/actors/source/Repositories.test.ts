@@ -100,7 +100,7 @@ describe.skipIf(Bun.which("terraform") === null)("repositories that a stranger m
           expect([name, plan.phase]).toEqual([name, "failed"])
           expect(plan.diagnostics[0]?.message.length ?? 0).toBeGreaterThan(0)
         }
-        // The next one is served normally.
+        // The next repository is served normally.
         expect((yield* planned("after-poison", { "main.tf": main })).plan.status).toBe("waiting_approval")
       }),
     120_000

@@ -145,7 +145,7 @@ describe("why a resource changes", () => {
     })
   })
 
-  test("remains undecided after an incomplete apply, and is that apply for whatever it tainted", () => {
+  test("remains undecided after an incomplete apply, and is that apply for any resource it tainted", () => {
     expect(judged(updated(), { commit, isUnfinished: true })).toMatchObject({
       certain: false,
       causes: [commit, { kind: "unfinished" }]

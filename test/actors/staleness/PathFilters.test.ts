@@ -82,7 +82,7 @@ describe("path filters", () => {
     })
   )
 
-  tests.live("auto-update skips a commit that does not touch the module, and says so", () =>
+  tests.live("auto-update skips a commit that does not touch the module, and reports that", () =>
     Effect.gen(function* () {
       const capsules = yield* Capsules
       const { after, capsule, update } = yield* filtered("followed")

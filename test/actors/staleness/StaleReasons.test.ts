@@ -45,7 +45,7 @@ const reconfigured = Effect.fnUntraced(function* (id: CapsuleId, variables: Read
 })
 
 describe("why a Capsule is stale", () => {
-  tests.live("a consumer follows the Outputs it uses, whether changed, secret, unchanged or withdrawn", () =>
+  tests.live("a consumer tracks the Outputs it uses, whether changed, secret, unchanged or withdrawn", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const capsules = yield* Capsules
@@ -87,7 +87,7 @@ describe("why a Capsule is stale", () => {
       expect((yield* (yield* Runs).read(kept.id)).status).toBe("superseded")
       yield* reconfigured(producer.id, { key: "second" })
       expect((yield* capsuleOf(consumer.id)).staleReasons).toEqual([input("value"), input("secret")])
-      // Back to the applied values: nothing is behind.
+      // Back to the applied values: nothing is outdated.
       yield* reconfigured(producer.id, { a: "one", key: "first" })
       expect(yield* capsuleOf(consumer.id)).toEqual({ staleReasons: [], status: "active" })
 

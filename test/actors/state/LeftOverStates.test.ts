@@ -15,7 +15,7 @@ setDefaultTimeout(60_000)
 const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
 afterAll(tests.dispose)
 
-describe("the checkpoint that earlier releases kept for an ended Run", () => {
+describe("the checkpoint that earlier releases kept for a finished Run", () => {
   tests.live("is imported once, with the Capsule as that apply left it; a running Run keeps its own", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient

@@ -34,7 +34,7 @@ const history = Effect.fnUntraced(function* (
 const approver = `usr_${"a".repeat(24)}`
 const at = "2026-03-01T00:00:00.000Z"
 
-/** One of the Capsule's Runs, as the ledger has it. */
+/** One of the Capsule's Runs, as recorded in the ledger. */
 const run = Effect.fnUntraced(function* (id: string, columns: Readonly<Record<string, string | number | null>>) {
   const sql = yield* SqlClient.SqlClient
   const row = {
@@ -123,7 +123,7 @@ tests.live("names each change to a resource, and who planned and approved it", (
       approvedBy: approver,
       approvedAt: at
     })
-    // Only the id of a removed Run is left.
+    // Only the id of a removed Run remains.
     expect<unknown>(items[3]?.run).toEqual({ id: namedRun("a1") })
     expect((yield* history({ address: "aws_vpc.other" })).items.map(({ change }) => change)).toEqual(["added"])
   })

@@ -68,7 +68,7 @@ tests.live("a state and its event are one commit", () =>
   })
 )
 
-tests.live("no event reports a state whose write was not committed, and none is kept after the end", () =>
+tests.live("no event reports a state whose write was not committed, and no state is kept after the end", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const run = yield* running("unsaid")
@@ -84,7 +84,7 @@ tests.live("no event reports a state whose write was not committed, and none is 
   })
 )
 
-tests.live("nothing is written for a Run held by a different owner, and the execution is told", () =>
+tests.live("nothing is written for a Run held by a different owner, and the execution is informed", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const lifecycle = yield* RunLifecycle

@@ -13,7 +13,7 @@ const state = (serial: number, resourceCount = serial): StateCheckpoint => ({
   resourceCount
 })
 
-/** A keeper that begins each write at once and ends it when the test says so. */
+/** A keeper that begins each write at once and finishes it when the test says so. */
 const gated = Effect.gen(function* () {
   const begun: Array<number> = []
   const kept: Array<number> = []
@@ -32,7 +32,7 @@ const gated = Effect.gen(function* () {
   return { begun, keep, kept, release }
 })
 
-/** A keeper that fails `times` times. */
+/** A keeper that fails the first `times` times. */
 const failing = (times: number) => {
   const kept: Array<number> = []
   let left = times
@@ -145,7 +145,7 @@ it.effect("a database that does not recover does not delay the end, and nothing 
   })
 )
 
-it.effect("losing the hold ends the execution, and nothing is kept from then on", () =>
+it.effect("losing the hold stops the execution, and nothing is kept from then on", () =>
   Effect.gen(function* () {
     const asked: Array<number> = []
     const keeping = yield* makeStateKeeping(({ serial }) =>
@@ -163,7 +163,7 @@ it.effect("losing the hold ends the execution, and nothing is kept from then on"
   })
 )
 
-it.effect("the newest state is kept before the execution ends", () =>
+it.effect("the newest state is kept before the execution finishes", () =>
   Effect.gen(function* () {
     const { keep, kept, release } = yield* gated
     const scope = yield* Scope.make()

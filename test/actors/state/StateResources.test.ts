@@ -30,7 +30,7 @@ const difference = Effect.fnUntraced(function* (id: StateVersionId, from?: State
   return (yield* (yield* StateResources).difference(id, from, { limit: 100 })).difference
 })
 
-/** The table as text, as seen by somebody who can read only the database. */
+/** The table's contents as a string, as seen by somebody who can read only the database. */
 const stored = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return JSON.stringify([
@@ -117,7 +117,7 @@ tests.live("compares two states in both directions, by name only", () =>
       ["aws_vpc.main", "changed"]
     ])
     expect(back.outputs.map(({ change }) => change)).toEqual(["removed", "added", "changed"])
-    // A value that changed and changed back is equal.
+    // A value that changed and then changed back is equal.
     expect((yield* difference(three, one)).resources.map(({ address, change }) => [address, change])).toEqual([
       ["aws_s3_bucket.logs", "removed"],
       ["aws_sqs_queue.jobs", "added"]
@@ -173,7 +173,7 @@ tests.live("contains no value, and shows no id that may be a secret", () =>
     const state = stateText(
       [
         resource("aws_key.marked", { id: canary, name: "n" }, { sensitive: ["id"] }),
-        // Too short to be searched for as a secret in other values.
+        // Too short to be searched for in other values as a secret.
         resource("aws_key.short", { id: "7" }, { sensitive: ["id"] }),
         resource("aws_key.repeats", { id: `arn:${canary}`, secret: canary }, { sensitive: ["secret"] }),
         resource("aws_key.input", { id: "secret-input/1" }),

@@ -25,7 +25,7 @@ const journey = Effect.fnUntraced(function* (token: string) {
   const bindings = { options: { providerBindings: [bound(connection.id)] } }
   const { capsuleId, plan } = yield* planned("killed", {}, bindings)
 
-  // A plan that runs as long as its build sleeps.
+  // A plan that runs for as long as its build sleeps.
   const building = yield* (yield* InstallPlans).create(
     context,
     workspaceId,

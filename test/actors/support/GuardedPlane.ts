@@ -302,8 +302,7 @@ export const preparation = (around: Surroundings) =>
   )
 
 /**
- * The same with everything an apply passes through on its way to the tool. `started` receives each Run whose tool
- * starts.
+ * The same, with everything that an apply passes through on its way to the tool. `started` receives each Run whose tool starts.
  */
 export const applyPlane = (around: Surroundings, started: Array<string>) =>
   Layer.mergeAll(

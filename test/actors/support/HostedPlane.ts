@@ -133,7 +133,7 @@ export const applied = Effect.fnUntraced(function* (planRunId: RunId) {
   return yield* settled((yield* runs.apply(context, planRunId, undefined)).value.id)
 })
 
-/** Installs and applies; fails the test when either fails. */
+/** Installs and applies; fails the test if either fails. */
 export const deployed = Effect.fnUntraced(function* (
   name: string,
   modulePath: string,

@@ -6,8 +6,8 @@ import { partBytes } from "../../../actors/vault/SealedParts.ts"
 import { Vault } from "../../../actors/vault/Vault.ts"
 
 /**
- * Makes a stored state so long that it is sealed in parts, by adding blanks so that its content is the same. Returns what is then
- * stored in its place.
+ * Pads a stored state with blanks, which leave its content unchanged, until it is long enough to be sealed in parts. Returns what
+ * is then stored in its place.
  */
 export const lengthened = Effect.fnUntraced(function* (row: StateVersionRow, bytes = 2 * partBytes) {
   const sql = yield* SqlClient.SqlClient

@@ -19,7 +19,7 @@ const run = (folder: string, ...args: ReadonlyArray<string>) =>
     if (code !== 0) throw new Error(`terraform ${args[0]}: ${text}`)
   })
 
-/** Applies a module with the bare tool, as a person would have before there was a service; returns its state file. */
+/** Applies a module with the bare tool, as a person would have done before the service existed; returns its state file. */
 export const appliedOutside = Effect.fnUntraced(function* (
   files: CommitFiles,
   variables: Readonly<Record<string, string>> = {}

@@ -14,10 +14,10 @@ import { SourceSnapshotId } from "../../../schema/records/Ids.ts"
 
 /**
  * A runner whose modules are functions of a plan's commit and inputs. A test can walk through interactions between Capsules a
- * hundred times in the time the tool would take for one plan.
+ * hundred times in the time the tool would need for one plan.
  */
 export interface PureModules {
-  /** By Capsule id: the fault that replaces its next plan or apply. Removed after one use. */
+  /** The fault that replaces a Capsule's next plan or apply, by Capsule id. Removed after one use. */
   readonly faults: Map<string, "plan_fails" | "apply_fails" | "apply_fails_late">
   /** Capsules whose `value` does not depend on any commit or input. */
   readonly constant: Set<string>
@@ -185,7 +185,7 @@ export const newCommit = Effect.fnUntraced(function* (capsuleId: string, given?:
     if (adopted === undefined) return yield* Effect.die(new Error(`${capsuleId} has adopted nothing`))
     const id = SourceSnapshotId.make(`snap_${digestOf(`snapshot ${commits} ${capsuleId}`).slice(0, 24)}`)
     const [newest] = yield* sql<{ at: string }>`SELECT MAX(created_at) AS at FROM source_snapshots`
-    // Always the newest, however quickly commits follow each other.
+    // Always newer than any other, however quickly commits follow each other.
     const createdAt = new Date(Math.max(Date.now(), Date.parse(newest?.at ?? "") + 1)).toISOString()
     yield* sql`INSERT INTO source_snapshots ${sql.insert({ ...adopted, id, resolved_commit: commit, created_at: createdAt })}`
     const { path, ref, source_id: sourceId } = adopted

@@ -54,25 +54,27 @@ const columnsInUse = Effect.gen(function* () {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved to another row", () => {
-  tests.live("ends a plan with integrity_fault after one attempt, and is named by the check of all sealed values", () =>
-    Effect.gen(function* () {
-      const sql = yield* SqlClient.SqlClient
-      const one = yield* active("moved-one", module("1"))
-      const two = yield* active("moved-two", module("2"))
-      const [stateOfOne, stateOfTwo] = [
-        one.capsule.currentStateVersionId ?? "",
-        two.capsule.currentStateVersionId ?? ""
-      ]
-      expect(yield* faultsNow).toEqual([])
-      yield* sql`UPDATE state_versions SET state = (SELECT state FROM state_versions WHERE id = ${stateOfTwo})
+  tests.live(
+    "fails a plan with integrity_fault after one attempt, and is named by the check of all sealed values",
+    () =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const one = yield* active("moved-one", module("1"))
+        const two = yield* active("moved-two", module("2"))
+        const [stateOfOne, stateOfTwo] = [
+          one.capsule.currentStateVersionId ?? "",
+          two.capsule.currentStateVersionId ?? ""
+        ]
+        expect(yield* faultsNow).toEqual([])
+        yield* sql`UPDATE state_versions SET state = (SELECT state FROM state_versions WHERE id = ${stateOfTwo})
         WHERE id = ${stateOfOne}`
-      const run = yield* replanned(one.capsule.id)
-      expect([run.status, run.error?.code, run.attempt]).toEqual(["failed", "integrity_fault", 1])
-      expect(run.error?.message).toContain("svc doctor")
-      expect(yield* faultsNow).toEqual([`state_versions.state of ${stateOfOne}`])
-      // The other Capsule is unaffected.
-      expect((yield* replanned(two.capsule.id)).status).toBe("waiting_approval")
-    })
+        const run = yield* replanned(one.capsule.id)
+        expect([run.status, run.error?.code, run.attempt]).toEqual(["failed", "integrity_fault", 1])
+        expect(run.error?.message).toContain("svc doctor")
+        expect(yield* faultsNow).toEqual([`state_versions.state of ${stateOfOne}`])
+        // The other Capsule is unaffected.
+        expect((yield* replanned(two.capsule.id)).status).toBe("waiting_approval")
+      })
   )
 
   tests.live("is an integrity fault for every caller of the actor", () =>
@@ -90,7 +92,7 @@ describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved 
       expect(response.status).toBe(500)
       expect((yield* connections.test(context, two.id)).connection.status).toBe("verified")
 
-      // The remedy in the message works: the value is entered again, in place.
+      // The remedy in the message works: the value is entered again, in the same place.
       expect(Exit.isFailure(yield* Effect.exit(connections.update(context, one.id, { displayName: "kept" })))).toBe(
         true
       )
@@ -100,7 +102,7 @@ describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved 
     })
   )
 
-  tests.live("ends an install plan, which is not retried endlessly", () =>
+  tests.live("fails an install plan, which is not retried endlessly", () =>
     Effect.gen(function* () {
       const { commit, context, workspaceId } = yield* TestPlane
       const sql = yield* SqlClient.SqlClient
@@ -124,7 +126,7 @@ describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved 
     })
   )
 
-  tests.live("does not prevent recovery from ending an apply whose checkpoint was moved", () =>
+  tests.live("does not prevent recovery from settling an apply whose checkpoint was moved", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const ledger = yield* RunLedger

@@ -113,7 +113,7 @@ it.live("a rotation that stopped at any step leaves everything readable, and the
   Effect.gen(function* () {
     const folder = yield* migratedFolder
     const envelopes = yield* sealSome(35).pipe(Effect.provide(vaultIn(folder, file(folder))))
-    // Each number of successful statements simulates a crash at a different step.
+    // The number of statements that succeed determines the step at which a crash is simulated.
     for (let allowed = 0; allowed < 3; allowed++) {
       yield* Effect.gen(function* () {
         const vault = yield* Vault
@@ -163,7 +163,7 @@ it.live("values sealed and opened while keys are being rotated all remain readab
       for (let n = 0; n < 5; n++) yield* vault.rotateMasterKey({ forgetRetired: n % 2 === 0 })
       const sealed = yield* Fiber.join(sealing)
       expect(opened).toBeGreaterThan(0)
-      // Still running: at no time has a value failed to open.
+      // The service is still running: at no point did a value fail to open.
       expect(opening.pollUnsafe()).toBeUndefined()
       yield* Fiber.interrupt(opening)
       yield* vault.rotateMasterKey({ forgetRetired: true })

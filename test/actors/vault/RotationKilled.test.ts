@@ -44,7 +44,7 @@ const unreadable = Effect.fnUntraced(function* (envelopes: ReadonlyArray<string>
   return values.filter((found, n) => found._tag === "None" || Redacted.value(found.value) !== `value ${n}`).length
 })
 
-/** Rotates in a separate process that is killed at the given step, and reports whether it finished before that. */
+/** Performs a rotation in a separate process that is killed at the given step, and reports whether it finished first. */
 const rotatedWithFuse = (folder: string, step: number) =>
   Effect.promise(async () => {
     const command = [process.execPath, await bundledProgram(program), folder, String(step)]

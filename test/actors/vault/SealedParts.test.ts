@@ -52,7 +52,7 @@ it.live("a long value is stored in parts, and a short one inline", () =>
       expect(Buffer.compare(yield* opened(place("run_a"), value), bytes)).toBe(0)
       const extent = yield* extentOf(value)
       expect(extent?.parts).toBe(parts)
-      // No single write or read grows with the value.
+      // No single write or read grows with the size of the value.
       expect(extent?.longest ?? 0).toBeLessThanOrEqual(partBytes + 16)
       if (parts > 0) expect(value.length).toBeLessThan(100)
     }

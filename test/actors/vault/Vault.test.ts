@@ -15,7 +15,7 @@ const place: SealContext = { table: "connections", column: "values", workspaceId
 const secret = (text: string) => Redacted.make(text)
 const opened = (text: Redacted.Redacted) => Redacted.value(text)
 
-it.live("returns what it sealed, text and bytes, and prints neither", () =>
+it.live("returns what it sealed, both strings and bytes, and prints neither", () =>
   Effect.gen(function* () {
     const vault = yield* Vault
     const envelope = yield* vault.seal(place, secret("hunter2 é"))
@@ -82,7 +82,7 @@ it.live("never uses a nonce twice", () =>
   })
 )
 
-it.live("each record kind and Workspace has its own data key", () =>
+it.live("each combination of record kind and Workspace has its own data key", () =>
   Effect.gen(function* () {
     const vault = yield* Vault
     const keyOf = (context: SealContext) => Effect.map(vault.seal(context, secret("x")), (text) => text.split(".")[1])
@@ -93,7 +93,7 @@ it.live("each record kind and Workspace has its own data key", () =>
   })
 )
 
-it.live("a data key from a rolled-back transaction seals nothing afterwards", () =>
+it.live("a data key from a rolled-back transaction is never used for sealing afterwards", () =>
   Effect.gen(function* () {
     const vault = yield* Vault
     const sql = yield* SqlClient.SqlClient
@@ -129,7 +129,7 @@ it.live("many concurrent first seals create one data key", () =>
   })
 )
 
-it.live("digests differ by purpose and text, are deterministic, and are compared in full", () =>
+it.live("digests differ by purpose and content, are deterministic, and are compared in full", () =>
   Effect.gen(function* () {
     const vault = yield* Vault
     const digest = yield* vault.mac("cursor", "a")

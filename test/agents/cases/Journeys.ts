@@ -14,8 +14,8 @@ export const eventually = (isSo: () => boolean) =>
   Effect.repeat(Effect.sync(isSo), { until: (so) => so, schedule: often }).pipe(Effect.asVoid)
 
 /**
- * An agent that is restarted whenever it ends, as by a service manager. `kill` ends it; `isKept` says whether any part of a Run
- * is still on its disk.
+ * An agent that is restarted whenever it exits, as by a service manager. `kill` kills it; `isKept` tells whether any part of a
+ * Run is still on its disk.
  */
 export const keptAgent = Effect.fn("keptAgent")(function* (agent: Agent) {
   let current: Started | undefined
@@ -67,7 +67,7 @@ const plan = Effect.fnUntraced(function* (
   return { ...made, planned: yield* world.over(made.planRunId) }
 })
 
-/** Takes a Capsule through its lifecycle up to an occasion, where it meets the faults. Whatever they are, every Run ends. */
+/** Takes a Capsule through its lifecycle up to an occasion, where the faults occur. Whatever they are, every Run finishes. */
 export const journeyTo = Effect.fn("journeyTo")(function* (
   world: AgentWorld,
   agent: KeptAgent,
@@ -101,7 +101,7 @@ export const journeyTo = Effect.fn("journeyTo")(function* (
   return [planned, applied, yield* world.over(run.id)]
 })
 
-/** The Capsule is released from an agent that is frozen while its tool is working, so what the agent has becomes evidence. */
+/** The Capsule is released from an agent that is frozen while its tool is working, so the agent's results become evidence. */
 const handedIn = Effect.fnUntraced(function* (
   world: AgentWorld,
   agent: KeptAgent,

@@ -85,10 +85,10 @@ const killedBetween: WorldCase = {
       yield* eventually(() => agent.starts() > starts)
       yield* eventually(() => !keys.hasNext() && keys.present().public.sign !== before)
       labels += 1
-      // Whatever is offered now is sealed for the new keys.
+      // Anything offered now is sealed for the new keys.
       yield* works(`n${labels}`, when)
       yield* agent.owesNothing
-      // With the next session, nothing that the former keys can open is kept.
+      // Once the next session starts, nothing that the former keys can open is kept.
       agent.kill()
       yield* eventually(() => keys.present().former === undefined)
     }

@@ -9,8 +9,8 @@ import { faultAt } from "./LineCases.ts"
 const moments = { "request lost": "before", "answer lost": "after" } as const
 
 /**
- * The agent is killed between each pair of messages, and started again on its folder. A plan starts over; an apply ends as the
- * server knows it, and the verdict compares that with what the provider has created.
+ * The agent is killed between each pair of messages, and restarted on its folder. A plan starts over; an apply ends with the
+ * outcome the server knows, and the verdict compares that with what the provider has created.
  */
 export const killCases: ReadonlyArray<LaneCase> = everySaid.flatMap((message) =>
   (["request lost", "answer lost"] as const).map((way) => ({

@@ -6,7 +6,7 @@ import { verdict } from "../support/Verdict.ts"
 import type { WorldCase } from "./AgentCase.ts"
 import { eventually, keptAgent } from "./Journeys.ts"
 
-/** On its own small disk; mounting it requires root. */
+/** On a separate small disk; mounting it requires root. */
 const diskFull: WorldCase = {
   name: "the agent's disk is full while its tool works, and has room again",
   run: Effect.fnUntraced(function* (options) {
@@ -23,7 +23,7 @@ const diskFull: WorldCase = {
     yield* world.held("one-b")
     yield* disk.fill
     const asked = agent.line.said.length
-    // It renews its lease with a full disk.
+    // It renews its lease even with a full disk.
     yield* eventually(() => agent.line.said.slice(asked).includes("Renew"))
     yield* world.letGo("one-b")
     // A poll was already in progress, so the offer in its response is declined.
@@ -66,7 +66,7 @@ const oneEach: WorldCase = {
 const manyRuns = 200
 const runsOfOther = 40
 
-/** The order in which the agents took the Runs shows whether one Workspace had to wait for all of another's Runs. */
+/** The order in which the agents accepted the Runs shows whether one Workspace had to wait for all of another's Runs. */
 const fair: WorldCase = {
   name: "4 agents, 200 Runs, fair between two Workspaces",
   run: Effect.fnUntraced(function* (options) {

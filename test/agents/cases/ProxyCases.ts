@@ -31,7 +31,7 @@ const behindProxies: WorldCase = {
     yield* world.hold("one-b")
     const applyId = yield* world.approvedApply(planRunId)
     yield* world.held("one-b")
-    // The reverse proxy responds for a server that is away, and the agent asks again.
+    // The reverse proxy responds for a server that is down, and the agent retries.
     line.cut(true)
     yield* world.until(applyId, ({ agentUnreachableSince }) => agentUnreachableSince !== undefined)
     line.cut(false)

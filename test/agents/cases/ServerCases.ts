@@ -11,7 +11,7 @@ const longestPlan = 48
 
 const notes = ["a", "b", "c"].map((name) => `demo_note.${name}`)
 
-/** One agent is applying, another planning; both tools end while the server is away. */
+/** One agent is applying, another planning; both tools finish while the server is down. */
 const bothWork = (seconds: number): WorldCase => ({
   name: `the server is killed while one agent applies and another plans, and comes back after ${seconds} s: nothing is lost`,
   run: Effect.fnUntraced(function* (options) {
@@ -54,7 +54,7 @@ const bothWork = (seconds: number): WorldCase => ({
   })
 })
 
-/** The shortest that a pool can have: the tool is asked to stop after 60 s without a response. */
+/** The shortest lease that a pool can have: the tool is asked to stop after 60 s without a response. */
 const leaseSeconds = 120
 
 const longerThanLease: WorldCase = {

@@ -32,7 +32,7 @@ const ownCredentials: WorldCase = {
   run: Effect.fnUntraced(function* (options) {
     const world = yield* agentWorld({ ...options, leavesCredential: true })
     const { capsuleId, planRunId } = yield* world.installed("one")
-    // An agent without the credential is not eligible, and the Run says what is missing.
+    // An agent without the credential is not eligible, and the Run reports what is missing.
     const bare = yield* keptAgent(yield* world.agent("bare"))
     yield* world.until(planRunId, ({ queue }) => queue?.message?.includes(`with the credentials ${ownName}`) === true)
     const fit = yield* keptAgent(yield* world.agent("fit", { env: yield* world.ownCredentials() }))
@@ -41,12 +41,12 @@ const ownCredentials: WorldCase = {
     const apply = yield* world.over(yield* world.approvedApply(planRunId))
     yield* holds(apply.status === "succeeded", `${apply.status} ${apply.error?.message}`)
     yield* holds(ownersOf(world.notesDir).has(signatureOf(credential)), "The provider was not given the credential")
-    // Something the server has read is still in its memory; the credential is not.
+    // Anything the server has read is still in its memory; the credential is not.
     const remembered = wordsInMemory(world.first.pid, [credential, "demo_note"])
     yield* holds(remembered.join() === "demo_note", `The server's memory holds ${remembered.join()}`)
-    // A plan that nobody applies keeps its file.
+    // A plan that is never applied keeps its file.
     yield* world.over((yield* world.installed("two")).planRunId)
-    // Without the operator's permission the Run is refused, and says whose permission it needs.
+    // Without the operator's permission, the Run is refused, and reports whose permission it needs.
     yield* world.operator("pool", "withhold", "far", ownName, world.workspace.handle)
     const again = yield* world.client.capsules.plan({
       params: { capsuleId },

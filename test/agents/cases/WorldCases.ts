@@ -20,7 +20,7 @@ const serverKilled: WorldCase = {
   run: Effect.fnUntraced(function* (options) {
     const world = yield* agentWorld(options)
     const { capsuleId, planRunId } = yield* world.installed("one")
-    // Without an agent, the Run waits and says what it is waiting for.
+    // Without an agent, the Run waits and reports what it is waiting for.
     const waiting = yield* world.until(planRunId, ({ queue }) => queue?.reason === "no_agent")
     yield* holds(waiting.queue?.message === "No agent of the pool far is connected.", `${waiting.queue?.message}`)
     const agent = yield* keptAgent(yield* world.agent("one"))

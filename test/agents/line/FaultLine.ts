@@ -17,16 +17,17 @@ export type Way = (typeof ways)[number] | "forged answer"
 export interface Fault {
   readonly message: string
   readonly way: Way
-  /** Only a request that matches this. */
+  /** Applies only to a request that matches this. */
   readonly asks?: RegExp
-  /** Only a response that matches this. */
+  /** Applies only to a response that matches this. */
   readonly answers?: RegExp
   /** What else happens at that moment, such as a SIGKILL to one of the two sides. */
   readonly also?: () => void
 }
 
 /**
- * Neither side sees the announcement, so they communicate as with the previous release. As long as the word it replaces in place.
+ * Neither side sees the announcement, so they communicate as with the previous release. It must be as long as the word it
+ * replaces.
  */
 const unheard = carriesFiles.replace("carried", "unheard")
 
@@ -191,7 +192,7 @@ export const faultLine = Effect.fn("faultLine")(function* (
     },
     /** The faults that have not happened. */
     unhit: () => faults.filter(({ isHit }) => !isHit).map(({ message }) => message),
-    /** Watches for the next time the server sends this text. */
+    /** Watches for the next time the server sends this string. */
     heard: (words: string) => {
       watched.set(words, undefined)
       return () => watched.get(words)

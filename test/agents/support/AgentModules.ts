@@ -25,7 +25,7 @@ variable "password" {
 variable "label" { type = string }
 `
 
-/** Three notes, one after another, so that each appears in a state of its own. */
+/** Three notes, created one after another, so that each appears in a separate state. */
 const notes = (content: string) => `
 resource "demo_note" "a" {
   name    = "\${var.label}-a"
@@ -48,7 +48,7 @@ output "note" { value = demo_note.a.name }
 /** The number of objects in the large-state modules. */
 export const wideCounts = { wide: 200, "half-wide": 40 } as const
 
-/** Objects of a quarter of a megabyte each, with text that hardly compresses. */
+/** Objects of a quarter of a megabyte each, with content that hardly compresses. */
 const wide = (count: number) => `
 resource "demo_note" "many" {
   count   = ${count}

@@ -43,7 +43,7 @@ export interface AgentOptions {
   readonly env?: Readonly<Record<string, string>>
   readonly folder?: string
   readonly places?: number
-  /** The address it is given for its server, if that is not the line. */
+  /** The address of the server as given to the agent, if different from the line's. */
   readonly server?: string
   /** Overrides the world's program. */
   readonly program?: ReadonlyArray<string>
@@ -142,7 +142,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     value: string = credential,
     more: { readonly label?: string } = {}
   ) {
-    // Outside what the verdict searches: this is where the secret belongs.
+    // Outside the folders that the verdict searches: this is where the secret belongs.
     const kept = yield* files.makeTempDirectoryScoped({ prefix: "own-credentials-" })
     yield* files.writeFileString(`${kept}/token`, `${value}\n`, { mode: 0o600 })
     // The test provider runs without isolation.
@@ -160,7 +160,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
 
   /** An agent that has not been started yet, with its own connection. */
   const agent = Effect.fnUntraced(function* (name: string, given: AgentOptions = {}) {
-    // As documented: the output of one command is the other's file.
+    // As documented: the output of one command is the other command's input file.
     const tokenFile = `${yield* files.makeTempDirectoryScoped({ prefix: "enrolment-" })}/token`
     yield* files.writeFileString(tokenFile, yield* atTerminal("agent", "token", "--pool", "far"), { mode: 0o600 })
     const own = given.line ?? (yield* line)
@@ -239,7 +239,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     )
     const { capsuleId, planRunId } = plan
     if (planRunId === undefined || capsuleId === undefined) {
-      // The server spends at most a few seconds reading a module, and a busy machine can use them up without getting anywhere.
+      // The server spends at most a few seconds reading a module, and on a busy machine that may not be enough to get anywhere.
       const isLate = plan.diagnostics.some(({ code }) => code === "parse_deadline")
       if (isLate && attempt < mostAttempts) return yield* installed(label, module, workspaceId, attempt + 1)
       return yield* new Broken({ message: `The install failed: ${JSON.stringify(plan.diagnostics)}` })
@@ -250,7 +250,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
 
   const run = (runId: RunId) => Effect.map(client.runs.read({ params: { runId } }), (answer) => answer.run)
 
-  /** Keeps reading while the server is away. */
+  /** Keeps reading while the server is down. */
   const until = (runId: RunId, isSo: (found: Run) => boolean) => {
     const read = Effect.retry(run(runId), { schedule: often, times: 4000 })
     return Effect.repeat(read, { until: isSo, schedule: often })
@@ -303,7 +303,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     first,
     operator,
     line,
-    /** A line to an agent and a server that send no files within messages. */
+    /** A connection between an agent and a server that send no files within messages. */
     lineAsBefore: lineOf({ asBefore: true }),
     lines,
     agent,
@@ -316,13 +316,13 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     until,
     over: (runId: RunId) => until(runId, isOver),
     approvedApply,
-    /** Lets the current server end on its own. */
+    /** Lets the current server exit by itself. */
     stopped: Effect.promise(async () => {
       current?.signal("SIGTERM")
       await current?.exited
     }),
     serveAgain: (more?: Readonly<Record<string, string>>) => serve(new URL(first.url).host, more),
-    /** While it is held in an apply, the note already exists. */
+    /** While the provider is held in an apply, the note already exists. */
     ...holdOf("apply"),
     plans: holdOf("plan"),
     eventsOf,

@@ -82,7 +82,7 @@ const failure = [
 const pending = { ...capsule, status: "pending", current_state_version_id: null, current_state_generation: 0 }
 const empty = { ...state, notes: [] }
 
-/** Worlds in which one promise is broken, and what has to be reported about each. */
+/** Worlds in which one promise is broken, and the expected report for each. */
 const broken: ReadonlyArray<readonly [world: string, witnessed: Witnessed, said: RegExp]> = [
   [
     "the state of a successful apply is lost",

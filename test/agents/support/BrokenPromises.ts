@@ -1,7 +1,7 @@
 import { appliesHavePlans, capsulesAreTrue, nothingStays, runsAreOver } from "../../crash/Truth.ts"
 import type { Cloud, Ledger } from "../../crash/Ledger.ts"
 
-/** What the programs in a world have left behind. */
+/** Everything that the programs in a world have left behind. */
 export interface Witnessed {
   readonly ledger: Ledger
   readonly cloud: Cloud
@@ -66,7 +66,7 @@ const untouchedIsTrue = ({ capsules, cloud, ledger }: Witnessed) =>
     return isSafe && made.length > 0 ? [`${label} is said to be untouched, and has ${made.join(", ")}`] : []
   })
 
-/** One sentence for every broken promise. */
+/** One message for every broken promise. */
 export const brokenPromises = (witnessed: Witnessed): ReadonlyArray<string> => {
   const { cloud, ledger, secrets } = witnessed
   return [

@@ -58,7 +58,7 @@ export const logLines = Effect.fn("logLines")(function* (binary: string, tool: s
   return [figure]
 }, Effect.scoped)
 
-/** The cost of an agent compared with the same work in process. Each part is printed as soon as it is measured. */
+/** The cost of an agent compared with the same work in process. Each part is printed as soon as it has been measured. */
 export const agents = (binary: string, tool: string): Parts => [
   { name: "plan + apply", figures: beside(binary, tool) },
   { name: "offers", figures: offers(binary, tool) },

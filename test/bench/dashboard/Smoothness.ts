@@ -20,7 +20,7 @@ interface Felt {
   readonly slowestInput: number
 }
 
-/** Makes the page record what its reader notices; the result reports one interval after another. */
+/** Makes the page record what its reader notices. The result reports one interval after another. */
 const watch = async (page: Page) => {
   await page.evaluate(() => {
     const seen = { tasks: new Array<number>(), inputs: new Array<number>(), frames: new Array<number>() }

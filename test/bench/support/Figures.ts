@@ -12,7 +12,7 @@ export interface Figure {
   readonly detail?: string
 }
 
-/** Figures measured one after the other, each of which may independently fail or take too long. */
+/** Figures measured one after another, each of which may independently fail or take too long. */
 export type Parts<E = unknown, R = Layer.Success<typeof platform>> = ReadonlyArray<{
   readonly name: string
   readonly figures: Effect.Effect<ReadonlyArray<Figure>, E, R>

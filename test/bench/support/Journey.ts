@@ -11,7 +11,7 @@ const timeOf = (events: ReadonlyArray<RunEvent>, kind: RunEvent["kind"]): number
   return event === undefined ? Number.NaN : Date.parse(event.at)
 }
 
-/** Time between `from` and `to` spent in the tool's phases. */
+/** Time spent in the tool's phases between `from` and `to`. */
 const inTool = (events: ReadonlyArray<RunEvent>, to: number): number => {
   const phases = events.filter((event) => event.kind === "run.phase")
   return phases.reduce((sum, { at, data }, index) => {
@@ -102,7 +102,7 @@ export const install = Effect.fn("install")(function* (
   }
 })
 
-/** Approves and applies a plan; returns the milliseconds from the request to the end of the Apply Run. */
+/** Approves and applies a plan; returns the milliseconds from the request until the Apply Run has finished. */
 export const apply = Effect.fn("apply")(function* (product: Product, planRunId: string) {
   const { run: plan } = yield* product.client.runs.read({ params: { runId: planRunId } })
   const asked = yield* Clock.currentTimeMillis

@@ -31,7 +31,7 @@ const Result = Schema.fromJsonString(
 const decodeResult = Schema.decodeEffect(Result)
 
 /**
- * Measures loads on `servers` (process ids) from one process separate from the bench, for as long as the Scope lasts. It sends
+ * Measures loads on `servers` (process ids) from a process separate from the bench, for as long as the Scope is open. It sends
  * the same request over kept-alive connections, one at a time on each, and records the duration of each response. `hasPriority`:
  * whether client and servers run at a real-time priority.
  */

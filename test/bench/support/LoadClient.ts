@@ -1,5 +1,5 @@
-// The client for a load measurement, as a separate process: garbage collection in the bench would count as the server's time.
-// Reads one measurement request per line from stdin, and prints one result for each.
+// The client for a load measurement, as a separate process: garbage collection in the bench would be counted as the server's
+// time. Reads one measurement request per line from stdin, and prints one result for each.
 import { createInterface } from "node:readline"
 import type { Load } from "./Load.ts"
 
@@ -17,7 +17,7 @@ interface Waiting {
 const headBytes = 4096
 
 const headEnd = "\r\n\r\n"
-/** No measured body contains it. */
+/** No measured body contains this. */
 const lastChunk = "\r\n0\r\n\r\n"
 
 /** Whether the last chunk has arrived. */
@@ -46,7 +46,10 @@ const isWhole = (waiting: Waiting, bytes: Buffer): boolean => {
   return waiting.missing <= 0
 }
 
-/** Sends the same request over kept-alive connections, one at a time on each. They start together, once all are open. */
+/**
+ * Sends the same request over kept-alive connections, one at a time on each. They all start together, once every connection is
+ * open.
+ */
 const measure = ({ connections, port, request, requests }: Load) => {
   const { promise, reject, resolve } = Promise.withResolvers<{ seconds: number; millis: ReadonlyArray<number> }>()
   const millis = new Float64Array(requests)

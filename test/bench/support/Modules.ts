@@ -18,7 +18,7 @@ output "first" {
 }
 `
 
-/** A repository on loopback with the module in its root and as many further files as requested. */
+/** A repository on loopback with the module in its root and as many additional files as requested. */
 export const repositoryOf = Effect.fn("repositoryOf")(function* (files: Readonly<Record<string, string>>) {
   const system = yield* FileSystem.FileSystem
   const gitdir = `${yield* system.makeTempDirectoryScoped({ prefix: "svc-bench-git-" })}/repository.git`

@@ -22,7 +22,7 @@ export interface ReadRoute {
   readonly rows?: Rows
 }
 
-// The first is reached by a browser coming from another site, once; the others are downloads. All have side effects.
+// The first is reached once, by a browser coming from another site; the others are downloads. All have side effects.
 const unmeasured: ReadonlySet<string> = new Set(["connections.finishOAuth", "backups.archive", "exports.download"])
 
 const rowsOf = ({ ids, subject }: World): Readonly<Record<string, Rows>> => {

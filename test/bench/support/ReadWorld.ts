@@ -8,14 +8,14 @@ import { RelativePath } from "../../../schema/records/Primitives.ts"
 import { module, repositoryOf } from "./Modules.ts"
 import { startProduct } from "./Product.ts"
 
-/** As many rows as every list returns. */
+/** The number of rows that every list returns. */
 export const listed = 49
 const modules = 133
 
 type Value = string | number | null | Uint8Array
 type Row = Readonly<Record<string, Value>>
 
-/** Ids have only letters, so the number is written in base 26. */
+/** Ids contain only letters, so the number is written in base 26. */
 const idOf = (prefix: string, index: number) => {
   const digits = [2, 1, 0].map((place) => String.fromCharCode(97 + (Math.floor(index / 26 ** place) % 26)))
   return `${prefix}_${digits.join("").padStart(24, "a")}`

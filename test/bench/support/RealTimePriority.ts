@@ -5,9 +5,9 @@ import { ChildProcess, ChildProcessSpawner } from "effect/process"
 const priority = "1"
 
 /**
- * Gives these processes, with their threads and future children, a core whenever they want one. Otherwise the 99th percentile of
+ * Gives these processes, with their threads and future children, a core whenever they need one. Otherwise the 99th percentile of
  * short responses measures how long the scheduler lets another process finish its slice of 3 ms, even on an idle machine: a
- * runtime's collector and compilers have threads of their own. Both sides of a comparison get it.
+ * runtime's collector and compilers have their own threads. Both sides of a comparison get this priority.
  *
  * Returns whether the machine permits it, which requires Linux and permission to do so.
  */

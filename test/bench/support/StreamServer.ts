@@ -42,12 +42,12 @@ const program = Effect.gen(function* () {
     trigger: "user",
     spec: {}
   })
-  // Bypasses the queue: its owner executes nothing.
+  // Bypasses the queue: the Run's owner executes nothing.
   const hold = yield* heldRun(runId).pipe(
     Effect.provideService(RunLifecycle, Context.get(plane.services, RunLifecycle))
   )
   yield* Console.log(JSON.stringify({ url: plane.url, barePort: bare.port, runId, token: Redacted.value(plane.token) }))
-  // The creation time is sent in the one number that such an event may carry.
+  // The creation time is sent in the only number that such an event may carry.
   const payload = (at: number) => ({
     address: `terraform_data.${"x".repeat(150)}[${at}]`,
     action: "create",

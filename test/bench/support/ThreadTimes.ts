@@ -1,11 +1,11 @@
 import { Effect, FileSystem } from "effect"
 
-// Kernel clock ticks per second; a hundred on every Linux.
+// Kernel clock ticks per second; 100 on every Linux.
 const millisPerTick = 10
 const nanosPerMilli = 1e6
 
 /**
- * Milliseconds so far: the CPU time of all threads in a process, and how long its main thread was ready to run while the cores
+ * In milliseconds so far: the CPU time of all threads in a process, and how long its main thread was ready to run while the cores
  * were busy with something else. The kernel counts both, so a response delayed by another process can be distinguished from a
  * slow service.
  */

@@ -46,8 +46,8 @@ const make = Effect.gen(function* () {
   if (built.code !== 0) return yield* new BinaryUnavailable({ message: built.stderr + built.stdout })
   const program = path.join(installed, "svc")
 
-  // Bun writes paths from the build machine into bundles, and a test can only see that none is used where those paths are
-  // missing. So the binary sees itself, the system's own folders and the tool, but no repository, caches or home directory.
+  // Bun writes paths from the build machine into bundles, and a test can detect their use only where those paths are missing. So
+  // the binary sees itself, the system's own folders and the tool, but no repository, caches or home directory.
   const tool = Bun.which("tofu") ?? Bun.which("terraform")
   const toolFolders = tool === null ? [] : [path.dirname(tool), path.dirname(yield* files.realPath(tool))]
   const seen = yield* Effect.filter([...systemFolders, ...toolFolders], (folder) => files.exists(folder))
@@ -75,7 +75,7 @@ const make = Effect.gen(function* () {
     return folder
   })
 
-  /** The service's own process: bubblewrap stays its parent and forwards no signals. */
+  /** The service's own process: bubblewrap remains its parent and forwards no signals. */
   const processOf = Effect.fnUntraced(function* (pid: number) {
     if (!masked) return pid
     const children = yield* files.readFileString(`/proc/${pid}/task/${pid}/children`)
@@ -112,7 +112,7 @@ const make = Effect.gen(function* () {
   }
 })
 
-/** The binary, built once into its own folder, started where only it and the system are visible. */
+/** The binary, built once into its own folder, and started where only it and the system are visible. */
 export class Binary extends Context.Service<Binary, Effect.Success<typeof make>>()("test/binary/Binary") {
   static readonly layer = Layer.provideMerge(Layer.effect(Binary, make), NodeServices.layer)
 }

@@ -241,7 +241,7 @@ export const personIn = (page: Page, language: Language, origin: string) => {
         await page.goto(`${origin}/account`)
         await page.getByText(factor.codesLeft(count)).waitFor()
       }),
-    /** Signs out all other devices, one by one. */
+    /** Signs out all other devices individually. */
     signOutOthers: (count: number) =>
       step(async () => {
         await page.goto(`${origin}/account`)

@@ -5,7 +5,7 @@ import { startBrowser, type TestBrowser } from "./Browser.ts"
 import { type Language, personIn, step } from "./KeyboardPerson.ts"
 import { realServer } from "./RealServer.ts"
 
-/** Nothing listens there: the test reads from no Git server. */
+/** Nothing listens on it: the test reads from no Git server. */
 const noGit = "http://127.0.0.1:9"
 
 /** Ignores the refusals that a walk provokes and the invitation page's request for who is signed in. */

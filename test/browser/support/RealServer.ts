@@ -5,7 +5,7 @@ import { operatorCommand, serverProcess } from "./ServerProcess.ts"
 
 /**
  * The product itself as a separate process, with a fresh data folder and behind a network link that can be cut. `gitOrigin` is
- * the only Git server it may read from. It ends with the Scope.
+ * the only Git server it may read from. It is stopped with the Scope.
  */
 export const realServer = Effect.fnUntraced(
   function* (gitOrigin: string, flags: ReadonlyArray<string> = []) {

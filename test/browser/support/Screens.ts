@@ -9,7 +9,7 @@ export interface Screen {
   readonly path: string
   /** Identifies the screen, and is the same in both languages. */
   readonly ready: string
-  /** Its record does not exist, which the browser's console reports. */
+  /** Its record does not exist, so the browser's console reports an error. */
   readonly missing?: true
 }
 
@@ -29,7 +29,7 @@ export const redirects = {
 const capsule = `/w/acme/capsules/${storefrontId}`
 const options = "kind=capsule-source-options&git=https%3A%2F%2Fgit.acme.example%2Finfra%2Fshop.git&path=install.json"
 
-/** Every dashboard route with the screens it shows. A new route missing here does not compile. */
+/** Every dashboard route with the screens it shows. A new route that is not listed here fails to compile. */
 export const screensByRoute: Readonly<
   Record<Exclude<AppRoute | Entrance, keyof typeof redirects>, ReadonlyArray<Screen>>
 > = {

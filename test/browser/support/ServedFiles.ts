@@ -4,13 +4,13 @@ import { assetFor } from "../../../src/dashboard/Assets.ts"
 import { buildDashboard } from "../../../src/dashboard/Build.ts"
 import { compiledBinary, serverProcess } from "./ServerProcess.ts"
 
-/** Serves everything but the API: documents, scripts, styles, and the 404 for missing paths. */
+/** Serves everything except the API: documents, scripts, styles, and the 404 for missing paths. */
 export type ServedFiles = (request: Request) => Promise<Response>
 
 /** The request headers that the dashboard's response depends on; the rest belong to the connection. */
 const asked = ["accept", "accept-encoding", "accept-language", "if-none-match"] as const
 
-/** Headers specific to one connection, or that the next server sets itself. */
+/** Headers specific to a single connection, or that the next server sets itself. */
 const ofTheConnection: ReadonlySet<string> = new Set(["connection", "keep-alive", "transfer-encoding", "date"])
 
 /** Forwards each request to the compiled binary and returns its response byte for byte: status, headers, encoding and policy. */
@@ -57,7 +57,7 @@ const fromSource = Effect.map(
 
 /**
  * The dashboard's files, served by the compiled binary named in `SVC_TEST_BINARY`, or bundled from source for quick development.
- * The binary ends with the Scope.
+ * The binary is stopped with the Scope.
  */
 export const servedFiles = Effect.gen(function* () {
   const binary = compiledBinary()

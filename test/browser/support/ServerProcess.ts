@@ -45,13 +45,13 @@ export interface ServerProcess {
   readonly port: number
   /** Undefined once an account exists. */
   readonly setupLink: string | undefined
-  /** Simulates a power failure: no chance to clean up. Succeeds once the process is gone. */
+  /** Simulates a power failure: no chance to clean up. Succeeds once the process has exited. */
   readonly crash: Effect.Effect<void>
 }
 
 /**
- * `svc serve` on a data folder and a free port, ready for requests: the compiled binary if given, otherwise from source. It ends
- * with the Scope.
+ * `svc serve` on a data folder and a free port, ready for requests: the compiled binary if given, otherwise from source. It is
+ * stopped with the Scope.
  */
 export const serverProcess = Effect.fnUntraced(function* (
   folder: string,

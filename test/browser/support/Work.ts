@@ -11,7 +11,7 @@ export interface Work {
 export const drawn = (page: Page): Promise<void> =>
   page.evaluate(() => new Promise<void>((resolve) => requestAnimationFrame(() => setTimeout(resolve))))
 
-/** Measures actions on a page, each repeated `times` times and drawn every time. */
+/** Measures actions on a page, each repeated `times` times and rendered every time. */
 export const workMeter = async (page: Page) => {
   const devtools = await page.context().newCDPSession(page)
   await devtools.send("Performance.enable", { timeDomain: "threadTicks" })

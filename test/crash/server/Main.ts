@@ -1,4 +1,4 @@
-// The first file loaded by this suite's compiled server; the rest is bundled separately, see `ServerBinary.ts`.
+// The first file loaded by this suite's compiled server. The rest is bundled separately; see `ServerBinary.ts`.
 import { dirname, join } from "node:path"
 import { confineArgument, syncArgument } from "../../../src/BinaryArguments.ts"
 

@@ -13,7 +13,7 @@ const side = (lines: ReadonlyArray<DifferenceLine>, of: "removed" | "added"): Re
     line.kind === "same" ? [line.text] : line.kind === of ? [line.segments.map(({ text }) => text).join("")] : []
   )
 
-/** The rendered rows without folds, in a form that reads like the screen. */
+/** The rendered rows without folds, in a format that reads like the screen. */
 const drawn = ({ lines }: Difference): ReadonlyArray<string> =>
   lines.map((line) => {
     if (line.kind === "same") return `  ${line.text}`
@@ -36,7 +36,7 @@ const policyOf = (statements: ReadonlyArray<unknown>) =>
 const twenty = Array.from({ length: 20 }, (_, index) => statement(`S${index}`))
 
 describe("a policy", () => {
-  test("says which statement's effect changes, and folds the others with a count", () => {
+  test("shows which statement's effect changes, and folds the others with a count", () => {
     const changed = twenty.with(13, statement("S13", "Deny"))
     const found = difference(policyOf(twenty), policyOf(changed))
     expect(found.extent).toEqual({ unit: "statements", changed: 1, added: 0, removed: 0, total: 20 })
@@ -74,7 +74,7 @@ describe("a policy", () => {
     expect(difference(actions(["a:b", "c:d"]), actions(["c:d", "a:b"]))).toMatchObject({ only: "order", reordered: 1 })
   })
 
-  test("that admits everybody, or allows everything, says so in its heading", () => {
+  test("that admits everybody, or allows everything, has a heading that says so", () => {
     const before = [statement("A")]
     const open = [{ ...statement("A"), Principal: "*", Action: ["s3:GetObject", "s3:*"] }]
     expect(difference(policyOf(before), policyOf(open)).highlights).toEqual([
@@ -87,7 +87,7 @@ describe("a policy", () => {
     ])
   })
 
-  test("with a new statement says what it allows", () => {
+  test("with a new statement shows what it allows", () => {
     const found = difference(policyOf([statement("A")]), policyOf([statement("A"), statement("B", "Deny")]))
     expect(found.extent).toMatchObject({ unit: "statements", changed: 1, added: 1, total: 2 })
     expect(found.highlights.map(({ after, before, name }) => [name, before, after])).toEqual([
@@ -214,7 +214,7 @@ const sorted = (value: unknown): string => {
 }
 
 describe("nothing is lost or invented", () => {
-  test("of a structure: both sides can be reconstructed from what is drawn", () => {
+  test("of a structure: both sides can be reconstructed from what is rendered", () => {
     const read = (lines: ReadonlyArray<string>): unknown => JSON.parse(lines.join("\n").replace(/,(\n\s*[\]}])/g, "$1"))
     fc.assert(
       fc.property(json, json, (before, after) => {
@@ -227,7 +227,7 @@ describe("nothing is lost or invented", () => {
     )
   })
 
-  test("of a text: both sides can be reconstructed from what is drawn", () => {
+  test("of a string: both sides can be reconstructed from what is rendered", () => {
     const text = fc
       .array(fc.constantFrom("a", "b", "c d", "e f g", ""), { minLength: 2 })
       .map((lines) => lines.join("\n"))

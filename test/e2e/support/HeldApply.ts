@@ -15,7 +15,7 @@ import { placeMigratedDatabase } from "../../support/MigratedDatabase.ts"
 
 const provider = "example.test/acme/demo"
 
-/** Values that must never leave the service: a provider credential and a variable. The token is made up. */
+/** Values that must never leave the service: a provider credential and a variable. The token is fictitious. */
 export const canaries = ["the-credential-of-the-provider", "the-value-of-the-variable"] as const
 const [credential, password] = canaries
 

@@ -86,7 +86,7 @@ export const hostedServer = Effect.fnUntraced(function* (
   const cookieOf = ({ secret: held }: { readonly secret: Redacted.Redacted }) =>
     `${sessionCookieName(publicOrigin)}=${Redacted.value(held)}`
   const cookie = cookieOf(session)
-  /** A request as the dashboard makes it: with the cookie, from the service's own origin. */
+  /** A request as made by the dashboard: with the cookie, from the service's own origin. */
   const browse = (path: string, init: { readonly body?: unknown; readonly headers?: Record<string, string> } = {}) =>
     Effect.promise(async () => {
       const body = init.body === undefined ? {} : { method: "POST", body: JSON.stringify(init.body) }
@@ -95,7 +95,7 @@ export const hostedServer = Effect.fnUntraced(function* (
       return { status: response.status, headers: response.headers, text: await response.text() }
     })
   const pools = Context.get(services, Pools)
-  /** An agent pool that has these credentials for a Workspace, as its operator declares it. */
+  /** An agent pool that holds these credentials for a Workspace, as declared by its operator. */
   const providing = (pool: string, credentials: string, workspace: string) =>
     Effect.gen(function* () {
       yield* pools.create(pool, {})
@@ -115,7 +115,7 @@ export const hostedServer = Effect.fnUntraced(function* (
     subject,
     token: secret,
     client: yield* makeClient({ baseUrl: url, token: secret }),
-    /** The person's session, for what tokens may not do. */
+    /** The person's session, for actions that tokens may not perform. */
     inPerson: yield* makeClient({ baseUrl: url }).pipe(
       Effect.updateService(
         HttpClient.HttpClient,

@@ -58,7 +58,7 @@ export const existingState = Effect.fnUntraced(function* (folder: string) {
   yield* files.copyFile(`${work}/terraform.tfstate`, `${folder}/terraform.tfstate`)
 })
 
-/** A server with the page's modules, and the shell of a person who may do everything there. */
+/** A server with the page's modules, and the shell of a person who has every permission on it. */
 export const network = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const server = yield* hostedServer(modulesWith("s3:GetObject"))
@@ -71,7 +71,7 @@ export const network = Effect.gen(function* () {
   const real = (line: string) => line.replace("https://git.example.com/infra.git", server.repositoryUrl)
   const run = Effect.fnUntraced(function* (line: string) {
     const end = yield* shell.run(real(line))
-    // Links name the public origin, which nothing serves here.
+    // Links name the public origin, where nothing is served in this test.
     const link = `${shell.home}/link.txt`
     if (!(yield* files.exists(link))) return end
     yield* files.writeFileString(link, (yield* files.readFileString(link)).replace(publicOrigin, server.url))

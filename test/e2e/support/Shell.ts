@@ -31,7 +31,7 @@ export const shellOf = Effect.fnUntraced(function* (environment: Readonly<Record
 
 export type Shell = Effect.Success<ReturnType<typeof shellOf>>
 
-/** Starts a line on a pseudo-terminal; it is ended with the Scope. */
+/** Starts a line on a pseudo-terminal; it is killed with the Scope. */
 export const atTerminal = Effect.fnUntraced(function* ({ env, home }: Shell, line: string) {
   const decoder = new TextDecoder()
   let screen = ""
@@ -54,7 +54,7 @@ export const atTerminal = Effect.fnUntraced(function* ({ env, home }: Shell, lin
     (started) => Effect.sync(() => started.kill("SIGKILL"))
   )
   return {
-    /** Waits until a text has appeared on the screen. */
+    /** Waits until the given string has appeared on the screen. */
     shows: (text: string) =>
       Effect.promise(async () => {
         while (!screen.includes(text)) {

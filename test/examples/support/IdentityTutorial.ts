@@ -12,7 +12,7 @@ export const password = "correct horse battery staple"
 
 const needed = ["bash", "curl", "jq", "openssl"].filter((program) => Bun.which(program) === null)
 
-/** Whether this machine has what the tutorial requires. */
+/** Whether this machine meets the tutorial's requirements. */
 export const canFollow = needed.length === 0 && (Bun.which("tofu") ?? Bun.which("terraform")) !== null
 
 /** The tutorial's commands, section by section. */
@@ -30,7 +30,7 @@ const freePort = Effect.promise(
     })
 )
 
-/** The tutorial's repository, served as by a Git host. */
+/** The tutorial's repository, served as it would be by a Git host. */
 const repository = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-tutorial-git-" })
@@ -44,7 +44,7 @@ const repository = Effect.gen(function* () {
 
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
 
-/** Everything that the commands print until `mark` appears; fails with that output if they end first. */
+/** Everything that the commands print until `mark` appears; fails with that output if they exit first. */
 const untilMark = async (stream: ReadableStream<Uint8Array>, mark: string): Promise<string> => {
   const decoder = new TextDecoder()
   let text = ""

@@ -46,7 +46,7 @@ const plain =
   async (_, build) =>
     answer(build())
 
-/** What arrives on a connection until it closes. */
+/** Everything that arrives on a connection until it closes. */
 const raw = async (port: number, bytes: string) => {
   const socket = connect(port, "127.0.0.1")
   let text = ""
@@ -271,7 +271,7 @@ await served(
       const work = raw(port, "GET /work HTTP/1.1\r\nhost: a.test\r\nconnection: close\r\n\r\n")
       await workBegan.promise
       say("a connection that says nothing ends", await raw(port, ""))
-      // Each of these has only just started when the work has been silent for longer than the limit.
+      // Each of these has only just started by the time the work has been silent for longer than the limit.
       const [half, kept] = await Promise.all([
         raw(port, "GET / HTTP/1.1\r\nhost:"),
         raw(port, "GET / HTTP/1.1\r\nhost: a.test\r\n\r\n"),

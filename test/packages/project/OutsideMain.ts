@@ -1,4 +1,5 @@
-// The application from `examples/embedded` in a separate project, on top of a control plane for tests. Prints its responses.
+// The application from `examples/embedded` in a separate project, on top of a control plane for tests. Prints the responses it
+// gets.
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { TestControlPlane, layer } from "@svc-dev/server/testing"
 import { Context, Effect, Layer, Redacted, References, Schema } from "effect"

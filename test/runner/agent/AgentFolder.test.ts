@@ -47,7 +47,7 @@ it.live(
 )
 
 it.live(
-  "a process that takes jobs waits for a command that checks the lock, but not for another process that takes jobs",
+  "a process that accepts jobs waits for a command that checks the lock, but not for another process that accepts jobs",
   () =>
     Effect.gen(function* () {
       const [one, other] = yield* two

@@ -20,7 +20,7 @@ const begun = Effect.fnUntraced(function* ({ recordStart = Effect.void, runFolde
 })
 
 describe("an apply on an agent", () => {
-  it.live("its tool does not start before the Run's record can survive a power cut", () =>
+  it.live("its tool does not start before the Run's record can survive a power failure", () =>
     Effect.gen(function* () {
       let isStarted = false
       const { folder, run, sent } = yield* offeredApply((_, control) =>
@@ -60,7 +60,7 @@ describe("an apply on an agent", () => {
     })
   )
 
-  it.live("a state that the tool could only print is handed in if the Run has been given up in the meantime", () =>
+  it.live("a state that the tool could only print is submitted if the Run has been given up in the meantime", () =>
     Effect.gen(function* () {
       const isRunning = yield* Deferred.make<void>()
       const { end, recovered, run, sent } = yield* offeredApply((_, control) =>

@@ -17,7 +17,7 @@ import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 const unused = Effect.die(new Error("not a part of the beginning"))
 
 /**
- * An offer that was requested some seconds ago. `told` is what the guard hears; `answer` is the server's response to the
+ * An offer that was requested a few seconds ago. `told` is what the guard is told; `answer` is the server's response to the
  * acceptance.
  */
 const offered = Effect.fnUntraced(function* (secondsAgo: number, kind: typeof JobKind.Type = "plan") {
@@ -65,7 +65,7 @@ const isComplete = (moment: Beginning["mayStart"]) =>
   })
 
 describe("starting a Run on an agent", () => {
-  it.live("processes start before a fresh offer is accepted, and are dead before it would go to another agent", () =>
+  it.live("processes start before a fresh offer is accepted, and are dead before it could go to another agent", () =>
     Effect.gen(function* () {
       const { answer, begin, handle, told } = yield* offered(1)
       const { accepted, begun, mayStart } = yield* begin
@@ -81,7 +81,7 @@ describe("starting a Run on an agent", () => {
     })
   )
 
-  it.live("under an offer that has waited for long, none starts before the server knows who has the Run", () =>
+  it.live("under an offer that has waited for a long time, none starts before the server knows who has the Run", () =>
     Effect.gen(function* () {
       const { answer, begin, handle, told } = yield* offered(25)
       const { begun, mayStart } = yield* begin
@@ -96,7 +96,7 @@ describe("starting a Run on an agent", () => {
     })
   )
 
-  it.live("an apply starts nothing before it is accepted, so that a slow acceptance does not end it", () =>
+  it.live("an apply starts nothing before it is accepted, so that a slow acceptance does not abort it", () =>
     Effect.gen(function* () {
       const { answer, begin, told } = yield* offered(1, "apply")
       const { begun, mayStart } = yield* begin

@@ -7,7 +7,7 @@ import { heldContents, packContents, unpackedContents, unpackedInMemory } from "
 
 const mebibyte = 1024 * 1024
 
-/** Text that hardly shrinks when compressed. */
+/** Text that barely compresses. */
 const text = (length: number) => {
   const digits = createCipheriv("aes-128-ctr", Buffer.alloc(16), Buffer.alloc(16)).update(Buffer.alloc(length >> 1))
   return new TextEncoder().encode(`${digits.toString("hex")}x`.slice(0, length))
@@ -44,7 +44,7 @@ describe("packed contents", () => {
     await Effect.runPromise(
       Stream.runForEach(unpackedContents(reading, most), ({ length }) =>
         Effect.sync(() => {
-          // Data that has been read but not passed on yet is held somewhere; packing halves the text.
+          // Data that has been read but not passed on yet is held somewhere; packing halves the size of the text.
           furthest = Math.max(furthest, 2 * read - given)
           given += length
         })
@@ -65,7 +65,7 @@ describe("packed contents", () => {
     await Effect.runPromise(
       Stream.runForEach(unpackedContents(inPieces(packed), length), ({ length: piece }) =>
         Effect.promise(async () => {
-          // Gives anything else that could be unpacked its turn.
+          // Lets anything else that could be unpacked have its turn.
           for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setImmediate(resolve))
           made = push.mock.calls.reduce((sum, [chunk]) => sum + (chunk instanceof Uint8Array ? chunk.length : 0), 0)
           mostHeld = Math.max(mostHeld, made - taken)
@@ -120,7 +120,7 @@ describe("packed contents", () => {
     }
     for (const bytes of wrong) {
       const held = await Effect.runPromiseExit(heldContents(inPieces(bytes), most))
-      // Only checking them gives the same result.
+      // Merely checking them gives the same result.
       const checked = await Effect.runPromiseExit(Stream.runDrain(unpackedContents(inPieces(bytes), most)))
       const atOnce = await Effect.runPromiseExit(unpackedInMemory(bytes, most))
       const failed = [Exit.isFailure(held), Exit.isFailure(checked), Exit.isFailure(atOnce)]

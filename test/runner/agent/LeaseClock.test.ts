@@ -8,7 +8,7 @@ const movable = () => {
 }
 
 describe("an agent's lease", () => {
-  test("counts the time that the machine was suspended, and at least as much as the finer clock", () => {
+  test("includes the time for which the machine was suspended, and at least as much as the finer clock", () => {
     const { at, clocks } = movable()
     const since = momentOf(clocks)
     at.boot += 3600
@@ -19,7 +19,7 @@ describe("an agent's lease", () => {
     expect(elapsedSeconds(clocks, since)).toBe(7)
   })
 
-  test("for an apply leaves ten minutes for stopping and two before its end; short leases in proportion", () => {
+  test("for an apply leaves ten minutes for stopping and two before its end; short leases scale in proportion", () => {
     expect(stopTimes(45 * 60)).toEqual({ interruptAfter: 33 * 60, killAfter: 43 * 60 })
     expect(stopTimes(60)).toEqual({ interruptAfter: 30, killAfter: 48 })
     for (const seconds of [1, 10, 300, 2000, 7200]) {
@@ -30,7 +30,7 @@ describe("an agent's lease", () => {
     }
   })
 
-  test("starts when the message that was answered was sent, no matter when the response arrived", () => {
+  test("starts when the message that was answered was sent, regardless of when the response arrived", () => {
     const { at, clocks } = movable()
     const sent = momentOf(clocks)
     at.boot += 20
@@ -39,7 +39,7 @@ describe("an agent's lease", () => {
     expect(lease.killAtBoot()).toBe(1048)
   })
 
-  test("remembers that it has been over once, and is not over before then", () => {
+  test("remembers that it has expired, and does not expire before then", () => {
     const { at, clocks } = movable()
     const lease = makeLease(clocks, momentOf(clocks), 60)
     at.boot += 47

@@ -13,7 +13,8 @@ import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 const claim = { runId: RunId.make("run_01000000000000000000000001"), fence: 3 }
 
 /**
- * The room of an agent whose machine has lost power: `record` is what the disk still has of its record, `undefined` if nothing.
+ * The room of an agent whose machine has lost power: `record` is the part of its record that is still on disk, `undefined` if
+ * nothing is.
  */
 const afterPowerCut = Effect.fnUntraced(function* (record: string | undefined, name = roomName(claim)) {
   const runs = yield* temporaryFolder
@@ -59,7 +60,7 @@ describe("a Run's room after a power cut", () => {
     )
   }
 
-  it.live("what an apply left in a folder with another name is kept for a person", () =>
+  it.live("what an apply left in a folder with a different name is kept for review by a person", () =>
     Effect.gen(function* () {
       const { adopted, paths } = yield* afterPowerCut(undefined, "run_01000000000000000000000001-03")
       yield* writeApplyRecord(paths.applyRecord, { version: 1, modulePath: "." })

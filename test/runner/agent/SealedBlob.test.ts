@@ -64,7 +64,7 @@ describe("SealedBlob", () => {
     }
   })
 
-  test("refuses a blob that has been truncated, changed or made for another purpose", async () => {
+  test("refuses a blob that has been truncated, changed or created for another purpose", async () => {
     const keys = await pairOfKeys()
     const sealed = await Effect.runPromise(
       collected(sealBlob(keys.publicKey, purpose, inChunks(bytes(2 * mebibyte + 5), mebibyte)))

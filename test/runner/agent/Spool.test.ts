@@ -19,7 +19,7 @@ const event = (address: string): ReportedEntry => ({
 
 const line = (text: string): ReportedEntry => ({ kind: "line", at, phase: "apply", stream: "stdout", text })
 
-/** A server that stores what it is sent, each batch once. */
+/** A server that stores everything it is sent, each batch once. */
 const receiver = () => {
   let last = 0
   const entries: Array<ReportedEntry> = []
@@ -42,7 +42,7 @@ const deliverAll = Effect.fnUntraced(function* (spool: Spool, server: ReturnType
 })
 
 describe("an agent's spool", () => {
-  it.live("delivers everything once and in order, no matter which responses and processes are lost", () =>
+  it.live("delivers everything once and in order, regardless of which responses and processes are lost", () =>
     Effect.gen(function* () {
       for (let seed = 0; seed < 40; seed += 1) {
         const folder = join(yield* temporaryFolder, "spool")
@@ -64,7 +64,7 @@ describe("an agent's spool", () => {
                   }
                   const batch = yield* spool.next
                   if (Option.isNone(batch)) continue
-                  // Either the request is lost, or the response, or neither.
+                  // Either the request or the response is lost, or neither.
                   if (dice === 6) continue
                   const stored = server.store(batch.value)
                   if (dice > 7) yield* spool.acknowledged(stored)
@@ -142,7 +142,7 @@ describe("an agent's spool", () => {
     })
   )
 
-  it.live("leaves out lines beyond its bound and says how many, but never leaves out an event", () =>
+  it.live("omits lines beyond its bound and reports how many, but never omits an event", () =>
     Effect.gen(function* () {
       const server = receiver()
       const spool = yield* openSpool(yield* temporaryFolder, { batchBytes: 500, batchEntries: 10, lineBytes: 1500 })
@@ -162,7 +162,7 @@ describe("an agent's spool", () => {
 
   if (mountRefusal !== undefined) test.skip(`a full disk: ${mountRefusal}`, () => {})
   else
-    it.live("keeps every event while its disk is full, and says how many lines were left out", () =>
+    it.live("keeps every event while its disk is full, and reports how many lines were omitted", () =>
       Effect.gen(function* () {
         const folder = join(yield* temporaryFolder, "disk")
         const disk = yield* smallDisk(folder, 1)

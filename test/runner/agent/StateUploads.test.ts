@@ -48,7 +48,7 @@ describe("state uploads", () => {
     })
   )
 
-  it.effect("do not wait any longer because a state came late", () =>
+  it.effect("do not wait any longer because a state arrived late", () =>
     Effect.gen(function* () {
       const started = yield* Queue.unbounded<number>()
       const uploads = yield* uploadStates(({ serial }) => Queue.offer(started, serial))

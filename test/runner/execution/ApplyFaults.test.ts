@@ -52,7 +52,7 @@ describe("a tool that misbehaves while it applies", () => {
     })
   )
 
-  live("fails with an error that quotes what it just created: the state marks it as secret", () =>
+  live("fails with an error that quotes what it has just created: the state marks it as secret", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -82,7 +82,7 @@ describe("a tool that misbehaves while it applies", () => {
     })
   )
 
-  live("truncates the state that would show what it created: the created resources are listed", () =>
+  live("truncates the state that would show what it has created: the created resources are listed", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

@@ -25,7 +25,7 @@ const problem = (summary: string, address?: string, severity: "error" | "warning
 
 const died = "Plugin did not respond"
 
-/** What a journal of these messages reports as possibly created, checked immediately and as read back after a crash. */
+/** What a journal of these messages reports as possibly created, both immediately and when read back after a crash. */
 const listed = Effect.fnUntraced(function* (messages: ReadonlyArray<ToolMessage>) {
   const path = join(yield* temporaryFolder, "journal.ndjson")
   const journal = yield* openJournal(path)
@@ -110,7 +110,7 @@ describe("what an apply may have created", () => {
       expect(possiblyCreated(journal, undefined)).toEqual(["b", "demo_note.a"])
       expect(possiblyCreated(journal, stateOf())).toEqual(["b", "demo_note.a"])
       expect(possiblyCreated(journal, stateOf(note("a-1")))).toEqual(["b"])
-      // The state is from before the replacement.
+      // The state predates the replacement.
       expect(possiblyCreated(journal, stateOf(note("a-0")))).toEqual(["b", "demo_note.a"])
       expect(possiblyCreated(journalOf("demo_note.a", "[redacted]-1"), stateOf(note("a-1")))).toEqual(["b"])
       expect(possiblyCreated(journalOf("demo_note.a", "a-1", "update"), stateOf())).toEqual(["b"])

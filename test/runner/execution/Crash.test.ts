@@ -14,7 +14,7 @@ const main = `${required}${note("a")}${note("b", slow)}`
 
 const script = fileURLToPath(new URL("support/ApplyProcess.ts", import.meta.url))
 
-/** Processes whose working directory is in a folder, according to the kernel. */
+/** Processes whose working directory is inside a folder, according to the kernel. */
 const workingIn = (folder: string) =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
@@ -68,6 +68,6 @@ const crash = (isolation: "auto" | "off") =>
   }).pipe(Effect.provide(runnerWith({ isolation })))
 
 describe("after the service has been killed in the middle of an apply", () => {
-  it.live("in the sandbox: nothing continues, and everything is found again", () => crash("auto"), 60_000)
-  it.live("as plain processes: the remaining ones are ended first", () => crash("off"), 60_000)
+  it.live("in the sandbox: nothing keeps running, and everything is found again", () => crash("auto"), 60_000)
+  it.live("as plain processes: the remaining ones are killed first", () => crash("off"), 60_000)
 })

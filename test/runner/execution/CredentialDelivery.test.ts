@@ -40,7 +40,7 @@ const file = (name: string, envName?: string) => ({
 })
 
 describe("deliverCredentials", () => {
-  test("one Connection, even for several configurations, travels by environment", () => {
+  test("a single Connection, even for several configurations, is delivered through the environment", () => {
     const values = { DEMO_TOKEN: secret("one") }
     const delivery = delivered([
       tuple({ values, files: [file("key.json", "DEMO_KEY_FILE")], config: { region: "eu" } }),
@@ -57,7 +57,7 @@ describe("deliverCredentials", () => {
     expect(delivery.variables).toEqual({})
   })
 
-  test("several Connections of one provider are delivered as arguments, and files by a path valid in every run folder", () => {
+  test("several Connections for one provider are delivered as arguments, and files by a path valid in every run folder", () => {
     const delivery = delivered([
       tuple({ values: { DEMO_TOKEN: secret("one") }, argumentNames: { DEMO_TOKEN: "api_token" } }),
       tuple({
@@ -88,7 +88,7 @@ describe("deliverCredentials", () => {
     expect(delivery.blocks).toHaveLength(1)
   })
 
-  test("two providers that read the same name with different values are kept apart", () => {
+  test("two providers that read the same variable with different values are kept apart", () => {
     const same = delivered([
       tuple({ values: { SHARED_TOKEN: secret("x") } }),
       tuple({
@@ -139,7 +139,7 @@ describe("deliverCredentials", () => {
     })
   })
 
-  test("names that would change more than one provider are refused", () => {
+  test("names that would affect more than one provider are refused", () => {
     for (const [more, part] of [
       [{ values: { PATH: secret("x") } }, "PATH"],
       [{ config: { alias: "x" } }, "alias"],

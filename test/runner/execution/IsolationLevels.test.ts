@@ -39,7 +39,7 @@ const planAndApply = (settings: Partial<SandboxSettingsShape>) =>
     const seen = { extraReadOnly: [mirror.interpreter], extraWritable: [mirror.notesDir] }
     return yield* Effect.provide(
       inside,
-      // Mirrors and run folders belong to the service, so it may grant its users access to them.
+      // Mirrors and run folders belong to the service, so it may grant its sandbox users access to them.
       runnerWith({ ...settings, ...seen, dataFolder: tmpdir() })
     )
   })

@@ -186,7 +186,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("refuses files that would override its own, and a missing module", () =>
+  live("refuses files that would override its own, and reports a missing module", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

@@ -6,8 +6,8 @@ import { it } from "../../support/Effect.ts"
 import { waitingProcess } from "../sandbox/support/WaitingProcess.ts"
 import { temporaryFolder } from "./support/RunnerHarness.ts"
 
-describe("leftovers of a run whose service has ended", () => {
-  it.live("are ended: processes in its folder, and a sandbox being created for it; nothing else", () =>
+describe("leftovers of a run whose service has exited", () => {
+  it.live("are cleaned up: processes in its folder, and a sandbox being created for it; nothing else", () =>
     Effect.gen(function* () {
       const root = yield* temporaryFolder
       const folder = `${root}/run_a-1`

@@ -30,7 +30,7 @@ describe("a tool that misbehaves while it plans", () => {
     })
   )
 
-  live("says nothing at all", () =>
+  live("prints nothing at all", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -47,8 +47,8 @@ describe("a tool that misbehaves while it plans", () => {
       const hanging = brokenPlan(
         folder,
         { plan: "trap '' INT TERM; echo deaf; while :; do sleep 1; done" },
-        // The grace period also limits how long the program may take to print its first output, and until the program has set up
-        // its trap, this signal would end it.
+        // The grace period also limits how long the program may take to print its first output. Until the program has set up its
+        // trap, this signal would kill it.
         { timing: { ...shortTiming, planGrace: "1 second" } }
       )
       const failure = yield* Effect.flip(runner.plan(hanging, recorder().sink))
@@ -56,7 +56,7 @@ describe("a tool that misbehaves while it plans", () => {
     })
   )
 
-  live("is cancelled while it plans: it gets one signal and exits", () =>
+  live("is cancelled while it plans: it receives one signal and exits", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -77,7 +77,7 @@ describe("a tool that misbehaves while it plans", () => {
     })
   )
 
-  live("claims success without a plan, or with a link in its place", () =>
+  live("reports success without a plan, or with a link in its place", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

@@ -101,7 +101,7 @@ describe("projectPlan", () => {
     expect(outputChanges[0]?.after).toBe(long)
   })
 
-  test("says what is imported and under which id, what moves from where, and which attribute forces a replacement", () => {
+  test("shows what is imported and under which id, what moves from where, and which attribute forces a replacement", () => {
     const plan = planOf({
       resource_changes: [
         change(["no-op"], { importing: { id: "bucket-p4ssw0rd-canary" } }),

@@ -42,7 +42,7 @@ const root: PlannedModule = {
 const of = planReferences(root)
 
 describe("what an attribute is computed from", () => {
-  test("follows inputs, resources, modules and repetitions, and says where it cannot", () => {
+  test("follows inputs, resources, modules and repetitions, and reports where it cannot", () => {
     const names = ["computed", "deep", "file", "hidden", "other", "own", "read", "rule", "unset", "written"]
     expect(of("demo.plain", names)).toEqual([
       { attribute: "computed" },

@@ -108,7 +108,7 @@ describe("a runner's own credentials", () => {
         for (const [values, outcome] of [
           [others, plan],
           [more, plan],
-          // A plan from an earlier release does not record which credentials it was made with.
+          // A plan from an earlier release does not record which credentials it was created with.
           [given.values, { ...plan, secrets: { ...plan.secrets, provided: undefined } }],
           [given.values, { ...plan, secrets: { ...plan.secrets, provided: [{ name: "cloud", digest: "another" }] } }]
         ] as const) {

@@ -79,7 +79,7 @@ const refusal = (set: ProvidedSet, plan: string, base?: string) =>
     base === undefined ? undefined : bytes(base)
   ).pipe(Effect.match({ onSuccess: () => undefined, onFailure: ({ message, reason }) => ({ message, reason }) }))
 
-describe("a plan that would carry this machine's credentials away", () => {
+describe("a plan that would carry away this machine's credentials", () => {
   it.effect("is refused, with a message that does not contain them", () =>
     Effect.gen(function* () {
       const value = "own-credential-canary"
@@ -93,7 +93,7 @@ describe("a plan that would carry this machine's credentials away", () => {
   )
 
   it.effect(
-    "is refused for text that the state did not already hold, whatever else from the same credentials it held",
+    "is refused for text that the state did not already hold, whatever else it held from the same credentials",
     () =>
       Effect.gen(function* () {
         const secretOnly = { ...google, publicNames: [] }

@@ -89,7 +89,7 @@ describe("An apply with providers", () => {
   it.live("is refused with a lock other than the reviewed one, and changes nothing", () =>
     afterPlan(({ apply, notesDir, plan }) =>
       Effect.gen(function* () {
-        // With an additional hash the package is still valid: only comparing with the plan's own lock can detect it.
+        // With an additional hash the package is still valid: only a comparison with the plan's own lock can detect it.
         const changes = [
           plan.lockText?.replace(/h1:[^"]{10}/, "h1:AAAAAAAAAA"),
           plan.lockText?.replace("  hashes = [\n", `  hashes = [\n    "h1:${"A".repeat(43)}=",\n`)

@@ -39,7 +39,7 @@ variable "key" {
   sensitive = true
 }
 `
-// When two print at once, each waits for the other before printing its second half.
+// When both print at once, each waits for the other before printing its second half.
 const meet = (own: string, other: string) => `
 printf '%.20s\\n' "$TOKEN"
 : > ../${own}

@@ -214,7 +214,7 @@ describe("ModuleRunner with a real provider", () => {
         const first = job(tree)
         const plan = yield* runner.plan(first, recorder().sink)
         // Waits until the provider has been called: a tool stopped between announcing the change and calling the provider does
-        // not report how it ended.
+        // not report the result.
         writeFileSync(join(notesDir, "hold-apply-b"), "")
         const cancel = eventually(
           Effect.sync(() => existsSync(join(notesDir, "held-apply-b"))),
@@ -229,7 +229,7 @@ describe("ModuleRunner with a real provider", () => {
     )
   )
 
-  it.live("after a sudden end, the folder still shows what was created and what may have been", () =>
+  it.live("after a sudden crash, the folder still shows what was created and what may have been", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -258,14 +258,14 @@ describe("ModuleRunner with a real provider", () => {
           changedAnything: true
         })
         expect(Option.getOrUndefined(left)?.completed.map(({ address }) => address)).toEqual(["demo_note.a"])
-        // The plugin ended with its sandbox, so no note is created without the service's knowledge.
+        // The plugin exited with its sandbox, so no note is created without the service's knowledge.
         expect(yield* countCreations(notesDir)).toBe(1)
         expect(readdirSync(join(apply.runFolder, "capsule"))).not.toContain("settings")
       })
     )
   )
 
-  it.live("refuses a provider other than the locked one, a lost lock, and what the mirror lacks", () =>
+  it.live("refuses a provider other than the locked one, a lost lock, and a package that the mirror lacks", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner

@@ -22,7 +22,7 @@ const request = (modulePath: string) => ({
 })
 const insideHost = "/srv/svc/data/runs/run_1/capsule"
 
-/** What a Run of the module at infra/net prints, and what is shown instead. */
+/** What a Run of the module at infra/net prints, and what is shown in its place. */
 const rows: ReadonlyArray<readonly [printed: string, shown: string]> = [
   ["on /capsule/source/infra/net/main.tf line 3", "on main.tf line 3"],
   [`on ${insideHost}/source/infra/net/main.tf line 3`, "on main.tf line 3"],
@@ -61,7 +61,7 @@ describe("server paths", () => {
     })
   )
 
-  it.live("values in a plan stay distinct from each other", () =>
+  it.live("values in a plan remain distinct from each other", () =>
     Effect.gen(function* () {
       const paths = yield* serverPaths(request("infra/net"))
       expect(plannedValue(paths, { [`${insideHost}/a`]: [`x=${insideHost}/source/f`, 1, null, "./f"] })).toEqual({

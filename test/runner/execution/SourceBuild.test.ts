@@ -28,7 +28,7 @@ const building = (folder: string, commands: ReadonlyArray<PlanJobCommand>, more:
 type PlanJobCommand = NonNullable<PlanJob["sourceBuild"]>["commands"][number]
 
 describe("a source build", () => {
-  live("runs without shell, credentials or network, and only its outputs reach plan and apply (G16)", () =>
+  live("runs without a shell, credentials or network, and only its outputs reach plan and apply (G16)", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -114,7 +114,7 @@ describe("a source build", () => {
     })
   )
 
-  live("fails, hangs, or is missing: the plan ends with the reason", () =>
+  live("fails, hangs, or is missing: the plan fails with the reason", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder
@@ -126,8 +126,8 @@ describe("a source build", () => {
       const absent = yield* Effect.flip(runner.plan(building(folder, [{ argv: ["no-such-program"] }]), recorder().sink))
       expect(absent).toMatchObject({ reason: "build_failed", phase: "build" })
       const hanging = building(folder, [shell("trap '' INT; echo deaf; while :; do sleep 1; done")], {
-        // The grace period also limits how long the program may take to print its first output, and until the program has set up
-        // its trap, this signal would end it.
+        // The grace period also limits how long the program may take to print its first output. Until the program has set up its
+        // trap, this signal would kill it.
         timing: { build: "100 millis", planGrace: "1 second" }
       })
       expect(yield* Effect.flip(runner.plan(hanging, recorder().sink))).toMatchObject({

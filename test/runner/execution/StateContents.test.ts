@@ -115,7 +115,7 @@ test("of a state that is read in parts, only one object is in memory at a time",
       }
     ]
   })
-  // Changing an instance after an earlier one has been passed on must be visible, which shows that nothing is read ahead.
+  // A change to an instance after an earlier one has been passed on must be visible, which shows that nothing is read ahead.
   const text = new TextDecoder().decode(bytes)
   const seen: Array<string | undefined> = []
   const contents = await Effect.runPromise(

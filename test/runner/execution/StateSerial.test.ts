@@ -25,7 +25,7 @@ describe("a state file with a different serial", () => {
     )
   })
 
-  test("is not made from anything else", () => {
+  test("is not produced from anything else", () => {
     for (const text of ['{"lineage":"x"}', '[{"serial":1}]', "", '{"serial":"1"}', '{"a":"serial"}', '{"serial'])
       expect(rewritten(text, 2)).toBeUndefined()
     expect(Option.isNone(withSerial(new Uint8Array([0xff, 0xfe]), 1))).toBe(true)

@@ -124,7 +124,7 @@ describe("A module with nothing to install", () => {
       ]
       for (const job of jobs) {
         const seen = recorder()
-        // The mirror of these runs is empty, so the state's provider cannot be found.
+        // The mirror for these runs is empty, so the state's provider cannot be found.
         yield* Effect.exit(runner.plan({ ...job, mirror: { path: folder, required: true } }, seen.sink))
         expect(phasesOf(seen)).toContain("init")
       }

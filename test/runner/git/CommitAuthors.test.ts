@@ -4,7 +4,7 @@ import { commitAuthors } from "../../../runner/git/CommitAuthors.ts"
 const commit = (...lines: ReadonlyArray<string>) => Buffer.from(lines.join("\n"))
 const tree = `tree ${"0".repeat(40)}`
 
-test("a commit's author, committer and co-authors, in lower case and each once", () => {
+test("a commit's author, committer and co-authors, in lower case and without duplicates", () => {
   const bytes = commit(
     tree,
     `parent ${"1".repeat(40)}`,
@@ -22,7 +22,7 @@ test("a commit's author, committer and co-authors, in lower case and each once",
   expect(commitAuthors(bytes)).toEqual(["ada@example.com", "bob@example.com", "cy@example.com"])
 })
 
-test("a commit that names no readable people has none", () => {
+test("a commit that names nobody readable has no authors", () => {
   expect(commitAuthors(commit(tree, "author nobody", "", "author X <x@example.com> 1 +0000"))).toEqual([])
   expect(commitAuthors(commit(tree, "author Nobody <> 1700000000 +0000"))).toEqual([])
 })

@@ -12,7 +12,7 @@ const commit = (message: string, lines: ReadonlyArray<string> = header) =>
 
 const authored = (line: string) => describeCommit(commit("Fix\n", [header[0] ?? "", line]))
 
-test("a commit's title, rest, author and time, without addresses", () => {
+test("a commit's title, remaining message, author and time, without addresses", () => {
   const message =
     "Deny the old export\n\nNobody reads it.\n\nCo-authored-by: Cy <cy@example.com>\nReviewed-by: Di <d@x.y>\n"
   expect(describeCommit(commit(message))).toEqual({
@@ -23,7 +23,7 @@ test("a commit's title, rest, author and time, without addresses", () => {
   })
 })
 
-test("a one-line message has no rest, and an empty one has an empty title", () => {
+test("a one-line message has only a title, and an empty one has an empty title", () => {
   expect(describeCommit(commit("One line\n")).body).toBeUndefined()
   expect(describeCommit(commit(""))).toMatchObject({ title: "" })
   expect(describeCommit(commit("\n\n  Late title \n"))).toMatchObject({ title: "Late title" })
@@ -35,7 +35,7 @@ test("control and bidirectional characters are made visible, and colours are rem
   expect(body).toBe("a\\x00b\\x0dc\\u2028d")
 })
 
-test("title, rest and name are cut between characters, never inside one", () => {
+test("title, remaining message and name are cut between characters, never inside one", () => {
   const { authorName, body, title } = describeCommit(
     commit(`${"😀".repeat(300)}\n\n${"b".repeat(9000)}`, [`author ${"n".repeat(300)} <n@example.com> 1 +0000`])
   )
@@ -60,7 +60,7 @@ test("a signature cannot name another author", () => {
   expect(describeCommit(commit("Fix", lines)).authorName).toBe("Ada Lovelace")
 })
 
-test("a message is decoded with the encoding that the commit names, or as UTF-8 if that is unknown", () => {
+test("a message is decoded with the encoding named by the commit, or as UTF-8 if that encoding is unknown", () => {
   const latin = Buffer.from(`${header.join("\n")}\nencoding ISO-8859-1\n\nGr\u00fc\u00dfe\n`, "latin1")
   expect(describeCommit(latin).title).toBe("Grüße")
   expect(describeCommit(commit("Grüße", [...header, "encoding klingon"])).title).toBe("Grüße")

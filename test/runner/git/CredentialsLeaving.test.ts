@@ -21,7 +21,7 @@ const header = `Bearer ${token}`
 const credentialsFor = (...allowed: ReadonlyArray<string>) =>
   GitCredentials.bearer(Redacted.make(token), origins(...allowed))
 
-/** Bypasses the parser: the layers below must not rely on how a Source was written. */
+/** Bypasses the parser: the layers below must not depend on how a Source was written. */
 const unchecked = (url: string) => GitAddress.make(url)
 
 const limits = {
@@ -51,7 +51,7 @@ const newest = (url: string, credentials: GitCredentials) =>
     Effect.provide(services(url))
   )
 
-/** The fetching process's work, with one of the two implementations. */
+/** The work of the fetching process, with one of the two implementations. */
 const fetchBy = (way: "native" | "library") => (url: string, credentials: GitCredentials, commit: string) =>
   Effect.gen(function* () {
     const native = yield* (yield* InstalledGit).usable
@@ -117,7 +117,7 @@ describe("credentials go to their origins only", () => {
           [trusted.url, [`http://localhost:${trusted.port}`]],
           [trusted.url, ["http://127.0.0.1"]],
           [trusted.url, [`https://127.0.0.1:${trusted.port}`]],
-          // The trusted origin or a token as the user name. isomorphic-git turns these into a header of its own.
+          // The trusted origin or a token as the user name. isomorphic-git turns these into a separate header.
           [`http://127.0.0.1:${trusted.port}@127.0.0.1:${foreign.port}/repository.git`, [trusted.origin]],
           [`http://${token}:x@127.0.0.1:${foreign.port}/repository.git`, [foreign.origin]],
           [`${foreign.origin}/${trusted.origin}/repository.git`, [trusted.origin]]
@@ -135,7 +135,7 @@ describe("credentials go to their origins only", () => {
     )
 
   for (const [name, send] of ways)
-    it.live(`${name} does not leave a prefix through the spelling of a path`, () =>
+    it.live(`${name} does not escape a prefix through the spelling of a path`, () =>
       Effect.gen(function* () {
         const server = yield* httpServer((_request, response) => void response.writeHead(404).end())
         const credentials = credentialsFor(`${server.origin}/team/`)

@@ -90,7 +90,7 @@ describe("GitAddress", () => {
     expect(Result.isSuccess(parse("http://u:p@127.0.0.1:3000/a.git", ["http://127.0.0.1:3000"]))).toBe(false)
   })
 
-  test("the refusal never repeats the text", () => {
+  test("the refusal never repeats the input", () => {
     for (const text of ["https://user:hunter2@h/r", "https://h/r?token=hunter2", "hunter2"])
       expect(message(text)).not.toContain("hunter2")
   })

@@ -86,7 +86,7 @@ describe("hostile Git servers", () => {
     })
   )
 
-  it.live("a connection that ends inside a response is an error", () =>
+  it.live("a connection that closes in the middle of a response is an error", () =>
     Effect.gen(function* () {
       const { url } = yield* httpServer((_request, response) => {
         response.writeHead(200, {
@@ -137,7 +137,7 @@ describe("hostile Git servers", () => {
     })
   )
 
-  it.effect("a server that never responds ends at the deadline", () =>
+  it.effect("a server that never responds is abandoned at the deadline", () =>
     Effect.gen(function* () {
       const { url, requests } = yield* httpServer(() => {})
       const fiber = yield* Effect.forkScoped(

@@ -66,7 +66,7 @@ describe("InstalledGit", () => {
       })
     )
 
-  it.live("leaves servers whose certificates only this runtime trusts to this runtime", () =>
+  it.live("leaves servers whose certificates are trusted only by this runtime to this runtime", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       program(folder, "2.50.0")

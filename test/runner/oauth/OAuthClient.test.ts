@@ -35,7 +35,7 @@ const client = (allowOrigins: ReadonlyArray<string>, addresses: ReadonlyArray<st
 const startAt = (server: AuthorizationServer) =>
   Effect.flatMap(OAuthClient, ({ authorizationUrl }) => authorizationUrl(server, asked))
 
-/** Why no request is sent to this server. */
+/** The reason why no request is sent to this server. */
 const refusal = (server: AuthorizationServer, allowOrigins: ReadonlyArray<string>, addresses?: ReadonlyArray<string>) =>
   Effect.flip(startAt(server)).pipe(
     Effect.map(({ message, reason }) => `${reason}: ${message}`),
@@ -63,7 +63,7 @@ it.live("metadata from another issuer, without PKCE, or behind a redirect is not
   })
 )
 
-it.live("plain http and private addresses are only for origins that the operator allows", () =>
+it.live("plain http and private addresses are accepted only for origins that the operator allows", () =>
   Effect.gen(function* () {
     const { issuer, state } = yield* pliantServer
     expect(yield* refusal(at(issuer), [])).toContain("no https address that is allowed")

@@ -56,7 +56,7 @@ describe("an address requested after an apply", () => {
   )
 
   it.live(
-    "is judged by its status and by whether the first 64 KiB of its body contain a text; a redirect counts as a response",
+    "is judged by its status and by whether the first 64 KiB of its body contain a string; a redirect counts as a response",
     () =>
       Effect.gen(function* () {
         const { port } = yield* server((request) => {

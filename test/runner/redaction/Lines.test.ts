@@ -44,7 +44,7 @@ describe("a secret spread over several lines", () => {
     test(`becomes one mark: ${name}`, () => {
       const result = visible(shown(target, ["before", ...lines, "after"]))
       expect([result[0], result.at(-1)]).toEqual(["before", "after"])
-      // What remains is the padding and up to five characters, shown before the sixth arrived.
+      // What remains is the padding, and up to five characters shown before the sixth arrived.
       const left = result.slice(1, -1).join("").replaceAll(mark, "").replaceAll(/[\s=]/g, "")
       expect(result.join("")).toContain(mark)
       expect(left.length).toBeLessThanOrEqual(name.includes("JSON") ? 35 : name.includes("percent") ? 17 : 5)
@@ -54,7 +54,7 @@ describe("a secret spread over several lines", () => {
     })
   }
 
-  test("base64 in lines of any length reveals nothing, at any alignment of the secret", () => {
+  test("base64 in lines of any length reveals nothing, however the secret is aligned", () => {
     for (const before of ["", "x", "xx", "xxx"]) {
       const encoded = Buffer.from(`${before}${secret}`).toString("base64")
       for (const text of [encoded, Buffer.from(encoded).toString("base64"), Buffer.from(encoded).toString("hex")]) {
@@ -118,7 +118,7 @@ describe("a secret spread over several lines", () => {
     ])
   })
 
-  test("a key printed line by line, cut anywhere, becomes one mark", () => {
+  test("a key printed line by line, cut anywhere, becomes a single mark", () => {
     const body = wrapped(Buffer.from("a private key ".repeat(20)).toString("base64"), 64)
     const key = ["-----BEGIN PRIVATE KEY-----", ...body, "-----END PRIVATE KEY-----"].join("\n")
     const printed = [...key.split("\n").flatMap((line) => [line.slice(0, 9), line.slice(9)]), "done"]
@@ -138,7 +138,7 @@ describe("text that is held back", () => {
     expect(stream.push(["something else"])).toEqual([`x ${secret.slice(0, 6)}`, "something else"])
   })
 
-  test("is still checked after a shorter beginning has been shown", () => {
+  test("is still checked after a shorter prefix has been shown", () => {
     const stream = target.lines()
     expect(stream.push([`x ${secret.slice(0, 5)}`])).toEqual([`x ${secret.slice(0, 5)}`])
     expect([...stream.push([secret.slice(5)]), ...stream.push(["after"])]).toEqual([mark, "after"])
@@ -185,7 +185,7 @@ describe("any secret, cut anywhere, in any encoding", () => {
       .split("")
       .map((_, index) => `\\u${text.charCodeAt(index).toString(16).padStart(4, "0")}`)
       .join("")
-  // Each with the length at which a piece contains 6 characters of the secret.
+  // Each with the length at which a chunk contains 6 characters of the secret.
   const encodings: ReadonlyArray<readonly [encode: (text: string) => string, piece: number]> = [
     [(text) => text, 6],
     [(text) => Buffer.from(text).toString("base64"), 10],
@@ -240,7 +240,7 @@ describe("any secret, cut anywhere, in any encoding", () => {
     )
   })
 
-  test("texts without it are unchanged and in order", () => {
+  test("output without it is unchanged and in order", () => {
     fc.assert(
       fc.property(fc.array(fc.string({ unit: "grapheme", maxLength: 60 }), { maxLength: 30 }), (lines) => {
         const texts = lines.map((line) => line.replaceAll(/[\r\n]/g, " "))

@@ -10,7 +10,7 @@ import { anyText } from "../../support/AnyText.ts"
 import { it } from "../../support/Effect.ts"
 
 describe("logText", () => {
-  test("keeps colours, removes every other terminal command", () => {
+  test("keeps colours, and removes every other terminal command", () => {
     expect(logText("\u001b[1;31mred\u001b[0m")).toBe("\u001b[1;31mred\u001b[0m")
     expect(logText("\u009b31mred")).toBe("\u001b[31mred")
     expect(logText("a\u001b]0;title\u0007b\u001b]8;;https://evil.test\u001b\\link\u001b]8;;\u001b\\c")).toBe("ablinkc")

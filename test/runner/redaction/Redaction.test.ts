@@ -9,7 +9,7 @@ import { it } from "../../support/Effect.ts"
 const secret = (origin: string, text: string) => ({ origin, value: Redacted.make(text) })
 
 describe("redaction in a separate thread", () => {
-  it.live("hides texts, values and streams, and learns secrets added later", () =>
+  it.live("hides strings, values and streams, and learns secrets added later", () =>
     Effect.gen(function* () {
       const redaction = yield* Redaction
       const redactor = yield* redaction.redactor([secret("env.TOKEN", "first-secret")])
@@ -35,7 +35,7 @@ describe("redaction in a separate thread", () => {
     }).pipe(Effect.scoped, Effect.provide(Redaction.layer))
   )
 
-  it.live("handles more texts than are sent in one go", () =>
+  it.live("handles more strings than are sent in one go", () =>
     Effect.gen(function* () {
       const redactor = yield* (yield* Redaction).redactor([secret("env.A", "the-secret")])
       const texts = Array.from({ length: 9_000 }, (_, index) => `${index} the-secret`)
@@ -45,7 +45,7 @@ describe("redaction in a separate thread", () => {
   )
 })
 
-/** The thread ends when it gets `the-thread-ends-here`, and fails to accept `a-secret-that-fails`. */
+/** The thread exits when it receives `the-thread-ends-here`, and fails to accept `a-secret-that-fails`. */
 const breaking = Layer.fresh(Redaction.layer).pipe(
   Layer.provide(Layer.succeed(RedactionWorkerLocation, new URL("./support/BreakingWorker.ts", import.meta.url)))
 )
@@ -87,11 +87,11 @@ describe("a failing redaction thread", () => {
             { sensitive: true, origins: [] },
             { sensitive: true, origins: [] }
           ])
-          // Adding a secret later makes nothing visible again.
+          // Adding a secret later does not make anything visible again.
           yield* redactor.add([secret("state", "another-secret")])
           expect(yield* redacted(redactor, (hide) => hide.text("public"))).toBe("[redacted]")
         }
-        // The next Run has its own thread.
+        // The next Run has a separate thread.
         const next = yield* redaction.redactor([secret("env.C", "secret-of-next")])
         expect(yield* redacted(next, (hide) => hide.text("secret-of-next, public"))).toBe("[redacted env.C], public")
       })

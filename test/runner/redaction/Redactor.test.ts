@@ -61,7 +61,7 @@ const wholeSpellings: Readonly<Record<string, (secret: string) => string>> = {
 
 describe("Redactor", () => {
   for (const [name, spell] of Object.entries(wholeSpellings)) {
-    test(`hides the secret spelled as ${name}, wherever the text is cut`, () => {
+    test(`hides the secret spelled as ${name}, wherever the text is split`, () => {
       fc.assert(
         fc.property(secretArbitrary, proseArbitrary, proseArbitrary, sizesArbitrary, (secret, before, after, sizes) => {
           const spelled = spell(name === "form" ? secret.replace(/[\r\n]/g, "_") : secret)
@@ -86,7 +86,7 @@ describe("Redactor", () => {
           const head = Buffer.from(before).length
           const encoded = Buffer.from(before + secret + after).toString(encoding)
           const output = inPieces(redactor(secret), `Basic ${encoded}\n`, sizes)
-          // The characters determined by the secret alone.
+          // The characters that are determined by the secret alone.
           const start = Math.ceil((head * 4) / 3)
           const end = Math.floor(((head + Buffer.from(secret).length) * 4) / 3)
           expect(output).not.toContain(encoded.slice(start, end))
@@ -123,7 +123,7 @@ describe("Redactor", () => {
     )
   })
 
-  test("gives the same result for every cut, with overlapping secrets, tokens and colours", () => {
+  test("gives the same result for every split, with overlapping secrets, tokens and colours", () => {
     const unit = fc.constantFrom("a", "b", "ab", "-", "\u001b[1m", "\u001b]0;x\u0007", "\u001b", "[3", "m")
     const text = fc.array(unit, { maxLength: 80 }).map((units) => units.join(""))
     const secret = fc.string({ unit: fc.constantFrom("a", "b", "-"), minLength: 2, maxLength: 9 })
@@ -136,7 +136,7 @@ describe("Redactor", () => {
     )
   })
 
-  test("does not join a certain match to one that the next character may undo", () => {
+  test("does not merge a certain match with one that the next character may undo", () => {
     const target = redactor("-a", "aa")
     const content = "-a\u001b[1maa"
     expect(inPieces(target, content, [1])).toBe(target.text(content))
@@ -150,7 +150,7 @@ describe("Redactor", () => {
     )
   })
 
-  test("joins overlapping secrets into one mark", () => {
+  test("merges overlapping secrets into one mark", () => {
     const target = redactor("alpha-beta", "beta-gamma")
     expect(target.text("<alpha-beta-gamma>")).toBe(`<${redactionMark}>`)
     expect(inPieces(target, "<alpha-beta-gamma>", [11, 1])).toBe(`<${redactionMark}>`)
@@ -178,7 +178,7 @@ describe("Redactor", () => {
     expect(stream.push("first-secret second-secret\n")).toBe(`${redactionMark} ${redactionMark}\n`)
   })
 
-  test("hides each line of a key, and any long piece of it", () => {
+  test("hides each line of a key, and any long part of it", () => {
     const lines = Array.from({ length: 40 }, (_, line) =>
       Buffer.from(`line material ${line} `.repeat(3)).toString("base64")
     )

@@ -57,7 +57,7 @@ describe("the secret rule", () => {
     expect(hidingProblem("ab")).toBeUndefined()
   })
 
-  test("the leaves of a JSON text are secret too, and the same text keeps its first origin", () => {
+  test("the leaves of a JSON string are secret too, and the same string keeps its first origin", () => {
     const target = new Redactor([
       { origin: "env.A", value: Redacted.make('{"a":["first-leaf",{"b":12345678}]}') },
       { origin: "env.B", value: Redacted.make("first-leaf") }
@@ -65,7 +65,7 @@ describe("the secret rule", () => {
     expect(target.text("first-leaf 12345678")).toBe("[redacted env.A] [redacted env.A]")
   })
 
-  test("names in the module's code are unchanged, instance keys are not", () => {
+  test("names in the module's code are unchanged, but instance keys are not", () => {
     const names = new Redactor(valueSecrets("var.db", ["postgres", "app", "a-very-long-secret-0123456789"]))
     expect(names.address('postgresql_role.app["postgres"]')).toBe('postgresql_role.app["[redacted var.db.0]"]')
     expect(names.message("postgresql_role.app: Creating... [app]", "postgresql_role.app")).toBe(
@@ -82,7 +82,7 @@ describe("the secret rule", () => {
     )
   })
 
-  test("more secrets than a Run can hide are refused, and the refusal names the limit", () => {
+  test("more secrets than a Run can hide are refused, and the refusal states the limit", () => {
     const texts = (count: number, length: number) =>
       Array.from({ length: count }, (_, index) => ({
         origin: "",
@@ -90,7 +90,7 @@ describe("the secret rule", () => {
       }))
     expect(budgetProblem(texts(1500, 400))).toBeUndefined()
     expect(budgetProblem(texts(2600, 400))).toBeUndefined()
-    // The same value from plan, input and Connection counts only once.
+    // The same value from plan, input and Connection is counted only once.
     const twice = { origin: "var.a", value: Redacted.make("x".repeat(secretBudget.bytes - 1)) }
     expect(budgetProblem([twice, { ...twice, origin: "env.A" }])).toBeUndefined()
     expect(budgetProblem(texts(3, secretBudget.bytes / 2))).toContain(String(secretBudget.bytes))

@@ -19,8 +19,8 @@ const cost = (task: () => void) => {
 }
 
 /**
- * How many times more one task costs than another. Uses CPU time instead of elapsed time, and the cheapest of many alternating
- * turns, to exclude other work on the machine.
+ * How many times as much one task costs as another. Compares CPU time instead of elapsed time, and takes the cheapest of many
+ * alternating runs, to exclude other work on the machine.
  */
 const ratio = (task: () => void, measure: () => void) => {
   const best = { task: Number.POSITIVE_INFINITY, measure: Number.POSITIVE_INFINITY }
@@ -44,9 +44,9 @@ const feed = (pieces: ReadonlyArray<string>) => () => {
   stream.end()
 }
 
-// Every text is read with its escapes removed, and every possible encoding is decoded at each alignment: about 100 times the cost
-// of parsing a line, in a separate thread. The cost must not depend on the number of secrets.
-test("costs the same for a few secrets and for many", () => {
+// Every string is read with its escapes removed, and every possible encoding is decoded at each alignment: about 100 times the
+// cost of parsing a line, in a separate thread. The cost must not depend on the number of secrets.
+test("costs the same whether there are few secrets or many", () => {
   const many = new Redactor(
     Array.from({ length: 3_000 }, (_, index) => ({
       origin: "",

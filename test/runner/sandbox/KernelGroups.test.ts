@@ -68,7 +68,7 @@ for (const wanted of [1, 2] as const) {
     () => endsAll(groups)
   )
 
-  it.live(`version ${wanted}: memory beyond the limit ends the program, and the group reports it`, () =>
+  it.live(`version ${wanted}: memory beyond the limit kills the program, and the group reports it`, () =>
     Effect.gen(function* () {
       const group = yield* made(groups)
       const child = yield* started(group, "echo up; exec dd if=/dev/zero of=/dev/null bs=200000000 count=1")

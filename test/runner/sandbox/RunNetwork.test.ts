@@ -83,7 +83,7 @@ const withAddress = Effect.acquireRelease(
 
 const shipped = suite(sandboxWith({ reach: "isolated" }))
 afterAll(() => shipped.dispose())
-// Separate from the suite's own layer, since the tests would not see processes started before they begin.
+// Separate from the suite's own layer, because the tests would not see processes started before they begin.
 const status = await Effect.runPromise(
   Effect.flatMap(Sandbox, ({ network }) => network).pipe(Effect.provide(sandboxWith({})))
 )
@@ -92,7 +92,7 @@ const isIsolated = status.reach === "isolated"
 const describeIsolated = isIsolated || isRequired ? describe : describe.skip
 
 describeIsolated("a Run with a network of its own", () => {
-  shipped.live("does not reach the host's loopback, which a Run in the host's network does", () =>
+  shipped.live("does not reach the host's loopback, although a Run in the host's network does", () =>
     Effect.gen(function* () {
       const { port } = yield* listening("127.0.0.1")
       const script = [node, "-e", connect("127.0.0.1", port)] as const
@@ -101,7 +101,7 @@ describeIsolated("a Run with a network of its own", () => {
     })
   )
 
-  shipped.live("reaches a service on the host neither by the host's address nor by the gateway's", () =>
+  shipped.live("reaches a service on the host neither through the host's address nor through the gateway's", () =>
     Effect.gen(function* () {
       const { port } = yield* listening("0.0.0.0")
       const said = yield* runs([node, "-e", connect(ownAddress ?? "127.0.0.1", port)])
@@ -212,7 +212,7 @@ describe("the resolver of a private network", () => {
     })
   )
 
-  it.effect("is the host's own if that is reachable only over IPv6", () =>
+  it.effect("is the host's own if that can be reached only over IPv6", () =>
     Effect.sync(() => expect(resolverFor("nameserver 2001:db8::53\n", "")).toBeUndefined())
   )
 })

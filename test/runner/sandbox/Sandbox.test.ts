@@ -104,7 +104,7 @@ const sharedByAll = (level: SandboxLevel, settings: Partial<SandboxSettingsShape
     }).pipe(Effect.provide(sandboxWith(settings)))
   )
 
-  it.live(`${level}: a kill ends the program and everything it started`, () =>
+  it.live(`${level}: a kill stops the program and everything it started`, () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const folder = yield* runFolder
@@ -197,7 +197,8 @@ describe("Sandbox", () => {
         const sum = Bun.spawnSync(["cksum"], { stdin: readFileSync("/etc/passwd") })
           .stdout.toString()
           .trim()
-        // Copies that last as long as the service runs, permanent copies, and none because the folder cannot be created.
+        // Temporary copies that last as long as the service runs, permanent copies, and none because the folder cannot be
+        // created.
         for (const ownFolder of [undefined, join(folder, "own"), "/proc/nowhere"]) {
           const { stdout } = yield* Effect.gen(function* () {
             const box = yield* (yield* Sandbox).open({ root: join(folder, "root"), readOnly: [] })
@@ -228,12 +229,12 @@ describe("Sandbox", () => {
           )
         )
         const [userId = "", ...rest] = stdout.split("\n")
-        // Another service may already have the first ids.
+        // Another service may already hold the first ids.
         const ranges = rangesFrom(defaultSandboxSettings.userIds)
         expect(ranges.some(({ count, first }) => Number(userId) >= first && Number(userId) < first + count)).toBe(true)
         expect(rest).toEqual(["hidden", ""])
         expect(end).toEqual({ _tag: "exited", code: 3 })
-        // They ended with the program, before the sandbox is closed.
+        // They exited with the program, before the sandbox is closed.
         expect(living(userId)).toEqual([])
       }).pipe(Effect.provide(sandboxWith({ levels: ["user_landlock"] })))
     )
@@ -249,7 +250,7 @@ describe("Sandbox", () => {
     )
   }
 
-  it.live("required: runs are refused below bubblewrap, with reason and remedy", () =>
+  it.live("required: runs are refused below bubblewrap, with the reason and the remedy", () =>
     Effect.gen(function* () {
       const sandbox = yield* Sandbox
       const folder = yield* runFolder
@@ -279,7 +280,7 @@ describe("Sandbox", () => {
       })
     )
 
-  it.live("off: the status says that nothing is isolated", () =>
+  it.live("off: the status reports that nothing is isolated", () =>
     Effect.gen(function* () {
       const { status } = yield* Sandbox
       expect(status).toMatchObject({ level: "process", accepted: true })

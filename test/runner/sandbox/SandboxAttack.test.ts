@@ -9,7 +9,7 @@ const secret = "a secret of the service's environment"
 const isRoot = process.getuid?.() === 0
 const unprivileged = ["setpriv", "--reuid=61001", "--regid=61001", "--clear-groups", "--"]
 
-/** The fake service at a level: what its sandbox let the attack do; undefined if the machine lacks the level. */
+/** The fake service at a level: what its sandbox allowed the attack to do; undefined if the machine lacks the level. */
 const attackAt = (level: SandboxLevel, network: "network" | "none") =>
   Effect.promise(async () => {
     const command = [process.execPath, await bundledProgram(harness), level, network]
@@ -25,7 +25,7 @@ const attackAt = (level: SandboxLevel, network: "network" | "none") =>
     return could
   })
 
-/** What each level leaves open; docs/security.md says the same. */
+/** The attacks that each level leaves open; docs/security.md lists the same ones. */
 const open: ReadonlyArray<readonly [SandboxLevel, ReadonlyArray<string>]> = [
   ["bubblewrap", []],
   ["namespaces", []],
@@ -40,7 +40,7 @@ describe("what module code can do to the service", () => {
         Effect.gen(function* () {
           const could = yield* attackAt(level, network)
           if (could === undefined) {
-            // Test machines have this level; the others depend on user and kernel.
+            // Test machines have this level; the others depend on the user and the kernel.
             expect(process.env["SVC_TEST_REQUIRE_ALL"] === "1" && level === "bubblewrap").toBe(false)
             return
           }

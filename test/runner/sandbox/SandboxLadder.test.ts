@@ -4,7 +4,7 @@ import { acceptedLevels, climb, namespacedLevels, type Rung } from "../../../run
 import type { Isolation } from "../../../runner/sandbox/SandboxSettings.ts"
 import { SandboxLevel } from "../../../schema/records/Run.ts"
 
-/** Levels that work as the table says, each recording that it has been tried. */
+/** Levels that work as the table specifies, each recording that it has been tried. */
 const rungsOf = (works: ReadonlySet<SandboxLevel>, tried: Array<SandboxLevel>): ReadonlyArray<Rung<SandboxLevel>> =>
   // In the wrong order, and including one for the level that must never be chosen.
   [...SandboxLevel.literals].toReversed().map((level) => ({
@@ -36,7 +36,7 @@ describe("the ladder of isolation", () => {
         const best = accepted.find((candidate) => works.includes(candidate))
         expect({ level, accepted: status.accepted }).toEqual({ level: best, accepted: best !== undefined })
         expect(status.level).toBe(best ?? "process")
-        // Lower levels are not even tried: each costs a process start.
+        // Lower levels are not even tried: each trial has to start a process.
         expect(tried).toEqual(accepted.slice(0, best === undefined ? undefined : accepted.indexOf(best) + 1))
       }
     }
@@ -47,7 +47,7 @@ describe("the ladder of isolation", () => {
     }
   })
 
-  test("says in one line why Runs are refused, and what to do", () => {
+  test("explains in one line why Runs are refused, and what to do", () => {
     const { status } = climbing("auto", [])
     expect(status.remedy).toBe("Mend bubblewrap.")
     expect(status.reason).toContain("landlock does not work here.")

@@ -62,13 +62,13 @@ const levels: ReadonlyArray<SandboxLevel> = ["bubblewrap", "namespaces", "user_l
 describe("processes that a program left behind", () => {
   for (const level of levels)
     for (const end of ["exit", "crash"] as const)
-      it.live(`${level}: end with ${end === "exit" ? "the program" : "the service, which was killed"}`, () =>
+      it.live(`${level}: are killed with ${end === "exit" ? "the program" : "the service, which was killed"}`, () =>
         Effect.gen(function* () {
           const folder = yield* temporaryFolder(isRoot && level === "landlock" ? anyone : undefined)
           const reading = Effect.runPromise(everyWriterEnded(folder))
           const { child, says } = yield* standIn(level, folder, end)
           if (!(yield* says("up"))) {
-            // No other process will open the writing end.
+            // No other process will open the write end.
             writeFileSync(join(folder, "run/root/lifeline"), "")
             return yield* Effect.promise(() => reading)
           }
@@ -85,13 +85,13 @@ describe("the record of processes", () => {
     (started) => Effect.sync(() => started.kill("SIGKILL"))
   )
 
-  it.live("identifies a process by its id and start time, and ends it along with everything below it", () =>
+  it.live("identifies a process by its id and start time, and kills it along with everything below it", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder(undefined)
       const note = join(folder, "run/note")
       const supervisor = yield* Effect.acquireRelease(
         Effect.sync(() =>
-          // Ignores signals, like a process that does not end on its own; it does not end with its children either, which are
+          // Ignores signals, like a process that does not exit by itself; it does not exit with its children either, which are
           // killed first.
           Bun.spawn(["sh", "-c", "trap '' TERM; exec 3> run/root/lifeline; setsid sleep 1000 & echo up; read never"], {
             cwd: folder,

@@ -7,7 +7,7 @@ import { temporaryFolder } from "../execution/support/RunnerHarness.ts"
 import { waitingProcess } from "./support/WaitingProcess.ts"
 
 describe("what trials of the machine leave behind", () => {
-  it.live("is removed when they end", () =>
+  it.live("is removed when they finish", () =>
     Effect.gen(function* () {
       const own = yield* temporaryFolder
       for (const tried of ["network", "confinement"] as const) {
@@ -23,7 +23,7 @@ describe("what trials of the machine leave behind", () => {
   )
 
   it.live(
-    "is removed at the next start if the service was killed: folders, and sandboxes that are waiting for it",
+    "is removed at the next startup if the service was killed: folders, and sandboxes that are waiting for it",
     () =>
       Effect.gen(function* () {
         const own = yield* temporaryFolder

@@ -32,7 +32,7 @@ it.effect("parses equal content once", () => {
   }).pipe(Effect.provide(layer))
 })
 
-it.effect("parses a file again when its deadline may have passed only because the machine was slow", () => {
+it.effect("parses a file again if it may have missed its deadline only because the machine was slow", () => {
   const { asked, layer } = parserThatSays({ _tag: "Abandoned", reason: "deadline" })
   return Effect.gen(function* () {
     const { read } = yield* ConfigReader

@@ -11,7 +11,7 @@ const temporaryFolder = Effect.acquireRelease(
   (folder) => Effect.promise(() => rm(folder, { recursive: true }))
 )
 
-it.live("lists regular files in byte order of their paths, and what it omits", () =>
+it.live("lists regular files in byte order of their paths, and reports what it omits", () =>
   Effect.gen(function* () {
     const root = yield* temporaryFolder
     yield* Effect.promise(async () => {
@@ -41,7 +41,7 @@ it.live("lists regular files in byte order of their paths, and what it omits", (
   })
 )
 
-it.live("reads only what it listed, and follows no link that appeared later", () =>
+it.live("reads only what it has listed, and does not follow links that appear later", () =>
   Effect.gen(function* () {
     const root = yield* temporaryFolder
     yield* Effect.promise(() => writeFile(join(root, "a.tf"), ""))

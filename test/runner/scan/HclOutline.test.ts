@@ -40,11 +40,11 @@ describe("readOutline", () => {
     })
   }
 
-  test("keeps Unicode names and Windows line ends", () => {
+  test("keeps Unicode names and Windows line endings", () => {
     expect(headers(outline('größe-1 "ß" {\r\n}\r\nb {}\r\n'))).toEqual(["größe-1 ß 1", "b 3"])
   })
 
-  test("names the line on which a broken file is broken", () => {
+  test("reports the line on which a broken file is broken", () => {
     expect(faultOf("a = 1\n}\n")).toBe("hcl_syntax 2")
     expect(faultOf("b {\n")).toBe("hcl_syntax 2")
     expect(faultOf("\nb\n{}")).toBe("hcl_syntax 2")

@@ -21,7 +21,7 @@ describe("HclParser", () => {
     })
   )
 
-  parser.live("gives every diagnostic its line, without the file name", () =>
+  parser.live("gives every diagnostic a line, without the file name", () =>
     Effect.gen(function* () {
       const verdict = yield* parse("\na = 'x'\nb = \"\\q\"\n")
       if (verdict._tag !== "Refused") throw new Error(`expected a refusal, got ${verdict._tag}`)
@@ -50,7 +50,7 @@ describe("HclParser", () => {
     })
   )
 
-  parser.live("an interrupted file does not affect the result of the next one", () =>
+  parser.live("an interrupted file does not affect the result for the next one", () =>
     Effect.gen(function* () {
       const fiber = yield* Effect.forkChild(parse(slowText), { startImmediately: true })
       yield* Effect.yieldNow

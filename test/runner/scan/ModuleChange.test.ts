@@ -36,7 +36,7 @@ const changeOf = (applied: Files, newer: Files) =>
 const untouched = { kind: "untouched" as const }
 const touched = (because: string) => ({ kind: "touched" as const, because })
 
-/** Adds this configuration to the module at `apps/a` on both sides; only `changed` differs between them. */
+/** Adds this configuration to the module at `apps/a` on both sides, which differ only in `changed`. */
 const reading = (config: string, changed: string, more: Files = {}) => {
   const files = { ...base, ...more, "apps/a/read.tf": config }
   return changeOf(files, { ...files, [changed]: "2" })

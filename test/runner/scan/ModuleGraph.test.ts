@@ -205,20 +205,22 @@ describe("files of a module", () => {
     })
   )
 
-  scanner.live("a configuration file that is a link is missing, so the module is not as its author wrote it", () =>
-    Effect.gen(function* () {
-      const scan = yield* scanFiles(
-        { "a.tf": "" },
-        {
-          omitted: [
-            { path: "versions.tf", kind: "symlink" },
-            { path: ".x.tf", kind: "symlink" }
-          ]
-        }
-      )
-      expect(placedCodes(scan)).toEqual(["config_file_omitted versions.tf:", "entries_omitted .:"])
-      expect(scan.status).toBe("unsupported")
-    })
+  scanner.live(
+    "a configuration file that is a link is treated as missing, so the module is not as its author wrote it",
+    () =>
+      Effect.gen(function* () {
+        const scan = yield* scanFiles(
+          { "a.tf": "" },
+          {
+            omitted: [
+              { path: "versions.tf", kind: "symlink" },
+              { path: ".x.tf", kind: "symlink" }
+            ]
+          }
+        )
+        expect(placedCodes(scan)).toEqual(["config_file_omitted versions.tf:", "entries_omitted .:"])
+        expect(scan.status).toBe("unsupported")
+      })
   )
 
   scanner.live("warns about what the runner removes or replaces, in the module itself only", () =>

@@ -214,7 +214,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("lets OpenTofu's files replace the common ones, and says so", () =>
+  scanner.live("lets OpenTofu's files replace the common ones, and reports it", () =>
     Effect.gen(function* () {
       const scan = yield* scanFixture("opentofu")
       expect(scan.status).toBe("supported")

@@ -34,7 +34,7 @@ describe("text", () => {
   hcl("a NUL", "# a\n# \0\n", "nul_character a.tf:2")
   hcl("a Git LFS pointer", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n", "lfs_pointer a.tf:1")
 
-  scanner.live("a byte order mark and Windows line ends are accepted", () =>
+  scanner.live("a byte order mark and Windows line endings are accepted", () =>
     Effect.gen(function* () {
       const scan = yield* scanFiles({
         "a.tf": '\ufeffvariable "a" {\r\n  default = "x"\r\n}\r\n',

@@ -66,7 +66,7 @@ it.live("is streamed: the output of one part does not wait for the rest", () =>
   })
 )
 
-it.live("a path that leads out of the folder is not written", () =>
+it.live("a path that leads outside the folder is not written", () =>
   Effect.gen(function* () {
     for (const path of ["../up", "/etc/passwd", "a/../../b", "a//b", "", "C:/x", "a\\b", "a\nb", "."]) {
       expect(Exit.isFailure(yield* Effect.exit(written(file(path))))).toBe(true)

@@ -74,7 +74,7 @@ describe("archive index", () => {
     ...paths.filter((path) => path !== "a").map((path, at) => file(path, "content".repeat(at * 100), at % 2 === 0))
   )
 
-  test("finds the same files whatever chunks the archive arrives in", () => {
+  test("finds the same files however the archive is split into chunks", () => {
     const whole = index(bytes)
     const found = Result.getOrThrow(whole)
     expect(found.files.map((entry) => entry.path)).toEqual(paths.filter((path) => path !== "a"))
@@ -85,7 +85,7 @@ describe("archive index", () => {
     for (const step of [1, 7, 511, 512, 513, 4096]) expect(index(bytes, step)).toEqual(whole)
   })
 
-  test("is refused if any byte of a header, the padding or the end differs", () => {
+  test("is refused if any byte of a header, the padding or the end is different", () => {
     const small = archive(file("a.tf", "x"))
     const preamble = encodePreamble([]).length
     const content = preamble + 512
@@ -127,7 +127,7 @@ describe("archive index", () => {
   ] as const)
     test(`${name} is refused`, () => expect(Result.isFailure(index(archive(entry)))).toBe(true))
 
-  test("an archive without a preamble or an end, truncated or with trailing data is refused", () => {
+  test("an archive without a preamble or an end, truncated, or with trailing data is refused", () => {
     const whole = archive(file("a", "x"))
     expect(Result.isFailure(index(Buffer.concat([file("a"), archiveEnd])))).toBe(true)
     for (const cut of [1, 512, 1024, 1500])

@@ -69,7 +69,7 @@ describe("SnapshotStore", () => {
     })
   )
 
-  it.live("streams every file with its bytes, and stops at a damaged one", () =>
+  it.live("streams every file with its bytes, and stops at a damaged file", () =>
     Effect.gen(function* () {
       const folder = `${yield* temporaryFolder}/snapshots`
       yield* Effect.gen(function* () {
@@ -163,7 +163,7 @@ describe("SnapshotStore", () => {
     })
   )
 
-  it.live("sweeps leftovers and orphans, and nothing that is used, kept or recent", () =>
+  it.live("removes leftovers and orphans, and nothing that is used, kept or recent", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       fs.mkdirSync(`${folder}/tmp/crashed/library.git`, { recursive: true })

@@ -48,7 +48,7 @@ const sync = (
     Effect.provide(syncLayer({ origin: at.origin, folder: at.store, ...settings }))
   )
 
-/** Reads from /proc; processes start and end while it does. */
+/** Reads from /proc; processes start and exit meanwhile. */
 const ofProcess = (read: () => string) => Result.getOrElse(Result.try(read), () => "")
 
 /** The command lines of the processes working in a folder. */
@@ -61,12 +61,12 @@ const processesIn = (folder: string) =>
 
 const turn = Effect.promise(() => new Promise((done) => setImmediate(done)))
 
-/** A process that replaces the one that fetches. */
+/** A process that replaces the fetching one. */
 const instead = (script: string) =>
   Layer.succeed(SyncProcessCommand, { program: process.execPath, args: ["-e", script] })
 
 describe("SnapshotSync", () => {
-  it.live("makes the same snapshot with and without native git, over every protocol", () =>
+  it.live("creates the same snapshot with and without native git, over every protocol", () =>
     Effect.gen(function* () {
       const at = yield* served(mixed)
       const lines: Array<string> = []
@@ -80,7 +80,7 @@ describe("SnapshotSync", () => {
       expect(library).toMatchObject({
         resolvedCommit: at.commit,
         fullRef: "refs/heads/main",
-        // Pinned: with any other digest, every stored snapshot would look new.
+        // Pinned: with a different digest, every stored snapshot would look new.
         archiveDigest: "sha256:acb8e3b059016bc6982785713fd9ea41c7e68e1c590f18c63a3f1cde4b85f759",
         fileCount: 11,
         omitted: [
@@ -182,7 +182,7 @@ describe("SnapshotSync", () => {
     })
   )
 
-  it.live("kills a process that never ends, at the deadline", () =>
+  it.live("kills a process that never exits, at the deadline", () =>
     Effect.gen(function* () {
       const at = yield* served({ "a.tf": "" })
       const error = yield* sync(at, {}, { limits: { deadline: Duration.millis(500) } }).pipe(
@@ -195,7 +195,7 @@ describe("SnapshotSync", () => {
     })
   )
 
-  it.live("an interrupted process has ended", () =>
+  it.live("an interrupted process has exited", () =>
     Effect.gen(function* () {
       const at = yield* served({ "a.tf": "" })
       const fiber = yield* sync(at).pipe(Effect.provide(instead("setInterval(() => {}, 1000)")), Effect.forkScoped)
@@ -223,7 +223,7 @@ describe("SnapshotSync", () => {
     ["", {}],
     [", native git included", { native: { program: Bun.which("git") ?? "git", required: true } }]
   ] as const)
-    it.live(`the process ends when no caller is waiting any longer${way}`, () =>
+    it.live(`the process exits when no caller is waiting any longer${way}`, () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
         const silent = yield* httpServer(() => {})

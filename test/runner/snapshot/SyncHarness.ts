@@ -42,7 +42,7 @@ export interface SyncCall {
   readonly onProgress?: (line: string) => Effect.Effect<void>
 }
 
-/** Calls SnapshotSync as an actor does, with the texts a user entered. */
+/** Calls SnapshotSync as an actor does, with the values a user entered. */
 export const syncOnce = Effect.fnUntraced(function* (call: SyncCall) {
   const policy = yield* GitPolicy
   const snapshots = yield* SnapshotSync

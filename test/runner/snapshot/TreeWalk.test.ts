@@ -71,7 +71,7 @@ describe("hostile trees", () => {
       })
     )
 
-  it.live("a folder with a reserved name, and a folder that collides with a file, also fail", () =>
+  it.live("a folder with a reserved name, or one that collides with a file, also makes it fail", () =>
     Effect.gen(function* () {
       const { gitdir, url } = yield* repository({ "a.tf": "1" })
       const blob = yield* blobOf(gitdir, "content")

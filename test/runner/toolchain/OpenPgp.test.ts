@@ -9,7 +9,7 @@ import { readPackets } from "../../../runner/toolchain/openpgp/OpenPgpPackets.ts
 import { verifySignature } from "../../../runner/toolchain/ReleaseSignature.ts"
 import { it } from "../../support/Effect.ts"
 
-// Made by GnuPG on 2026-11-01 (keys) and 2026-11-02 (signatures): see gpg/make.sh.
+// Created with GnuPG on 2026-11-01 (keys) and 2026-11-02 (signatures): see gpg/make.sh.
 const file = (name: string) => new Uint8Array(readFileSync(new URL(`./gpg/${name}`, import.meta.url)))
 const content = file("content")
 const signedAt = "2026-11-03T00:00:00.000Z"
@@ -68,7 +68,7 @@ for (const [why, key, signature, at, verdict] of cases) {
   )
 }
 
-it.effect("content that was changed, shortened or extended is refused", () =>
+it.effect("content that has been changed, shortened or extended is refused", () =>
   Effect.gen(function* () {
     for (const over of [content.slice(1), content.slice(0, -1), Uint8Array.of(...content, 10), new Uint8Array()]) {
       expect(yield* verify(file("ed.gpg"), file("ed.sig"), { over })).toBe("signature")
@@ -120,7 +120,7 @@ for (const [key, signature, masks] of [
       for (let length = 0; length < of.length; length++) {
         if ((yield* verify(of.slice(0, length), whole)) === "holds") accepted.push(length)
       }
-      // The encryption subkey comes last: with the binding or the whole subkey cut off, the rest is still a complete key.
+      // The encryption subkey comes last: with its binding or the whole subkey cut off, the rest is still a complete key.
       const [subkey, binding] = Result.getOrThrow(readPackets(of)).slice(-2)
       const unbound = of.length - (binding?.body.length ?? 0) - 2
       expect(accepted).toEqual(key === "sub.gpg" ? [unbound - (subkey?.body.length ?? 0) - 2, unbound] : [])
@@ -207,7 +207,7 @@ it.effect("a subkey with consent, but without the key's binding, signs nothing",
     expect(yield* verify(grafted, file("ed.sig"))).toBe("holds")
     expect(yield* verify(grafted, release)).toBe("signature")
 
-    // The same signature from a standalone key verifies, so nothing else was wrong with it.
+    // The same signature from a standalone key verifies, so nothing else is wrong with it.
     const name = Buffer.from("mallory@example.test")
     const itself = Buffer.concat([framedKey(subkey.body), Uint8Array.of(0xb4), octets(name.length), name])
     const certification = forged({ type: 0x13, issuer: subkey.fingerprint }, itself, privateKey)
@@ -266,7 +266,7 @@ it.effect("armor is accepted whole or not at all", () =>
   })
 )
 
-it.effect("no octets cause any other failure or an endless loop", () =>
+it.effect("no input causes any other failure or an endless loop", () =>
   Effect.gen(function* () {
     let seed = 7
     const random = () => (seed = (seed * 1_103_515_245 + 12_345) & 0x7fffffff)

@@ -8,7 +8,7 @@ import { it, suite } from "../../support/Effect.ts"
 const tests = suite(NodeServices.layer)
 afterAll(tests.dispose)
 
-/** Made with GnuPG: a certifying RSA key with a signing subkey, and `gpg --detach-sign`. */
+/** Created with GnuPG: a certifying RSA key with a signing subkey, and `gpg --detach-sign`. */
 const fixture = (name: string) =>
   Effect.flatMap(FileSystem.FileSystem, (fileSystem) =>
     fileSystem.readFile(new URL(`./gpg/${name}`, import.meta.url).pathname)
@@ -28,7 +28,7 @@ describe("verifySignature", () => {
     })
   )
 
-  tests.live("refuses one changed byte", () =>
+  tests.live("refuses a single changed byte", () =>
     Effect.gen(function* () {
       const sums = yield* fixture(sumsFile)
       const signature = yield* fixture(`${sumsFile}.gpgsig`)

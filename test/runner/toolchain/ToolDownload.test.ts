@@ -120,32 +120,34 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("refuses anything tampered with, truncated, or signed by someone else, and keeps none of it", () =>
-    Effect.gen(function* () {
-      const { key, mirror, resolve, leftOvers } = yield* setUp
-      const good = yield* release(version, key.secret)
-      const stranger = yield* signingKey("stranger")
-      const forged = yield* release(version, stranger.secret, { contains: version })
-      const flipped = Uint8Array.from(good.archive)
-      flipped[flipped.length - 10] = (flipped[flipped.length - 10] ?? 0) ^ 1
-      const otherSums = new TextEncoder().encode(`${"1".repeat(64)}  tofu_${version}_${platform}.tar.gz\n`)
-      const cases = [
-        ["checksum", { ...good, archive: flipped }],
-        ["checksum", { ...good, archive: good.archive.slice(0, -20) }],
-        ["checksum", { ...good, archive: new Uint8Array() }],
-        ["signature", { ...good, sums: otherSums }],
-        ["signature", { ...good, signature: forged.signature }],
-        ["signature", { ...good, signature: new Uint8Array() }],
-        ["signature", { ...good, signature: good.signature.slice(0, -5) }],
-        ["signature", forged]
-      ] as const
-      for (const [reason, published] of cases) {
-        mirror.publish(version, published)
-        const error = yield* Effect.flip(resolve())
-        expect(error).toMatchObject({ _tag: "ToolDownloadFailed", reason })
-        expect(yield* leftOvers).toEqual([])
-      }
-    })
+  tests.live(
+    "refuses anything that was tampered with, truncated, or signed by someone else, and keeps none of it",
+    () =>
+      Effect.gen(function* () {
+        const { key, mirror, resolve, leftOvers } = yield* setUp
+        const good = yield* release(version, key.secret)
+        const stranger = yield* signingKey("stranger")
+        const forged = yield* release(version, stranger.secret, { contains: version })
+        const flipped = Uint8Array.from(good.archive)
+        flipped[flipped.length - 10] = (flipped[flipped.length - 10] ?? 0) ^ 1
+        const otherSums = new TextEncoder().encode(`${"1".repeat(64)}  tofu_${version}_${platform}.tar.gz\n`)
+        const cases = [
+          ["checksum", { ...good, archive: flipped }],
+          ["checksum", { ...good, archive: good.archive.slice(0, -20) }],
+          ["checksum", { ...good, archive: new Uint8Array() }],
+          ["signature", { ...good, sums: otherSums }],
+          ["signature", { ...good, signature: forged.signature }],
+          ["signature", { ...good, signature: new Uint8Array() }],
+          ["signature", { ...good, signature: good.signature.slice(0, -5) }],
+          ["signature", forged]
+        ] as const
+        for (const [reason, published] of cases) {
+          mirror.publish(version, published)
+          const error = yield* Effect.flip(resolve())
+          expect(error).toMatchObject({ _tag: "ToolDownloadFailed", reason })
+          expect(yield* leftOvers).toEqual([])
+        }
+      })
   )
 
   tests.live("refuses an older release served as the requested one", () =>
@@ -191,7 +193,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("does not run a managed tool that was changed on disk", () =>
+  tests.live("does not run a managed tool that has been changed on disk", () =>
     Effect.gen(function* () {
       const fileSystem = yield* FileSystem.FileSystem
       const { key, mirror, resolve } = yield* setUp

@@ -35,7 +35,7 @@ const folder = Effect.fnUntraced(function* (files: Readonly<Record<string, strin
 const tofu = toolScript("OpenTofu", "1.9.0")
 const terraform = toolScript("Terraform", "1.11.4")
 
-/** A search path with a tool that records in `calls` how often it was started. */
+/** A search path with a tool that records in `calls` how often it has been started. */
 const counted = Effect.gen(function* () {
   const fileSystem = yield* FileSystem.FileSystem
   const searchPath = yield* folder({ calls: "" })
@@ -59,7 +59,7 @@ describe("Toolchain", () => {
     )
   }
 
-  tests.live("prefers the configured path, then tofu, then terraform, in the order of PATH", () =>
+  tests.live("prefers the configured path, then tofu, then terraform, in PATH order", () =>
     Effect.gen(function* () {
       const both = yield* folder({ tofu, terraform, custom: toolScript("Terraform", "1.12.1") })
       const later = yield* folder({ tofu: toolScript("OpenTofu", "1.6.1") })
@@ -77,7 +77,7 @@ describe("Toolchain", () => {
     })
   )
 
-  tests.live("uses exactly the version that a profile requires, or none", () =>
+  tests.live("uses exactly the version that a profile requires, or no tool at all", () =>
     Effect.gen(function* () {
       const both = yield* folder({ tofu, terraform })
       const resolve = yield* resolver({ searchPath: both })
@@ -93,7 +93,7 @@ describe("Toolchain", () => {
     })
   )
 
-  tests.live("keeps the flavour that a Capsule was created with", () =>
+  tests.live("keeps the flavour with which a Capsule was created", () =>
     Effect.gen(function* () {
       const both = yield* folder({ tofu, terraform })
       const resolve = yield* resolver({ searchPath: both })

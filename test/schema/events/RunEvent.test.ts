@@ -15,7 +15,7 @@ const resource = [
   { address: "demo.b", action: "delete", id: "i-1", elapsedSeconds: 1.5 }
 ]
 
-/** Event data of each kind, in every form it can take. */
+/** Event data for each kind, in every form it can have. */
 const examples: { readonly [Kind in RunEventKind]: ReadonlyArray<RunEventData<Kind>> } = {
   "run.queued": [{ type: "plan" }, { reason: "The service is stopping." }],
   "run.started": [{ attempt: 1 }],
@@ -89,7 +89,7 @@ describe("an event", () => {
     expect(isFact({ kind: "run.phase", data: {} })).toBe(false)
   })
 
-  test("has a kind that some code writes, and every written kind has a schema", () => {
+  test("has a kind that is written somewhere in the code, and every kind written has a schema", () => {
     const texts = ["actors", "runner"].flatMap((room) =>
       readdirSync(join(root, room), { recursive: true, encoding: "utf8" })
         .filter((name) => name.endsWith(".ts"))

@@ -71,7 +71,7 @@ const addresses: Readonly<Record<string, Entrance>> = {
   "a fetch": (text) => Result.getOrUndefined(fetchableAddress(text, policy))
 }
 
-/** The same for places that store a different form, or none. */
+/** Likewise for places that store a different form, or none. */
 const addressVerdicts: Readonly<Record<string, (text: string) => boolean>> = {
   "svc link check": (text) => linkVerdict(`https://svc.example/install?git=${q(text)}`).status === "valid",
   "svc options check": (text) => Result.isSuccess(options({ url: text })),
@@ -196,7 +196,7 @@ describe("a repository address", () => {
     }
   )
 
-  test("a document names public servers by HTTPS only", () => {
+  test("a document names public servers using HTTPS only", () => {
     const isPublic = Schema.is(PublicGitAddress)
     expect(accepted.filter(([text]) => !isPublic(text))).toEqual([])
     expect(
@@ -205,7 +205,7 @@ describe("a repository address", () => {
     expect(isPublic("https://[2001:db8::1]/a")).toBe(true)
   })
 
-  test("the network policy also applies, equally to a link and a fetch", () => {
+  test("the network policy applies too, equally to a link and a fetch", () => {
     for (const text of ["http://h.example/a", "https://127.0.0.1/a", "https://[::1]/a", "https://h.example:22/a"]) {
       expect([text, link(`git=${q(text)}`)?.git]).toEqual([text, undefined])
       expect([text, addresses["a fetch"]?.(text)]).toEqual([text, undefined])
@@ -320,7 +320,7 @@ const ofOtherAddresses: ReadonlyMap<string, string> = new Map([
   ["runner/git/StableVersion.ts", "version tags among the refs that a server lists"]
 ])
 
-test("there is no second grammar anywhere", () => {
+test("no other grammar exists anywhere", () => {
   const sources = ["schema", "runner", "actors", "src"].flatMap((room) =>
     readdirSync(join(root, room), { recursive: true, encoding: "utf8" })
       .filter((path) => /\.tsx?$/.test(path))

@@ -17,7 +17,7 @@ const outcome = (text: string, limits: Partial<JsonLimits> = {}) =>
   Result.match(decode(text, limits), { onSuccess: () => "accepted", onFailure: (refusal) => refusal.reason })
 const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth)
 
-describe("limits, on both sides (J1)", () => {
+describe("limits, on both sides of each (J1)", () => {
   const limits = { ...roomy, ...privateValuesLimits }
   const array = (nodes: number) => `[${Array.from({ length: nodes - 1 }, () => "0").join(",")}]`
   test.each([
@@ -52,7 +52,7 @@ describe("limits, on both sides (J1)", () => {
 })
 
 describe("hostile documents", () => {
-  test("a million open brackets are refused at the depth ceiling (J2)", () => {
+  test("a million opening brackets are refused at the depth ceiling (J2)", () => {
     const refused = decode("[".repeat(1_000_000))
     expect(Result.isFailure(refused) && refused.failure).toMatchObject({
       reason: "too_deep",
@@ -200,7 +200,7 @@ describe("against JSON.parse", () => {
     return Result.isSuccess(parsed) ? { value: parsed.success } : undefined
   }
 
-  test("what JSON.stringify writes decodes to the same value", () => {
+  test("the output of JSON.stringify decodes to the same value", () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 6, stringUnit: "binary" }), fc.constantFrom(0, 2), (text, indent) => {
         const written = JSON.stringify(JSON.parse(text), null, indent)
@@ -210,7 +210,7 @@ describe("against JSON.parse", () => {
     )
   })
 
-  test("near-JSON is accepted exactly when JSON.parse accepts it, except for what only this decoder refuses", () => {
+  test("near-JSON is accepted exactly when JSON.parse accepts it, except for what this decoder alone refuses", () => {
     const fragments = [
       "{",
       "}",
@@ -244,7 +244,7 @@ describe("against JSON.parse", () => {
     )
   })
 
-  test("a document with one character changed is judged as JSON.parse judges it", () => {
+  test("a document with one character changed gets the same verdict as from JSON.parse", () => {
     const original = '{"a":[1,-2.5e3,true,null,"x\\u00e9\\\\y"],"b":{"c":[],"d":{}}}'
     fc.assert(
       fc.property(

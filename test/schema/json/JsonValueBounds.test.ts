@@ -24,7 +24,7 @@ test.each([
   expect(exceedsJsonLimits(value, privateValuesLimits)).toBe(expected)
 })
 
-test("an absent ceiling does not limit", () => {
+test("a missing ceiling imposes no limit", () => {
   expect(exceedsJsonLimits(nest(40), {})).toBeUndefined()
   expect(exceedsJsonLimits(nest(40), { maxDepth: 39 })).toBe("too_deep")
 })

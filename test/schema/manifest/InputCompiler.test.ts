@@ -49,7 +49,7 @@ describe("inputs are proven (J11)", () => {
     expect(told(compile({ inputs: [input] }, {}, variables(fact)))).toEqual([...expected])
   })
 
-  test("a manifest can raise secrecy and cannot lower it", () => {
+  test("a manifest can raise secrecy but not lower it", () => {
     const secretOf = (input: JsonObject, fact: Partial<VariableFacts>) =>
       compile({ inputs: [userInput("a", input)] }, {}, variables(variable("a", fact))).inputs[0]?.secret
     expect(secretOf({}, {})).toBe(false)

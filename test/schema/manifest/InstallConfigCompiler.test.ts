@@ -20,7 +20,7 @@ const fullFacts = {
 describe("a proven manifest", () => {
   const compiled = compile(fullModule, {}, fullFacts)
 
-  test("is adopted whole", () => {
+  test("is adopted as a whole", () => {
     expect(told(compiled)).toEqual([])
     expect(compiled).toMatchObject({
       origin: "repository_manifest",
@@ -180,7 +180,7 @@ describe("an operator who requires an exact version", () => {
   }
   const { manifestDigest: _, ...absentPins } = pins
 
-  test("accepts that version, and makes everything else fatal", () => {
+  test("gets that version, and every problem becomes fatal", () => {
     expect(refusal({})).toBe("compiled")
     expect(refusal({ declaration: declare(manifest("svc.com/v2.3")) })).toEqual(["manifest_version_mismatch"])
     const absent = compileInstallConfig(

@@ -67,14 +67,14 @@ export const sourceBuild = (more: JsonObject = {}): JsonObject => ({
   ...more
 })
 
-/** A manifest with one root module; `install` may add fields to `install` or replace them. */
+/** A manifest with one root module; `install` may add fields to the manifest's `install` or replace them. */
 export const manifest = (version: ManifestVersion, module: JsonObject = {}, install: JsonObject = {}): JsonObject => ({
   apiVersion: version,
   kind: "Repository",
   install: { modules: { ".": { inputs: [], ...module } }, ...install }
 })
 
-/** One module with every field in the newest version. */
+/** One module with every field of the newest version. */
 export const fullModule: JsonObject = {
   inputs: [
     userInput("service_name", { role: "service_name", type: "string", required: true, placeholder: "my-service" }),

@@ -25,7 +25,7 @@ describe("versions (J6)", () => {
   }
   test.each(Object.entries(newer))("%s is an unknown field", (_, document) => {
     expect(diagnosticsOf(document).map(({ code }) => code)).toEqual(["unknown_field"])
-    // The author must learn which version to write instead.
+    // The author needs to be told which version to declare instead.
     expect(diagnosticsOf(document)[0]?.message).toMatch(/(needs?|only) svc\.com\/v2/)
   })
 
@@ -42,7 +42,7 @@ describe("versions (J6)", () => {
     ])
   })
 
-  test("how an identity is delivered does not depend on the document", () => {
+  test("the delivery of an identity does not depend on the document", () => {
     const bindings = { accountsUrl: "A", issuerUrl: "B", clientId: "C", redirectUri: "D" }
     const bound = (version: ManifestVersion) =>
       verdict(manifest(version, { requires: [endpoint(), oidc({ deliver: { bindings } })] }))

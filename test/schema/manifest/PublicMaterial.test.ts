@@ -51,7 +51,7 @@ test.each<readonly [string, JsonObject, string]>([
   expect(JSON.stringify(diagnostics)).not.toMatch(/ghp_|hunter2|AKIA|user:pass/)
 })
 
-test("a credential used as a key is found, and the path hides it", () => {
+test("a credential used as a key is found, and the reported path hides it", () => {
   const diagnostics = diagnosticsOf(document({ [key]: 1 }))
   expect(diagnostics.map(({ code, path }) => `${code} ${path}`)).toEqual([
     `secret_material ${at}/interfaces/0/spec/document/*`

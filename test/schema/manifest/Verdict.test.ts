@@ -35,7 +35,7 @@ test("a valid document names the modules that are always refused", () => {
   })
 })
 
-test("an invalid one comes with its reasons, and with its version if it was recognised", () => {
+test("an invalid one is returned with its reasons, and with its version if that was recognised", () => {
   expect(manifestVerdict(bytes({ ...manifest("svc.com/v1"), $schema: "x" }))).toEqual({
     status: "invalid",
     apiVersion: "svc.com/v1",

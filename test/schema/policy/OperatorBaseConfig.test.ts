@@ -14,7 +14,7 @@ const configs = [
 ].map((config) => decode(config))
 
 describe("a module's base configuration", () => {
-  test("is the one entry with the most specific location", () => {
+  test("is the single entry with the most specific location", () => {
     const found = (url: string, path: string) => baseConfigFor(configs, { url, path })?.name
     expect(found(`${origin}/team/app.git`, "modules/web")).toBe("web of app")
     expect(found(`${origin}/team/app`, "modules/web")).toBe("web of app")

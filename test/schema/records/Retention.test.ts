@@ -6,7 +6,7 @@ import { periodOfKind, retention, retentionTable } from "../../../schema/records
 
 const root = join(import.meta.dir, "../../..")
 
-test("the operations page has the table", () => {
+test("the operations page contains the table", () => {
   const page = readFileSync(join(root, "docs/operations.md"), "utf8")
   expect(/<!-- retention -->\n([\s\S]*?)\n<!-- \/retention -->/.exec(page)?.[1]).toBe(retentionTable())
 })

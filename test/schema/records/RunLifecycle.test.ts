@@ -16,7 +16,7 @@ const standings: ReadonlyArray<RunStanding> = RunType.literals.flatMap((type) =>
   )
 )
 
-/** Written by hand: the statuses that each status may change to. */
+/** Written by hand: the statuses to which each status may change. */
 const byHand: Readonly<Record<RunStatus, string>> = {
   queued: "running failed cancelled superseded",
   running: "queued waiting_approval succeeded failed cancelled superseded",
@@ -43,7 +43,7 @@ describe("the transitions of a Run", () => {
     expect([...reached].toSorted()).toEqual([...statuses].toSorted())
   })
 
-  test("end in a final status, except for a plan that was approved and not used", () => {
+  test("end in a final status, except for a plan that was approved and never used", () => {
     const leaving = standings.filter(
       (run) => isFinalStatus(run.status) && statuses.some((to) => moveEvent(run, to) !== undefined)
     )

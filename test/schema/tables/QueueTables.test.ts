@@ -4,7 +4,7 @@ import { capsuleTables } from "../../../schema/tables/CapsuleTables.ts"
 import { queueTables } from "../../../schema/tables/QueueTables.ts"
 import { runTables } from "../../../schema/tables/RunTables.ts"
 
-test("Runs left open by an earlier release get their pool and their place in the Capsule's queue", () => {
+test("Runs left open by an earlier release are given their pool and their place in the Capsule's queue", () => {
   const database = new Database(":memory:")
   for (const statement of [...capsuleTables, ...runTables]) database.run(statement)
   const config =
@@ -36,7 +36,7 @@ test("Runs left open by an earlier release get their pool and their place in the
     "running runs cap_1 0",
     "sync builds  0"
   ])
-  // From now on every transition of a Run updates its queue, whoever writes it.
+  // From here on, every transition of a Run updates its queue, whichever code writes it.
   database.run("UPDATE runs SET status = 'failed' WHERE id = 'running'")
   database.run("UPDATE runs SET status = 'running' WHERE id = 'built'")
   expect(rows().filter((row) => /^(behind|drift)/.test(row))).toEqual(["behind runs cap_1 0", "drift runs cap_2 1"])

@@ -8,7 +8,7 @@ const limited = (attempt: Effect.Effect<void, unknown>) => Effect.map(Effect.exi
 
 const address = (n: number) => `198.51.${Math.floor(n / 250)}.${(n % 250) + 1}`
 
-it.effect("one address has ten attempts a minute per account and sixty in total", () =>
+it.effect("one address has ten attempts a minute per account, and sixty in total", () =>
   Effect.gen(function* () {
     const { enter } = yield* AttemptLimits
     for (let n = 0; n < 10; n++) yield* enter({ address: "192.0.2.1", account: "ada@example.com" })
@@ -30,7 +30,7 @@ it.effect("many addresses attacking one account delay strangers", () =>
   Effect.gen(function* () {
     const { enter } = yield* AttemptLimits
     for (let n = 0; n < 30; n++) yield* enter({ address: address(n), account: "ada@example.com" })
-    // For further addresses, each attempt waits five seconds before the password check.
+    // From any further address, each attempt waits five seconds before the password check.
     const strangers = yield* Effect.forEach(
       Array.from({ length: 199 }, (_, n) => n + 30),
       (n) => Effect.forkChild(enter({ address: address(n), account: "ada@example.com" }), { startImmediately: true })

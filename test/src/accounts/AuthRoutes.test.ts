@@ -49,7 +49,7 @@ it.effect("over https the cookie is bound to the host", () =>
   }).pipe(Effect.provide(Layer.fresh(AccountServer.layerAt("https://svc.example.com"))))
 )
 
-it.effect("an invalid setup secret is 404, and an invalid body is 400 without quoting it", () =>
+it.effect("an invalid setup secret is answered with 404, and an invalid body with a 400 that does not quote it", () =>
   Effect.gen(function* () {
     const secret = yield* setupSecret
     const body = { secret, email: "admin@example.com", password }
@@ -116,7 +116,7 @@ it.effect("a session's cookie lasts 30 days and is renewed with the session, at 
       renewed: headers.get("set-cookie")
     }))
     expect(yield* read).toEqual({ status: 200, renewed: null })
-    // Just over two half lifetimes: without sliding, the session would have ended.
+    // Just over two half lifetimes: without sliding, the session would have expired.
     for (let n = 0; n < 3; n++) {
       yield* TestClock.adjust("16 days")
       const { renewed, status } = yield* read
@@ -125,7 +125,7 @@ it.effect("a session's cookie lasts 30 days and is renewed with the session, at 
       // The renewal is stored in the background; for an hour after that there is nothing to renew.
       while ((yield* read).renewed !== null) yield* Effect.yieldNow
     }
-    // Every API route renews it too, but not if the session is sent in a header.
+    // Every API route renews it too, unless the session is sent in a header.
     yield* TestClock.adjust("2 hours")
     const inHeader = yield* call("/api/v1/workspaces", { headers: { "x-svc-account-session": Redacted.value(cookie) } })
     expect([inHeader.status, inHeader.headers.get("set-cookie")]).toEqual([200, null])
@@ -158,10 +158,10 @@ it.effect("worldwide guessing locks no one out of a known browser, nor out of a 
     // The stranger's network, but the person's own browser; and a new browser elsewhere.
     expect((yield* attempt("198.51.100.1", password, device)).status).toBe(200)
     expect((yield* attempt("203.0.113.9", password)).status).toBe(200)
-    // A forged cookie, or another person's, has no effect.
+    // A forged cookie, or one that belongs to another person, has no effect.
     const forged = `${device.slice(0, 40)}${device.slice(40).replaceAll(/[A-Za-z]/g, "x")}`
     expect((yield* attempt("198.51.100.1", password, forged)).status).toBe(429)
-    // A known browser has a limit too.
+    // A known browser also has a limit.
     const statuses: Array<number> = []
     for (let n = 0; n < 20; n++) statuses.push((yield* attempt("203.0.113.10", "a wrong guess", device)).status)
     expect([statuses.slice(0, 19), statuses.at(-1)]).toEqual([Array.from({ length: 19 }, () => 401), 429])
@@ -266,7 +266,7 @@ it.effect("a session confined to one Workspace cannot change the account", () =>
   }).pipe(fresh)
 )
 
-it.effect("the history says who signed in and how, and when a session was ended", () =>
+it.effect("the history shows who signed in and how, and when a session was revoked", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { subject } = yield* newPerson("ann")
@@ -282,7 +282,7 @@ it.effect("the history says who signed in and how, and when a session was ended"
   }).pipe(fresh)
 )
 
-it.effect("people see their sessions, and end them one by one", () =>
+it.effect("people see their sessions, and revoke them individually", () =>
   Effect.gen(function* () {
     const ann = yield* newPerson("ann")
     const bob = yield* newPerson("bob")
@@ -306,7 +306,7 @@ it.effect("people see their sessions, and end them one by one", () =>
   }).pipe(fresh)
 )
 
-it.effect("changing the password ends every session but the new one", () =>
+it.effect("changing the password revokes every session except the new one", () =>
   Effect.gen(function* () {
     const before = cookieOf((yield* setUp).headers)
     const change = (newPassword: string) => call("/auth/password", { body: { newPassword }, headers: fromPage(before) })

@@ -50,7 +50,7 @@ const newToken = Effect.fnUntraced(function* (path: string, headers: Headers, ..
   return yield* Schema.decodeUnknownEffect(Created)(made.json)
 })
 
-it.effect("an automation's token is shown once, works only in its Workspace, and ends when revoked", () =>
+it.effect("an automation's token is shown once, works only in its Workspace, and stops working when revoked", () =>
   Effect.gen(function* () {
     const { admin, id, owner } = yield* team
     const subject = yield* newAutomation(id, admin.headers)
@@ -104,7 +104,7 @@ it.effect("tokens need an expiry, scopes from the catalogue, and existing limits
       Effect.map(call(path, { body, headers: owner.headers }), ({ status }) => status)
     )
     expect(new Set(statuses)).toEqual(new Set([400]))
-    // The same limits apply to a person's own tokens, which must then be bound.
+    // The same limits apply to a person's own tokens, which then have to be bound.
     const own = (body: object) => call("/api/v1/account/tokens", { body, headers: owner.headers })
     const scopes = ["read", "environment:production"]
     expect((yield* own({ name: "x", scopes })).status).toBe(400)
@@ -138,7 +138,7 @@ it.effect("only owners and admins create and revoke tokens, and only for their W
 )
 
 it.effect(
-  "a suspended automation is refused immediately and gets no token; its tokens work again once it is active",
+  "a suspended automation is refused immediately and cannot obtain a token; its tokens work again once it is active",
   () =>
     Effect.gen(function* () {
       const { id, owner } = yield* team
@@ -161,7 +161,7 @@ it.effect(
     }).pipe(fresh)
 )
 
-it.effect("what will stop when a member leaves can be read beforehand; the history says what did stop", () =>
+it.effect("what will stop when a member leaves can be read beforehand; the history shows what did stop", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { admin, id, member, owner } = yield* team
@@ -208,7 +208,7 @@ it.effect("what will stop when a member leaves can be read beforehand; the histo
       keptTokens: [{ id: kept.tokenRecord.token_id, name: "ci", subject, automation: "deploy" }]
     })
     expect([departure.connections.length, departure.keptTokens.length]).toEqual([1, 1])
-    // Everybody can read their own, and only admins those of others.
+    // Everybody can read their own, and only admins can read those of others.
     expect((yield* call(path, { headers: admin.headers })).status).toBe(200)
     expect((yield* call(path, { headers: member.headers })).status).toBe(403)
 

@@ -29,7 +29,7 @@ const Codes = Schema.Struct({ recoveryCodes: Schema.Array(Schema.String) })
 const Active = Schema.Struct({ active: Schema.Boolean, recoveryCodes: Schema.Int })
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
-/** As an authenticator reads it. */
+/** In the form that an authenticator reads. */
 const fromBase32 = (text: string): Uint8Array => {
   const bits = [...text].map((letter) => alphabet.indexOf(letter).toString(2).padStart(5, "0")).join("")
   return Uint8Array.from(bits.match(/.{8}/g) ?? [], (byte) => Number.parseInt(byte, 2))
@@ -99,7 +99,7 @@ it.effect("five wrong codes block further attempts for a quarter of an hour, eve
     const { key, recoveryCodes } = yield* protect(ann)
     const other = (code: string) => String((Number(code) + 1) % 1_000_000).padStart(6, "0")
     const guesses = Effect.fnUntraced(function* (count: number) {
-      // Two steps away from every accepted code, so certain to be wrong.
+      // Two steps away from every accepted code, and therefore certain to be wrong.
       for (let n = 0; n < count; n++) {
         const { status } = yield* signIn(ann, other(other(yield* codeNow(key))))
         expect(status).toBe(401)

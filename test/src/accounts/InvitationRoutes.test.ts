@@ -25,7 +25,7 @@ const setting = Effect.gen(function* () {
 const signUp = "/auth/invitations/sign-up"
 const password = "a password of somebody new"
 
-it.effect("a link takes a person from its preview to an account, a membership and a session", () =>
+it.effect("a link takes a person from the preview to an account, a membership and a session", () =>
   Effect.gen(function* () {
     const { id, invite } = yield* setting
     const { link, secret } = yield* invite({ role: "viewer" })

@@ -77,7 +77,7 @@ it.effect("a registered passkey signs in its owner, and its key is sealed", () =
 )
 
 it.effect(
-  "a response for another site, without user verification, or with a signature over something else is refused",
+  "a response for another site, without user verification, or with a signature over other data is refused",
   () =>
     Effect.gen(function* () {
       const { device, subject } = yield* holder("ann")
@@ -138,7 +138,7 @@ it.effect("a counter that goes backwards reveals a copy", () =>
   }).pipe(fresh)
 )
 
-it.effect("an unknown passkey, a handle of somebody else and a locked account are refused alike", () =>
+it.effect("an unknown passkey, a handle belonging to somebody else and a locked account are all refused alike", () =>
   Effect.gen(function* () {
     const users = yield* Users
     const { device, subject } = yield* holder("ann")

@@ -26,7 +26,7 @@ const challenge = (secret: string) => Effect.map(options(secret), ({ raw }) => c
 const redeem = (secret: string, response: unknown, person: object = { email, displayName: "Admin" }) =>
   post("/auth/setup/passkey", { secret, name: "laptop", response, ...person })
 
-/** What a setup would have written, by table. */
+/** The rows that a setup would have written, by table. */
 const written = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<Record<string, number>>`SELECT
@@ -143,7 +143,7 @@ it.effect("a challenge is valid for its link, and for setups only", () =>
   }).pipe(fresh)
 )
 
-it.effect("a link says what it is for, and later whether it has been used or has expired", () =>
+it.effect("a link states what it is for, and later whether it has been used or has expired", () =>
   Effect.gen(function* () {
     const links = yield* SetupLinks
     const users = yield* Users

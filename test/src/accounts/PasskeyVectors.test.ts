@@ -15,7 +15,7 @@ import {
 const fresh = Effect.provide(Layer.fresh(AccountServer.layerAt("https://example.org")))
 let caller = 0
 
-/** Issues the challenge from the recorded response. */
+/** Issues the challenge contained in the recorded response. */
 const challenge = Effect.fnUntraced(function* (value: string, purpose: "registration" | "sign_in", subject?: string) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`INSERT INTO passkey_challenges ${sql.insert({
@@ -69,12 +69,12 @@ it.effect("if the specification's authenticator did not verify the user, the res
   }).pipe(fresh)
 )
 
-it.effect("a response given inside another site's frame is refused, although signed and verified", () =>
+it.effect("a response given inside another site's frame is refused, even if signed and verified", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { answer } = yield* registered(passkeyVectors.framed)
     expect(answer.status).toBe(400)
-    // Registered outside a frame, the same passkey does not sign in from within one either.
+    // The same passkey, registered outside a frame, does not sign in from within one either.
     const { framed } = passkeyVectors
     yield* sql`DELETE FROM passkey_challenges`
     const outside = { ...framed, registration: { ...framed.registration, crossOrigin: false } }

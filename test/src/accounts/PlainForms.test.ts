@@ -9,7 +9,7 @@ const password = " a long enough password "
 const email = "admin@example.com"
 
 let caller = 0
-/** What a browser without scripts sends for one of the service's forms. */
+/** The request that a browser without scripts sends for one of the service's forms. */
 const submit = Effect.fnUntraced(function* (
   path: string,
   fields: Readonly<Record<string, string>>,
@@ -57,7 +57,7 @@ it.effect("a refusal is a page, opens no session, and quotes no input", () =>
     yield* setUp
     const refused = [
       [401, yield* submit("/sign-in", { email, password: "a wrong password" })],
-      // Every space in a password counts.
+      // Every space in a password is significant.
       [401, yield* submit("/sign-in", { email, password: password.trim() })],
       [400, yield* submit("/sign-in", { email })],
       [400, yield* submit("/setup", { password, email })],

@@ -85,7 +85,7 @@ it.effect("a link changes the address of its own account, once, and verifies the
   }).pipe(fresh)
 )
 
-it.effect("a link ends after a day, when the next link is created, or when the address is taken", () =>
+it.effect("a link expires after a day, when the next link is created, or when the address is taken", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const bob = yield* person("bob")
@@ -134,7 +134,7 @@ it.effect("if mail is sent, people request an address-change link themselves, a 
   }).pipe(Effect.provide(Layer.fresh(AccountServer.layer.pipe(Layer.provide(mailing)))))
 )
 
-it.effect("a server without mail says that the operator creates the link", () =>
+it.effect("a server without mail explains that the operator creates the link", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const ann = yield* person("ann")
@@ -159,7 +159,7 @@ it.effect("the owner of a changed account is notified until they dismiss the not
     expect(first.json).toMatchObject({ notices: [{ kind: "password", detail: null }] })
     const id = /"id":"(ntc_\w+)"/.exec(first.raw)?.[1] ?? ""
     yield* TestClock.adjust("1 second")
-    // By somebody else, after the list had been read.
+    // Done by somebody else, after the list had been read.
     yield* users.removePassword(serviceContext, ann.subject)
     yield* TestClock.adjust("1 second")
     yield* users.setPassword(

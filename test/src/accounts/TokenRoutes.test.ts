@@ -247,7 +247,7 @@ it.effect("a bound token shows its Workspace and live role, and gets 403 once th
   }).pipe(fresh)
 )
 
-it.effect("an authority that cannot be read is 503, and the token stays valid", () =>
+it.effect("an authority that cannot be read is answered with 503, and the token stays valid", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const workspace = yield* newWorkspace(ann.subject, { handle: "acme" })

@@ -34,7 +34,7 @@ const invite = Effect.fnUntraced(function* (scope: InvitationScope, request: New
 
 const ours = { "sec-fetch-site": "same-origin", "content-type": "application/json" }
 
-/** The way the invitation page does it. */
+/** As the invitation page does it. */
 const begin = ({ visit }: Installation, secret: string, headers: Record<string, string> = ours) =>
   visit("/auth/upstream/invitation", headers, "POST", JSON.stringify({ secret }))
 
@@ -124,7 +124,7 @@ describe("an invitation, accepted through the upstream provider", () => {
     }).pipe(Effect.provide(face))
   )
 
-  it.live("for an address that the operator vouches for keeps it, whatever the provider says", () =>
+  it.live("for an address that the operator vouches for keeps it, whatever the provider reports", () =>
     Effect.gen(function* () {
       const { here, provider } = yield* world
       const secret = yield* invite({ acting: "operator" }, { email: "eve@example.com" })
@@ -134,7 +134,7 @@ describe("an invitation, accepted through the upstream provider", () => {
     }).pipe(Effect.provide(face))
   )
 
-  it.live("signs in a person who has an account, who then accepts or declines on the page", () =>
+  it.live("signs in a person who has an account and then accepts or declines on the page", () =>
     Effect.gen(function* () {
       const { here, olga, provider, workspaceId } = yield* world
       const ann = yield* verifiedPerson("ann")

@@ -14,16 +14,16 @@ const read = async (...[language, refusal]: readonly ["en" | "ja", Parameters<ty
 
 const japanese = /[ぁ-んァ-ヶ一-龠]/
 
-describe("the page of a sign-in that ended without a session", () => {
+describe("the page of a sign-in that did not result in a session", () => {
   for (const reason of UpstreamReason.literals) {
-    test(`${reason}: says what happened and what to do, in both languages`, async () => {
+    test(`${reason}: explains what happened and what to do, in both languages`, async () => {
       const [en, ja] = [await read("en", refusedFor(reason)), await read("ja", refusedFor(reason))]
       expect(en.status).toBe(ja.status)
       expect(en.status).toBeGreaterThanOrEqual(400)
       const body = (text: string) => text.slice(text.indexOf("<main>"))
       expect(body(en.text)).not.toMatch(japanese)
       expect(body(ja.text)).toMatch(japanese)
-      // The Japanese page contains no English sentence.
+      // The Japanese page contains no English sentences.
       expect(body(ja.text)).not.toMatch(/lang="en"|\b[a-z]+ [a-z]+ [a-z]+\b/)
       for (const { text } of [en, ja]) {
         expect(text).toContain("req_1")
@@ -33,14 +33,14 @@ describe("the page of a sign-in that ended without a session", () => {
     })
   }
 
-  test("no two reasons have the same text", () => {
+  test("no two reasons have the same message", () => {
     for (const words of Object.values(refusalWords)) {
       const said = Object.values(words).map(({ what }) => what("P"))
       expect(new Set(said).size).toBe(said.length)
     }
   })
 
-  test("for a request refused earlier explains it in the person's language", async () => {
+  test("for a request refused earlier explains the refusal in the person's language", async () => {
     const limited = new ApiError({ code: "rate_limited", message: "Slow down.", retryAfter: 30 })
     const page = await read("ja", limited)
     expect([page.status, page.text.includes("Slow down.")]).toEqual([429, false])

@@ -53,7 +53,7 @@ describe("an identity without an account", () => {
       const events = yield* sql`SELECT action, actor_kind FROM audit_events
         WHERE workspace_id = ${workspaceId} AND target_id = ${subject}`
       expect(events).toEqual([{ action: "member.provision", actor_kind: "service" }])
-      // Again: the same account, and no further change.
+      // Once more: the same account, and no further change.
       expect((yield* signIn(here, provider, plan)).status).toBe(303)
       expect(yield* here.whoAmI).toBe(subject)
       expect(yield* sql`SELECT action FROM audit_events WHERE action = 'member.provision'`).toHaveLength(1)
@@ -102,7 +102,7 @@ describe("an identity without an account", () => {
 })
 
 describe("a role given by rules", () => {
-  it.live("follows the groups, ends without the claim, and returns with it", () =>
+  it.live("follows the groups, is revoked without the claim, and returns with it", () =>
     Effect.gen(function* () {
       const { here, provider, workspaceId } = yield* world
       yield* rules([
@@ -128,7 +128,7 @@ describe("a role given by rules", () => {
     }).pipe(Effect.provide(face))
   )
 
-  it.live("never ends for the last owner, and ends once there is another owner", () =>
+  it.live("is never revoked for the last owner, and is revoked once there is another owner", () =>
     Effect.gen(function* () {
       const { here, olga, provider, workspaceId } = yield* world
       const members = yield* Members
@@ -145,7 +145,7 @@ describe("a role given by rules", () => {
   )
 
   it.live(
-    "does not change roles that people have given, and does not reinstate members who have left or been suspended",
+    "does not change roles assigned by people, and does not reinstate members who have left or been suspended",
     () =>
       Effect.gen(function* () {
         const { here, olga, provider, workspaceId } = yield* world
@@ -187,7 +187,7 @@ describe("a single-tenant provider", () => {
       const { provider, workspaceId } = yield* world
       const ann = yield* verifiedPerson("ann")
       const here = yield* installation(provider.issuer, { trust: "single_tenant" })
-      // Not even by an address that it reports as verified.
+      // Not even through an address that it reports as verified.
       for (const email_verified of [true, undefined]) {
         expect((yield* signIn(here, provider, { claims: { email_verified } })).status).toBe(403)
         expect(yield* here.whoAmI).toBeUndefined()

@@ -65,7 +65,7 @@ it.live("the reference provider signs in a person by a verified address, and lin
     // The response works once, and only in this browser.
     expect((yield* here.visit(back)).status).toBe(400)
     expect(counted.entered - before).toBe(2)
-    // From here on, only the identity matters, whatever the addresses are.
+    // From here on, only the identity matters, regardless of the addresses.
     yield* sql`UPDATE users SET email = 'renamed@example.com' WHERE subject = ${subject}`
     const again = yield* here.visit("/auth/upstream/start")
     expect((yield* here.visit(yield* throughProvider(again.location, "ann"))).location).toBe(`${origin}/`)
@@ -131,7 +131,7 @@ it.live("a provider that has rotated its key, or was unreachable, works again", 
     expect((yield* here.visit("/auth/upstream/start")).status).toBe(503)
     provider.state.down = false
     expect((yield* signIn(here, provider)).status).toBe(303)
-    // Immediately, without an overlap: the tokens are signed with a newly published key.
+    // Immediate, without an overlap: the tokens are signed with a newly published key.
     const before = provider.state.keysFetched
     provider.state.keys = [yield* provider.newKey]
     expect((yield* signIn(here, provider)).status).toBe(303)
@@ -142,7 +142,7 @@ it.live("a provider that has rotated its key, or was unreachable, works again", 
     expect(provider.state.keysFetched - before).toBe(2)
     expect((yield* signIn(here, provider)).status).toBe(303)
     expect(provider.state.keysFetched - before).toBe(2)
-    // A token that no published key has signed costs one more request, not a loop.
+    // A token not signed with any published key costs one more request, not a loop.
     for (const plan of [{ foreignKey: true }, { header: { kid: "unknown" } }]) {
       const asked = provider.state.keysFetched
       expect((yield* signIn(here, provider, plan)).status).toBe(401)

@@ -55,7 +55,7 @@ it.effect("the first list creates the personal Workspace; the inventory never do
   }).pipe(fresh)
 )
 
-it.effect("the list's query: order, pin, total, and at most a hundred rows", () =>
+it.effect("the list's query: order, pin, total, and no more than a hundred rows", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const bob = yield* person("bob")
@@ -116,7 +116,7 @@ it.effect("the inventory accepts only limit and cursor, and no credential bound 
     }
     const bound = yield* token(ann.subject, ["read"], made[0]?.id)
     const confined = fromPage((yield* openSession(ann.subject, made[0]?.id)).secret)
-    // Only the account session determines whose inventory it is.
+    // Only the account session determines whose inventory is returned.
     const unbound = yield* token(ann.subject, ["read", "write"])
     for (const headers of [bound, unbound, confined]) expect((yield* call(view, { headers })).status).toBe(403)
     const inHeader = (yield* openSession(ann.subject)).secret

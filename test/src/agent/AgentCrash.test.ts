@@ -12,7 +12,7 @@ import { addApply, addPlan, slowModule, snapshotOf, startAgent, tokenCanary } fr
 import type { ScriptedRun } from "./support/ScriptedRun.ts"
 import { type ScriptedServer, scriptedServer } from "./support/ScriptedServer.ts"
 
-/** An agent in a separate process, as shipped: the same binary also runs its sandboxes and its guard. */
+/** An agent in a separate process, as shipped: the same binary also runs its sandboxes and guard. */
 const agentProcess = Effect.fnUntraced(function* (server: ScriptedServer, folder: string) {
   const program = yield* Effect.promise(svcProgram)
   const token = `${folder}-token`
@@ -54,7 +54,7 @@ const toolsBelow = (pid: number) => processesBelow(pid).filter((one) => nameOf(o
 
 describe("an agent that is killed", () => {
   it.live(
-    "in the middle of an apply: its tool ends with it, and its successor reports what was left and does not apply again",
+    "in the middle of an apply: its tool is killed with it, and its successor reports what was left and does not apply again",
     () =>
       Effect.gen(function* () {
         const { folder, server, snapshot } = yield* staged
@@ -119,7 +119,7 @@ describe("an agent that is killed", () => {
 
 describe("an agent that is not running", () => {
   it.live(
-    "stopped for longer than its lease: the tool is dead before the lease ends",
+    "stopped for longer than its lease: the tool is dead before the lease expires",
     () =>
       Effect.gen(function* () {
         const { folder, server, snapshot } = yield* staged
@@ -136,7 +136,7 @@ describe("an agent that is not running", () => {
         expect(held.ended(60_000)).toBe(true)
         held.release()
         expect(bootSeconds() - stopped).toBeLessThan(leaseSeconds)
-        // When it runs again, it reports truthfully how the apply ended.
+        // Once it runs again, it correctly reports the outcome of the apply.
         child.kill("SIGCONT")
         yield* until(() => apply.results.length > 0)
         const [result] = apply.results
@@ -151,7 +151,7 @@ describe("an agent that is not running", () => {
 
 describe("an agent that cannot keep the lease of a plan", () => {
   it.live(
-    "says that the plan has no result, and not that its tool failed",
+    "reports that the plan has no result, not that its tool failed",
     () =>
       Effect.gen(function* () {
         const { folder, server, snapshot } = yield* staged
@@ -174,7 +174,7 @@ describe("an agent that cannot keep the lease of a plan", () => {
 
 describe("an agent that is draining", () => {
   it.live(
-    "ends its apply while another process with the same folder takes Runs",
+    "finishes its apply while another process with the same folder accepts Runs",
     () =>
       Effect.gen(function* () {
         const { folder, server } = yield* staged

@@ -34,7 +34,7 @@ const withAgent = Effect.fnUntraced(function* (seconds: number) {
 
 describe("an agent", () => {
   it.live(
-    "starts a new session as soon as its own credentials are replaced, says that they have changed, and announces when it leaves",
+    "starts a new session as soon as its own credentials are replaced, reports the change, and announces when it leaves",
     () =>
       Effect.gen(function* () {
         const { server, start } = yield* staged(1)
@@ -130,14 +130,14 @@ describe("an agent", () => {
   )
 
   it.live(
-    "continues through a cut connection, and stops its tool before the lease ends",
+    "continues after a dropped connection, and stops its tool before the lease expires",
     () =>
       Effect.gen(function* () {
         const { agent, folder, server, snapshot } = yield* withAgent(60)
         const apply = yield* addApply(server, snapshot, yield* planned(server, snapshot), 12)
         yield* hears(apply, "working on 3")
         server.cut(true)
-        // The agent stopped it on its own; nothing else could have done so.
+        // The agent stopped it by itself; nothing else could have done so.
         yield* eventually(
           Effect.sync(() => readFileSync(join(folder, "runs", roomsOf(folder)[0] ?? "", "record.json"), "utf8")),
           (record) => record.includes("ended")
@@ -151,7 +151,7 @@ describe("an agent", () => {
   )
 
   it.live(
-    "hands in the state and journal of a Run that has been settled in the meantime, and stops its tool",
+    "submits the state and journal of a Run that has been settled in the meantime, and stops its tool",
     () =>
       Effect.gen(function* () {
         const { agent, folder, server, snapshot } = yield* withAgent(60)
@@ -175,7 +175,7 @@ describe("an agent", () => {
   )
 
   it.live(
-    "takes no more Runs than it has slots for",
+    "accepts no more Runs than it has slots for",
     () =>
       Effect.gen(function* () {
         const { server, snapshot, start } = yield* staged(1)

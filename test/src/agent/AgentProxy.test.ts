@@ -14,7 +14,7 @@ const main = new URL("../../../src/Main.ts", import.meta.url).pathname
 
 describe("an agent behind proxies", () => {
   it.live(
-    "works through a CONNECT proxy and a proxy that terminates TLS with a private authority",
+    "works through a CONNECT proxy and a proxy that terminates TLS with a certificate from a private authority",
     () =>
       Effect.gen(function* () {
         const server = yield* scriptedServer

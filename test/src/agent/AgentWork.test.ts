@@ -23,7 +23,7 @@ import { steadySession } from "./support/SteadySession.ts"
 
 const encodeJob = Schema.encodeEffect(Schema.fromJsonString(ApplyJob))
 
-/** Applies to an offer, whatever lease its Run gets later. */
+/** Applies to an offer, whatever lease its Run is given later. */
 const killedAfterSeconds = 24
 
 /** The work of an agent whose server responds to `Next` as given. `leased` is the first offer's lease. */
@@ -82,21 +82,23 @@ const polling = Effect.fnUntraced(function* (next: (claim: string) => Effect.Eff
 })
 
 describe("the work of an agent", () => {
-  it.live("the lease of an offer counts from the first request for it, however often that request is repeated", () =>
-    Effect.gen(function* () {
-      const asked: Array<{ readonly claim: string; readonly at: number }> = []
-      const leased = yield* polling((claim) =>
-        Effect.sync(() => {
-          asked.push({ claim, at: machineClocks.bootSeconds() })
-          return asked.length < 3 ? new Response(null, { status: 502 }) : Response.json({ drain: false, offer })
-        })
-      )
-      const lease = yield* leased
-      const [first, , last] = asked
-      // The server made the offer to the first request, whose response was lost, and gives it to another agent 30 s later.
-      expect(new Set(asked.map(({ claim }) => claim)).size).toBe(1)
-      expect(last?.at).toBeGreaterThan(first?.at ?? Number.POSITIVE_INFINITY)
-      expect(lease.killAtBoot() - killedAfterSeconds).toBeLessThanOrEqual(first?.at ?? Number.NEGATIVE_INFINITY)
-    })
+  it.live(
+    "the lease of an offer is measured from the first request for it, however often that request is repeated",
+    () =>
+      Effect.gen(function* () {
+        const asked: Array<{ readonly claim: string; readonly at: number }> = []
+        const leased = yield* polling((claim) =>
+          Effect.sync(() => {
+            asked.push({ claim, at: machineClocks.bootSeconds() })
+            return asked.length < 3 ? new Response(null, { status: 502 }) : Response.json({ drain: false, offer })
+          })
+        )
+        const lease = yield* leased
+        const [first, , last] = asked
+        // The server made the offer to the first request, whose response was lost, and gives it to another agent 30 s later.
+        expect(new Set(asked.map(({ claim }) => claim)).size).toBe(1)
+        expect(last?.at).toBeGreaterThan(first?.at ?? Number.POSITIVE_INFINITY)
+        expect(lease.killAtBoot() - killedAfterSeconds).toBeLessThanOrEqual(first?.at ?? Number.NEGATIVE_INFINITY)
+      })
   )
 })

@@ -80,7 +80,7 @@ describe("the connection of an agent to its server", () => {
         server.cut(true)
         server.takeFiles(false)
         server.forgetSessions()
-        // Its result is waiting, prepared for the previous server.
+        // Its result is waiting to be delivered, in the form prepared for the previous server.
         yield* eventually(
           Effect.sync(() => readFileSync(join(folder, "runs", `${apply.runId}-1`, "record.json"), "utf8")),
           (record) => record.includes("ended")
@@ -96,7 +96,7 @@ describe("the connection of an agent to its server", () => {
     120_000
   )
 
-  it.effect("sends a message's files separately once the message has not been answered in time", () =>
+  it.effect("sends a message's files separately if the message has not been answered in time", () =>
     Effect.gen(function* () {
       const asked: Array<string> = []
       const client = HttpClient.make((request) =>
@@ -109,7 +109,7 @@ describe("the connection of an agent to its server", () => {
           }
           const carries = body.includes('"bytes"')
           asked.push(carries ? "Result with files" : "Result")
-          // The line takes longer to send such a message than the agent waits.
+          // Sending such a message takes longer on this connection than the agent waits.
           if (carries) return yield* asked.length === 1 ? Effect.never : Effect.die(new Error("It is sent again"))
           const exit = { _tag: "Exit", requestId: JSON.parse(body).id, exit: { _tag: "Success", value: null } }
           return answer(`${JSON.stringify(exit)}\n`)

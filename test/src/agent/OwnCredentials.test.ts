@@ -30,7 +30,7 @@ const having = Effect.fnUntraced(function* (describe: (folder: string) => unknow
   return { folder, own }
 })
 
-/** Writes what enrolment leaves behind in an agent's folder. */
+/** Writes the files that enrolment leaves in an agent's folder. */
 const enrolIn = (folder: string, pool: string) => {
   const key = "k".repeat(43)
   const agentId = "agt_01000000000000000000000000"
@@ -44,7 +44,7 @@ const enrolIn = (folder: string, pool: string) => {
 }
 
 describe("an agent's own credentials", () => {
-  it.live("are read for each Run, without a trailing line break, and named only when complete", () =>
+  it.live("are read for each Run, without a trailing line break, and are announced only when complete", () =>
     Effect.gen(function* () {
       const { folder, own } = yield* having((at) => ({
         cloud: {
@@ -126,7 +126,7 @@ describe("an agent's own credentials", () => {
   )
 
   it.live(
-    "are refused at startup if they could not be kept out of the plan file or their description is not exact",
+    "are refused at startup if they could not be kept out of the plan file or their description is imprecise",
     () =>
       Effect.gen(function* () {
         for (const [described, why] of [

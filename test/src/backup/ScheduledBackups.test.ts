@@ -15,7 +15,7 @@ import { serve } from "../operator/support/Server.ts"
 
 const older = [backupName(Date.parse("2020-01-01T00:00:00Z")), backupName(Date.parse("2020-01-02T00:00:00Z"))]
 
-/** What a crash left behind. */
+/** A file left behind by a crash. */
 const leftOver = `${backupName(Date.parse("2020-01-03T00:00:00Z"))}.unverified.partial`
 
 /** A folder with two old backups and an unrelated file, and the settings for writing into it. */
@@ -47,7 +47,7 @@ const scheduled = Effect.fnUntraced(function* (dataDir: string, backups: string)
 })
 
 describe("scheduled backups", () => {
-  live("are written alongside the running server, verified, and replace the oldest", () =>
+  live("are written alongside the running server and verified, and replace the oldest", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const { backups, dataDir } = yield* prepared

@@ -97,7 +97,7 @@ describe("a backup of a whole installation", () => {
         expect.stringContaining(`was written with the master key ${whole.neededKeyIds[0]}`)
       ])
 
-      // A setting leaves the files out; a damaged file is not copied as if it were intact.
+      // A setting excludes the files; a damaged file is not copied as if it were intact.
       expect(yield* backup("lean", "--backup-snapshots", "false")).toMatchObject({ files: "left_out", entries: [] })
       expect(yield* verified("lean")).toMatchObject({ code: 0, snapshots: 0, absent: [{ digest }], problems: [] })
       const healthy = yield* files.readFile(archive)
@@ -122,7 +122,7 @@ describe("a backup of a whole installation", () => {
       const head = Buffer.from(yield* files.readFile(`${target}/svc.sqlite`))
       expect(head.includes("svc-backup-seal")).toBe(false)
 
-      // A sealed value moved to another place is detected before the backup is needed.
+      // A sealed value that was moved elsewhere is detected before the backup is needed.
       const sql = yield* SqlClient.SqlClient
       const [state] = yield* sql`SELECT id, state FROM state_versions LIMIT 1`
       yield* sql`UPDATE state_versions SET generation = generation + 1 WHERE id = ${String(state?.["id"])}`

@@ -11,7 +11,7 @@ const moments = {
   never: "not made"
 } as const
 
-test("the page for operators lists every check of svc doctor, and what startup does about it", () => {
+test("the page for operators lists every check of svc doctor, and how startup handles it", () => {
   const rows = checks.map(
     ({ atStart, less, looksAt, name, onError }) =>
       `| \`${name}\` | ${looksAt} | ${moments[atStart]} | ${atStart === "never" ? "" : onError} | ${less ?? ""} |`
@@ -20,7 +20,7 @@ test("the page for operators lists every check of svc doctor, and what startup d
   expect(listed).toEqual(rows)
 })
 
-test("each check that startup omits or shortens has a reason", () => {
+test("each check that startup skips or shortens has a reason", () => {
   expect(checks.filter(({ atStart, less }) => atStart === "never" && less === undefined)).toEqual([])
   expect(new Set(checks.map(({ name }) => name)).size).toBe(checks.length)
 })

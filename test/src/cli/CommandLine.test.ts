@@ -96,7 +96,7 @@ describe("svc", () => {
         svc(["link", "check", `${link}${back}https://app.example.com/back`, "--json"]),
         svc(["link", "check", `${link}${back}https://svc.example.com/back`, "--json"])
       ])
-      // The same verdicts as the service gives: a file over the limit, and a return address that is the service itself.
+      // The same verdicts as the service's: a file over the limit, and a return address that is the service itself.
       expect(JSON.parse(large.out).diagnostics.map(({ code }: { code: string }) => code)).toEqual(["json_too_large"])
       expect([large.code, elsewhere.code, home.code]).toEqual([1, 0, 1])
       expect(home.out).toContain("invalid_return_uri")
@@ -186,7 +186,7 @@ describe("svc", () => {
         { authenticated: true, ended: { tokens: 2, links: 2 }, review: [] }
       ])
       expect((yield* svc(["restore", "--data-dir", dataDir, backup])).code).toBe(1)
-      // The copy needs the first folder's master key, and says so instead of creating a new one.
+      // The copy needs the first folder's master key, and reports that instead of creating a new one.
       const locked = yield* svc(["admin", "rotate-keys", "--data-dir", `${dataDir}-2`])
       expect([locked.code, locked.error.includes("master key")]).toEqual([1, true])
       const healthy = JSON.parse((yield* svc(["doctor", "--data-dir", dataDir, "--json"])).out)

@@ -51,7 +51,7 @@ const contentOf = Effect.fn("contentOf")(function* (dataDir: string) {
 
 const namesOf = (dataDir: string) => Effect.flatMap(FileSystem.FileSystem, (files) => files.readDirectory(dataDir))
 
-/** Writes like a server, and ends as under `kill -9`. */
+/** Writes like a server, and exits as if by `kill -9`. */
 const killedWriter = (file: string, statement: string) =>
   Effect.promise(async () => {
     const script = `
@@ -64,7 +64,7 @@ const killedWriter = (file: string, statement: string) =>
   })
 
 describe("svc doctor", () => {
-  live("creates nothing, and reports what the first start would create", () =>
+  live("creates nothing, and reports what the first startup would create", () =>
     Effect.gen(function* () {
       const root = yield* folder
       const { code, of, statuses } = yield* doctor(`${root}/deep/data`)
@@ -90,7 +90,7 @@ describe("svc doctor", () => {
       )
       const killed = yield* contentOf(dataDir)
       expect(killed.map(({ name }) => name)).toContain("svc.sqlite-wal")
-      // Data that exists only in the log is seen as well.
+      // Data that exists only in the log is also seen.
       const second = yield* doctor(dataDir)
       expect([second.code, second.of("migrations")?.status, second.of("database")?.status]).toEqual([1, "error", "ok"])
       expect(yield* contentOf(dataDir)).toEqual(killed)

@@ -27,7 +27,7 @@ describe("a machine where no level of isolation works", () => {
       }).pipe(onBareMachine)
     )
 
-  live("is not healthy, and doctor says in one line what to do", () =>
+  live("is not healthy, and doctor explains in one line what to do", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const dataDir = `${yield* folder}/data`
@@ -53,7 +53,7 @@ describe("a machine where no level of isolation works", () => {
 })
 
 describe("doctor", () => {
-  live("tries every level, says why one does not work, and leaves nothing in the data folder", () =>
+  live("tries every level, reports why one does not work, and leaves nothing in the data folder", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const dataDir = `${yield* folder}/data`

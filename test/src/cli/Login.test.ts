@@ -54,7 +54,7 @@ const deviceServer = Effect.fn("deviceServer")(function* (polls: ReadonlyArray<o
   return { state, origin, requests }
 })
 
-/** The program with its own home folder. */
+/** The program with a separate home folder. */
 const terminal = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const home = yield* files.makeTempDirectoryScoped({ prefix: "svc-login-" })
@@ -88,7 +88,7 @@ it.live("login waits for the browser, keeps the tokens private, and renews them"
     expect(state.forms[0]).toContain("client_id=svc-cli")
     expect((yield* files.stat(file)).mode & 0o777).toBe(0o600)
     expect((yield* files.stat(file.replace("/logins.json", ""))).mode & 0o777).toBe(0o700)
-    // Ten seconds are too short to be useful, so one new token is fetched.
+    // Ten seconds are too short to be useful, so a single new token is fetched.
     state.expiresIn = 900
     const token = yield* svc("token")
     expect(token.out).toBe("access-4")
@@ -124,7 +124,7 @@ it.live("a refused or expired login leaves nothing behind", () =>
   }).pipe(Effect.provide(platform))
 )
 
-it.live("logout deletes the login even when the server is down, and says so", () =>
+it.live("logout deletes the login and reports it, even when the server is down", () =>
   Effect.gen(function* () {
     const { file, files, svc } = yield* terminal
     const origin = yield* Effect.scoped(

@@ -29,7 +29,7 @@ const machine = Effect.gen(function* () {
     version
   ]
   const nothingOnPath = ConfigProvider.layer(ConfigProvider.fromEnvRecord({ PATH: "" }))
-  /** What the server does at startup. */
+  /** The same steps as the server performs at startup. */
   const start = Effect.gen(function* () {
     const settings = yield* loadSettings(new Map(Object.entries({ dataDir, ...given })), Option.none())
     const found = toolchain(settings).pipe(Layer.provide(Layer.fresh(DataFolder.layer(dataDir))))
@@ -69,7 +69,7 @@ describe("a machine without a tool", () => {
       })
   )
 
-  live("says what to do when downloads are off", () =>
+  live("explains what to do when downloads are off", () =>
     Effect.gen(function* () {
       const { doctor, key, mirror } = yield* machine
       mirror.publish(version, yield* release(version, key.secret))
@@ -80,7 +80,7 @@ describe("a machine without a tool", () => {
     })
   )
 
-  live("refuses a release modified in transit, and says why", () =>
+  live("refuses a release modified in transit, and reports why", () =>
     Effect.gen(function* () {
       const { doctor, key, mirror, start } = yield* machine
       const good = yield* release(version, key.secret)

@@ -65,7 +65,7 @@ describe("the files in docs/operations", () => {
     })
   )
 
-  live("start an agent with flags and variables that exist, with restrictions that the sandbox can work under", () =>
+  live("start an agent with flags and variables that exist, under restrictions that allow the sandbox to work", () =>
     Effect.gen(function* () {
       const unit = yield* textOf("../examples/agent/svc-agent@.service")
       const image = yield* textOf("../examples/agent/Containerfile")

@@ -52,7 +52,7 @@ describe("the policy file on the command line", () => {
     })
   )
 
-  live("is valid as the documentation shows it", () =>
+  live("is valid as shown in the documentation", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const at = yield* folder
@@ -104,7 +104,7 @@ describe("the policy file on the command line", () => {
       yield* files.writeFileString(policyFile, policy("eu-1"))
       const settings = yield* loadSettings(new Map([["policyFile", policyFile]]), Option.none())
       yield* Effect.gen(function* () {
-        // Read once, as by a layer that lives as long as the server.
+        // Read once, as by a layer that lives as long as the server does.
         const configs = yield* OperatorConfigs
         const region = () => configs.baseConfigs[0]?.variables?.["region"]
         yield* files.writeFileString(policyFile, policy("eu-2"))

@@ -13,7 +13,7 @@ import { inProcess, succeeded } from "./support/InProcess.ts"
 interface Broken {
   readonly name: string
   readonly check: string
-  /** In a process of its own: when the database refuses, more has started than when files do, and the process ends as well. */
+  /** In a separate process: when the database refuses, more has been started than when files do, and the process exits too. */
   readonly inOwnProcess?: true
   readonly spoil: (dataDir: string) => Effect.Effect<unknown, unknown, Needs>
   /** Follows the printed instructions, and returns the data folder to use from then on. */
@@ -104,7 +104,7 @@ interface Odd {
   readonly name: string
   readonly check: string
   readonly environment: Readonly<Record<string, string>>
-  /** Served in a process of its own, with these variables. */
+  /** Served in a separate process, with these variables. */
   readonly inOwnProcess?: true
   /** The environment after the remedy has been applied. */
   readonly mended: (dataDir: string) => Effect.Effect<Readonly<Record<string, string>>, unknown, Needs>
@@ -198,7 +198,7 @@ describe("svc doctor and svc serve check the same things", () => {
   }
 
   live(
-    "a server that hangs keeps its lock: both name its process, and ending that process is the whole remedy",
+    "a server that hangs keeps its lock: both name its process, and killing that process is the whole remedy",
     () =>
       Effect.gen(function* () {
         const dataDir = yield* usedFolder

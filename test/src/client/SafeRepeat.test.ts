@@ -28,7 +28,7 @@ const get = HttpClientRequest.get("https://svc.example.test/api/v1/workspaces")
 const post = HttpClientRequest.post("https://svc.example.test/api/v1/workspaces")
 const keyed = HttpClientRequest.setHeader(post, "idempotency-key", "once")
 
-/** How a request ends, and after how many seconds; nothing takes longer than ten minutes. */
+/** The outcome of a request, and the number of seconds it took; nothing takes longer than ten minutes. */
 const ended = Effect.fnUntraced(
   function* (answers: ReadonlyArray<Answer>, request: HttpClientRequest.HttpClientRequest) {
     const { asked, client } = serverWith(answers)
@@ -45,7 +45,7 @@ const ended = Effect.fnUntraced(
 )
 
 describe("a client request", () => {
-  it.effect("is repeated when the server was too busy, and nothing can happen twice", () =>
+  it.effect("is repeated when the server was too busy and nothing can happen twice", () =>
     Effect.gen(function* () {
       const busy = { status: 503, retryAfter: "2" }
       expect(yield* ended([busy, { status: 429, retryAfter: "60" }], get)).toEqual([200, 3])

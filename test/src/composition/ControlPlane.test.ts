@@ -75,7 +75,7 @@ describe("the control plane as a library", () => {
     })
   )
 
-  live("shows its metrics only to the operator, and leaves no listener behind", () =>
+  live("shows its metrics only to the operator, and leaves no listener open", () =>
     Effect.gen(function* () {
       const addresses = yield* Effect.scoped(
         Effect.gen(function* () {
@@ -102,7 +102,7 @@ describe("the control plane as a library", () => {
     })
   )
 
-  live("exports spans, metrics and logs to a collector, without a secret in them", () =>
+  live("exports spans, metrics and logs to a collector, without any secrets in them", () =>
     Effect.gen(function* () {
       const telemetry = yield* collector
       const token = yield* Effect.scoped(

@@ -39,7 +39,7 @@ describe("the policy file", () => {
     })
   )
 
-  it.live("is refused as a whole because of one unknown word", () =>
+  it.live("is refused as a whole if it contains a single unknown word", () =>
     Effect.gen(function* () {
       const refusals = [
         "",

@@ -138,7 +138,7 @@ it.live("refuses an edited backup, and names the part that was changed", () =>
       expect(error.message).toContain(reason === "is no database" ? "no backup" : "Nothing was restored")
       expect((yield* fs.readDirectory(`${root}/b`)).filter((entry) => entry.endsWith(".sqlite"))).toEqual([])
     }
-    // The flag for backups from older releases does not let an edited backup through.
+    // The flag for backups from older releases does not make an edited backup acceptable.
     yield* fs.writeFile(`${root}/edited`, changed(bytes, 5000))
     const still = yield* Effect.flip(
       restoreFrom(`${root}/edited`, `${root}/b`, { ...sealedWith(keyring), acceptUnauthenticated: true })
@@ -164,7 +164,7 @@ it.live("names the master key that a backup requires", () =>
   }).pipe(Effect.provide(platform))
 )
 
-it.live("accepts an unauthenticated file only on request, and names the risk", () =>
+it.live("accepts an unauthenticated file only on request, and states the risk", () =>
   Effect.gen(function* () {
     const root = yield* temporary
     const file = `${root}/older.sqlite`
@@ -180,7 +180,7 @@ it.live("accepts an unauthenticated file only on request, and names the risk", (
   }).pipe(Effect.provide(platform))
 )
 
-it.live("sets aside the log of a lost database instead of replaying it into the restored database", () =>
+it.live("sets aside the write-ahead log of a lost database instead of replaying it into the restored one", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path

@@ -10,7 +10,7 @@ import { it } from "../../support/Effect.ts"
 const temporary = Effect.flatMap(FileSystem.FileSystem, (fs) => fs.makeTempDirectoryScoped({ prefix: "svc-test-" }))
 const platform = Effect.provide(NodeServices.layer)
 
-it.live("creates a private folder, and closes an open one to others", () =>
+it.live("creates a private folder, and removes other users' access to an open one", () =>
   Effect.gen(function* () {
     const fs = yield* FileSystem.FileSystem
     const root = yield* temporary
@@ -23,7 +23,7 @@ it.live("creates a private folder, and closes an open one to others", () =>
   }).pipe(platform)
 )
 
-it.live("refuses a concurrent second server, and accepts the next one once the first has stopped", () =>
+it.live("refuses a second concurrent server, and accepts the next one once the first has stopped", () =>
   Effect.gen(function* () {
     const folder = yield* temporary
     const open = Layer.build(Layer.fresh(DataFolder.layer(folder)))
@@ -125,7 +125,7 @@ it.effect("distinguishes network file systems from local ones", () =>
   })
 )
 
-it.live("starts again on its own tables, and refuses those from a newer release", () =>
+it.live("restarts on its own tables, and refuses tables from a newer release", () =>
   Effect.gen(function* () {
     const folder = yield* temporary
     const database = Layer.fresh(Database.layer.pipe(Layer.provide(DataFolder.layer(folder))))

@@ -22,7 +22,7 @@ const overwrite = (file: string, offset: number, bytes: Uint8Array) => {
 
 const databaseIn = (folder: string) => Layer.fresh(Database.layer.pipe(Layer.provide(DataFolder.layer(folder))))
 
-/** Opens a folder again after `spoil` has damaged its closed database. */
+/** Reopens a folder after `spoil` has damaged its closed database. */
 const reopened = Effect.fnUntraced(function* (spoil: (file: string) => void) {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-damage-" })

@@ -37,7 +37,7 @@ const vanished = (...parts: ReadonlyArray<string>) => [
 
 describe("a data folder without its database", () => {
   live(
-    "is treated as a new installation when it is empty, and as the same one at the next start",
+    "is treated as a new installation when it is empty, and as the same one at the next startup",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const root = yield* temporary
@@ -133,7 +133,7 @@ describe("a data folder without its database", () => {
         "svc.sqlite"
       ])
       expect(yield* fs.exists(`${at}/master.key`)).toBe(true)
-      // Left in a unit file, the flag is reported at the next start.
+      // If the flag is left in a unit file, the next startup reports it.
       expect(yield* refused(at, { isNew: true })).toEqual([
         "InstallationMismatch",
         expect.stringContaining("Start without --new")
@@ -142,7 +142,7 @@ describe("a data folder without its database", () => {
   )
 
   live(
-    "continues without --new after a first start that was killed at any point",
+    "continues without --new after a first startup that was killed at any point",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const root = yield* temporary
@@ -164,7 +164,7 @@ describe("a data folder without its database", () => {
         expect(yield* opened(at)).toStartWith("inst_")
         expect(yield* fs.exists(`${at}/instance.creating`)).toBe(false)
       }
-      // Killed between the last two steps: the folder already names its database, so the mark excuses nothing.
+      // Killed between the last two steps: the folder already names its database, so the mark no longer permits a missing one.
       const at = `${root}/late`
       yield* opened(at)
       yield* fs.writeFileString(`${at}/instance.creating`, "")
@@ -176,7 +176,7 @@ describe("a data folder without its database", () => {
 
 describe("a data folder with the database of another installation", () => {
   live(
-    "is refused, and neither is changed",
+    "is refused, and neither the folder nor the database is changed",
     Effect.gen(function* () {
       const fs = yield* FileSystem.FileSystem
       const root = yield* temporary

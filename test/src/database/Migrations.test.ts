@@ -32,7 +32,7 @@ describe("a released migration", () => {
 const upTo = (version: number) =>
   Object.fromEntries(Object.entries(migrations).filter(([name]) => numberOf(name) <= version))
 
-// Nothing here has to outlive this process.
+// Nothing here has to survive this process.
 const unsynced = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`PRAGMA synchronous=OFF`)
 
 /** Runs the effect on a database without tables. */
@@ -80,7 +80,7 @@ const countsOf = Effect.fnUntraced(function* (tables: Iterable<string>) {
   return counts
 })
 
-/** What a migration after this version rewrites in existing rows. */
+/** The changes that migrations after this version make to existing rows. */
 const rewritten = (version: number, table: string, row: Row): Row => ({
   ...row,
   ...(version < 24 && table === "connections" && row["kind"] === "provider" ? { provider: "hashicorp/aws" } : {}),
@@ -89,13 +89,13 @@ const rewritten = (version: number, table: string, row: Row): Row => ({
 
 describe("a database from an earlier release", () => {
   for (const version of Object.keys(migrations).map(numberOf)) {
-    it.live(`from version ${version} is migrated to this release's tables with its rows`, () =>
+    it.live(`from version ${version} is migrated to this release's tables and keeps its rows`, () =>
       onEmpty(
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient
           yield* migrateBy(upTo(version))
           const stored = yield* fill
-          // Earlier inputs are read from the history, into rows of their own.
+          // Earlier inputs are read from the history into separate rows.
           const tables = new Set(stored.map(([table]) => table).filter((table) => table !== "consumed_inputs"))
           const before = yield* countsOf(tables)
           yield* migrate

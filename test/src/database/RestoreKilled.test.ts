@@ -25,7 +25,7 @@ const killed = (file: string, folder: string, point: string) =>
     return child.signalCode
   })
 
-/** What a folder's database shows of the restore: all of it, or nothing. */
+/** The visible result of the restore in a folder's database: all of it, or nothing. */
 const restoredState = (folder: string) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -71,7 +71,7 @@ it.live(
         const isPlaced = yield* fs.exists(`${folder}/svc.sqlite`)
         expect([point, isPlaced]).toEqual([point, point === "placed"])
         if (!isPlaced) {
-          // The old state: nothing to serve, and no new installation replaces it either.
+          // Same state as before: there is nothing to serve, and no new installation replaces it either.
           const error = yield* Effect.flip(restoredState(folder))
           expect([point, String(error)]).toEqual([point, expect.stringContaining("Repeat `svc restore`")])
           yield* restoreFrom(file, folder, { keys: Effect.succeed(keyring), acceptUnauthenticated: false })

@@ -10,7 +10,7 @@ const before = Object.fromEntries(Object.entries(migrations).filter(([name]) => 
 const at = "2026-01-01T00:00:00.000Z"
 const later = "2026-01-01T00:01:00.000Z"
 
-it.live("Runs from an earlier release continue with their attempt, their sequences and an ended owner", () =>
+it.live("Runs from an earlier release continue with their attempts, their sequences and an owner that has exited", () =>
   Effect.gen(function* () {
     const folder = yield* temporaryFolder
     yield* Effect.gen(function* () {

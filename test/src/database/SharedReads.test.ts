@@ -21,7 +21,7 @@ const table = Effect.fnUntraced(function* (name: string) {
   return { sql, read, value }
 })
 
-/** A connection like one opened by another process. */
+/** A connection like one that another process would open. */
 const another = Effect.acquireRelease(
   Effect.map(DataFolder, (folder) => new DatabaseSync(folder.databaseFile, { timeout: 5000 })),
   (database) => Effect.sync(() => database.close())
@@ -30,7 +30,7 @@ const another = Effect.acquireRelease(
 /** Waits for the current turn of the event loop to end. */
 const nextTurn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
 
-it.live("the reads of one turn share one snapshot, until it is renewed or the turn ends", () =>
+it.live("reads within one turn share a snapshot, until it is renewed or the turn ends", () =>
   Effect.gen(function* () {
     const { value } = yield* table("turns")
     const elsewhere = yield* another
@@ -84,7 +84,7 @@ it.live("a failed read does not affect later ones", () =>
   })
 )
 
-/** The number of times `find` ran, and the caching finder. */
+/** Returns a counter of `find` calls, and the caching finder. */
 const counting = Effect.fnUntraced(function* <A, E>(find: Effect.Effect<A, E>) {
   const memory = yield* ReadMemory
   let runs = 0
@@ -118,7 +118,7 @@ it.live("any commit, by this process or another, invalidates the cache", () =>
   })
 )
 
-it.live("a value read before a commit is not cached after it, however long the read took", () =>
+it.live("a value read before a commit is not cached after that commit, however long the read took", () =>
   Effect.gen(function* () {
     const { value } = yield* table("slow")
     const elsewhere = yield* another

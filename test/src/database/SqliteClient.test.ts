@@ -99,7 +99,7 @@ it.live("a read transaction sees one snapshot, while writes and other reads cont
       })
     )
     expect((yield* read`SELECT * FROM moments`).length).toBe(1)
-    // Failed reads return their connection intact, even when they outnumber the connections.
+    // Failed reads return their connections intact, even when there are more failures than connections.
     for (let n = 0; n < 40; n++) {
       yield* Effect.ignore(read.withTransaction(Effect.andThen(read`SELECT * FROM moments`, Effect.fail("no"))))
     }

@@ -14,7 +14,7 @@ class CountingDatabase extends DatabaseSync {
 }
 
 it.effect(
-  "a statement in use stays compiled however many others there are, and the statements unused for longest are dropped",
+  "a statement in use stays compiled however many others there are, and the least recently used statements are dropped",
   () =>
     Effect.gen(function* () {
       const database = yield* Effect.acquireRelease(

@@ -47,7 +47,7 @@ const inWorkspace = Effect.gen(function* () {
 const tool = Bun.which("tofu") ?? Bun.which("terraform")
 
 describe("an in-process actor", () => {
-  plane.live("is refused what the role does not allow, and sees nothing of other Workspaces", () =>
+  plane.live("is refused what its role does not allow, and sees nothing of other Workspaces", () =>
     Effect.gen(function* () {
       const { workspace } = yield* Surroundings
       const { user: stranger } = yield* person

@@ -23,7 +23,7 @@ import { servedPlane, Surroundings } from "./support/Plane.ts"
 const plane = suite(servedPlane)
 afterAll(plane.dispose)
 
-/** The services over one of two transports, with an actor who has the same authority in both. */
+/** The services over one of two transports, with an actor who has the same authority over both. */
 type Way = (
   scopes: ReadonlyArray<string>
 ) => Layer.Layer<SvcServices | Actor, unknown, ControlPlane | Administration | Surroundings | SvcServices>
@@ -55,7 +55,7 @@ const ways: ReadonlyArray<readonly [name: string, way: Way]> = [
 
 const tool = Bun.which("tofu") ?? Bun.which("terraform")
 
-/** The same program, run once over each transport, without knowing which. */
+/** The same program, run once over each transport, without knowing which one. */
 const program = (
   name: string,
   body: (way: string) => Effect.Effect<unknown, unknown, SvcServices | Actor | Surroundings>,

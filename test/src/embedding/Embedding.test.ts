@@ -60,7 +60,7 @@ describe("embedding", () => {
     })
   )
 
-  live("responds on the host's server, using the host's database", () =>
+  live("responds on the host's server, and uses the host's database", () =>
     Effect.gen(function* () {
       const dataDir = yield* folder
       const host = layerWriter(`${yield* folder}/host.sqlite`)
@@ -134,7 +134,7 @@ describe("embedding", () => {
     })
   )
 
-  live("gives Runs the grace period from the options, and lets the host modify the shipped runner", () =>
+  live("gives Runs the grace period from the options, and lets the host modify the default runner", () =>
     Effect.gen(function* () {
       let seen: unknown
       const observed = Layer.effectDiscard(
@@ -164,7 +164,7 @@ describe("embedding", () => {
           yield* Context.get(services, SvcClient).discovery.capabilities()
         })
       )
-      // The first one loads what the process keeps for good.
+      // The first one loads everything that the process keeps permanently.
       yield* once
       const before = yield* held
       yield* once

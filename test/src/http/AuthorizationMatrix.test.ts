@@ -62,7 +62,7 @@ ID token                401 401 401 401 | 401 401   401 401   401 401   401 401 
 refresh token           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
 `
 
-/** The same while Workspace A is archived: it can be read, restored and left, nothing else. */
+/** The same while Workspace A is archived: it can only be read, restored or left. */
 const archivedTable = `
                         t.r t.w a.r w.w | v.r v.r.s v.w v.w.o m.w m.w.s a.w a.w.s a.w.o o.w.o o.w o.w.s o.r o.r.s o.r.c
 nobody                  401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
@@ -139,7 +139,7 @@ const nowhere = Layer.succeed(HttpSettings, {
   auth: { oidc: false, password: true }
 })
 
-tests.live("a route without an access rule does not start, nor does one without the check", () =>
+tests.live("a route without an access rule or without the check does not start", () =>
   Effect.gen(function* () {
     const silent = HttpApiEndpoint.get("route", "/api/v1/route")
     const told = HttpApiEndpoint.get("route", "/api/v1/capabilities")

@@ -31,7 +31,7 @@ type Declared =
   | Omit<Extract<AccessRule, { kind: "workspace" }>, "locate" | "limited">
   | Exclude<AccessRule, { kind: "workspace" }>
 
-/** What a route has to declare for its responses to match the row. */
+/** What a route must declare for its responses to match its row. */
 const declarationOf = ({ cells, method, path }: AuthorizationRow): Declared => {
   const lets = (caller: CallerKind) => cells.get(caller) === "ok"
   if (lets("anon")) return { kind: "public" }
@@ -56,7 +56,7 @@ const withoutLocator = (rule: AccessRule): Declared => {
   return declared
 }
 
-tests.live("every route declares what its row says", () =>
+tests.live("every route declares what its row states", () =>
   Effect.sync(() => {
     const declared = Object.fromEntries(routes.map((route) => [nameOf(route), withoutLocator(route.rule)]))
     const written = Object.fromEntries(authorizationTable.map((row) => [nameOf(row), declarationOf(row)]))
@@ -88,14 +88,14 @@ tests.live("an owner whose confirmation is too old is refused where one is requi
         if (code === "reauthentication_required") asked.push(nameOf(route))
       }
     }
-    // Also with an invalid body: nothing is read before the check.
+    // Even with an invalid body: nothing is read before the check.
     expect(asked.toSorted()).toEqual([...confirmedRoutes, ...confirmedRoutes].toSorted())
   })
 )
 
 for (const [caller, principal] of callers) {
   tests.live(
-    `the API answers ${principal}${caller === "arch" ? " of an archived Workspace" : ""} as every row says`,
+    `the API answers ${principal}${caller === "arch" ? " of an archived Workspace" : ""} as every row states`,
     () =>
       Effect.gen(function* () {
         const credential = (yield* Principals).get(principal)

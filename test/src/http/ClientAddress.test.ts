@@ -14,7 +14,7 @@ test("the client's address is the connection's, unless a trusted proxy forwards 
     ["10.1.2.3", "198.51.100.1", "198.51.100.1"],
     ["::ffff:10.1.2.3", "198.51.100.1", "198.51.100.1"],
     ["2001:db8::1", "198.51.100.1, 10.9.9.9", "198.51.100.1"],
-    // Values written by the client come before those that proxies add.
+    // Values written by the client precede those added by proxies.
     ["10.1.2.3", "1.1.1.1, 198.51.100.1, 10.9.9.9", "198.51.100.1"],
     ["10.1.2.3", "10.7.7.7", "10.1.2.3"],
     ["10.1.2.3", "unknown", "10.1.2.3"],

@@ -18,7 +18,7 @@ const capsules = `/api/v1/workspaces/${world.workspaceA}/capsules`
 /** What the fake actors return to an admitted caller. */
 const admitted = 409
 
-/** The same server with named origins. */
+/** The same server with origins configured. */
 const ask = Effect.fnUntraced(function* (path: string, headers: Record<string, string>, method = "GET") {
   const settings = yield* HttpSettings
   const handler = yield* makeWebHandler.pipe(

@@ -45,12 +45,12 @@ const declared = () => {
   return names
 }
 
-/** The pages and files of the dashboard, under every path that no route claims. */
+/** The pages and files of the dashboard, served under every path not claimed by a route. */
 const pages = ["GET /*"]
 /** They include the pages before sign-in. */
 const pageRoutes = ["GET /sign-in", "GET /setup"]
 
-it.live("the description has every route of the server, and no other", () =>
+it.live("the description contains every route of the server, and no others", () =>
   Effect.gen(function* () {
     const found = new Set<string>()
     const recording = recordedRoutes(found)

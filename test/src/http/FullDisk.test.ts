@@ -90,7 +90,7 @@ it.live("a write without disk space is answered with 503, saves nothing, and suc
         return [response.status, (await response.json()).error?.code]
       })
     yield* sql.unsafe("PRAGMA max_page_count=1")
-    // Some writes still fit into free space in existing pages.
+    // Some writes still fit into the free space in existing pages.
     const answers: Array<ReadonlyArray<unknown>> = []
     while (answers.at(-1)?.[0] !== 503 && answers.length < 200) answers.push(yield* create(`full-${answers.length}`))
     expect(answers.at(-1)).toEqual([503, "storage_full"])

@@ -35,7 +35,7 @@ describe("the install link", () => {
     })
   )
 
-  tests.live("is refused as a whole with a page that says why and shows nothing of it", () =>
+  tests.live("is refused as a whole, with a page that gives the reason and shows none of its content", () =>
     Effect.gen(function* () {
       const bad = [
         "",

@@ -22,13 +22,13 @@ const inPlace =
 
 /** Routes of the Workspace that admit a limited token, with the reason for each. */
 const open = new Set([
-  // Names and settings of the Workspace.
+  // The names and settings of the Workspace.
   "GET /api/v1/workspaces/:workspaceId",
   // Lists only records within the limits.
   "GET /api/v1/workspaces/:workspaceId/capsules"
 ])
 
-/** Routes inside a Capsule that are closed all the same. */
+/** Routes inside a Capsule that are nevertheless closed. */
 const closed = new Set([
   // The body names the producer, which may be elsewhere.
   "POST /api/v1/capsules/:capsuleId/dependencies"
@@ -61,7 +61,7 @@ const credentialWith = Effect.fnUntraced(function* (...limits: ReadonlyArray<str
 
 const boundToken: CallerKind = "p-A"
 
-/** Where the responses differ from what `admits` expects of each route. */
+/** The routes whose responses differ from what `admits` expects. */
 const walk = Effect.fnUntraced(function* (
   credential: { readonly authorization: string },
   admits: (route: Route) => boolean

@@ -11,7 +11,7 @@ const address = { host: "127.0.0.1", port: 0 }
 
 const ask = (url: string, method = "GET") => Effect.promise(() => fetch(url, { method }))
 
-it.live("before the service is up, the process is live but not ready, and says when to retry", () =>
+it.live("before the service is up, the process is live but not ready, and states when to retry", () =>
   Effect.gen(function* () {
     const { url } = yield* HttpListener
     expect((yield* ask(`${url}/healthz`)).status).toBe(200)
@@ -25,33 +25,35 @@ it.live("before the service is up, the process is live but not ready, and says w
   )
 )
 
-it.live("every response carries the time once, whatever was requested, so that a client can compare its clock", () =>
-  Effect.gen(function* () {
-    const listener = yield* HttpListener
-    yield* Effect.scoped(
-      Effect.gen(function* () {
-        yield* listener.mount(({ method, url }) => {
-          const status = Number(new URL(url).pathname.slice(1))
-          return Promise.resolve(new Response(status === 200 && method !== "HEAD" ? "body" : null, { status }))
-        })
-        for (const method of ["HEAD", "GET", "POST"]) {
-          for (const status of [200, 204, 302, 304, 404]) {
-            const { headers } = yield* ask(`${listener.url}/${status}`, method)
-            expect([method, status, headers.get("date")]).toEqual([
-              method,
-              status,
-              expect.stringMatching(/^\w{3}, [^,]* GMT$/)
-            ])
+it.live(
+  "every response carries the time exactly once, whatever was requested, so that a client can compare its clock",
+  () =>
+    Effect.gen(function* () {
+      const listener = yield* HttpListener
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          yield* listener.mount(({ method, url }) => {
+            const status = Number(new URL(url).pathname.slice(1))
+            return Promise.resolve(new Response(status === 200 && method !== "HEAD" ? "body" : null, { status }))
+          })
+          for (const method of ["HEAD", "GET", "POST"]) {
+            for (const status of [200, 204, 302, 304, 404]) {
+              const { headers } = yield* ask(`${listener.url}/${status}`, method)
+              expect([method, status, headers.get("date")]).toEqual([
+                method,
+                status,
+                expect.stringMatching(/^\w{3}, [^,]* GMT$/)
+              ])
+            }
           }
-        }
-      })
+        })
+      )
+    }).pipe(
+      Effect.provide(HttpListener.layer(address).pipe(Layer.provide(WebSockets.layer), Layer.provide(Draining.layer)))
     )
-  }).pipe(
-    Effect.provide(HttpListener.layer(address).pipe(Layer.provide(WebSockets.layer), Layer.provide(Draining.layer)))
-  )
 )
 
-it.live("a page from a named origin can read that the server is starting or stopping, and when to retry", () =>
+it.live("a page from a named origin can see that the server is starting or stopping, and when to retry", () =>
   Effect.gen(function* () {
     const page = "https://app.example.com"
     const stopping = yield* Deferred.make<void>()

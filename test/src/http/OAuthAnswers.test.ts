@@ -13,7 +13,7 @@ beforeEach(() => tests.runPromise(soundServer))
 
 const world = OAuthWorld
 
-/** What an attacker or an accident changes in the response, and what the person sees. */
+/** The change an attacker or an accident makes to the response, and what the person sees. */
 const attacks: ReadonlyArray<
   readonly [name: string, status: number, code: string, change: (answer: URLSearchParams, issuer: string) => void]
 > = [
@@ -73,7 +73,7 @@ describe("an answer", () => {
     })
   )
 
-  tests.live("arrives too late after ten minutes", () =>
+  tests.live("is too late after ten minutes", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       const answer = pliant.agreed((yield* begun("pliant")).authorizationUrl)
@@ -162,7 +162,7 @@ describe("an answer", () => {
       expect([refused.status, refused.headers.get("content-type")]).toEqual([403, "text/html; charset=utf-8"])
       expect(refused.text).toContain("access_denied (The person said &lt;b&gt;no&lt;/b&gt; )")
       expect(refused.headers.get("content-security-policy")).toContain("default-src 'none'")
-      // Without a state from this session, none of it is repeated: another site could insert its own text.
+      // Without a state from this session, none of it is echoed: another site could insert its own text.
       denied.delete("state")
       const forged = yield* returned(owner, "pliant", denied, "text/html")
       expect([forged.status, forged.text.includes("access_denied")]).toEqual([409, false])
@@ -217,7 +217,7 @@ describe("an authorization server", () => {
     )
   }
 
-  tests.live("that issues tokens of another type creates no Connection", () =>
+  tests.live("that issues tokens of a different type creates no Connection", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       pliant.state.tokenType = "DPoP"

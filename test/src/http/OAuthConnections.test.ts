@@ -68,7 +68,7 @@ describe("a Connection created by a helper", () => {
     })
   )
 
-  tests.live("revokes its tokens when it ends, and reports a failure to do so", () =>
+  tests.live("revokes its tokens when it is removed, and reports a failure to do so", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       const { id } = yield* connected()

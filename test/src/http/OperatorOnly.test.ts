@@ -2,7 +2,7 @@ import { expect, test } from "bun:test"
 import { OpenApi } from "effect/http-api"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 
-/** What only the operator decides, through the policy file and the server's settings. */
+/** Decisions reserved for the operator, made through the policy file and the server's settings. */
 const operatorOnly = new Set([
   "allowOrigins",
   "baseConfigs",

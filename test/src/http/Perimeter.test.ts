@@ -149,7 +149,7 @@ describe("the perimeter", () => {
     })
   )
 
-  tests.live("requires one well-formed Idempotency-Key where a create needs it", () =>
+  tests.live("requires exactly one well-formed Idempotency-Key where a create needs it", () =>
     Effect.gen(function* () {
       const path = `/api/v1/capsules/${world.capsuleId}/revision-plans`
       const body = JSON.stringify({ ref: "main" })
@@ -220,7 +220,7 @@ describe("the perimeter", () => {
       expect(accepted.status).toBe(202)
       expect(yield* Effect.promise(() => accepted.json())).toEqual({ accepted: true, runIds: ['{ "a" : 1 }'] })
       expect((yield* hook({})).status).toBe(401)
-      // A forge's ping of the address gets a response, but still has to prove the secret.
+      // A forge's ping to the address gets a response, but still has to prove knowledge of the secret.
       const ping = yield* hook({ authorization: "Bearer hook-secret", "x-github-event": "ping" })
       expect([ping.status, yield* Effect.promise(() => ping.json())]).toEqual([200, { accepted: true, runIds: [] }])
       expect((yield* hook({ "x-gitea-event": "ping" })).status).toBe(401)

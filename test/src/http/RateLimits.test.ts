@@ -36,7 +36,7 @@ it.live("600 changes per minute are shared by all credentials of a subject; read
         Effect.forEach(Array.from({ length: count }), () => change),
         (responses) => [...new Set(responses.map(({ status }) => status))]
       )
-    // The bucket refills over time, so time is stopped: however slow the machine is, exactly 600 succeed.
+    // The bucket refills over time, so the clock is stopped: however slow the machine is, exactly 600 succeed.
     yield* time.stop
     expect(yield* statuses(600)).toEqual([409])
     const limited = yield* change
@@ -44,10 +44,10 @@ it.live("600 changes per minute are shared by all credentials of a subject; read
     expect(yield* Effect.promise(async () => await limited.json())).toMatchObject({ error: { code: "rate_limited" } })
     const read = yield* send("/api/v1/credential-recipes", { headers: { authorization: "Bearer ada-token" } })
     expect(read.status).toBe(200)
-    // A caller without permission gets that response, and uses up nobody's share.
+    // A caller without permission is refused, and uses up nobody's share.
     const refused = yield* send(path, { method: "POST", headers: { "x-svc-account-session": "viewer-session" } })
     expect(refused.status).toBe(403)
-    // One second later there are ten more.
+    // One second later, ten more are available.
     yield* time.advance("1 second")
     expect(yield* statuses(10)).toEqual([409])
     expect(yield* statuses(1)).toEqual([429])

@@ -27,7 +27,7 @@ tests.live(
         { concurrency: 8 }
       )
       expect(found).toEqual(recorded.map(({ answers, name }) => ({ name, answers: [...answers] })))
-      // No request in the corpus gets two responses: nothing was smuggled in behind a body.
+      // No request in the corpus gets two responses: nothing was smuggled in after a body.
       expect(recorded.filter(({ answers }) => answers.length > 1)).toEqual([])
     }),
   30_000

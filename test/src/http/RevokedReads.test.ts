@@ -13,7 +13,7 @@ import { type Route, routes, verdictOf } from "./support/RouteRequests.ts"
 import { granted } from "./support/Principals.ts"
 import { world } from "./support/World.ts"
 
-/** The application's time, which a test may advance. */
+/** The application's clock, which a test may advance. */
 class MovedTime extends Context.Service<MovedTime, { readonly by: (millis: number) => void }>()(
   "test/http/MovedTime"
 ) {}
@@ -93,7 +93,7 @@ const isLetIn = (route: Route, headers: Headers) =>
 const isRefused = (route: Route, headers: Headers) =>
   Effect.map(verdictOf(route, "sound", headers), ({ status }) => status === 401 || status === 403 || status === 404)
 
-/** A commit as made by another process. */
+/** A commit like one made by another process. */
 const elsewhere = Effect.acquireRelease(
   Effect.map(DataFolder, (folder) => new DatabaseSync(folder.databaseFile, { timeout: 5000 })),
   (database) => Effect.sync(() => database.close())
@@ -105,7 +105,7 @@ interface Ending {
   readonly name: string
   readonly end: string
   readonly undo: string
-  /** Whether it ends a token from the issuer instead of the service's own credentials. */
+  /** Whether it invalidates a token from the issuer instead of the service's own credentials. */
   readonly isOAuth?: boolean
   readonly of: (route: Route) => boolean
 }

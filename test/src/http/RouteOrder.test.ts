@@ -109,7 +109,7 @@ describe("every route of the API", () => {
     )
   )
 
-  tests.live("mistakes no credential for another: 401 for unknown, duplicate or malformed ones", () =>
+  tests.live("accepts no credential in place of another: 401 for unknown, duplicate or malformed ones", () =>
     each(guardedRoutes, (route) =>
       Effect.gen(function* () {
         for (const credential of [
@@ -230,7 +230,7 @@ describe("every route of the API", () => {
     )
   )
 
-  tests.live("needs to know its Workspace: 400 when the request does not name it", () =>
+  tests.live("must know its Workspace: 400 when the request does not name it", () =>
     Effect.gen(function* () {
       for (const route of routes.filter(locatedBy("body."))) {
         const response = yield* send(route.path.replace(":helperId", "helper"), {

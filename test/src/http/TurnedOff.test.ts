@@ -32,7 +32,7 @@ describe("a family turned off by the operator", () => {
     })
   )
 
-  tests.live("is listed as not enabled, and the others as enabled", () =>
+  tests.live("is listed as not enabled, while the others are listed as enabled", () =>
     Effect.gen(function* () {
       const answer = yield* send("/api/v1/extensions", {})
       const listed: { readonly extensions: ReadonlyArray<{ readonly name: string; readonly enabled: boolean }> } =

@@ -33,7 +33,7 @@ const builtLibrary = Effect.runSync(
 
 const decodeReport = Schema.decodeUnknownEffect(LicenseReportJson)
 
-tests.live("every bundled package has its text, and an allowed licence", () =>
+tests.live("every bundled package has its licence text, and an allowed licence", () =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem
     yield* builtLibrary
@@ -57,7 +57,7 @@ tests.live("every bundled package has its text, and an allowed licence", () =>
       "JavaScriptCore and WebKit, in Bun",
       "TinyCC, in Bun"
     ])
-    // The packages named in the runtime's LICENSE.md, each with its own text rather than a reference to it.
+    // The packages named in the runtime's LICENSE.md, each with its own licence text rather than a reference to it.
     for (const [library, words] of [
       ["BoringSSL", "The OpenSSL Project"],
       ["brotli", "the Brotli Authors"],
@@ -124,7 +124,7 @@ const repositoryOf = Effect.fnUntraced(function* (options: {
 })
 
 describe("a bundled package", () => {
-  tests.live("is collected together with its text", () =>
+  tests.live("is collected together with its licence text", () =>
     Effect.gen(function* () {
       const { components } = yield* collectLicenses(yield* repositoryOf({ text: "as you like" }))
       expect(components.find(({ name }) => name === "one")).toEqual({
@@ -154,7 +154,7 @@ describe("a bundled package", () => {
 })
 
 tests.live(
-  "a licence is allowed if each part of an AND or one part of an OR is, and an exception applies to one name only",
+  "a licence is allowed if every part of an AND, or one part of an OR, is allowed, and an exception applies to one name only",
   () =>
     Effect.sync(() => {
       const isAllowed = (license: string, name = "one") => licenseProblem({ name, version: "1", license }) === undefined

@@ -64,7 +64,7 @@ describe("a mail server", () => {
       })
     )
 
-    it.live(`with an untrusted certificate (${mode}) gets no mail`, () =>
+    it.live(`with an untrusted certificate (${mode}) is sent no mail`, () =>
       Effect.gen(function* () {
         const { caFile: _, ...tls } = yield* certificate
         const other = yield* certificate
@@ -76,7 +76,7 @@ describe("a mail server", () => {
       })
     )
 
-    it.live(`with a certificate for another name (${mode}) gets no mail`, () =>
+    it.live(`with a certificate for another name (${mode}) is sent no mail`, () =>
       Effect.gen(function* () {
         const { caFile, ...tls } = yield* certificate
         const server = yield* mailServer({ tls: { mode, ...tls }, login })
@@ -89,7 +89,7 @@ describe("a mail server", () => {
     )
   }
 
-  it.live("without STARTTLS gets neither password nor mail if TLS is required", () =>
+  it.live("without STARTTLS is sent neither password nor mail if TLS is required", () =>
     Effect.gen(function* () {
       const { caFile } = yield* certificate
       const server = yield* mailServer({ login })
@@ -99,7 +99,7 @@ describe("a mail server", () => {
     })
   )
 
-  it.live("says whether it would refuse the same mail again", () =>
+  it.live("reports whether it would refuse the same mail again", () =>
     Effect.gen(function* () {
       const server = yield* mailServer()
       const url = `smtp://127.0.0.1:${server.port}`

@@ -14,7 +14,7 @@ afterAll(plane.dispose)
 
 const text = PrometheusMetrics.format()
 
-/** The sum of all series with this name that have these labels. */
+/** The sum of all series with this name and these labels. */
 const sumOf = (series: readonly [name: string, ...labels: ReadonlyArray<string>]) =>
   Effect.map(text, (lines) => {
     const [name, ...labels] = series

@@ -50,7 +50,7 @@ test("the alerts and the dashboard use metrics that exist", () => {
   }
 })
 
-test("every alert says what to do, and has a case", () => {
+test("every alert states what to do, and has a test case", () => {
   const alerts = readFileSync(`${examples}/alerts.yml`, "utf8")
   const cases = readFileSync(`${examples}/alerts.test.yml`, "utf8")
   const names = [...alerts.matchAll(/alert: (\w+)/g)].map(([, name = ""]) => name)
@@ -59,7 +59,7 @@ test("every alert says what to do, and has a case", () => {
   for (const name of names) expect(cases).toContain(`alertname: ${name}`)
 })
 
-live("a scrape has help text for every metric, and exposes no library metrics", () =>
+live("a scrape contains help text for every metric, and exposes no library metrics", () =>
   Effect.gen(function* () {
     const { services, url } = yield* serve(`${yield* folder}/data`, new Map([["operatorListen", "127.0.0.1:0"]]))
     yield* Effect.promise(() => fetch(`${url}/.well-known/svc`))

@@ -31,8 +31,7 @@ describe.skipIf(tool === null)("telemetry of the main job", () => {
       const names = trace.map(({ name }) => name)
       expect(names).toContain("Runs.apply")
       expect(names).toContain("ToolRun.run")
-      // Being part of one trace is not enough, since client and server of a demo share it anyway: the request must be an
-      // ancestor.
+      // Sharing a trace is not enough, because client and server share one in this demo anyway: the request must be an ancestor.
       const leadingTo = (span: (typeof spans)[number] | undefined): ReadonlyArray<(typeof spans)[number]> =>
         span === undefined ? [] : [...leadingTo(spans.find(({ spanId }) => spanId === span.parentSpanId)), span]
       const routes = leadingTo(applies[0]).flatMap(({ attributes }) =>

@@ -88,7 +88,7 @@ live("svc admin reload removes clients together with their codes and refresh fam
       expect((yield* authorize(request("app", gone), cookie)).response.status).toBe(400)
       yield* signIn("newcomer", kept)
 
-      // Ended grants remain ended, whatever is registered later.
+      // Revoked grants remain revoked, whatever is registered later.
       yield* register(before)
       expect((yield* reload).code).toBe(0)
       expect(yield* errorOf(yield* renew("app", ending))).toBe("invalid_grant")
@@ -103,7 +103,7 @@ live("svc admin reload removes clients together with their codes and refresh fam
   })
 )
 
-live("a file that breaks a rule changes nothing in either file, and the refusal says what to do", () =>
+live("a file that breaks a rule changes nothing in either file, and the refusal explains what to do", () =>
   Effect.gen(function* () {
     const { clientsFile, decide, files, here, register, reload } = yield* server
     yield* Effect.gen(function* () {

@@ -70,7 +70,7 @@ describe("the operator's commands alongside a running server", () => {
       expect((yield* signIn(other))._tag).toBe("Failure")
       expect((yield* admin(["users", "unlock", ...ada])).code).toBe(0)
       expect((yield* signIn(other))._tag).toBe("Success")
-      // Without --yes it says what would happen, and does nothing.
+      // Without --yes it reports what would happen, and does nothing.
       const asked = yield* admin(["users", "delete", ...ada])
       expect([asked.code, asked.error]).toEqual([1, expect.stringContaining("--yes")])
       expect((yield* states).length).toBe(1)

@@ -8,14 +8,14 @@ import { serve } from "./support/Server.ts"
 
 const setupLink = (dataDir: string) => svc(["admin", "setup-link", "--data-dir", dataDir, "--json"])
 
-/** A socket whose process has been killed, like that of a killed server. */
+/** A socket whose process has been killed, like the one a killed server leaves behind. */
 const deadSocket = (path: string) =>
   Effect.promise(async () => {
     const script = `Bun.listen({ unix: ${JSON.stringify(path)}, socket: { data() {} } }); process.kill(process.pid, "SIGKILL")`
     await Bun.spawn([process.execPath, "-e", script], { stdio: ["ignore", "ignore", "ignore"] }).exited
   })
 
-/** A process that holds the folder, listens in it like a server, and calls `onData` on the first input. */
+/** A process that holds the folder, listens in it like a server, and calls `onData` when it first receives data. */
 const standIn = Effect.fn("standIn")(function* (dataDir: string, onData: string) {
   const script = `
     import { DatabaseSync } from "node:sqlite"
@@ -72,7 +72,7 @@ describe("the operator's socket", () => {
     })
   )
 
-  live("is missing if its path would be too long: the server and the command both say so", () =>
+  live("is missing if its path would be too long: both the server and the command report it", () =>
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/${"long/".repeat(20)}data`
       const { logged } = yield* serve(dataDir)
@@ -85,7 +85,7 @@ describe("the operator's socket", () => {
     })
   )
 
-  // Only root can give away a folder.
+  // Only root can change the owner of a folder.
   if (process.getuid?.() === 0)
     live("is required for root: without a server, root would leave files that the server's user cannot open", () =>
       Effect.gen(function* () {
@@ -111,7 +111,7 @@ describe("the operator's socket", () => {
     })
   )
 
-  live("ends a malformed conversation, and answers the next one", () =>
+  live("closes a malformed connection, and answers the next one", () =>
     Effect.gen(function* () {
       const dataDir = `${yield* folder}/data`
       const { url } = yield* serve(dataDir)
@@ -197,7 +197,7 @@ describe("the operator's socket", () => {
         yield* child.end
         return { level: sandbox.status.level, text }
       }).pipe(Effect.provide(services))
-      // The other levels do not claim to hide files; there the socket's mode has to be enough.
+      // The other levels do not claim to hide files; for them, the socket's mode has to be enough.
       if (seen.level === "bubblewrap") expect(seen.text).toBe("looked\n")
       else expect(process.env["SVC_TEST_REQUIRE_ALL"]).not.toBe("1")
     })

@@ -18,7 +18,7 @@ const main = `
 `
 
 describe.skipIf(Bun.which("terraform") === null)("svc admin reload beside a server with a plan that waits", () => {
-  live("voids its modules' plans, and ready-made configurations are read where they are listed", () =>
+  live("voids the plans of its modules, and rereads ready-made configurations wherever they are listed", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const at = yield* folder
@@ -65,7 +65,7 @@ describe.skipIf(Bun.which("terraform") === null)("svc admin reload beside a serv
       expect((yield* ada.client.capsules.config({ params })).capsuleConfig).toEqual(
         listed ?? (yield* Effect.die("none"))
       )
-      // For other people the record does not exist, and nobody can change it.
+      // To other people, the record does not exist, and nobody can change it.
       expect(yield* Effect.flip(grace.client.capsules.config({ params }))).toMatchObject({ code: "not_found" })
       const patched = yield* Effect.promise(() =>
         fetch(`${url}/api/v1/capsule-configs/${params.capsuleConfigId}`, {
@@ -100,7 +100,7 @@ describe.skipIf(Bun.which("terraform") === null)("svc admin reload beside a serv
       expect(yield* Effect.flip(ada.client.runs.approve({ params: { runId: planRunId }, payload: {} }))).toMatchObject({
         code: "failed_precondition"
       })
-      // Records listed earlier no longer apply.
+      // Records from the previous list no longer apply.
       expect(yield* Effect.flip(ada.client.capsules.config({ params }))).toMatchObject({ code: "not_found" })
     })
   )

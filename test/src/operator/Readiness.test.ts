@@ -38,7 +38,7 @@ describe("/readyz of a running server", () => {
     })
   )
 
-  live("is unreachable without a database: startup is refused, and svc doctor says why", () =>
+  live("is unreachable without a database: startup is refused, and svc doctor reports why", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const dataDir = `${yield* folder}/data`

@@ -32,7 +32,7 @@ describe("the restore drill of docs/operations.md", () => {
         const before = yield* Effect.scoped(
           Effect.gen(function* () {
             const { services } = yield* serve(lost)
-            // A new installation creates its keys after it has started answering; the copy must contain them.
+            // A new installation creates its keys only after it has begun to respond; the copy must contain them.
             yield* Effect.provide(keysStored, services)
             const admin = (args: ReadonlyArray<string>) =>
               svc(["admin", ...args, "--data-dir", lost, "--json"], password)
@@ -114,7 +114,7 @@ describe("the restore drill of docs/operations.md", () => {
           expect([backup.code, backup.text]).toEqual([0, expect.stringContaining("is good: it was restored and read.")])
         })
       )
-      // What is copied to the other machine.
+      // The files copied to the other machine.
       yield* files.copy(`${first.root}/srv/backups`, `${second.root}/srv/backups`)
       yield* files.copy(`${first.root}/srv/keys`, `${second.root}/srv/keys`)
       yield* files.remove(`${first.root}/var`, { recursive: true })

@@ -10,7 +10,7 @@ import { serve } from "./support/Server.ts"
 import { later, ruleIn, restored, asked, signedIn, type Item } from "./support/RestoredInstallation.ts"
 
 describe("an installation restored from a backup", () => {
-  live("ends everything that granted access", () =>
+  live("revokes everything that granted access", () =>
     Effect.gen(function* () {
       const { ada, dataDir, session, told, token } = yield* restored
       expect(told.ended).toMatchObject({ sessions: 1, tokens: 1, grants: 1, links: 1 })
@@ -39,7 +39,7 @@ describe("an installation restored from a backup", () => {
         }>`SELECT data FROM audit_events WHERE action = 'installation.restore'`
         expect(JSON.parse(event?.data ?? "{}")).toMatchObject({ authenticated: true, sessions: 1, tokens: 1 })
       }).pipe(Effect.provide(services))
-      // In the meantime a new password can be set.
+      // Meanwhile, a new password can be set.
       const link = yield* svc(["admin", "reset-password", "--email", ada.email, "--data-dir", dataDir, "--json"])
       expect([link.code, JSON.parse(link.out).setupLink]).toEqual([0, expect.stringContaining("/setup#")])
     })
@@ -66,7 +66,7 @@ describe("an installation restored from a backup", () => {
         const looked = JSON.parse((yield* svc(["doctor", "--data-dir", dataDir, "--json"])).out)
         expect(looked.findings).toContainEqual(expect.objectContaining({ check: "restore", status: "warning" }))
 
-        // The list that the restore prints.
+        // The list printed by the restore.
         const listed: ReadonlyArray<Item> = (yield* review()).json.review
         expect(listed).toEqual(told.review)
         expect(listed.map(({ kind }) => kind).toSorted()).toEqual([
@@ -87,7 +87,7 @@ describe("an installation restored from a backup", () => {
         expect((yield* asked(url, path, byAda)).status).toBe(200)
         expect((yield* asked(url, path, byBob)).json.error.code).toBe("restore_unconfirmed")
 
-        // Another owner may end unconfirmed records, but not restore them.
+        // Another owner may revoke unconfirmed records, but not restore them.
         const members = yield* Members
         const scope = { workspaceId, acting: { subject: ada.subject } }
         const raised = yield* Effect.flip(members.update(as(ada.subject), scope, bob.subject, { status: "active" }))

@@ -9,7 +9,7 @@ const of = (prefix: string, letter: string) => `${prefix}_${letter.repeat(24)}`
 const needed = ["users", "workspaces", "projects", "sources", "install_configs", "capsules", "runs"]
 const apply = of("run", "b")
 
-/** An installation with one log that ended `days` ago. */
+/** An installation with one log that was completed `days` ago. */
 const furnished = Effect.fnUntraced(function* (days: number) {
   const sql = yield* SqlClient.SqlClient
   for (const [table, values] of representativeRows) {
@@ -43,7 +43,7 @@ describe("svc prune", () => {
         expect(yield* logged).toContain("svc prune")
         yield* Effect.flatMap(sql, (sql) => sql`UPDATE runs SET log_removed_at = NULL WHERE id = ${apply}`)
       }).pipe(Effect.scoped)
-      // This command's flag applies, since no running server has other settings.
+      // This command's flag applies, because no running server has different settings.
       const kept = yield* prune("--dry-run", "--keep-logs", "60")
       expect([kept.code, JSON.parse(kept.out).removed]).toEqual([0, []])
       const without = yield* prune("--keep-logs", "30")

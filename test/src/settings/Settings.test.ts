@@ -84,7 +84,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("are read from flag, then environment, then file, then default", () =>
+  it.effect("are read from flags, then the environment, then the file, then the defaults", () =>
     Effect.gen(function* () {
       const file = JSON.stringify({ runConcurrency: 7, name: "from file", gitAllowOrigins: ["http://127.0.0.1:1"] })
       const environment = { SVC_RUN_CONCURRENCY: "6", SVC_LOG: "debug" }
@@ -96,7 +96,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("accept sizes with their unit, and address ranges that the kernel understands", () =>
+  it.effect("accept sizes with units, and address ranges that the kernel understands", () =>
     Effect.gen(function* () {
       const all = yield* load({
         runMemory: "512MiB",
@@ -187,7 +187,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("refuse invalid values, naming setting and variable, all at once", () =>
+  it.effect("refuse all invalid values at once, naming the setting and variable of each", () =>
     Effect.gen(function* () {
       const message = yield* refusal(
         {},
@@ -253,7 +253,7 @@ describe("the table of settings", () => {
     })
   )
 
-  it.effect("on the operations page lists every setting the program reads, once, and nothing else", () =>
+  it.effect("on the operations page lists exactly the settings that the program reads, each once", () =>
     Effect.gen(function* () {
       const known = [...Object.values(settingDefinitions).map(({ env }) => env), settingsFileEnv]
       const names = (yield* documented).flatMap((row) => row.names)

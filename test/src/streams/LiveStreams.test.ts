@@ -51,7 +51,7 @@ const logSequence = (texts: ReadonlyArray<string>) =>
 const upTo = (last: number, first = 1) => Array.from({ length: last - first + 1 }, (_, index) => first + index)
 
 describe("live streams over WebSocket", () => {
-  live("replay what exists, follow what arrives, and end with done and 1000", () =>
+  live("replay what exists, follow new entries, and end with done and 1000", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       journal.append(700)
@@ -141,7 +141,7 @@ describe("live streams over WebSocket", () => {
     })
   )
 
-  live("admit no one by accident", () =>
+  live("admit no one unintentionally", () =>
     Effect.gen(function* () {
       for (const [path, headers, status] of [
         [events, page, 101],
@@ -168,7 +168,7 @@ describe("live streams over WebSocket", () => {
     })
   )
 
-  live("end when the authority behind them ends", () =>
+  live("end when the authority behind them is revoked", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       journal.append(1)
@@ -206,7 +206,7 @@ describe("live streams over WebSocket", () => {
     })
   )
 
-  live("say where to resume when the server stops", () =>
+  live("state where to resume when the server stops", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       const { stop } = yield* TestServer

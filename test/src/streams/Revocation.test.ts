@@ -76,7 +76,7 @@ const revocations: ReadonlyArray<
   ["the member is removed", 4403, () => Effect.flatMap(Members, (members) => members.remove(ada, inA, world.viewer))]
 ]
 
-describe("a live stream ends at the commit that ends its authority", () => {
+describe("a live stream ends at the commit that revokes its authority", () => {
   for (const [name, code, revoke] of revocations) {
     live(`when ${name}`, () =>
       Effect.gen(function* () {
@@ -105,7 +105,7 @@ describe("a live stream ends at the commit that ends its authority", () => {
     })
   )
 
-  live("over server-sent events too, without the frame that announces that nothing follows", () =>
+  live("also over server-sent events, without the frame that announces that nothing follows", () =>
     Effect.gen(function* () {
       ;(yield* Journal).append(1)
       const { url } = yield* TestServer
@@ -119,7 +119,7 @@ describe("a live stream ends at the commit that ends its authority", () => {
     })
   )
 
-  live("but not when its Workspace is archived, since it may still be read", () =>
+  live("but not when its Workspace is archived, because it may still be read", () =>
     Effect.gen(function* () {
       const journal = yield* Journal
       journal.append(1)
@@ -133,7 +133,7 @@ describe("a live stream ends at the commit that ends its authority", () => {
   )
 })
 
-live("a commit of anything else wakes no follower", () =>
+live("an unrelated commit wakes no follower", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { changedSince, seen } = yield* Effect.flatMap(AuthorityChanges, ({ follow }) => follow)

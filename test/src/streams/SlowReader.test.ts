@@ -54,7 +54,7 @@ it.effect(
       const { port } = yield* TestServer
       journal.append(lines, "x".repeat(1000))
       yield* stall(port)
-      // A paused client does not notice that it has been cut off; the server's side does.
+      // A paused client does not notice that it has been cut off, but the server's side does.
       while (journal.listeners() === 0) yield* turn
       while (journal.listeners() > 0) {
         yield* TestClock.adjust(yield* StalledAfter)

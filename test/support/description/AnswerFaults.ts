@@ -2,7 +2,7 @@ import Ajv2020, { type ValidateFunction } from "ajv/dist/2020.js"
 import type { Schema } from "effect"
 import { type DescribedOperation, type DescribedResponse, serverDescription } from "./ServerDescription.ts"
 
-/** A response as a test saw it. `body` is absent unless it is text and has been read. */
+/** A response as seen by a test. `body` is absent unless it is text and has been read. */
 export interface SeenAnswer {
   readonly method: string
   readonly url: string

@@ -1,6 +1,6 @@
 /** Problems found since the last test, for the current test. */
 const faults: Array<string> = []
-/** Responses that were already checked where they were sent and need no second check where they arrive. */
+/** Responses that have already been checked where they were sent and need no second check where they arrive. */
 const seen = new Set<string>()
 
 /** Messages still being compared. */
@@ -33,7 +33,7 @@ const checkAnswer = async ({ headers, method, url }: SentRequest, response: Resp
   seen.add(id)
   const isRead = response.body === null || isText(response.headers.get("content-type") ?? "")
   const body = isRead ? await response.clone().text() : undefined
-  // The description is built when the first response needs it, because most tests get no responses.
+  // The description is built when the first response needs it, because most tests receive no responses.
   const { answerFault } = await import("./AnswerFaults.ts")
   const fault = answerFault({
     method,

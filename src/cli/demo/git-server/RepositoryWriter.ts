@@ -16,7 +16,7 @@ export type CommitEntry =
   | { readonly kind: "symlink"; readonly target: string }
   | { readonly kind: "submodule"; readonly commit: string }
 
-/** Everything in a commit, by path from the root, with `/` between segments. */
+/** Every file in a commit, by path from the root, with `/` between segments. */
 export type CommitFiles = Readonly<Record<string, CommitEntry>>
 
 export interface CommitRequest extends RepositoryLocation {
@@ -24,7 +24,7 @@ export interface CommitRequest extends RepositoryLocation {
   /** Branch that moves to the new commit; `main` by default. */
   readonly branch?: string
   readonly message?: string
-  /** Seconds since 1970; the same request always makes the same commit. */
+  /** Seconds since 1970; the same request always creates the same commit. */
   readonly timestamp?: number
 }
 
@@ -112,7 +112,7 @@ export const commitFiles = Effect.fn("commitFiles")((request: CommitRequest) =>
 export interface TagRequest extends RepositoryLocation {
   readonly name: string
   readonly target: string
-  /** Makes a tag object with this message instead of a lightweight tag. */
+  /** Creates a tag object with this message instead of a lightweight tag. */
   readonly message?: string
   /** The type of the tag object's target; `commit` by default. */
   readonly targetType?: "commit" | "tree" | "blob" | "tag"

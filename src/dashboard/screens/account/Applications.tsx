@@ -49,7 +49,7 @@ const Row = ({ grant }: { readonly grant: ApplicationGrant }) => {
   )
 }
 
-/** The applications that may act for the person. */
+/** The applications that may act on the person's behalf. */
 export const Applications = () => {
   const words = useWords(signInWords)
   const query = useQuery(grantsQuery)

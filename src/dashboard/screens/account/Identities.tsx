@@ -58,7 +58,7 @@ const startLinking = (event: MouseEvent): void => {
     .then((confirmed) => (confirmed ? goOn() : undefined), goOn)
 }
 
-/** Identities at the server's sign-in provider; linking goes to the provider and back, so it is a link. */
+/** Identities at the server's sign-in provider. Linking goes to the provider and back, so it is an ordinary link. */
 export const Identities = () => {
   const words = useWords(signInWords)
   const query = useQuery(identitiesQuery)

@@ -51,12 +51,12 @@ const SetUp = ({ begun, onClose }: { readonly begun: Begun; readonly onClose: ()
   const refresh = useRefresh()
   const [code, setCode] = useState("")
   const activate = useMutation({
-    // A wrong code is a 401 that must not look like an ended session.
+    // A wrong code causes a 401, which must not look like an expired session.
     mutationFn: () => post<Codes>("/auth/second-factor/activate", { code: code.trim() }, { keepOn401: true })
   })
   const finish = () => {
     onClose()
-    // Not refreshed earlier: once the factor is active, this dialog no longer exists.
+    // Not refreshed earlier: once the factor is active, this dialog is gone.
     void refresh()
   }
   if (activate.data !== undefined) return <CodesOnce codes={activate.data} onClose={finish} />

@@ -15,7 +15,7 @@ import { useWords } from "../../words/Words.ts"
 import { autoUpdateWords } from "./AutoUpdateWords.ts"
 import { CommitLine } from "../../ui/Commit.tsx"
 
-/** Shown after a rollback: who pinned the Capsule, why, and how to end the pin. */
+/** Shown after a rollback: who pinned the Capsule, why, and how to remove the pin. */
 export const Pin = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(autoUpdateWords)
   const workspace = useWorkspace()
@@ -57,7 +57,7 @@ const tones: Readonly<Record<AutoUpdateDecision["decision"], StatusTone>> = {
   deferred: "neutral"
 }
 
-/** The sentence for a reason, or the server's own if this dashboard does not know the reason. */
+/** The sentence for a reason, or the server's own wording if this dashboard does not know the reason. */
 const reasonOf = (sentences: Readonly<Record<string, string>>, { message, reason }: AutoUpdateDecision): string =>
   sentences[reason] ?? message
 

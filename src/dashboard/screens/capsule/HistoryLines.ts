@@ -13,7 +13,7 @@ const isApply = ({ type }: FoldedRun): boolean => type === "apply" || type === "
 const isCheck = ({ status, type }: Run): boolean => type === "drift_check" && status === "succeeded"
 
 /**
- * Lines of the list of changes, newest first: a drift check belongs to the state that it checked, and so to the change below it.
+ * Lines in the list of changes, newest first: a drift check belongs to the state that it checked, and so to the change below it.
  */
 export const historyLines = (
   runs: ReadonlyArray<Run>,
@@ -36,7 +36,7 @@ export const historyLines = (
   return [...lines, ...checks.map((run) => ({ run, checks: [] }))]
 }
 
-/** The most relevant last check: one with a finding before those without. */
+/** The most relevant latest check: those with a finding come before those without. */
 export const tellingCheck = (checks: ReadonlyArray<Run>): Run | undefined =>
   checks.find(({ drifted }) => drifted === true) ?? checks[0]
 

@@ -47,7 +47,7 @@ const ConfirmDialog = ({ capsule, onClose }: { readonly capsule: Capsule; readon
   )
 }
 
-/** Why an imported Capsule is disabled, and what ends that. */
+/** Why an imported Capsule is disabled, and how to enable it. */
 export const ImportConfirmation = ({ capsule }: { readonly capsule: Capsule }) => {
   const text = useWords(importConfirmationWords)
   const may = useMay()

@@ -36,7 +36,7 @@ export const OutputValue = ({ value }: { readonly value: unknown }) => {
 interface OutputsProps {
   readonly capsule: Capsule
   readonly outputs: ReadonlyArray<Output>
-  /** Words to show next to names. */
+  /** Words to show beside names. */
   readonly marks?: ReadonlyMap<string, string>
 }
 

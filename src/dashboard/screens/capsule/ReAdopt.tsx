@@ -153,7 +153,7 @@ export const ReAdoptButton = ({ capsule, small = false }: { readonly capsule: Ca
   )
 }
 
-/** Moves to the operator's current settings without a plan. */
+/** Switches to the operator's current settings without a plan. */
 export const ReAdoptPanel = ({ capsule }: { readonly capsule: Capsule }) => {
   const text = useWords(reAdoptionWords)
   if (!isInService(capsule.status)) {

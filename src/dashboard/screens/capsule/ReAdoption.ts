@@ -43,7 +43,7 @@ export const snapshotChoices = (
   ]
 }
 
-/** The inputs to review: those that people give, without secrets, which keep their values. */
+/** The inputs to review: those that people provide, except for secrets, which keep their values. */
 export const reviewedModel = (config: Pick<InstallConfig, "variables" | "presentation">): FormModel => {
   const secret = new Set(
     fieldsOf(formModel(config.variables, config.variables, config.presentation))

@@ -52,7 +52,7 @@ const Picture = ({
 
 interface PartProps {
   readonly part: ReadmeInline
-  /** The base for addresses; none within a link, since a badge is an image inside a link and links do not nest. */
+  /** The base for resolving addresses; none within a link, since a badge is an image inside a link and links cannot be nested. */
   readonly place: ReadmePlace | undefined
 }
 

@@ -82,7 +82,7 @@ interface TimelineProps {
   readonly resource: StateResource
 }
 
-/** The history of one resource, newest first, below any changes since made outside. */
+/** The history of one resource, newest first, below any changes that have since been made outside the service. */
 export const ResourceTimeline = ({ capsule, resource }: TimelineProps) => {
   const words = useWords(resourceWords)
   const query = useInfiniteQuery(resourceHistoryQuery(capsule.id, capsule.currentStateVersionId, resource))

@@ -7,7 +7,7 @@ const blockSize = 100
 
 type Answers = ReadonlyArray<{ readonly data: ReadonlyArray<LatestRun> | undefined }>
 
-// A stable function, so that its result is kept as long as no answer changes.
+// A stable function, so that its result is kept as long as no response changes.
 const answersOf = (answers: Answers) => answers.map(({ data }) => data)
 
 /**
@@ -32,7 +32,7 @@ export const useLatestRuns = (
     queries: wanted.map((block) => latestRunsQuery(workspaceId, blocks[block] ?? [])),
     combine: answersOf
   })
-  // The answers identify their blocks, except for Capsules that have never run.
+  // The responses identify their blocks, except for Capsules that have never run.
   const key = wanted.join(",")
   return useMemo(() => {
     const known = new Map<string, LatestRun | null>()

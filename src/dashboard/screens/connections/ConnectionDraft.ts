@@ -12,7 +12,7 @@ const gitProvider = "git"
 
 export const isGeneric = (recipe: CredentialRecipe): boolean => recipe.provider === anyProvider
 
-/** Recipes that fit a provider, the closest first; without one, all of them. */
+/** Recipes that fit a provider, closest match first; without a provider, all of them. */
 export const recipesFor = (
   recipes: ReadonlyArray<CredentialRecipe>,
   provider: string | undefined
@@ -43,13 +43,13 @@ export interface ConnectionDraft {
   readonly expiresOn: string
   /** One per line. */
   readonly origins: string
-  /** Set when the values stay with the agents of a pool. */
+  /** Set when the values are kept by the agents of a pool. */
   readonly providedBy?: ProvidedBy | undefined
 }
 
 export const isGit = (recipe: CredentialRecipe): boolean => recipe.provider === gitProvider
 
-/** The server in a repository URL that is being typed; empty as long as it cannot be parsed. */
+/** The server in a repository URL that is being typed; empty while it cannot be parsed. */
 export const serverOf = (url: string): string => {
   const address = readServerAddress(url.trim())
   return isAddress(address) && address.scheme !== "ssh" ? address.origin : ""
@@ -62,7 +62,7 @@ export const offeredBy = (
 ): ReadonlyArray<ProvidedBy> =>
   isGeneric(recipe) ? pools.flatMap(({ name: pool, provided = [] }) => provided.map((name) => ({ pool, name }))) : []
 
-/** The contents of a new Connection. Empty answers are left out: the server refuses empty values. */
+/** The contents of a new Connection. Empty fields are left out: the server refuses empty values. */
 export const connectionBody = (workspaceId: string, draft: ConnectionDraft): Body<typeof connectionsCreate> => {
   const values = Object.fromEntries(
     [

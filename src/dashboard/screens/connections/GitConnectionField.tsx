@@ -9,13 +9,13 @@ import { useWords } from "../../words/Words.ts"
 import { NewConnection } from "./NewConnection.tsx"
 import { connectionWords } from "./Words.ts"
 
-/** The Connection with which a repository is read; each is listed with the only places it is sent to. */
+/** The Connection with which a repository is read. Each is listed with the only destinations it is sent to. */
 export const GitConnectionField = ({
   url,
   value,
   onChange
 }: {
-  /** The URL that it is for, as far as it has been typed. */
+  /** The URL that the Connection is for, as far as it has been typed. */
   readonly url: string
   /** Empty for none. */
   readonly value: string

@@ -11,7 +11,7 @@ import { providerName } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { connectionWords } from "./Words.ts"
 
-/** Leaves for the authorization server; the response goes to the API, which redirects back here. */
+/** Redirects to the authorization server; the response goes to the API, which redirects back here. */
 const useStart = (helperId: string, connectionId?: string) => {
   const workspace = useWorkspace()
   return useMutation({
@@ -61,7 +61,7 @@ export const OAuthHelpers = () => {
   )
 }
 
-/** Requests authorization for the same Connection again, because it has ended or for other permissions. */
+/** Requests authorization for the same Connection again, because it is no longer valid or needs other permissions. */
 export const Reconnect = ({ connection, helperId }: { readonly connection: Connection; readonly helperId: string }) => {
   const words = useWords(connectionWords)
   const start = useStart(helperId, connection.id)

@@ -12,13 +12,13 @@ interface FinderProps {
   readonly search: string
 }
 
-/** The search next to the drawing. Arrow keys move from the field through the results; Enter centres one. */
+/** The search beside the drawing. Arrow keys move from the field through the results; Enter centres one. */
 export const Finder = ({ graph, centre, search }: FinderProps) => {
   const words = useWords(graphWords)
   const { handle } = useWorkspace()
   const navigate = useNavigate()
   const place = useRef<HTMLDivElement>(null)
-  // Keeps its own text: if the field waited for the address, a Japanese input method would break mid-word.
+  // Keeps its own text: if the field waited for the address, Japanese input would be interrupted mid-word.
   const [typed, setTyped] = useState(search)
   const found = foundIn(graph, search)
   const onKeyDown = (event: KeyboardEvent) => {

@@ -44,7 +44,7 @@ const FirstSteps = () => {
   )
 }
 
-/** All is well only if that is known: every Capsule has been applied and compared, and nothing differed. */
+/** Reports that all is well only if that is known: every Capsule has been applied and compared, and nothing differed. */
 const allIsWell = ({ capsules, complete, healthy }: CapsuleHealth): boolean => complete && healthy === capsules
 
 /** Shown when nothing is open; names what has not been checked. */

@@ -5,7 +5,7 @@ import { NeedEntry } from "./NeedEntry.tsx"
 import { needWords } from "./NeedWords.ts"
 
 interface NeedListProps {
-  /** Worst first, as far as they have been read. */
+  /** Worst first, for the pages read so far. */
   readonly needs: ReadonlyArray<Need>
   /** Counted across all pages. */
   readonly counts: Readonly<Record<Need["group"], number>>

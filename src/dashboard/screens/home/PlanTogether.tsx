@@ -12,7 +12,7 @@ import { needWords } from "./NeedWords.ts"
 
 interface PlanTogetherProps {
   readonly capsuleIds: ReadonlyArray<string>
-  /** Whether an update is open, which this one would end. */
+  /** Whether an update is open that this one would supersede. */
   readonly replaces: boolean
 }
 

@@ -13,7 +13,7 @@ import { useWords } from "../../words/Words.ts"
 import { capsulesOfFile, type NamedCapsule } from "./BackupFile.ts"
 import { importWords } from "./ImportWords.ts"
 
-/** Starts the Capsule from the backup of a Capsule in another installation. */
+/** Starts the Capsule from a backup of a Capsule in another installation. */
 export const ImportBackup = ({ onUploaded }: { readonly onUploaded: (upload: StateUpload) => void }) => {
   const words = useWords(importWords)
   const workspace = useWorkspace()

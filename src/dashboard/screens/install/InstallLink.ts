@@ -70,7 +70,7 @@ const readOptionsLink = (parameters: URLSearchParams): LinkReading => {
   return { kind: "options", link: { url, path, ...(ref === undefined ? {} : { ref }) } }
 }
 
-/** `serviceOrigin` is this server's own: it cannot be a return address. */
+/** `serviceOrigin` is this server's own origin: it cannot be a return address. */
 export const readInstallLink = (search: string, serviceOrigin?: string): LinkReading => {
   const parameters = new URLSearchParams(search)
   const names = [...parameters.keys()]

@@ -117,7 +117,7 @@ const Choice = ({
   )
 }
 
-/** An initial name for the Capsule: the module's folder, or the repository if the module is all of it. */
+/** An initial name for the Capsule: the module's folder, or the repository if the module is all it contains. */
 const suggestedName = (url: string, path: string): string =>
   (path === "." ? repositoryName(url) : path).split("/").at(-1)?.slice(0, 80) ?? ""
 

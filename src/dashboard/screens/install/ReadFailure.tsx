@@ -15,7 +15,7 @@ const useIsRemoved = (sourceId: string | undefined): boolean => {
   const queryClient = useQueryClient()
   const { data: removed = false } = useQuery({
     ...sourceQuery(sourceId ?? ""),
-    // Another page may have shown it before it was removed.
+    // Another page may have shown the Source before it was removed.
     staleTime: 0,
     enabled: sourceId !== undefined,
     select: ({ removedAt }) => removedAt !== undefined,

@@ -22,7 +22,7 @@ export interface TakenState {
   readonly undeclared: string
 }
 
-/** As the request expects it. */
+/** In the form that the request expects. */
 export const adoptOf = (taken: TakenState | undefined): Pick<NewInstallPlan, "adopt"> => {
   if (taken === undefined) return {}
   const undeclared = taken.undeclared

@@ -40,7 +40,7 @@ export const limitOf = (
   texts: Readonly<Record<RunLimitCode, string>>
 ): string | undefined => Object.entries(texts).find(([code]) => code === error?.code)?.[1]
 
-/** The next step that fits a failure: by its code and messages, else by the type of Run. */
+/** The next step after a failure: chosen by its code and messages, else by the type of Run. */
 export const adviceFor = (run: Pick<Run, "type" | "error">, diagnostics: ReadonlyArray<RunDiagnostic>): Advice => {
   const text = [
     run.error?.code ?? "",

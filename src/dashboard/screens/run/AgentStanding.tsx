@@ -17,7 +17,7 @@ interface Props {
   readonly capsule: Capsule | undefined
 }
 
-/** A silent agent: what continues regardless, until when, and who may end the wait. */
+/** A silent agent: what continues regardless, until when, and who may stop waiting for it. */
 const Unreachable = ({ run, agent, capsule, since }: Props & { readonly since: string }) => {
   const words = useWords(agentRunWords)
   const may = useMay()

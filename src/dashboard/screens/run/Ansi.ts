@@ -1,5 +1,5 @@
-// Select Graphic Rendition codes in a tool's log, as pieces with class names. Every other escape sequence (cursor moves, titles,
-// hyperlinks) is dropped: a log line cannot move, hide or link anything. No HTML is ever generated from a log, and no style
+// Converts Select Graphic Rendition codes in a tool's log to pieces with class names. Every other escape sequence (cursor moves,
+// titles, hyperlinks) is dropped: a log line cannot move, hide or link anything. A log never produces HTML, nor a style
 // attribute, which the page's policy would refuse; this is why no HTML-generating library is used here.
 
 export interface Piece {
@@ -114,7 +114,7 @@ const anyControl = new RegExp("[\\u0000-\\u0008\\u000b-\\u001f\\u007f-\\u009f]")
 export const stripAnsi = (line: string): string =>
   anyControl.test(line) ? line.replaceAll(sequence, "").replaceAll(control, "") : line
 
-/** One line as coloured pieces. Colour does not carry over to the next line: lines are drawn one by one. */
+/** One line as coloured pieces. Colour does not carry over to the next line: lines are drawn individually. */
 export const ansiPieces = (line: string): ReadonlyArray<Piece> => {
   const pieces: Array<Piece> = []
   let look = plain

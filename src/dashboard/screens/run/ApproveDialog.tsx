@@ -124,7 +124,7 @@ export const ApproveDialog = ({ run, capsule, standing, approved, end, endReason
         queryClient.invalidateQueries({ queryKey: ["workspace"] })
       ])
   })
-  // Changes caused by this reader's own decision are not reported.
+  // Changes caused by this person's own decision are not reported.
   const isDeciding = approve.isPending || approve.isSuccess
   const stop = isDeciding ? undefined : (end ?? (wasApproved && !approved ? "lapsed" : undefined))
   const isReady = confirmed && stop === undefined

@@ -32,7 +32,7 @@ const InlineSide = ({ of, side }: { readonly of: "before" | "after"; readonly si
 const isInline = (side: Side) => side.kind !== "value" || inlineText(side.value) !== undefined
 const valueOf = (side: Side) => (side.kind === "value" ? side.value : undefined)
 
-/** An attribute before and after: in one line if both are short, laid out with its difference if one is long. */
+/** An attribute before and after: on one line if both values are short, laid out as a diff if one is long. */
 export const ValueChange = ({
   attribute,
   of
@@ -74,7 +74,7 @@ export const ValueChange = ({
   )
 }
 
-/** The attributes of a change: those that force a replacement first, those known only later last. */
+/** The attributes of a change: those that force a replacement first, those not known until later last. */
 export const AttributeList = ({ change }: { readonly change: ResourceChange }) => {
   const words = useWords(planWords)
   const { later, shown } = attributesOf(change)

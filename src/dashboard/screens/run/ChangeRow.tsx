@@ -29,7 +29,7 @@ interface ChangeRowProps {
   readonly startsOpen: boolean
 }
 
-/** One resource: its address, why it changes and, behind the fold, each attribute before and after. */
+/** One resource: its address, why it changes and, once unfolded, each attribute before and after. */
 export const ChangeRow = ({ change, startsOpen }: ChangeRowProps) => {
   const words = useWords(planWords)
   const [open, setOpen] = useState(startsOpen)

@@ -117,7 +117,7 @@ interface DecisionProps {
   readonly run: Run
   readonly capsule: Capsule | undefined
   readonly cancelling: boolean
-  /** Why the Run was superseded or cancelled, as far as its events say. */
+  /** Why the Run was superseded or cancelled, as far as its events show. */
   readonly endReason: string | undefined
 }
 
@@ -177,7 +177,7 @@ const Content = ({
 }
 
 /**
- * What a reader of this Run can or must do now, if anything. A dialog outlives the review behind it: it says what has happened
+ * What a reader of this Run can or must do now, if anything. A dialog outlives the review behind it: it reports what has happened
  * instead of vanishing while in use.
  */
 export const Decision = (props: DecisionProps) => {

@@ -27,7 +27,7 @@ const fromEvent = ({ data }: Extract<RunEvent, { readonly kind: "diagnostic" }>)
   }
 }
 
-/** What the Run has recorded or, while it is running, what its events have said so far. */
+/** What the Run has recorded or, while it is running, what its events have reported so far. */
 export const diagnosticsOf = (run: Run, events: ReadonlyArray<RunEvent>): ReadonlyArray<RunDiagnostic> =>
   run.diagnostics ?? events.filter((event) => event.kind === "diagnostic").map(fromEvent)
 
@@ -58,7 +58,7 @@ interface DiagnosisProps {
 
 const isChange = (run: Run): boolean => run.type === "apply" || run.type === "destroy_apply" || run.type === "restore"
 
-/** Shown for a failed Run: first the cause, then what it left behind, then what to do. */
+/** Shown for a failed Run: first the cause, then what it has left behind, then what to do. */
 export const Diagnosis = ({ run, capsule, events, plan }: DiagnosisProps) => {
   const words = useWords(diagnosisWords)
   const workspace = useWorkspace()

@@ -79,7 +79,7 @@ const Line = ({ line, page }: { readonly line: DrawnLine; readonly page: LinesPr
 
 const Lines = ({ lines, page }: LinesProps) =>
   lines.map((line, index) => (
-    // The lines of a difference never change their order.
+    // The lines of a diff never change their order.
     <Line key={index} line={line} page={page} />
   ))
 
@@ -112,7 +112,7 @@ const Head = ({ difference }: Pick<OpenDifference, "difference">) => {
 }
 
 interface DifferenceViewProps {
-  /** The address of what has the value. */
+  /** The address of the value's owner. */
   readonly of: string
   readonly name: string
   /** `undefined` if the value does not exist. */
@@ -120,7 +120,7 @@ interface DifferenceViewProps {
   readonly after: unknown
 }
 
-/** The changes within a value, laid out by its structure, its lines or its words. */
+/** The changes within a value, laid out by structure, by lines or by words. */
 export const DifferenceView = ({ after, before, name, of }: DifferenceViewProps) => {
   const words = useWords(differenceWords)
   const open = useDifference(name, before, after)

@@ -14,13 +14,13 @@ export interface FixedRows {
   readonly to: number
   /** Total height of all rows, in pixels. */
   readonly height: number
-  /** Brings a row to the middle of the view. */
+  /** Scrolls a row to the middle of the view. */
   readonly show: (index: number) => void
 }
 
 /**
  * Which of `count` rows of equal height are visible in `scroller`. The cost of drawing or adding a row does not depend on their
- * number: a list of measured rows lays all of them out again for each.
+ * number, whereas a list of measured rows lays out all of them again for each one.
  */
 export const useFixedRows = (scroller: RefObject<HTMLElement | null>, count: number, rowHeight: number): FixedRows => {
   const [view, setView] = useState(firstView)

@@ -13,8 +13,8 @@ import { handOffWords } from "./HandOffWords.ts"
 const isWeb = (uri: string): boolean => uri.startsWith("https://")
 
 /**
- * The way back to the program that sent the person here. It learns nothing until the person leaves: the address with its one-time
- * ticket is requested on the click, and is neither shown nor stored.
+ * The link back to the program that sent the person here. That program learns nothing until the person leaves: the address with
+ * its one-time ticket is requested on the click, and is neither shown nor stored.
  */
 export const HandOffReturn = ({ run }: { readonly run: Run }) => {
   const words = useWords(handOffWords)

@@ -1,6 +1,6 @@
 import type { Run, RunStatus } from "../../api/Types.ts"
 
-/** The status in which an event leaves a Run that is not in progress; an approval may be one of several. */
+/** The status that a Run no longer in progress has after an event; after an approval there are several possibilities. */
 const restsAt: Readonly<Record<string, RunStatus>> = {
   "run.waiting_approval": "waiting_approval",
   "run.approved": "succeeded",

@@ -13,8 +13,8 @@ export interface LogLine {
 }
 
 /**
- * The lines of a growing log. An entry may hold several lines; `\r\n` ends a line like `\n`, and after a bare `\r` only the
- * last version is kept. Appending is linear in the appended text.
+ * The lines of a growing log. An entry may hold several lines; `\r\n` ends a line just as `\n` does, and after a bare `\r` only
+ * the last version is kept. Appending takes time linear in the length of the appended text.
  */
 export class LogBuffer {
   private readonly lines: Array<LogLine> = []

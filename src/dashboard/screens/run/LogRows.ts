@@ -22,7 +22,7 @@ const widthOf = (character: string): number => {
   return (character.codePointAt(0) ?? 0) >= 0x1100 ? 2 : 1
 }
 
-/** Where each row of a text begins, for this number of columns. */
+/** Where each row of a string begins, for this number of columns. */
 export const rowStarts = (text: string, columns: number): ReadonlyArray<number> => {
   if (!unusual.test(text)) {
     return Array.from({ length: Math.max(1, Math.ceil(text.length / columns)) }, (_, row) => row * columns)
@@ -42,7 +42,7 @@ export const rowStarts = (text: string, columns: number): ReadonlyArray<number> 
   return starts
 }
 
-/** The part of a coloured text between two positions in its plain text. */
+/** The part of a coloured string between two positions in its plain text. */
 export const piecesBetween = (pieces: ReadonlyArray<Piece>, from: number, to: number): ReadonlyArray<Piece> => {
   const found: Array<Piece> = []
   let at = 0
@@ -97,7 +97,7 @@ export class LogRows {
     return this.#first[Math.max(0, this.#before(this.#shown, index))] ?? 0
   }
 
-  /** The last position whose number is not above the wanted one. */
+  /** The last position whose number does not exceed the given one. */
   #before(numbers: ReadonlyArray<number>, wanted: number): number {
     let low = 0
     let high = numbers.length

@@ -7,13 +7,13 @@ interface Lines {
 
 /**
  * Searches a growing log in slices, so that a long log never blocks the page. The search is incremental: new lines are searched
- * once, and a longer text is searched for only where the shorter one was found.
+ * once, and when the search term grows, only the lines that matched the shorter term are searched.
  */
 export class LogSearch {
   private readonly lines: Lines
   private readonly wanted: string
   private readonly found: Array<number> = []
-  /** Lines that contain the shorter text, searched first. */
+  /** Lines that matched the shorter search term; they are searched first. */
   private readonly likely: ReadonlyArray<number>
   private likelyNext = 0
   private next: number
@@ -26,7 +26,7 @@ export class LogSearch {
     this.next = narrows ? shorter.next : 0
   }
 
-  /** Indexes of the lines that contain the text, ignoring case, in order; the list grows with every step. */
+  /** Indexes of the lines that match the search term, ignoring case, in order; the list grows with every step. */
   get matches(): ReadonlyArray<number> {
     return this.found
   }

@@ -2,7 +2,7 @@ import type { Run, RunEvent } from "../../api/Types.ts"
 import { isPlan } from "../../../../schema/records/RunLifecycle.ts"
 import { progressOf } from "./Phases.ts"
 
-/** What somebody in another tab needs to know about a Run. */
+/** What somebody looking at another tab needs to know about a Run. */
 export type NoticeState = "running" | "waiting" | "done" | "failed"
 
 const states: Readonly<Record<Run["status"], NoticeState | undefined>> = {
@@ -20,7 +20,7 @@ export const noticeStateOf = ({ drifted, status, type }: Pick<Run, "drifted" | "
   // The check succeeded, but somebody has to look at it.
   type === "drift_check" && drifted === true ? "waiting" : states[status]
 
-/** How many of an apply's resources are done, and the total; `undefined` before the first one. */
+/** How many of an apply's resources are done, and the total; `undefined` before the first is done. */
 export const doneOf = (run: Pick<Run, "type">, events: ReadonlyArray<RunEvent>, expected: number) => {
   const items = isPlan(run.type) ? [] : progressOf(events)
   if (items.length === 0) return undefined

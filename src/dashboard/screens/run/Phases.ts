@@ -3,7 +3,7 @@ import type { ResourceChange, Run, RunEvent } from "../../api/Types.ts"
 export type StepState = "done" | "active" | "waiting" | "failed" | "skipped" | "pending"
 
 export interface Step {
-  /** A phase of the runner, or `queue`, `approval`. */
+  /** A phase of the runner, or `queue` or `approval`. */
   readonly id: string
   readonly state: StepState
   readonly startedAt?: string
@@ -77,7 +77,7 @@ const startsOf = (events: ReadonlyArray<RunEvent>): ReadonlyArray<Start> => {
 /** A failed apply is also followed by a save, so the last step to begin is not always the one that failed. */
 const afterwards: ReadonlySet<string> = new Set(["state", "check"])
 
-/** The step at which the Run ended; for a Run that was refused before any step began, one that never began. */
+/** The step at which the Run ended; if the Run was refused before any step began, a step that never began. */
 const endedAt = (run: Run, starts: ReadonlyArray<Start>): string | undefined => {
   if (run.startedAt === undefined) return "queue"
   const ids = starts.map(({ id }) => id)
@@ -87,7 +87,7 @@ const endedAt = (run: Run, starts: ReadonlyArray<Start>): string | undefined => 
   return ids.findLast((id) => !afterwards.has(id)) ?? last ?? "prepare"
 }
 
-/** The state of a step that has begun, `isLast` or not. */
+/** The state of a step that has begun, whether or not it `isLast`. */
 const begunState = (run: Run, id: string, ended: string | undefined, isLast: boolean): StepState => {
   const isOver = run.status === "failed" || run.status === "cancelled"
   if (!isOver) return isLast ? endState[run.status] : "done"
@@ -105,7 +105,7 @@ export const stepsOf = (run: Run, events: ReadonlyArray<RunEvent>): ReadonlyArra
     const before = starts[starts.findIndex((start) => start.id === id) - 1]
     all.splice(before === undefined ? 1 : all.indexOf(before.id) + 1, 0, id)
   }
-  // An apply has no step for what its plan has prepared: a skipped step was not needed.
+  // An apply has no step for anything its plan has already prepared: a skipped step was not needed.
   const reached = Math.max(...starts.map(({ id }) => all.indexOf(id)))
   const ids = all.filter((id, index) => id === "queue" || index >= reached || starts.some((start) => start.id === id))
   const parked = events.find(({ kind }) => kind === "run.waiting_approval")?.at
@@ -166,7 +166,7 @@ export interface ResourceProgress {
   readonly finishedAt?: string
 }
 
-/** How many completions an apply of this plan reports: a replacement counts as a deletion and a creation. */
+/** How many completions an apply of this plan reports: a replacement counts twice, as a deletion and a creation. */
 export const expectedOf = (plan: Pick<Run, "planSummary"> | undefined): number =>
   plan?.planSummary === undefined
     ? 0

@@ -24,7 +24,7 @@ type PlanLine =
   | typeof capsulesDriftCheck
   | typeof capsulesReconcilePlan
 
-/** Asks for a new plan of a Capsule and opens it. */
+/** Requests a new plan for a Capsule and opens it. */
 export const usePlan = (capsuleId: string, line: PlanLine) => {
   const workspace = useWorkspace()
   const navigate = useNavigate()
@@ -42,7 +42,7 @@ interface PlanAgainProps {
   readonly capsule: Capsule
   readonly destroy: boolean
   readonly tone?: ButtonTone
-  /** For a plan of a different revision: plans that revision again. */
+  /** If the plan is for a different revision, that revision is planned again. */
   readonly revisionPlanId?: string | undefined
 }
 

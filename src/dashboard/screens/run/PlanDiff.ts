@@ -32,7 +32,7 @@ export const changeKind = (change: Pick<ResourceChange, "actions" | "importing" 
   return previousAddress === undefined ? "none" : "move"
 }
 
-/** How many resources only move to another address, which the tool's summary does not count. */
+/** How many resources only move to another address; the tool's summary does not count them. */
 export const movesOf = (changes: ReadonlyArray<ResourceChange>): number =>
   changes.filter((change) => changeKind(change) === "move").length
 
@@ -97,7 +97,7 @@ export const diffOf = (changes: ReadonlyArray<ResourceChange>, search = ""): Dif
   }
 }
 
-/** How many objects cease to exist, for the approver: those destroyed or replaced. */
+/** How many objects cease to exist (destroyed or replaced), for the approver. */
 export const losses = (changes: ReadonlyArray<ResourceChange>): number =>
   changes.filter((change) => changeKind(change) === "destroy" || changeKind(change) === "replace").length
 

@@ -26,9 +26,9 @@ const endedBy: Readonly<Partial<Record<Run["status"], PlanEnd>>> = {
 }
 
 /**
- * Why a plan on the screen can no longer be decided on, based on the latest data; `undefined` while it still can. The server has
- * the final say; this only avoids a decision that it would refuse. The browser's clock ends an expired plan before the server
- * reports it.
+ * Why the plan on the screen can no longer be decided on, based on the latest data; `undefined` while it still can be. The server
+ * has the final say; this only spares the reader a decision that would be refused. An expired plan is shown as such by the
+ * browser's clock, before the server reports it.
  */
 export const planEndOf = (
   run: Standing,

@@ -9,7 +9,7 @@ import { useWords } from "../../words/Words.ts"
 import type { PlanEnd } from "./PlanEnd.ts"
 import { planEndWords } from "./PlanEndWords.ts"
 
-/** The newest plan of the Capsule, if it is newer than this one. */
+/** The Capsule's newest plan, if it is newer than this one. */
 const useNewerPlan = (run: Run): Run | undefined => {
   const workspace = useWorkspace()
   const { data } = useInfiniteQuery({
@@ -33,7 +33,7 @@ export const NewerPlan = ({ run }: { readonly run: Run }) => {
   )
 }
 
-/** Shown at once where the plan is being read, because the reader's next action would be refused. */
+/** Shown immediately, where the plan is being read, because the reader's next action would be refused. */
 export const PlanEndNotice = ({
   run,
   end,

@@ -12,7 +12,7 @@ import { ChangeRow, ChangeSign } from "./ChangeRow.tsx"
 import { type ChangeKind, diffOf, isLoss, isShownOutput, movesOf } from "./PlanDiff.ts"
 import { planWords } from "./PlanWords.ts"
 
-/** The counts that a reader remembers, dangerous ones first. Zeroes are left out. */
+/** The counts worth remembering, dangerous ones first. Zeroes are left out. */
 export const Counts = ({ summary, moves = 0 }: { readonly summary: PlanSummary; readonly moves?: number }) => {
   const words = useWords(planWords)
   const shown: ReadonlyArray<VerbCount> = [

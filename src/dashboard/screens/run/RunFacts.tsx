@@ -29,7 +29,7 @@ const Source = ({ id }: { readonly id: string }) => {
   )
 }
 
-/** Which Connection is used, by which rule, and what a reviewer must know about it. */
+/** Which Connection is used, which rule selected it, and what a reviewer must know about it. */
 const Use = ({ use }: { readonly use: GrantedUse }) => {
   const words = useWords(runWords)
   const { refs } = use.rule
@@ -71,7 +71,7 @@ const Providers = ({ run }: { readonly run: Run }) => {
   )
 }
 
-/** What the operator's configuration means for this Run: fixed inputs, and checks after the apply. */
+/** What the operator's configuration adds to this Run: fixed inputs, and checks after the apply. */
 const Operator = ({ config }: { readonly config: NonNullable<Run["operatorConfig"]> }) => {
   const words = useWords(runWords)
   return (

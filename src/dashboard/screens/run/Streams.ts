@@ -96,7 +96,7 @@ export const useRunEvents = (runId: string): LiveStream & { readonly events: Rea
           setEvents((known) => [...known, ...items])
           if (items.some(({ kind }) => !kind.startsWith("resource."))) {
             const { queryKey } = runQuery(runId)
-            // A plan may be megabytes long, so it is not read again when events that it already contains are replayed.
+            // A plan may be megabytes long, so it is not fetched again when events it already reflects are replayed.
             const isKnown = saysAlready(queryClient.getQueryData(queryKey), items)
             void queryClient.invalidateQueries({
               queryKey,
@@ -145,7 +145,7 @@ const makeLog = (runId: string, onGrown: () => void, onState: (state: StreamStat
   return { buffer, stream }
 }
 
-/** A Run's log, live. The buffer is a single object that grows; `version` changes with it. One Run per component. */
+/** A Run's log, live. The buffer is a single object that grows; `version` changes as it does. One Run per component. */
 export const useRunLog = (runId: string): LiveStream & { readonly buffer: LogBuffer; readonly version: number } => {
   const [version, grown] = useReducer((count: number) => count + 1, 0)
   const [state, setState] = useState<StreamState>("connecting")

@@ -9,7 +9,7 @@ export const useErrorLink = (errors: ReadonlyArray<number>, go: (index: number) 
     const index = wanted.current === undefined ? undefined : latest.current.errors[wanted.current - 1]
     if (index === undefined) return
     wanted.current = undefined
-    // Replaced by the line's own URL, so that clicking the same link again counts as a change.
+    // Replaced by the line's own URL, so that clicking the same link again registers as a change.
     window.history.replaceState(window.history.state, "", hashOf({ from: index + 1, to: index + 1 }))
     latest.current.go(index)
   })

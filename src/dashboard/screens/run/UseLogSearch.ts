@@ -9,7 +9,7 @@ const sliceMs = 8
 interface Found {
   readonly text: string
   readonly matches: ReadonlyArray<number>
-  /** The count when drawn: the list itself keeps growing. */
+  /** The count at the time of drawing: the list itself keeps growing. */
   readonly total: number
   readonly done: boolean
 }

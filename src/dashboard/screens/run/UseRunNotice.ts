@@ -29,7 +29,7 @@ const useIconMark = (state: NoticeState | undefined): void => {
       if (!isGone)
         link.href = `data:image/svg+xml,${encodeURIComponent(icon.replace("</svg>", `${marks[state]}</svg>`))}`
     }
-    // Without it the page keeps its icon; the title still shows the state.
+    // Without it the page keeps its normal icon; the title still shows the state.
     draw().catch(() => {})
     return () => {
       isGone = true
@@ -42,7 +42,7 @@ const show = (text: string, tag: string): void => {
   try {
     new Notification(text, { tag }).addEventListener("click", () => window.focus())
   } catch {
-    // Mobile browsers have the interface but do not let a page use it; the title still shows the state.
+    // Mobile browsers have the interface but do not let pages use it; the title still shows the state.
   }
 }
 

@@ -7,7 +7,7 @@ import { shortCommit } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { whyWords } from "./WhyWords.ts"
 
-/** The first of many addresses. */
+/** The first of several addresses. */
 const listed = ({ addresses, count }: { readonly addresses: ReadonlyArray<string>; readonly count: number }) =>
   visibleText(`${addresses.slice(0, 3).join(", ")}${count > 3 ? ", …" : ""}`)
 
@@ -26,7 +26,7 @@ const useCapsuleNames = (causes: ReadonlyArray<ChangeCause>) => {
   return new Map(ids.map((id, index) => [id, names[index]?.data?.name]))
 }
 
-/** A cause as the second half of a sentence; `here` if it concerns the resource that the sentence is about. */
+/** A cause, worded as the second half of a sentence; `here` if it concerns the resource that the sentence is about. */
 const useCauseText = (causes: ReadonlyArray<ChangeCause>, here: boolean) => {
   const words = useWords(whyWords)
   const names = useCapsuleNames(causes)

@@ -2,7 +2,7 @@ import { isPlan } from "../../../../schema/records/RunLifecycle.ts"
 import type { FoldedRun, Run } from "../../api/Types.ts"
 import { dayOf } from "../../words/Days.ts"
 
-/** A line in the list: a Run with everything that belongs to it, or consecutive drift checks that found nothing. */
+/** A line in the list: a Run with everything that belongs to it, or a series of drift checks that found nothing. */
 export type Line =
   | { readonly kind: "change"; readonly run: Run; readonly apply?: FoldedRun; readonly fed: ReadonlyArray<FoldedRun> }
   | { readonly kind: "checks"; readonly runs: ReadonlyArray<Run> }
@@ -18,7 +18,7 @@ const foundNothing = (run: Run): boolean =>
 
 const isApply = ({ type }: FoldedRun): boolean => type === "apply" || type === "destroy_apply"
 
-/** The lines of a list by day, newest first. Consecutive drift checks without a finding share one line, if `checks` says so. */
+/** The lines of a list by day, newest first. Consecutive drift checks that found nothing share one line, if `checks` says so. */
 export const linesByDay = (
   runs: ReadonlyArray<Run>,
   folded: ReadonlyArray<FoldedRun>,

@@ -26,7 +26,7 @@ const sumOf = (counts: Counts | undefined, values: string): number | undefined =
   return counts?.filter(({ value }) => chosen.includes(value)).reduce((sum, { count }) => sum + count, 0)
 }
 
-/** How a number of Runs is written: with a plus if older ones were not counted. */
+/** Formats a number of Runs, with a plus if older ones were not counted. */
 const useCounts = (facets: RunFacets | undefined) => {
   const language = useLanguage()
   return (count: number | undefined): string | undefined =>

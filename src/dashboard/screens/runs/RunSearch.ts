@@ -9,12 +9,12 @@ export interface RunSearch {
   readonly type?: string | undefined
   readonly status?: string | undefined
   readonly trigger?: string | undefined
-  /** An instant, since days begin at different times in other time zones. */
+  /** An instant, since days begin at different times in different time zones. */
   readonly from?: string | undefined
   readonly until?: string | undefined
 }
 
-/** Only words that the API knows, each once: a link with others would show a fault instead of a list. */
+/** Only words that the API knows, without duplicates: a link with any other would show an error instead of a list. */
 const known = (value: unknown, words: ReadonlyArray<string>): string | undefined => {
   const chosen = new Set((addressText(value) ?? "").split(",").filter((word) => words.includes(word)))
   return chosen.size === 0 ? undefined : [...chosen].join(",")
@@ -33,11 +33,11 @@ export const runSearch = (search: Record<string, unknown>): RunSearch => ({
 
 export const isFiltered = (search: RunSearch): boolean => Object.values(search).some((value) => value !== undefined)
 
-/** Whether whole changes are shown: other filters may match one of a change's Runs and not another. */
+/** Whether whole changes are shown: the other filters may match one Run of a change but not another. */
 export const showsChanges = ({ person, q, status, trigger, type }: RunSearch): boolean =>
   [person, q, status, trigger, type].every((value) => value === undefined)
 
-/** The filters under the API's names. */
+/** The filters, under the names that the API uses. */
 export const filterOf = (search: RunSearch): Readonly<Record<string, string>> =>
   setOnly({
     search: search.q,

@@ -19,12 +19,12 @@ import { runListWords } from "./RunListWords.ts"
 import { filterOf, isFiltered, type RunSearch, showsChanges } from "./RunSearch.ts"
 import { useRowKeys } from "./UseRowKeys.ts"
 
-/** Not every keystroke sends a request. */
+/** Avoids sending a request for every keystroke. */
 const typingPauseMs = 250
 
 /**
  * The search field keeps its own text: if it waited for the URL, a Japanese input method would break mid-word. It follows the URL
- * when that changes for another reason, such as going back or clearing the filters.
+ * when that changes for any other reason, such as going back or clearing the filters.
  */
 const useSearchText = (inAddress: string | undefined, change: (q: string | undefined) => void) => {
   const [typed, setTyped] = useState(inAddress ?? "")

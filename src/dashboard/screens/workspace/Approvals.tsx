@@ -110,7 +110,7 @@ const TeamRow = ({ team }: { readonly team: Team }) => {
   )
 }
 
-/** Rules of approval and teams of the Workspace. */
+/** Approval rules and teams of the Workspace. */
 export const Approvals = () => {
   const words = useWords(approvalWords)
   const workspace = useWorkspace()

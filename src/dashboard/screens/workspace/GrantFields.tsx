@@ -10,7 +10,7 @@ const grantable = ["viewer", "member", "admin"] as const
 
 /** A role added by a team, as stored in the form. */
 export interface GrantForm extends Place {
-  /** Distinguishes the entries of the form. */
+  /** Tells the entries of the form apart. */
   readonly key: number
   readonly role: string
 }

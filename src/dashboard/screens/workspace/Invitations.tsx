@@ -68,7 +68,7 @@ const Row = ({ invitation }: { readonly invitation: Invitation }) => {
   )
 }
 
-/** Invitations with their outcomes; nothing if there has never been one. */
+/** Invitations with their outcomes; nothing if there have never been any. */
 export const Invitations = () => {
   const words = useWords(memberWords)
   const workspace = useWorkspace()

@@ -36,7 +36,7 @@ const Fleet = ({ title, text, label, line }: FleetProps) => {
     onSuccess: ({ runGroup, runs }) => {
       toast(words.started(runs.length))
       void queryClient.invalidateQueries({ queryKey: ["workspace", workspace.id] })
-      // Also says what was skipped.
+      // Also reports what was skipped.
       if (runGroup.waves !== undefined) {
         void navigate({
           to: "/w/$workspace/updates/$groupId",

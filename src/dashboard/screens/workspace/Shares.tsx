@@ -98,7 +98,7 @@ const Row = ({ share }: { readonly share: OutputShare }) => {
   )
 }
 
-/** Outputs that cross from one Workspace into another: offered by one side, accepted by the other, ended by either. */
+/** Outputs shared by one Workspace with another: offered by one side, accepted by the other, revoked by either. */
 export const Shares = () => {
   const words = useWords(workspaceWords)
   const workspace = useWorkspace()

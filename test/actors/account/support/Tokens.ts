@@ -21,7 +21,7 @@ const tables = [
   "projects",
   "users"
 ]
-/** All rows that must not change and must not contain a secret. */
+/** All rows that must not change or contain a secret. */
 export const dump = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   return JSON.stringify(yield* Effect.forEach(tables, (table) => sql`SELECT * FROM ${sql(table)} ORDER BY 1`))

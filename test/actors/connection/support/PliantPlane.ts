@@ -89,7 +89,7 @@ const declare = Effect.gen(function* () {
   })
 })
 
-/** Walks through the server's sign-in and back, for a new Connection or an existing one. */
+/** Goes through the server's sign-in and back, for a new Connection or an existing one. */
 export const connect = Effect.fnUntraced(function* (connectionId?: ConnectionId, helper = helperId) {
   yield* declare
   const { context, workspaceId } = yield* TestPlane

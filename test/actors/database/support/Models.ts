@@ -29,7 +29,7 @@ interface Model {
 const isModel = (value: unknown): value is Model =>
   typeof value === "object" && value !== null && "name" in value && "columns" in value && "defaults" in value
 
-/** Every table model, with its name in the code and its folder. */
+/** Every table's model, with its name in the code and its folder. */
 export const models = await Promise.all(
   sourceFiles
     .filter(({ text }) => /= table\(/.test(text))

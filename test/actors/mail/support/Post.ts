@@ -4,7 +4,7 @@ import { MailSettings } from "../../../../actors/mail/MailSettings.ts"
 import { type MailNotSent, MailTransport, type OutgoingMail } from "../../../../actors/mail/MailTransport.ts"
 import { testAccounts } from "../../../support/Accounts.ts"
 
-/** The mails sent, and whether sending succeeds. */
+/** The mails that were sent, and whether sending succeeds. */
 export const post: { sent: Array<OutgoingMail>; refusal: MailNotSent | undefined; attempts: number } = {
   sent: [],
   refusal: undefined,
@@ -30,7 +30,7 @@ const transport = Layer.effect(
 
 const origin = { baseUrl: "https://svc.example.com", name: "Acme svc", language: "en" } as const
 const settings = Layer.succeed(MailSettings, { origin })
-/** Accounts on a server with mail, whose mails the test delivers. */
+/** Accounts on a server with mail; the test delivers the mails. */
 export const layer = MailDelivery.layerByHand.pipe(
   Layer.provide(transport),
   Layer.provideMerge(testAccounts.pipe(Layer.provide(settings)))

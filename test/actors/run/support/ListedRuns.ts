@@ -29,7 +29,7 @@ export const endedRun = Effect.fnUntraced(function* (
   return id
 })
 
-/** Records by which Runs are found: a Source with its snapshots, and Capsules. */
+/** Records that Runs can be found by: a Source with its snapshots, and Capsules. */
 export const recordsOfRuns = Effect.fnUntraced(function* (
   workspaceId: WorkspaceId,
   {

@@ -12,10 +12,10 @@ import { newPerson, newWorkspace, testAccounts } from "../../../support/Accounts
 
 const linesOfChunk = 50
 const eventsOfRun = 5
-/** Operation history events for every ten Runs. */
+/** Operation history events per ten Runs. */
 const runsOfHistory = 10
 const line = `{"seq":1,"at":"2020-01-01T00:00:00.000Z","phase":"apply","stream":"stdout","text":"${"x".repeat(80)}"}`
-/** Rows per insert: a transaction of millions would need as much memory. */
+/** Rows per insert: a transaction with millions of rows would need a correspondingly large amount of memory. */
 const rowsAtOnce = 20_000
 const long = "2020-01-01T00:00:00.000Z"
 const nanosOfMilli = 1e6
@@ -29,8 +29,8 @@ export interface PruneSize {
 }
 
 /**
- * An installation after years of use: ended Runs in two Workspaces with long logs, every hundredth Run a plan that is still
- * waiting.
+ * An installation after years of use: two Workspaces with finished Runs and their long logs; every hundredth Run is a plan that
+ * is still waiting.
  */
 export const fillYears = Effect.fnUntraced(function* ({ lines, runs }: PruneSize) {
   const sql = yield* SqlClient.SqlClient

@@ -52,7 +52,7 @@ export const resource = (
   }
 }
 
-/** The text of a state file. */
+/** The contents of a state file. */
 export const stateText = (
   resources: ReadonlyArray<ReturnType<typeof resource>>,
   outputs: Readonly<Record<string, unknown>> = {}

@@ -25,7 +25,7 @@ const files = Layer.effect(
   }))
 )
 
-/** Every batch of data keys reads the time inside its transaction. */
+/** Every batch of data keys reads the clock inside its transaction. */
 const clock = Layer.effect(
   Clock.Clock,
   Effect.map(

@@ -28,7 +28,7 @@ export const manyResources = (count: number): ReadonlyArray<StateResource> =>
     resource(`module.fleet.aws_instance.web[${String(index).padStart(4, "0")}]`, `i-${index}`, index)
   )
 
-/** A page of the resources whose address or id contains the text, paginated as the server does. */
+/** A page of the resources whose address or id contains the search string, paginated as on the server. */
 export const resourcePage = (all: ReadonlyArray<StateResource>, query: URLSearchParams) => {
   const text = (query.get("search") ?? "").toLowerCase()
   const found = all.filter(({ address, id }) => `${address} ${id ?? ""}`.toLowerCase().includes(text))

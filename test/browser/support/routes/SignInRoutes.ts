@@ -18,7 +18,7 @@ const grants = [
   }
 ]
 
-/** Whatever can open the account or act on its behalf, besides passwords and passkeys; nothing for other paths. */
+/** Anything that can open the account or act on its behalf, besides passwords and passkeys; nothing for other paths. */
 const recoveryCodes = Array.from({ length: 10 }, (_, n) => `aaaa-bbbb-cccc-ddd${(n % 6) + 2}`)
 
 const secondFactor = (world: World, method: string): Answer => {

@@ -41,7 +41,7 @@ const temporaryFolder = (level: SandboxLevel) =>
       )
   )
 
-/** An agent with a tool at this level, under a lease that ends in this many seconds. */
+/** An agent with a tool at this level, under a lease that expires in this many seconds. */
 const agentWith = Effect.fnUntraced(function* (level: SandboxLevel, folder: string, seconds: number) {
   const program = yield* Effect.promise(() => bundledProgram(agent))
   const guard = yield* Effect.promise(guardProgram)
@@ -82,10 +82,7 @@ const agentWith = Effect.fnUntraced(function* (level: SandboxLevel, folder: stri
 /** Far longer than a guard takes: only a tool that nobody kills runs this long. */
 const longestWait = "40 seconds"
 
-/**
- * Reads the pipe in a separate process, which ends when no process has the pipe open; `ended` fails if that does not
- * happen.
- */
+/** Reads the pipe in a separate process, which exits when no process has the pipe open; `ended` fails if that does not happen. */
 const lifelineOf = Effect.fnUntraced(function* (folder: string) {
   const reader = yield* Effect.acquireRelease(
     Effect.sync(() =>
@@ -118,7 +115,7 @@ describe("an agent's guard", () => {
           }
           child.kill("SIGSTOP")
           yield* lifeline.ended
-          // Not too early either: an apply may use its whole lease.
+          // Not too early, because an apply may use its whole lease.
           expect(bootSeconds()).toBeGreaterThanOrEqual(killAt)
           expect(child.exitCode ?? child.signalCode).toBeNull()
         }),
@@ -127,7 +124,7 @@ describe("an agent's guard", () => {
   }
 
   it.live(
-    "process: a tool ends with a killed agent, long before its lease",
+    "process: a tool is killed together with its agent, long before the lease expires",
     () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder("process")
@@ -141,7 +138,7 @@ describe("an agent's guard", () => {
   )
 
   it.live(
-    "is restarted with its deadlines when it is killed",
+    "is restarted with its deadlines after being killed",
     () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder("process")

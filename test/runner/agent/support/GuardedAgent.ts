@@ -36,7 +36,7 @@ const program = Effect.gen(function* () {
     Stream.decodeText(),
     Stream.runForEach((text) => Effect.sync(() => process.stdout.write(text)))
   )
-  // Only the guard ends what the tool leaves behind.
+  // Only the guard kills what the tool leaves behind.
   return yield* Effect.never
 }).pipe(
   Effect.scoped,

@@ -51,7 +51,7 @@ export const sealingParty = Effect.gen(function* () {
   })
 })
 
-/** A line to a server that accepts whatever it is sent. `say` receives each message. */
+/** A line to a server that accepts whatever it is sent. `say` is called with each message. */
 export const takingLine = (say: (what: string) => Effect.Effect<void>) =>
   ServerLine.of({
     accept: () => say("accept"),
@@ -98,7 +98,7 @@ export const printedState = (state: Uint8Array): ApplyOutcome => ({
 })
 
 /**
- * An apply offered to an agent. `tool` is what it runs.
+ * An apply offered to an agent. `tool` is the program it runs.
  *
  * - `sent`: what was sent to the server, by kind
  * - `recovered`: what was found in the run folder

@@ -42,7 +42,7 @@ const credentials = [
   }
 ]
 
-/** Ends a hanging tool quickly. */
+/** Kills a hanging tool quickly. */
 export const shortTiming = {
   init: "10 seconds",
   plan: "200 millis",
@@ -50,11 +50,11 @@ export const shortTiming = {
   applyGrace: "100 millis"
 } as const
 
-/** A plan by a fake tool. */
+/** A plan made with a fake tool. */
 export const brokenPlan = (folder: string, script: Script, more: Partial<Placed<PlanJob>> = {}) =>
   planJob(folder, { "main.tf": "" }, { tool: brokenTool(folder, script), credentials, ...more })
 
-/** An apply by a fake tool, based on a state with serial 1. */
+/** An apply made with a fake tool, based on a state with serial 1. */
 export const brokenApply = (folder: string, script: Script, more: Partial<Placed<ApplyJob>> = {}): Placed<ApplyJob> => {
   const planFile = new TextEncoder().encode("plan")
   return {

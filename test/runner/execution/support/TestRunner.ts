@@ -31,7 +31,7 @@ const extract = (tree: Tree, target: string) =>
     }
   })
 
-/** A `RunPlace` with each job's environment. A build stays where it was made. */
+/** A `RunPlace` with each job's environment. A build stays where it was produced. */
 const place = Layer.sync(RunPlace, () => {
   const builds = new Map<string, BuildArchive>()
   return RunPlace.of({
@@ -48,7 +48,7 @@ const place = Layer.sync(RunPlace, () => {
   })
 })
 
-/** A value as it arrives on the other side of a boundary: encoded, written as text, read and decoded. */
+/** A value as it arrives on the other side of a boundary: encoded, serialised to text, parsed and decoded. */
 const across = <S extends Schema.Codec<unknown, unknown>>(schema: S) => {
   const text = Schema.fromJsonString(schema)
   return (value: S["Type"]) => Effect.flatMap(Schema.encodeEffect(text)(value), Schema.decodeEffect(text))

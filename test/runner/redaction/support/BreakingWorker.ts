@@ -2,7 +2,7 @@
 import { parentPort } from "node:worker_threads"
 import * as Redacted from "effect/Redacted"
 
-/** Ends the thread when a request contains this. */
+/** Kills the thread when a request contains this. */
 const endsAt = "the-thread-ends-here"
 /** Refuses a secret that contains this. */
 const refuses = "a-secret-that-fails"

@@ -16,7 +16,7 @@ describe("the control group of the service", () => {
     )
   })
 
-  test("is found in a version 1 controller's hierarchy, even below what a container sees", () => {
+  test("is found in a version 1 controller's hierarchy, even below the part visible to a container", () => {
     const groups = "4:memory:/svc\n8:pids:/docker/abc/svc\n0::/\n"
     expect(ownGroupFolder("memory", groups, first)).toBe("/sys/fs/cgroup/memory/svc")
     expect(ownGroupFolder("pids", groups, first)).toBe("/sys/fs/cgroup/pids/svc")

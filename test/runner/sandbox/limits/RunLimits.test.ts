@@ -52,7 +52,7 @@ const shell = (script: string): SandboxedCommand => ({
   network: false
 })
 
-/** Opens a separate sandbox for a script, and returns how the script ended. */
+/** Opens a separate sandbox for a script, and returns how the script exited. */
 const ended = Effect.fnUntraced(function* (
   script: string,
   place: typeof runFolder = runFolder,
@@ -70,7 +70,7 @@ const ended = Effect.fnUntraced(function* (
   return { end, stdout, exceeded: yield* child.exceeded }
 }, Effect.scoped)
 
-/** Fills more memory than allowed once, holds it, and never ends. */
+/** Allocates more memory than allowed in one go, holds it, and never exits. */
 const hungry = "dd if=/dev/zero bs=160M count=1 | sleep 1000"
 const breeding = "(for n in $(seq 100); do sleep 1000 & done); exec sleep 1000"
 const waiting = "; trap 'exit 0' INT; while :; do sleep 0.1; done"
@@ -106,7 +106,7 @@ for (const [level, settings] of rungs) {
         ...scripts,
         ...(level === "bubblewrap" || level === "namespaces" ? inMemory : {})
       })) {
-        it.live(`ends with ${code}, and another Run continues`, () =>
+        it.live(`fails with ${code}, and another Run continues`, () =>
           Effect.gen(function* () {
             const sandbox = yield* Sandbox
             const folder = yield* runFolder
@@ -123,7 +123,7 @@ for (const [level, settings] of rungs) {
         )
       }
 
-      it.live("is ended at its profile's lower limit", () =>
+      it.live("is stopped at its profile's lower limit", () =>
         Effect.gen(function* () {
           const own = { profile: "small", limits: { processes: 40, memoryBytes: 96 * mebibyte } }
           const bred = yield* ended("(for n in $(seq 50); do sleep 1000 & done); exec sleep 1000", runFolder, own)
@@ -169,7 +169,7 @@ const smallDisk = Effect.tap(
 )
 
 describe.skipIf(process.getuid?.() !== 0)("a Run that fills the disk", () => {
-  it.live("is ended once it has used most of the disk, although its own folder may be larger", () =>
+  it.live("is stopped once it has used most of the disk, although its own folder may be larger", () =>
     Effect.gen(function* () {
       const { exceeded } = yield* ended(`dd if=/dev/zero of=big bs=1M count=62${waiting}`, smallDisk)
       expect<string | undefined>(exceeded?.code).toBe("disk_low")

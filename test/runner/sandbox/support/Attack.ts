@@ -148,7 +148,7 @@ const attempts = {
 } as const
 
 const could = Object.entries(attempts).flatMap(([name, attempt]) => (succeeds(attempt) ? [name] : []))
-// Actions not covered by any Landlock right; kept separate, since one level cannot prevent them.
+// Actions not covered by any Landlock right; kept separate, because one level cannot prevent them.
 const modes = succeeds(() => chmodSync(masterKey, 0o644)) ? ["change the mode of the master key"] : []
 const times = succeeds(() => utimesSync(masterKey, 1, 1)) ? ["change the times of the master key"] : []
 const network = (await connects()) ? ["connect to the host's loopback"] : []

@@ -1,6 +1,6 @@
 // A fake service in a separate process: it starts a program at the requested level, which starts another program that leaves its
 // group and session and keeps `lifeline` open. Prints `up` once that one is running, and `ended` once the first program has
-// ended.
+// exited.
 import { join } from "node:path"
 import { NodeServices } from "@effect/platform-node"
 import { Effect, Layer, Stream } from "effect"
@@ -37,7 +37,7 @@ const program = Effect.gen(function* () {
   )
   yield* child.end
   process.stdout.write("ended\n")
-  // The sandbox is still open, so nothing is ended by closing it.
+  // The sandbox is still open, so closing it is not what kills anything.
   return yield* Effect.never
 }).pipe(
   Effect.scoped,

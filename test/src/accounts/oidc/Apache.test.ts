@@ -73,7 +73,7 @@ describe.skipIf(!hasApache)("Apache with mod_auth_openidc", () => {
         expect((yield* open("/owners")).status).toBe(200)
         expect((yield* open("/strangers")).status).toBe(401)
 
-        // The code has been consumed, and the response belongs to one browser.
+        // The code has been consumed, and the response is bound to one browser.
         expect((yield* browsing()(location)).status).not.toBe(302)
 
         const leaving = new URL(locationOf(yield* open(`/signed-in?logout=${encodeURIComponent(`${origin}/bye`)}`)))

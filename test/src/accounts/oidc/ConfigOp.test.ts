@@ -73,7 +73,7 @@ describe("oidcc-config-certification-test-plan", () => {
     })
   )
 
-  tests.live("another site may read keys and metadata, and never start an authorization", () =>
+  tests.live("another site may read keys and metadata, but never start an authorization", () =>
     Effect.gen(function* () {
       const headers = { origin: "https://spa.example.com", "access-control-request-method": "POST" }
       const allowed = yield* send("/oauth/token", { method: "OPTIONS", headers })
@@ -104,7 +104,7 @@ describe("signing keys", () => {
 
       const current = yield* signInTo({}, cookie)
       yield* idTokenClaims(current.id_token)
-      // Signed before the rotation, with a key that is still in a set fetched at that time.
+      // Signed before the rotation, with a key that is still in a key set fetched then.
       const after = yield* keySet
       expect(after.map(({ kid }) => kid)).toEqual(expect.arrayContaining(before.map(({ kid }) => kid)))
       expect(old.id_token).not.toBe(current.id_token)

@@ -101,7 +101,7 @@ describe("static clients", () => {
     })
   )
 
-  it.live("are read from a file; errors name its faults but not its values", () =>
+  it.live("are read from a file; errors name its faults but never its values", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const file = `${yield* temporaryFolder}/clients.json`
@@ -123,7 +123,7 @@ describe("static clients", () => {
 })
 
 describe("OAuth tokens at the API", () => {
-  tests.live("act for their person, with their scopes, in their Workspace", () =>
+  tests.live("act on behalf of their person, with their scopes, in their Workspace", () =>
     Effect.gen(function* () {
       const authority = yield* OAuthAuthority
       const { cookie, subject } = yield* someone
@@ -142,7 +142,7 @@ describe("OAuth tokens at the API", () => {
     })
   )
 
-  tests.live("end with everything a person has granted", () =>
+  tests.live("are revoked with everything a person has granted", () =>
     Effect.gen(function* () {
       const grants = yield* Grants
       const { cookie, subject } = yield* someone
@@ -208,7 +208,7 @@ describe("mounting", () => {
     )
   )
 
-  it.live("discovery names an existing client, or the server does not start", () =>
+  it.live("discovery names an existing client, or startup fails", () =>
     Effect.gen(function* () {
       const started = (advertisedClientId: string) =>
         Layer.build(
@@ -230,7 +230,7 @@ describe("mounting", () => {
     Effect.gen(function* () {
       const { cookie } = yield* someone
       const time = yield* TestTime
-      // Buckets refill over time, so time must stand still, however slow the machine is.
+      // Buckets refill over time, so the clock must stand still, however slow the machine is.
       yield* time.stop
       const statuses: Array<number> = []
       let last: Response | undefined

@@ -21,13 +21,13 @@ const initOf = ({ body, headers, path }: MalformedRequest): RequestInit => ({
 
 const errorIn = (text: string): string | undefined => /"error":"([a-z_]+)"/.exec(text)?.[1]
 
-/** What matters in a response: its destination and meaning, not its wording. */
+/** The relevant parts of a response: its destination and meaning, not its wording. */
 const shapeOf = Effect.fnUntraced(function* (response: Response, issuer: string) {
   const location = response.headers.get("location")
   if (location !== null) {
     if (!location.startsWith(callback) && !location.startsWith("http://127.0.0.1:5123/cb?")) return "asks the person"
     const { hash, searchParams } = new URL(location)
-    // The reference puts its refusal of an implicit request into the fragment.
+    // The reference implementation puts its refusal of an implicit request into the fragment.
     const parameters = hash === "" ? searchParams : new URLSearchParams(hash.slice(1))
     return `tells the client ${parameters.get("error")}, state ${parameters.has("state")}, iss ${parameters.get("iss") === issuer}`
   }

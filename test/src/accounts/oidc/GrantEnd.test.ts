@@ -66,7 +66,7 @@ tests.live("a session that is signed out or revoked ends what was not meant to o
   })
 )
 
-tests.live("ending the other sessions leaves the current one alone", () =>
+tests.live("revoking the other sessions leaves the current one alone", () =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
     const here = yield* connected
@@ -78,7 +78,7 @@ tests.live("ending the other sessions leaves the current one alone", () =>
   })
 )
 
-tests.live("signing out everywhere ends every application", () =>
+tests.live("signing out everywhere revokes every application", () =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
     const { state, subject } = yield* connected
@@ -89,7 +89,7 @@ tests.live("signing out everywhere ends every application", () =>
   })
 )
 
-tests.live("a new password, a reset by link and a locked account end every application", () =>
+tests.live("a new password, a reset by link and a locked account revoke every application", () =>
   Effect.gen(function* () {
     const users = yield* Users
     const links = yield* SetupLinks
@@ -129,7 +129,7 @@ tests.live("signing in again in the same browser continues them; another person'
   })
 )
 
-tests.live("people see the applications that act for them, and end them one by one", () =>
+tests.live("people see the applications that act on their behalf, and revoke them individually", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { subject } = yield* newPerson(`owner-${people++}`)
@@ -141,7 +141,7 @@ tests.live("people see the applications that act for them, and end them one by o
     const mine = yield* visit("/auth/grants", cookie)
     expect([mine.status, mine.headers.get("cache-control")]).toEqual([200, "no-store"])
     const { grants } = yield* json(mine)
-    // An unredeemed code is not an application yet.
+    // An unredeemed code does not count as an application yet.
     expect(grants).toMatchObject([
       { clientId: "basic", clientName: "Basic", scopes: ["openid"], offline: false },
       { clientId: "basic", workspaceId: workspace_id, scopes: ["openid", "offline_access"], offline: true }

@@ -52,7 +52,7 @@ const outcome = Effect.fnUntraced(function* (
 ) {
   const check = modules.get(name) ?? Effect.die(new Error(`There is no check "${name}"`))
   const faulty = mounted(defaultIssuer, oidcRoutes).pipe(Layer.provideMerge(oidcServices))
-  // Built first: an issuer that does not even start proves nothing.
+  // Built first: an issuer that does not even start would prove nothing.
   const context = yield* Layer.build(faulty)
   return yield* Effect.exit(Effect.provideContext(check, context))
 }, Effect.scoped)

@@ -205,7 +205,7 @@ describe("@auth/core", () => {
             clientId: "spa",
             client: { token_endpoint_auth_method: "none", id_token_signed_response_alg: "ES256" },
             checks: ["pkce", "state", "nonce"],
-            // The profile comes from UserInfo, to make sure that it is called too.
+            // The profile comes from UserInfo, to make sure that UserInfo is called too.
             idToken: false,
             authorization: { params: { scope: "openid profile email" } }
           }

@@ -17,7 +17,7 @@ import { callback, clientDocument, defaultIssuer, issuerSettings, mounted, signI
 import { testTime, TestTime } from "./support/TestTime.ts"
 import { namedRun } from "../../../support/NamedIds.ts"
 
-// `passing` ends with the session in which it was granted; the others request `offline_access`.
+// `passing` is revoked with the session in which it was granted; the others request `offline_access`.
 const kinds = ["passing", "unbound", "workspace", "capsule"] as const
 type Kind = (typeof kinds)[number]
 
@@ -60,7 +60,7 @@ const action: fc.Arbitrary<Action> = fc.oneof(
 
 const isUnbound = (kind: Kind) => kind === "passing" || kind === "unbound"
 
-/** What the model knows about a grant. Times are in milliseconds. */
+/** The model's record of a grant. Times are in milliseconds. */
 interface ModelGrant {
   readonly kind: Kind
   readonly code: string
@@ -125,7 +125,7 @@ const walk = Effect.fnUntraced(function* (actions: ReadonlyArray<Action>) {
     kind === "capsule" ? [{ client_id: clientId, redirect_uri: capsuleCallback }, {}] : [{ redirect_uri: callback }]
 
   const isLive = (kind: Kind) => (isUnbound(kind) || model.member) && (kind !== "capsule" || model.current)
-  /** Final: a refusal of this kind ends the grant, unlike one for a Capsule that is waiting for its apply. */
+  /** Final: a refusal of this kind revokes the grant, unlike one for a Capsule that is waiting for its apply. */
   const isLost = (kind: Kind) => !isUnbound(kind) && !model.member && (kind !== "capsule" || model.current)
 
   /** Records what has been issued, and verifies it with the current keys. */

@@ -19,7 +19,7 @@ describe("the token service", () => {
 })
 
 describe("a grace period for lost responses", () => {
-  graceful.live("returns the same successor again while that is unused, and only for ten seconds", () =>
+  graceful.live("returns the same successor again while it is unused, and only for ten seconds", () =>
     Effect.gen(function* () {
       const time = yield* TestTime
       const { cookie } = yield* someone

@@ -39,7 +39,7 @@ const clientData = (type: string, { challenge, crossOrigin, extraData }: Answer)
 
 export const challengeText = ({ challenge }: Answer) => base64url(bytesOf(challenge))
 
-/** What a browser passes on from the registration; it has no attestation, as none was requested. */
+/** The data that a browser passes on from the registration; it has no attestation, as none was requested. */
 export const registrationOf = ({ aaguid, credentialId, publicKey, registration }: PasskeyVector) => ({
   id: base64url(bytesOf(credentialId)),
   rawId: base64url(bytesOf(credentialId)),
@@ -71,7 +71,7 @@ export const authenticationOf = ({ authentication, credentialId }: PasskeyVector
   }
 })
 
-/** From Web Authentication Level 3, chapter "Test Vectors": those responses for "example.org" that differ in what we require. */
+/** From Web Authentication Level 3, chapter "Test Vectors": the responses for "example.org" that differ in what we require. */
 export const passkeyVectors = {
   verified: {
     name: "packed.ES256",

@@ -30,7 +30,7 @@ const countedAttempts = Layer.succeed(AttemptLimits, {
 /** The rules in force; a test replaces them. */
 export const policy: { rules: ReadonlyArray<ProvisioningRule> | undefined } = { rules: undefined }
 
-/** Accounts behind the routes of the upstream sign-in. */
+/** Accounts behind the routes for upstream sign-in. */
 export const face = Layer.mergeAll(
   testAccounts.pipe(Layer.provide(Layer.succeed(ProvisioningRules, policy))),
   Layer.succeed(ProvisioningRules, policy),

@@ -64,7 +64,7 @@ export const throughProvider = Effect.fn("throughProvider")(function* (location:
   throw new Error("The provider never came back")
 })
 
-/** What a provider under the test's control puts into its next ID token. */
+/** The content that a provider under the test's control puts into its next ID token. */
 export interface TokenPlan {
   /** Replaces the usual claims; `undefined` omits one. */
   readonly claims?: Readonly<Record<string, unknown>>
@@ -78,7 +78,7 @@ export interface TokenPlan {
 
 const base64url = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url")
 
-/** A provider that responds as the test chooses: rotated keys, forged tokens, silence. */
+/** A provider that responds as the test dictates: rotated keys, forged tokens, silence. */
 export const pliantProvider = Effect.gen(function* () {
   const state: {
     keys: ReadonlyArray<SigningKey>

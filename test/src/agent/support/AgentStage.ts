@@ -23,7 +23,7 @@ export const tokenCanary = "enrolment-token-canary"
 const encodePlan = Schema.encodeEffect(Schema.fromJsonString(PlanJob))
 const encodeApply = Schema.encodeEffect(Schema.fromJsonString(ApplyJob))
 
-/** An archive of these files, in the form in which a snapshot is stored. */
+/** An archive of these files, in the format used for snapshots. */
 export const archiveOf = Effect.fnUntraced(function* (files: Readonly<Record<string, string>>) {
   const path = join(yield* temporaryFolder, "snapshot.tar.zst")
   const { archiveDigest } = yield* Effect.gen(function* () {
@@ -63,8 +63,7 @@ const common = (runId: RunId, snapshot: string) => ({
 })
 
 /**
- * A module whose inputs contain the canary, and whose apply remains in the middle of its changes for as long as this command
- * runs.
+ * A module whose inputs contain the canary, and whose apply stays in the middle of its changes for as long as this command runs.
  */
 const moduleWith = (command: string) => ({
   "main.tf": `
@@ -86,7 +85,7 @@ export const slowModule = (seconds: number) =>
 
 const release = "continue"
 
-/** Its apply ends only after `released` has been called. */
+/** Its apply finishes only after `released` has been called. */
 const heldModule = moduleWith(`until [ -e ${release} ]; do sleep 0.1; done`)
 
 /** Lets a held module's apply continue. */
@@ -203,7 +202,7 @@ export const empty = (folder: string) =>
     (rooms) => rooms.length === 0
   )
 
-/** A server with a module whose apply takes this many seconds, or is held, and an agent that has not been started. */
+/** A server with a module whose apply takes this many seconds or is held, and an agent that has not been started. */
 export const staged = Effect.fnUntraced(function* (lasting: number | "held") {
   const server = yield* scriptedServer
   const folder = join(yield* temporaryFolder, "agent")

@@ -3,12 +3,12 @@ import type { RunId } from "../../../../schema/records/Ids.ts"
 import type { JobResult } from "../../../../runner/agent/JobResult.ts"
 import type { LeftOver } from "../../../../runner/execution/RunOutcome.ts"
 
-/** What the script knows about a Run, and what it has received. */
+/** The script's view of a Run, and what it has received for it. */
 export interface ScriptedRun {
   readonly runId: RunId
   readonly fence: number
   readonly kind: JobKind
-  /** The job as JSON, without state and plan file. */
+  /** The job as JSON, without the state or the plan file. */
   readonly job: string
   readonly snapshot: string
   readonly secrets: { readonly state?: Uint8Array; readonly plan_file?: Uint8Array }

@@ -31,7 +31,7 @@ const digestOf = (bytes: Uint8Array) => `sha256:${createHash("sha256").update(by
 const collected = <E>(stream: Stream.Stream<Uint8Array, E>) =>
   Effect.map(Stream.runCollect(stream), (chunks) => new Uint8Array(Buffer.concat(chunks)))
 
-/** A server that plays its part of the protocol in memory, over real HTTP, and loses messages on request. */
+/** A server that implements its side of the protocol in memory, over real HTTP, and loses messages on request. */
 export const scriptedServer = Effect.gen(function* () {
   const [seal, sign, forger] = yield* Effect.promise(() =>
     Promise.all([pair("X25519"), pair("Ed25519"), pair("Ed25519")])
@@ -305,7 +305,7 @@ export const scriptedServer = Effect.gen(function* () {
             ? (/"tag":"([A-Za-z]+)"/.exec(new TextDecoder().decode(body))?.[1] ?? "")
             : `${request.method} ${pathname.split("/")[6] ?? ""}`
           said.push(message)
-          // The response from a proxy whose server is down.
+          // The response of a proxy when its server is down.
           if (down || lost(message, "request")) return new Response(null, { status: 502 })
           const answer = await (isRpc ? web.handler(request) : blob(request, pathname, body))
           await answer.clone().arrayBuffer()
@@ -331,11 +331,11 @@ export const scriptedServer = Effect.gen(function* () {
     cut: (isCut: boolean) => {
       down = isCut
     },
-    /** Whether it behaves like this release or the previous one, for sessions that start from now on. */
+    /** Whether it behaves like this release or the previous one, for sessions started from now on. */
     takeFiles: (isTaking: boolean) => {
       takesFiles = isTaking
     },
-    /** As after a restart: no session is known any more. */
+    /** As after a restart: all sessions have been forgotten. */
     forgetSessions: () => sessions.clear(),
     add: (run: NewRun) => {
       const scripted = newRun(run)

@@ -38,7 +38,7 @@ const svc = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> 
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environmentOf(env))))
   )
 
-/** The same in a process of its own, started as a person would. */
+/** The same in a separate process, started as a person would start it. */
 const svcApart = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) =>
   Effect.promise(async () => {
     const child = Bun.spawn([process.execPath, main, "agent", ...args], {
@@ -62,7 +62,7 @@ describe("svc agent", () => {
     })
   )
 
-  live("names what is missing: the server, the pool, a token for the first start", () =>
+  live("names what is missing: the server, the pool, a token for the first startup", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       expect((yield* svc([])).error).toContain("--server")
@@ -75,7 +75,7 @@ describe("svc agent", () => {
   )
 
   live(
-    "reads its token without the trailing line break, and refuses text that cannot be a token without showing it",
+    "reads its token without the trailing line break, and refuses a value that cannot be a token without showing it",
     () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
@@ -100,7 +100,7 @@ describe("svc agent", () => {
       })
   )
 
-  live("rotates keys early, and says what to do if somebody has read them", () =>
+  live("rotates keys early, and explains what to do if somebody has read them", () =>
     Effect.gen(function* () {
       const { code, out } = yield* svc(["rotate", "--help"])
       expect(code).toBe(0)
@@ -109,7 +109,7 @@ describe("svc agent", () => {
     })
   )
 
-  live("has a doctor that checks everything it needs and changes nothing", () =>
+  live("has a doctor that checks everything the agent needs and changes nothing", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       const origin = yield* fetchServer(() => new Response("no agents here", { status: 404 }))
@@ -180,7 +180,7 @@ describe("svc agent", () => {
     })
   )
 
-  live("takes slots and labels from the environment too, and refuses invalid ones", () =>
+  live("also accepts slots and labels from the environment, and refuses invalid ones", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       const given = ["--server", "http://127.0.0.1:9", "--pool", "eu", "--dir", folder]
@@ -206,7 +206,7 @@ describe("svc agent", () => {
     })
   )
 
-  live("reports in the doctor that others may read its key", () =>
+  live("reports in the doctor that other users may read its key", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       yield* Effect.flatMap(AgentFolder, ({ keys }) => keys).pipe(Effect.provide(AgentFolder.layerAt(folder)))

@@ -36,7 +36,7 @@ const lines = (text: string): ReadonlyArray<{ readonly position: number; readonl
     .map((line) => JSON.parse(line))
 
 describe("svc audit", () => {
-  live("proves, with and without a running server, that nothing has been changed, or says where something was", () =>
+  live("proves, with and without a running server, that nothing has been changed, or reports where something was", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const root = yield* folder
@@ -64,7 +64,7 @@ describe("svc audit", () => {
       }).pipe(Effect.scoped)
       expect((yield* audit("verify", "--head", kept)).code).toBe(0)
 
-      // An older backup is intact, and ends before the head.
+      // An older backup is intact, but stops short of the head.
       const restored = `${root}/restored`
       yield* files.makeDirectory(restored, { mode: 0o700 })
       yield* files.copyFile(`${dataDir}/master.key`, `${restored}/master.key`)
@@ -111,7 +111,7 @@ describe("svc audit", () => {
         yield* Effect.provide(appended(1201, 1202), services)
         const rest = yield* audit("export", "--workspace", workspaceId, "--after", "1200")
         expect(lines(rest.out).map(({ position }) => position)).toEqual([1201, 1202])
-        // What has been exported does not change.
+        // What has already been exported does not change.
         const again = yield* audit("export", "--workspace", workspaceId)
         expect(again.out).toBe(`${first.out}\n${rest.out}`)
         const [chain] = JSON.parse((yield* audit("head", "--workspace", workspaceId)).out).chains

@@ -95,7 +95,7 @@ describe("GitServer", () => {
     })
   )
 
-  it.live("requires the given header", () =>
+  it.live("requires the specified header", () =>
     Effect.gen(function* () {
       const { gitdir } = yield* sample
       const { url } = yield* serveRepository({ gitdir, authorization: Redacted.make("Bearer right") })

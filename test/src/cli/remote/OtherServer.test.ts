@@ -27,7 +27,7 @@ const saidAt = Effect.fnUntraced(function* (versions: ReadonlyArray<string>) {
 })
 
 describe("against another server", () => {
-  it.live("a command says that the server speaks another version of the API", () =>
+  it.live("a command reports that the server speaks another version of the API", () =>
     Effect.gen(function* () {
       const [code, message] = yield* saidAt(["svc.dev/v2"])
       expect(code).toBe("api_version_unknown")
@@ -35,7 +35,7 @@ describe("against another server", () => {
     }).pipe(Effect.provide(platform))
   )
 
-  it.live("a command says that the server lacks what it needs", () =>
+  it.live("a command reports that the server lacks what it needs", () =>
     Effect.gen(function* () {
       const [code, message] = yield* saidAt(["svc.dev/v1alpha1"])
       expect(code).toBe("capability_not_available")

@@ -73,7 +73,7 @@ describe("a plan in the terminal", () => {
     expect(text).not.toContain("hunter")
   })
 
-  test("says which Output stays private, and why", () => {
+  test("states which Output stays private, and why", () => {
     const text = textOf({
       outputChanges: [
         { name: "dsn", actions: ["create"], sensitive: true, reason: "holds_secret", origins: ["var.password"] },

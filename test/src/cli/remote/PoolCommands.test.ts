@@ -64,7 +64,7 @@ live(
       )
       expect(JSON.parse((yield* told("pool", "agents", "--pool", "near", "--json")).out)).toEqual({ agents: [] })
 
-      // A plan that the agent holds, but no agent is heard from.
+      // A plan held by the agent, while nothing is heard from any agent.
       const held = {
         status: "running",
         type: "plan",

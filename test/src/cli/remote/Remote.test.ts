@@ -9,7 +9,7 @@ const [flagged, fromEnvironment, ofContext, ofLogin] = ["flag", "environment", "
   (name) => `https://${name}.example.com`
 )
 
-/** The server and the Workspace that a command uses, with a home folder of its own. */
+/** The server and the Workspace that a command uses, with a separate home folder. */
 const chosen = Effect.fnUntraced(function* (
   home: string,
   environment: Readonly<Record<string, string>>,
@@ -35,7 +35,7 @@ const home = Effect.gen(function* () {
 })
 
 describe("the server of a command", () => {
-  live("comes from the flag, else the environment, else the context, else the only login", () =>
+  live("comes from the flag, otherwise the environment, otherwise the context, otherwise the only login", () =>
     Effect.gen(function* () {
       const { config, folder } = yield* home
       const stored = Layer.provide(Layer.merge(StoredLogins.layer, StoredContexts.layer), config)
@@ -71,7 +71,7 @@ describe("the server of a command", () => {
     })
   )
 
-  live("gets the token from the environment without its line break, and no other text in its place", () =>
+  live("is sent the token from the environment without its line break, and nothing else in its place", () =>
     Effect.gen(function* () {
       const { folder } = yield* home
       const at = { server: flagged ?? "" }
@@ -82,7 +82,7 @@ describe("the server of a command", () => {
     })
   )
 
-  live("is the only one that `svc api` sends the token to", () =>
+  live("is the only one to which `svc api` sends the token", () =>
     Effect.gen(function* () {
       for (const path of ["//elsewhere.example.com/api/v1/workspaces", "/\\elsewhere.example.com/x"]) {
         const args = ["api", "GET", path, "--server", flagged ?? ""]
@@ -109,7 +109,7 @@ describe("the server of a command", () => {
         { name: "home", server: ofLogin, current: true },
         { name: "work", server: flagged, workspace: "acme", current: false }
       ])
-      // Another server has other Workspaces.
+      // Another server has different Workspaces.
       yield* run("context", "set", "work", "--server", ofContext ?? "")
       expect(JSON.parse(yield* files.readFileString(file)).contexts.work).toEqual({ server: ofContext })
       expect((yield* run("context", "remove", "home")).code).toBe(0)

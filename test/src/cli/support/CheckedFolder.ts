@@ -8,7 +8,7 @@ import { folder } from "./CommandLine.ts"
 import { placeMigratedDatabase } from "../../../support/MigratedDatabase.ts"
 
 export const isRoot = process.getuid?.() === 0
-/** Root can open every file unless it gives up that capability. The tree itself remains readable for its owner. */
+/** Root can open every file unless it gives up that capability. The tree itself remains readable by its owner. */
 const asOwner = isRoot ? ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--"] : []
 
 /** No Run is executed here, and probing this machine's sandboxes would take up most of each process's time. */
@@ -39,7 +39,7 @@ export const usedFolder = Effect.gen(function* () {
   return dataDir
 })
 
-/** A command of the service, in a process of its own. */
+/** A command of the service, in a separate process. */
 export const spawned = Effect.fnUntraced(function* (args: ReadonlyArray<string>, environment: Environment = {}) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const [command = "", ...rest] = [...asOwner, yield* Effect.promise(svcProgram), ...args]
@@ -69,7 +69,7 @@ export const findingOf = (out: string, check: string) => {
 export const doctorLine = (dataDir: string) => ["doctor", "--data-dir", dataDir, "--json"]
 export const serveLine = (dataDir: string) => ["serve", "--data-dir", dataDir, "--listen", "127.0.0.1:0", "--json"]
 
-/** The first line printed by a server that is ready; a server that refuses prints none. */
+/** The first line printed by a server once it is ready; a server that refuses prints none. */
 export const saysReady = (line: string) => line.includes('"url"')
 
 export interface ServeOptions {
@@ -80,7 +80,7 @@ export interface ServeOptions {
 /** As it appears in the log and in a refusal, in JSON or not. */
 export const says = (log: string, line: string) => log.includes(line) || log.includes(JSON.stringify(line).slice(1, -1))
 
-/** The commands in processes of their own, started as a person would. `inProcess` offers the same two. */
+/** The commands in separate processes, started as a person would start them. `inProcess` offers the same two. */
 export const apart = {
   /** The exit code of `svc doctor` and the finding of one check. */
   doctor: Effect.fn("doctor")(function* (dataDir: string, check: string, environment: Environment = {}) {
@@ -89,8 +89,8 @@ export const apart = {
     return { ...findingOf(out, check), code: Number(yield* process.exitCode) }
   }),
   /**
-   * Starts a server and stops it once it has refused, or is ready and its log says `line`; returns what its log says, and the
-   * exit code of a refusal.
+   * Starts a server and stops it once it has refused, or is ready and its log contains `line`; returns what has been logged, and
+   * the exit code of a refusal.
    */
   serve: Effect.fn("serve")(function* (dataDir: string, { environment = {}, line = "" }: ServeOptions = {}) {
     const server = yield* spawned(serveLine(dataDir), environment)

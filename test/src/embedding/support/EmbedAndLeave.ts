@@ -1,4 +1,4 @@
-// Embeds a control plane, uses it, closes it, and prints how many fibers are left. It never calls exit.
+// Embeds a control plane, uses it, closes it, and prints the number of remaining fibers. It never calls exit.
 import { Console, Context, Effect, Layer, Metric } from "effect"
 import { makeClient } from "../../../../src/client/index.ts"
 import { platform } from "../../../../src/composition/Platform.ts"

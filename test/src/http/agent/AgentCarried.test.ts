@@ -98,7 +98,7 @@ plane.live(
   120_000
 )
 
-/** The result of an apply with both its files, as its agent would send it and as it is stored. */
+/** The result of an apply with both its files, as its agent would send it and as stored. */
 const resultOf = Effect.fnUntraced(function* (agent: TestAgent, branch: string, bytes = stateFile(1)) {
   const { capsuleId, claim } = yield* applyingOn(agent, branch)
   const outcome = yield* agent.carried(claim, "outcome", yield* agent.outcomeOf(succeeded))
@@ -127,13 +127,13 @@ plane.live(
     Effect.gen(function* () {
       const agent = yield* (yield* world).enrolled()
       const { claim, files, named, state, stored, take } = yield* resultOf(agent, "stored")
-      // A rejected result leaves none of its files behind, not even for a repetition that carries none.
+      // A rejected result leaves none of its files behind, not even for a repeated message without files.
       expect(yield* Effect.flip(take({ ...named, files, lastBatch: 1 }))).toMatchObject({ _tag: "Busy" })
       expect(yield* stored).toEqual([])
       expect(yield* Effect.flip(take(named))).toMatchObject({ _tag: "Rejected" })
       yield* take({ ...named, files })
       expect(yield* stored).toEqual(["outcome", "state"])
-      // Its agent has missed the response for so long that it sends each file separately.
+      // Its agent has been missing the response for so long that it sends each file separately.
       const { bytes, digest } = state
       expect(yield* agent.send(claim, "state", digest, bytes, 0, bytes.length)).toMatchObject({ status: 200 })
       const another = Context.get(yield* Layer.build(Layer.fresh(CarriedBlobs.layer)), CarriedBlobs)
@@ -172,7 +172,7 @@ plane.live(
 )
 
 plane.live(
-  "a restored backup settles an apply from the result it contains, and makes no plan from one reviewable",
+  "a restored backup settles an apply from the result it contains, and makes no plan reviewable from one",
   () =>
     Effect.gen(function* () {
       const agent = yield* (yield* world).enrolled()
@@ -204,7 +204,7 @@ plane.live(
   120_000
 )
 
-/** Settles an apply after part of its result has been lost: what it did is uncertain, and the Capsule has the newest state. */
+/** Settles an apply after part of its result has been lost: its effects are uncertain, and the Capsule has the newest state. */
 const settledPartly = Effect.fnUntraced(function* (
   runId: Parameters<typeof settled>[0],
   capsuleId: Parameters<Capsules["Service"]["read"]>[0]

@@ -25,7 +25,7 @@ const plane = suite(farPlane)
 afterAll(plane.dispose)
 
 plane.live(
-  "an unknown Run is handed in, an offer in transit continues, and one start rules out a second",
+  "an unknown Run is submitted, an offer in transit continues, and one start rules out a second",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -47,7 +47,7 @@ plane.live(
       )
       const [run] = yield* sql<{ status: string; fence: number; started: string | null }>`SELECT status, fence,
         start_acknowledged_at AS started FROM runs WHERE id = ${apply.id}`
-      // Either the agent has started the Run and owns it, or neither.
+      // Either the agent has started the Run and owns it, or it has done neither.
       expect(run?.status === "running" && run.started !== null).toBe(outcome[0]._tag === "Success")
       expect(run?.status === "queued").toBe(outcome[0]._tag === "Failure")
       if (run?.status === "queued") {
@@ -62,7 +62,7 @@ plane.live(
 )
 
 plane.live(
-  "a cancelled apply is not offered again, and its log ends",
+  "a cancelled apply is not offered again, and its log is closed",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -83,7 +83,7 @@ plane.live(
   120_000
 )
 
-plane.live("a draining process coexists with the one that takes Runs, and unsigned keys are refused", () =>
+plane.live("a draining process coexists with the one that accepts Runs, and unsigned keys are refused", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()

@@ -39,7 +39,7 @@ plane.live("an agent revoked after its request was admitted is given nothing", (
     const offers = yield* AgentOffers
     const session = yield* sessions.of(yield* agent.token)
     yield* begun("revoked-meanwhile")
-    // A Run that could be given is waiting: it was offered to another agent, which declined it.
+    // A Run that could be offered is waiting: another agent was offered it, and declined.
     const other = yield* enrolled()
     const { offer } = yield* offerTo(other)
     const back = { runId: offer.runId, fence: offer.fence, reason: "for somebody else" }
@@ -59,7 +59,7 @@ plane.live("an agent revoked after its request was admitted is given nothing", (
   })
 )
 
-plane.live("an interrupted request is carried out completely", () =>
+plane.live("an interrupted request is still carried out in full", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -71,7 +71,7 @@ plane.live("an interrupted request is carried out completely", () =>
       AND accepted_at IS NOT NULL`
     const held = yield* Deferred.make<void>()
     const letGo = yield* Deferred.make<void>()
-    // The handler is waiting for its turn; its request is gone by then.
+    // The handler is waiting for its turn; by the time it gets one, its request is gone.
     const turn = yield* Effect.forkScoped(
       leases.decided(Effect.andThen(Deferred.succeed(held, undefined), Deferred.await(letGo)))
     )
@@ -172,13 +172,13 @@ plane.live(
       // A link to itself can be neither read nor reported as missing.
       symlinkSync(file, file)
       expect(yield* stored).toHaveLength(1)
-      // As a request does; it gets its response before the Run has ended.
+      // As a request does; it gets its response before the Run has finished.
       yield* Effect.uninterruptible(settlement.begin(claim))
       const status = Effect.map(
         sql<{ status: string }>`SELECT status FROM runs WHERE id = ${claim.runId}`,
         (rows) => rows[0]?.status
       )
-      // Enough times that the first attempts are over.
+      // Often enough that the first attempts are over.
       for (let look = 0; look < 2000; look += 1) expect(yield* status).toBe("running")
       // In a single step: a file that is missing even for a moment would be treated as a lost result.
       renameSync(`${file}.away`, file)
@@ -233,7 +233,7 @@ plane.live("only as many files of each kind as needed are kept, and no more byte
       bytes: Stream.make(other)
     })
     expect(yield* Effect.flip(wrong)).toMatchObject({ reason: "wrong_digest" })
-    // Sent again from the start, it becomes complete.
+    // Sent again from the beginning, it becomes complete.
     yield* put("state", "other bytes")
     yield* blobs.removeAll(claim)
   })
@@ -257,7 +257,7 @@ plane.live("an interrupted transfer continues after the server has been restarte
     const sql = yield* SqlClient.SqlClient
     const [row] = yield* sql<{ seal_key: string }>`SELECT seal_key FROM agents WHERE id = ${agent.agentId}`
     expect(row?.seal_key).toBe(agent.keys.seal)
-    // Another server process: it reads the keys again, and has nothing of the transfer in memory.
+    // Another server process: it reads the keys again, and holds no part of the transfer in memory.
     const restarted = yield* Effect.gen(function* () {
       const files = yield* AgentFiles
       const sessions = yield* AgentSessions
@@ -277,7 +277,7 @@ plane.live("an interrupted transfer continues after the server has been restarte
   })
 )
 
-plane.live("a second apply that was not started fails, and one that is starting at that moment does not", () =>
+plane.live("a second apply that has not been started fails, and one that is just starting does not", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -299,7 +299,7 @@ plane.live("a second apply that was not started fails, and one that is starting 
     )
     const [run] = yield* sql<{ status: string; started: string | null }>`SELECT status,
       start_acknowledged_at AS started FROM runs WHERE id = ${apply.id}`
-    // Either its tool may start and the Run belongs to this agent, or it has ended: never both.
+    // Either its tool may start and the Run belongs to this agent, or the Run has ended: never both.
     expect(run?.status === "running" && run.started !== null).toBe(started._tag === "Success")
     expect(run?.status === "failed" && run.started === null).toBe(started._tag === "Failure")
     yield* monitor.release(apply.id)
@@ -308,7 +308,7 @@ plane.live("a second apply that was not started fails, and one that is starting 
 )
 
 plane.live(
-  "an apply whose start was recorded never ends as one that changed nothing, even if the decision was made earlier",
+  "an apply whose start was recorded is never settled as having changed nothing, even if that was decided earlier",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -329,8 +329,8 @@ plane.live(
     })
 )
 
-// This test comes last, since it sweeps away what the others may need.
-plane.live("only files that belong to no claim are swept", () =>
+// This test comes last, because it removes files that the others may need.
+plane.live("only files that belong to no claim are removed", () =>
   Effect.gen(function* () {
     const { runsFolder } = yield* RunSettings
     const folder = (claim: { readonly runId: string; readonly fence: number }) =>

@@ -13,7 +13,7 @@ import { digestOf } from "../support/TestAgent.ts"
 const plane = suite(farPlane)
 afterAll(plane.dispose)
 
-/** Every message an agent can send, each with its lies: a message added to the protocol does not compile without them. */
+/** Every message an agent can send, each with its lies: a message added to the protocol without any does not compile. */
 const messages: Readonly<Record<Tag, Told>> = { ...sessionLies, ...runLies }
 
 interface Route {
@@ -23,7 +23,7 @@ interface Route {
   readonly stored: number
 }
 
-/** Every kind of file, in both directions: a new kind does not compile without its responses. */
+/** Every kind of file, in both directions: a new kind without its responses does not compile. */
 const routes: Readonly<Record<Kind, Route>> = {
   snapshot: { fetched: 404, stored: 400 },
   build: { fetched: 404, stored: 422 },
@@ -33,7 +33,7 @@ const routes: Readonly<Record<Kind, Route>> = {
   left_over: { fetched: 404, stored: 410 }
 }
 
-/** What others can see of a Run. */
+/** The parts of a Run that are visible to others. */
 const standing = (claim: Claim) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

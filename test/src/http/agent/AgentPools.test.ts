@@ -61,7 +61,7 @@ plane.live(
 )
 
 plane.live(
-  "a Run in a pool says which property rules out the agents, and when all of them are busy",
+  "a Run in a pool reports which property rules out the agents, and when all of them are busy",
   () =>
     Effect.gen(function* () {
       const { enrolled, pools } = yield* world
@@ -144,7 +144,7 @@ const agentEvents = Effect.fnUntraced(function* (id: RunId) {
 })
 
 plane.live(
-  "a Run says how long its agent has been silent and what has been saved; releasing it requires a silent agent and the fence that was read",
+  "a Run reports how long its agent has been silent and what has been saved; releasing it requires a silent agent and the fence that was read",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -175,7 +175,7 @@ plane.live(
       const until = Date.parse(silent.agent?.givenUpAt ?? "") - Date.parse(silent.agent?.heardAt ?? "")
       expect(until).toBe((2700 * 1.01 + 60) * 1000)
       expect(yield* agentEvents(claim.runId)).toEqual(["agent.unreachable"])
-      // A restarted server keeps reporting this, until it hears from the agent.
+      // A restarted server keeps reporting this until it hears from the agent.
       yield* monitor.resume
       expect((yield* runs.read(claim.runId)).agent).not.toHaveProperty("heardAt")
       const hasty = yield* Effect.flip(release(claim.fence))

@@ -74,7 +74,7 @@ plane.live(
 )
 
 plane.live(
-  "an apply whose agent remains silent is settled once its lease ends, and the agent's results become evidence",
+  "an apply whose agent remains silent is settled once its lease expires, and the agent's results become evidence",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -99,7 +99,7 @@ plane.live(
       const lost = yield* settled(claim.runId)
       expect(lost).toMatchObject({ status: "failed", error: { code: "agent_lost" } })
       expect(yield* (yield* Capsules).read(capsuleId)).toMatchObject({ status: "error", runtimeSafety: "unknown" })
-      // A returning agent is refused, and hands in what it has; sending it twice counts once.
+      // A returning agent is refused, and submits what it has; sending it twice counts once.
       const gone = yield* Effect.flip(agent.as(agent.client.Start(claim)))
       expect(gone).toMatchObject({ _tag: "Gone" })
       expect((yield* renewal(agent, claim)).gone).toMatchObject([{ order: "hand_in" }])
@@ -123,7 +123,7 @@ plane.live(
   120_000
 )
 
-plane.live("an agent whose tool was never started has nothing to deliver once it has reported that", () =>
+plane.live("an agent whose tool was never started has nothing left to deliver once it has reported that", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -223,7 +223,7 @@ plane.live(
   120_000
 )
 
-plane.live("an apply that its agent stopped on its own is not reported as cancelled", () =>
+plane.live("an apply that was stopped by its own agent is not reported as cancelled", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const agent = yield* enrolled()
@@ -248,7 +248,7 @@ plane.live("an apply that its agent stopped on its own is not reported as cancel
 )
 
 plane.live(
-  "a plan whose tool was killed because its agent could not keep the lease starts over, once",
+  "a plan whose tool was killed because its agent could not keep the lease starts over once",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -256,7 +256,7 @@ plane.live(
       yield* begun("left")
       const fences: Array<number> = []
       let runId: Parameters<typeof settled>[0] | undefined
-      // The second time, it stopped before it was killed, and nobody had asked it to.
+      // The second time, its tool stopped before being killed, without anyone having asked it to.
       const stopped = runnerFailure("cancelled", "plan", "The run was cancelled.")
       const results = [
         { kind: "plan", status: "left" },
@@ -276,7 +276,7 @@ plane.live(
   120_000
 )
 
-plane.live("tokens, nonces and sessions are valid once, for one agent, and end with it", () =>
+plane.live("tokens, nonces and sessions are valid once, for one agent, and are revoked with it", () =>
   Effect.gen(function* () {
     const { enrolled, origin, pools } = yield* world
     const { id, secret } = yield* pools.token("far", { uses: 1, lifetime: Duration.hours(1) })

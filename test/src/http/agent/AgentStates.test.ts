@@ -68,7 +68,7 @@ plane.live("a state that is resent while the server is reading it is saved once"
 )
 
 plane.live(
-  "a state that does not continue the Run's state is neither saved nor accepted, whatever the agent says about it",
+  "a state that does not continue the Run's state is neither saved nor accepted, whatever the agent reports about it",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world
@@ -90,7 +90,7 @@ plane.live(
       yield* refused(save(foreign(6), 6), "Rejected")
       yield* refused(save(stateFile(4), 4), "Rejected")
       yield* refused(save(stateFile(6), 2 ** 31), "Rejected")
-      // A refused state does not get in the way of anything.
+      // A refused state does not block anything.
       yield* save(stateFile(6), 6)
 
       yield* agent.finish(claim, appliedResult(7), {
@@ -101,13 +101,13 @@ plane.live(
       const after = yield* capsules.read(capsuleId)
       expect(after).toMatchObject({ status: "error", runtimeSafety: "unknown" })
       expect(after.currentStateVersionId).toBe(before.currentStateVersionId)
-      // The saved state is kept for a person, and so is the refused one.
+      // The saved state is kept for review by a person, and so is the refused one.
       expect(yield* leftOf(claim.runId)).toEqual([
         { reason: "lineage_changed", lineage: "lineage", serial: 6 },
         { reason: "lineage_changed", lineage: "other", serial: 7 }
       ])
 
-      // As saved by an earlier release, unchecked.
+      // As saved, unchecked, by an earlier release.
       const silent = yield* applyingAgain(agent, capsuleId)
       const { workspaceId } = yield* TestPlane
       const checkpoints = yield* RunCheckpoints
@@ -143,7 +143,7 @@ plane.live(
       const { claim } = yield* applyingOn(agent, "unopened")
       const packed = yield* packContents(stateFile(5))
       const unopened = [
-        // Sealed for a different purpose than the one it is sent for.
+        // Sealed for a different purpose from the one it is sent for.
         yield* agent.sealed(claim, "plan_file", stateFile(5)),
         // Truncated, and with trailing data.
         yield* agent.sealedPacked(claim, "state", packed.subarray(0, packed.length - 4)),
@@ -201,7 +201,7 @@ plane.live(
       const indexed =
         yield* sql`SELECT address, object_id FROM resource_versions WHERE capsule_id = ${capsuleId} ORDER BY 1`
       expect(indexed).toEqual([1, 2, 3].map((at) => ({ address: `t.n[${at}]`, object_id: `id-${at}` })))
-      // The parts of the previously saved state are gone with it.
+      // The parts of the previously saved state have been removed with it.
       const parts = yield* sql`SELECT owner, COUNT(*) AS parts FROM sealed_parts GROUP BY owner`
       expect(parts).toEqual([{ owner: row.id, parts: Math.ceil(bytes.length / partBytes) }])
     }),

@@ -14,7 +14,7 @@ afterAll(plane.dispose)
 
 const incarnations = { one: "1".repeat(32), two: "2".repeat(32), thief: "3".repeat(32) }
 
-/** An agent for which a test chooses the keys and the process that a session starts with. */
+/** An agent whose keys, and the process with which a session starts, are chosen by the test. */
 const enrolledAgent = Effect.gen(function* () {
   const { origin, pools } = yield* world
   const keys = yield* newKeys
@@ -45,14 +45,14 @@ const enrolledAgent = Effect.gen(function* () {
 const over = { _tag: "Unauthorised", retry: true }
 
 plane.live(
-  "with its new keys an agent ends every session that was started with the former ones, and requests waiting in them",
+  "an agent's new keys end every session that was started with the former ones, and requests waiting in them",
   () =>
     Effect.gen(function* () {
       const { begin, keys } = yield* enrolledAgent
       const next = yield* newKeys
       const draining = yield* begin(keys, { incarnation: incarnations.one, draining: true })
       const former = yield* begin(keys, { incarnation: incarnations.two })
-      // Anyone who has the former keys can keep a session of their own by claiming to be a draining process.
+      // Anyone who has the former keys can keep a separate session by claiming to be a draining process.
       const stolen = yield* begin(keys, { incarnation: incarnations.thief, draining: true })
       yield* begin(keys, { incarnation: incarnations.two }, next)
       for (const session of [draining, stolen]) yield* session.renewed
@@ -76,7 +76,7 @@ plane.live(
     })
 )
 
-plane.live("an agent is no longer connected once its last process says that it is ending", () =>
+plane.live("an agent is no longer connected once its last process reports that it is exiting", () =>
   Effect.gen(function* () {
     const { agentId, begin, keys } = yield* enrolledAgent
     const status = Effect.map(
@@ -98,7 +98,7 @@ plane.live("an agent is no longer connected once its last process says that it i
   })
 )
 
-plane.live("a revoked agent has no session from then on, and requests waiting in one learn nothing", () =>
+plane.live("once revoked, an agent has no session, and requests waiting in one learn nothing", () =>
   Effect.gen(function* () {
     const { agentId, begin, keys } = yield* enrolledAgent
     const draining = yield* begin(keys, { incarnation: incarnations.one, draining: true })

@@ -32,7 +32,7 @@ plane.live(
     })
 )
 
-plane.live("after a process ends between any two steps, both sides can continue", () =>
+plane.live("after a process exits between any two steps, both sides can continue", () =>
   Effect.gen(function* () {
     // Created but not announced.
     const made = yield* enrolledFolder
@@ -68,7 +68,7 @@ plane.live("after a process ends between any two steps, both sides can continue"
     yield* left.process(1)
     yield* settledOn(left, fourth)
 
-    // A restored backup of the server does not know what had been announced.
+    // A restored backup of the server has no record of what had been announced.
     const restored = yield* enrolledFolder
     const fifth = yield* restored.folder.prepareKeys
     const sql = yield* SqlClient.SqlClient
@@ -79,7 +79,7 @@ plane.live("after a process ends between any two steps, both sides can continue"
 )
 
 plane.live(
-  "a server restored from before a key change gets the current keys in a session signed with former ones",
+  "a server restored from before a key change receives the current keys in a session signed with former ones",
   () =>
     Effect.gen(function* () {
       const agent = yield* enrolledFolder
@@ -95,7 +95,7 @@ plane.live(
       yield* agent.process(1)
       yield* settledOn(agent, present)
 
-      // Also while the agent is replacing its keys.
+      // This also holds while the agent is replacing its keys.
       const next = yield* agent.folder.prepareKeys
       yield* sql`UPDATE agents SET sign_key = ${agent.keys.public.sign}, seal_key = ${agent.keys.public.seal},
       next_keys = NULL WHERE id = ${agent.agentId}`
@@ -149,7 +149,7 @@ plane.live("a refusal unrelated to keys leaves on disk the next keys that the se
 )
 
 plane.live(
-  "what was sealed for the former keys can be opened as long as any process of the agent holds a Run, and no longer",
+  "what was sealed for the former keys can be opened while any process of the agent holds a Run, and no longer",
   () =>
     Effect.gen(function* () {
       const agent = yield* enrolledFolder
@@ -200,24 +200,26 @@ plane.live(
     })
 )
 
-plane.live("undated keys from an earlier release get a date, and are replaced once they are old by that date", () =>
-  Effect.gen(function* () {
-    const agent = yield* enrolledFolder
-    const file = join(agent.path, "keys.json")
-    const stored = () => Effect.promise(() => Bun.file(file).json())
-    const { madeAt, ...undated } = yield* stored()
-    expect(madeAt).toBeString()
-    writeFileSync(file, JSON.stringify(undated))
-    yield* agent.process(3)
-    yield* settledOnOwn(agent)
-    const dated = yield* stored()
-    expect(dated.madeAt).toBeString()
-    writeFileSync(file, JSON.stringify({ ...dated, madeAt: "2020-01-01T00:00:00.000Z" }))
-    yield* agent.process(2)
-    const next = yield* agent.folder.keys
-    expect(next.public).not.toEqual(agent.keys.public)
-    yield* settledOn(agent, next)
-  })
+plane.live(
+  "undated keys from an earlier release are given a date, and are replaced once they are old by that date",
+  () =>
+    Effect.gen(function* () {
+      const agent = yield* enrolledFolder
+      const file = join(agent.path, "keys.json")
+      const stored = () => Effect.promise(() => Bun.file(file).json())
+      const { madeAt, ...undated } = yield* stored()
+      expect(madeAt).toBeString()
+      writeFileSync(file, JSON.stringify(undated))
+      yield* agent.process(3)
+      yield* settledOnOwn(agent)
+      const dated = yield* stored()
+      expect(dated.madeAt).toBeString()
+      writeFileSync(file, JSON.stringify({ ...dated, madeAt: "2020-01-01T00:00:00.000Z" }))
+      yield* agent.process(2)
+      const next = yield* agent.folder.keys
+      expect(next.public).not.toEqual(agent.keys.public)
+      yield* settledOn(agent, next)
+    })
 )
 
 plane.live(

@@ -48,7 +48,7 @@ plane.live(
         providedBy: { pool: PoolName.make(pool), name: "cloud" }
       })
       const created = connections.create(context, request("far"))
-      // A pool that does not exist is refused the same way.
+      // A nonexistent pool is refused the same way.
       const unknown = yield* Effect.flip(connections.create(context, request("nowhere")))
       const early = yield* Effect.flip(created)
       for (const refused of [unknown, early]) {
@@ -91,7 +91,7 @@ plane.live(
       // Nothing is wrong with the Connection itself.
       expect((yield* (yield* ConnectionStore).find(connection.id))?.status).toBe("verified")
       expect((yield* Effect.flip(pools.withhold("far", "cloud", workspaceId))).code).toBe("not_found")
-      // A Workspace that has lost the pool does not regain its credentials along with it.
+      // A Workspace that has lost the pool does not regain its credentials when it regains the pool.
       yield* pools.provide("far", "cloud", workspaceId)
       yield* pools.unassign("far", workspaceId)
       expect((yield* Effect.flip(pools.provide("far", "cloud", workspaceId))).code).toBe("failed_precondition")
@@ -136,7 +136,7 @@ plane.live(
 const credentials = (letter: string) => [{ name: "cloud", mark: letter.repeat(43) }]
 const provided = { provided: ["cloud"] }
 
-/** A plan that an agent made with these credentials and that is waiting for approval. */
+/** A plan that an agent created with these credentials, and that is waiting for approval. */
 const plannedWith = Effect.fnUntraced(function* (agent: TestAgent, branch: string, letter: string) {
   const id = yield* begun(branch)
   const { offer } = yield* offerTo(agent)
@@ -154,7 +154,7 @@ const standing = Effect.fnUntraced(function* (planId: RunId) {
   return run
 })
 
-plane.live("a plan is void once no agent has the credentials it was made with any more", () =>
+plane.live("a plan is void once no agent still has the credentials it was created with", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const sql = yield* SqlClient.SqlClient
@@ -164,7 +164,7 @@ plane.live("a plan is void once no agent has the credentials it was made with an
     const { planId } = yield* plannedWith(one, "replaced", "a")
     const waiting = { status: "waiting_approval", reason: null }
     expect(yield* standing(planId)).toEqual(waiting)
-    // Access to the database alone does not help anyone to try values.
+    // Access to the database alone does not let anyone test guesses at the values.
     const kept = yield* sql`SELECT mark FROM agent_provided_marks UNION ALL SELECT provided_marks FROM run_plans`
     expect(JSON.stringify(kept)).not.toContain("aaaa")
     yield* one.hello([], { marks: credentials("b") })
@@ -213,7 +213,7 @@ plane.live(
     })
 )
 
-plane.live("a plan that ends late does not bring back credentials that its agent no longer has", () =>
+plane.live("a plan that finishes late does not bring back credentials that its agent no longer has", () =>
   Effect.gen(function* () {
     const { enrolled } = yield* world
     const { voidReplaced } = yield* ProvidedMarks
@@ -280,7 +280,7 @@ plane.live("an apply goes to an agent with its plan's credentials if another age
     const { offer } = yield* offerTo(one)
     expect(offer.runId).toBe(apply.id)
     yield* one.as(one.client.Decline({ runId: offer.runId, fence: offer.fence, reason: "for the next one" }))
-    // No agent has these credentials any more: whichever takes the offer says why it is not applied.
+    // No agent has these credentials any more: whichever agent accepts the offer reports why it is not applied.
     yield* one.hello([], { marks: credentials("c") })
     expect((yield* offerTo(two)).offer.runId).toBe(apply.id)
   })

@@ -14,7 +14,7 @@ import { digestOf, type TestAgent } from "../support/TestAgent.ts"
 const plane = suite(farPlane)
 afterAll(plane.dispose)
 
-/** More than fits into the buffers at both ends of a connection. */
+/** More than the buffers at both ends of a connection can hold. */
 const largeBytes = 16 * 1024 * 1024
 const large = randomBytes(largeBytes).toString("base64")
 
@@ -115,7 +115,7 @@ for (const [index, { end, how }] of ends.entries()) {
         const blobs = yield* AgentBlobs
         yield* eventually(blobs.receivedAt(claim), (at) => at > 0)
         yield* revoked(other)
-        // By then its first check is over: the end of another agent does not affect it.
+        // By then its first check is over: revoking another agent does not affect it.
         expect((yield* agent.get(claim, "plan_file", digestOf(bytes))).status).toBe(404)
         expect(answer).toBe("")
         yield* end(agent)

@@ -20,7 +20,7 @@ interface Grant {
   readonly project_id?: string
 }
 
-/** The role that a member gets on a Workspace's record from a team with this grant. */
+/** The role that a team with this grant gives a member on a Workspace's record. */
 const roleBy = Effect.fnUntraced(function* (locator: WorkspaceLocator, id: string, grant: Grant, status = "active") {
   const sql = yield* SqlClient.SqlClient
   const subject = world.ada
@@ -70,7 +70,7 @@ it.live(
     }).pipe(Effect.provide(plane))
 )
 
-it.live("a role added by teams never lowers one, and is worth nothing without a membership", () =>
+it.live("a role added by teams never lowers an existing one, and has no effect without a membership", () =>
   Effect.sync(() => {
     expect(effectiveRole("owner", ["viewer", "admin"])).toBe("owner")
     expect(effectiveRole("viewer", ["member", "viewer"])).toBe("member")

@@ -128,7 +128,7 @@ export const exampleOf = (given: JsonSchema, name = ""): Schema.Json => {
   }
 }
 
-/** Every operation in the document, with the route's path as the router spells it. */
+/** Every operation in the document, with the route's path in the router's notation. */
 export const operations: ReadonlyArray<{
   readonly method: string
   readonly path: string
@@ -146,7 +146,7 @@ export const bodySchema = (operation: Operation): JsonSchema | undefined => {
   return content?.schema
 }
 
-/** A body that the route's schema admits; `undefined` if it takes none. */
+/** A body that the route's schema admits; `undefined` if the route accepts none. */
 export const exampleBody = (method: string, path: string): Schema.Json | undefined => {
   const found = operations.find((known) => known.method === method && known.path === path)
   const schema = found === undefined ? undefined : bodySchema(found.operation)

@@ -15,7 +15,7 @@ import { temporaryFolder } from "../../../support/TemporaryFolder.ts"
 import { world } from "./FarPlane.ts"
 import { agentClient, machineFacts } from "./TestAgent.ts"
 
-/** An enrolled agent as a folder on disk, and the actions of its processes, each as if just started. */
+/** An enrolled agent as a folder on disk, and the actions of its processes, each as if it had just started. */
 export const enrolledFolder = Effect.gen(function* () {
   const { origin, pools } = yield* world
   const path = join(yield* temporaryFolder, "agent")
@@ -115,7 +115,7 @@ export const settledOn = Effect.fnUntraced(function* (
   expect(yield* Effect.flip(hello(keys))).toMatchObject({ _tag: "Unauthorised", retry: false })
 })
 
-/** Both sides still have the first keys, and no others are next. */
+/** Both sides still have the first keys, and have no next keys. */
 export const settledOnOwn = Effect.fnUntraced(function* ({
   atServer,
   folder,

@@ -63,7 +63,7 @@ export const reached = new ApiError({ code: "run_conflict", message: "An actor w
 /** The message of a defect, which belongs only in the log. */
 export const defectText = "internal detail: password=hunter2"
 
-// The fake reports which delivery arrived, not a Run.
+// The fake reports which delivery arrived, instead of a Run.
 const ranFor = Brand.nominal<RunId>()
 
 const refuse = () => Effect.fail(reached)
@@ -236,7 +236,7 @@ const authenticator = Layer.succeed(Authenticator, {
   host: () => Effect.fail(new ApiError({ code: "unauthenticated", message: "The account is unknown." }))
 })
 
-/** No pool, so the agents' paths do not exist. */
+/** There is no pool, so the agents' paths do not exist. */
 const agents = Layer.mergeAll(
   Layer.mock(Pools)({ exist: Effect.succeed(false) }),
   Layer.succeed(WorkspacePools, { pools: refuse, agents: refuse }),

@@ -43,7 +43,7 @@ export const after = <A, E, R>(seconds: number, effect: Effect.Effect<A, E, R>) 
 
 export const text = (words: string) => new TextEncoder().encode(words)
 
-/** The state that a test's apply creates, as the tool would write it. */
+/** The state that a test's apply creates, in the form the tool would write. */
 export const stateFile = (serial: number) =>
   text(
     JSON.stringify({
@@ -154,7 +154,7 @@ export const planOn = Effect.fnUntraced(function* (agent: TestAgent, offer: Offe
   const planned = text(`plan of ${offer.runId}`)
   const planFile = yield* agent.put(offer, "plan_file", planned)
   yield* agent.finish(
-    // Not the whole offer: that also names the state that the plan started from.
+    // Not the whole offer, because that also names the state that the plan started from.
     { runId: offer.runId, fence: offer.fence },
     {
       kind: "plan",
@@ -201,7 +201,7 @@ export const applyingOn = Effect.fnUntraced(function* (agent: TestAgent, branch:
   expect(applyOffer).toMatchObject({ runId: apply.id, kind: "apply", leaseSeconds: 2700 })
   // An offer is withheld from all agents until it is accepted.
   expect((yield* agent.get(applyOffer, "plan_file", applyOffer.planFile ?? "")).status).toBe(410)
-  // An agent applies a plan only with the credentials it was made with.
+  // An agent applies a plan only with the credentials that the plan was created with.
   expect((yield* agent.applyJob(applyOffer)).secrets.provided).toEqual(planBinding)
   yield* agent.as(agent.client.Accept(applyOffer))
   expect(yield* agent.fetched(applyOffer, "plan_file", applyOffer.planFile ?? "")).toEqual(planned)

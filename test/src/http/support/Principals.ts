@@ -58,7 +58,7 @@ const clients = StaticClients.layer({
 export const matrixIssuer = oidcServices.pipe(
   Layer.provideMerge(clients),
   Layer.provideMerge(Layer.succeed(IssuerSettings, { issuer, refreshReuseGrace: Duration.zero })),
-  // The operator lets a client go without PKCE, and this one does.
+  // The operator allows a client to omit PKCE, and this one does.
   Layer.provide(Layer.succeed(References.MinimumLogLevel, "None"))
 )
 

@@ -30,7 +30,7 @@ type Claim = typeof RunClaim.Type
 type Offer = typeof JobOffer.Type
 type Kind = Exclude<typeof BlobKind.Type, "snapshot">
 
-/** The agent routes over the plane under test, on a port of their own. */
+/** The agent routes over the plane under test, on a separate port. */
 export class AgentServer extends Context.Service<AgentServer, { readonly origin: string }>()("test/AgentServer") {
   static readonly layer = Layer.effect(
     AgentServer,
@@ -85,7 +85,7 @@ export const machineFacts: AgentFacts = {
   draining: false
 }
 
-/** What an agent says, without saying which agent it is. */
+/** An agent's message, without the agent's identity. */
 export const agentClient = Effect.fnUntraced(function* (origin: string) {
   const protocol = yield* Layer.build(
     RpcClient.layerProtocolHttp({

@@ -4,7 +4,7 @@ import { HttpListener } from "../../../../src/http/HttpListener.ts"
 import { TestApplication } from "./TestApplication.ts"
 import { WebSocket } from "ws"
 
-/** The application behind a real socket on a free port; `stop` ends the listener before the test's Scope does. */
+/** The application behind a real socket on a free port; `stop` closes the listener before the test's Scope does. */
 export class TestServer extends Context.Service<
   TestServer,
   { readonly url: string; readonly port: number; readonly stop: Effect.Effect<void> }

@@ -62,7 +62,7 @@ const session = (subject: string): Principal => ({
   credentialId: `ses_${subject}`,
   subject,
   scopes: "all",
-  // Confirmed, whatever a test's clock says.
+  // Confirmed, whatever the test's clock shows.
   confirmedAt: Number.MAX_SAFE_INTEGER
 })
 

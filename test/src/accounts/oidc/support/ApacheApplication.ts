@@ -13,7 +13,7 @@ const program = "/usr/sbin/apache2"
 /** As packaged by Debian: apache2-bin and libapache2-mod-auth-openidc. */
 export const hasApache = existsSync(program) && existsSync(`${modules}/mod_auth_openidc.so`)
 
-/** A loopback address that was free a moment ago. There is no way to ask Apache which port it got. */
+/** A loopback address that was free a moment ago, because there is no way to ask Apache which port it was assigned. */
 export const freeOrigin = Effect.scoped(fetchServer(() => new Response()))
 
 const claims = ["sub", "name", "preferred_username", "email", "email_verified", "groups"] as const

@@ -8,9 +8,9 @@ export class BrokeredApplication extends Context.Service<
   {
     readonly callback: string
     readonly signedOut: string
-    /** Where the broker sends people. */
+    /** The address to which the broker sends people. */
     readonly home: string
-    /** Every `Referer` with which a person arrived at either origin. */
+    /** Every `Referer` with which a person arrived at one of the two origins. */
     readonly referrers: ReadonlyArray<string>
   }
 >()("test/oidc/BrokeredApplication") {

@@ -31,7 +31,7 @@ const decodeObject = Schema.decodeUnknownEffect(Schema.Record(Schema.String, Sch
 export const json = (response: Response) =>
   Effect.promise(() => response.json()).pipe(Effect.flatMap(decodeObject), Effect.orDie)
 
-/** The error that a response names. */
+/** The error named in a response. */
 export const errorOf = (response: Response) => Effect.map(json(response), (body) => body["error"])
 
 export const bodyText = (response: Response) => Effect.promise(() => response.text())
@@ -57,7 +57,7 @@ const unescaped = (text: string): string =>
 const hidden = (page: string, name: string): string =>
   unescaped(new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? "")
 
-/** Where the browser goes next, either by a redirect or through a page that continues automatically. */
+/** The browser's next address, reached either by a redirect or through a page that continues automatically. */
 export const onwardOf = Effect.fnUntraced(function* (response: Response) {
   const location = response.headers.get("location")
   if (location !== null) return location
@@ -72,11 +72,11 @@ export const onwardOf = Effect.fnUntraced(function* (response: Response) {
 
 export const formFields = (page: string) => ({ request: hidden(page, "request"), token: hidden(page, "token") })
 
-/** Clicks a button on a page, as its own browser would. */
+/** Clicks a button on a page, as the browser showing it would. */
 export const press = (path: string, fields: Fields, cookie: string) =>
   post(path, fields, { cookie, "sec-fetch-site": "same-origin" })
 
-/** Where the browser ends up: the response parameters, or nothing if it remains on one of the issuer's pages. */
+/** The browser's final destination: the response parameters, or nothing if it remains on one of the issuer's pages. */
 export interface Arrival {
   readonly response: Response
   readonly location: string | undefined

@@ -34,7 +34,7 @@ const appliedWith = Effect.fnUntraced(function* (
   yield* clients.register(plan, capsule.capsuleId, secret)
 })
 
-/** Signs out through the Capsule's application; returns where the browser arrives, or nothing if the address is refused. */
+/** Signs out through the Capsule's application; returns where the browser ends up, or nothing if the address is refused. */
 const leaving = Effect.fnUntraced(function* (clientId: string, post_logout_redirect_uri: string) {
   const { cookie } = yield* someone
   const response = yield* visit(
@@ -72,7 +72,7 @@ const returnAddresses = Effect.gen(function* () {
 const pinnedPaths = Effect.gen(function* () {
   const clients = yield* CapsuleClients
   const capsule = yield* served
-  // A plan reviewed with one path does not register the path that a later plan was reviewed with.
+  // A plan reviewed with one path does not register the path from a plan reviewed later.
   const earlier = namedRun(`${capsule.name}earlier`)
   yield* clients.pin(earlier, capsule.capsuleId, capsuleOrigin, ["/goodbye"])
   yield* clients.pin(namedRun(`${capsule.name}later`), capsule.capsuleId, capsuleOrigin, ["/elsewhere"])

@@ -89,7 +89,7 @@ export const setMembership = Effect.fnUntraced(function* (
   yield* sql`UPDATE memberships SET ${sql.update(change)} WHERE workspace_id = ${workspaceId} AND subject = ${subject}`
 })
 
-/** Runs the effect while a table cannot be read. */
+/** Runs the effect while a table is unreadable. */
 export const withoutTable = <A, E, R>(table: string, effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient

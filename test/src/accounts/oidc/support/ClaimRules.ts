@@ -12,7 +12,7 @@ const at = "2026-01-01T00:00:00.000Z"
 const names = ["name", "preferred_username", "updated_at", "email", "email_verified", "groups"] as const
 const shape = (value: unknown) => JSON.stringify(value)
 
-/** What the ID token and UserInfo say about one person; both must agree. */
+/** The content of the ID token and UserInfo for one person; both must agree. */
 const claimsOf = Effect.fnUntraced(function* (fields: Record<string, string>, cookie: string) {
   const tokens = yield* signInTo(fields, cookie)
   const token = yield* idTokenClaims(tokens.id_token)
@@ -97,7 +97,7 @@ const removedAddress = Effect.gen(function* () {
   const { cookie, subject } = yield* someone
   const sql = yield* SqlClient.SqlClient
   const { tokens } = yield* claimsOf({ scope: everything }, cookie)
-  // As after a start with a different client file.
+  // As after a restart with a different client file.
   yield* sql`UPDATE oidc_grants SET redirect_uri = 'https://rp.example.com/removed' WHERE subject = ${subject}`
   yield* mustBe((yield* userInfo(tokens.access_token)).status, 401, "UserInfo after the address went")
   const refreshed = yield* refresh(tokens.refresh_token ?? "")

@@ -102,7 +102,7 @@ const invoked = Effect.gen(function* () {
   yield* mustBe(JSON.stringify(payload["svc"]), JSON.stringify(svc), "svc")
   yield* mustBe((yield* userInfo(tokens.access_token)).status, 401, "UserInfo takes no token of an Interface")
   yield* mustBe(yield* introspect(tokens.access_token), true, "the guard of the Interface sees it")
-  // Without the resource, the same grant gives access to the issuer's own API and to nothing of the Interface.
+  // Without the resource, the same grant gives access to the issuer's own API and to no part of the Interface.
   const opaque = yield* tokensOf(yield* refresh(tokens.refresh_token ?? "", { client_id: clientId }, {}))
   yield* mustBe(opaque.scope, "openid offline_access", "scope of a token of the issuer")
   yield* time.advance("301 seconds")
@@ -141,7 +141,7 @@ const withdrawn = Effect.gen(function* () {
     yield* mustBe(yield* refusal(asked, cookie), "invalid_target", `authorize after the ${what} went`)
     yield* restore
   }
-  // The refusals have consumed nothing; a lost membership ends the grant permanently.
+  // The refusals have consumed nothing; a lost membership revokes the grant permanently.
   const again = yield* tokensOf(yield* next)
   live = again.refresh_token ?? ""
   const dark = yield* withoutTable("interface_bindings", next)
@@ -216,14 +216,14 @@ const meant = Effect.gen(function* () {
   const svc = { workspace_id: workspaceId, role: "owner" }
   yield* mustBe(JSON.stringify(payload["svc"]), JSON.stringify(svc), "svc")
 
-  // The same address in a Workspace where this person is not a member or lacks permission does not count as theirs.
+  // The same address in a Workspace where this person is not a member, or lacks permission, is not considered theirs.
   const other = yield* served
   const elsewhere = yield* provide(`${name}-elsewhere`, other.capsuleId, other.workspaceId, resource)
   yield* mustBe(yield* refusal(asked, cookie), "a code", "outcome beside a stranger's Interface")
   const membership = id("mbr", name)
   yield* sql`INSERT INTO memberships ${sql.insert({ ...(yield* sql`SELECT * FROM memberships WHERE workspace_id = ${other.workspaceId}`)[0], id: membership, subject })}`
   yield* mustBe(yield* refusal(asked, cookie), "a code", "outcome beside an Interface without a binding")
-  // When there are two, the issuer does not guess, and either can still be named.
+  // When there are two, the issuer does not guess, and either can still be named explicitly.
   yield* bind(elsewhere, other.workspaceId, subject)
   yield* mustBe(yield* refusal(asked, cookie), "invalid_target", "error with two")
   const named = { ...asked, workspace_id: other.workspaceId }
@@ -231,12 +231,12 @@ const meant = Effect.gen(function* () {
   yield* setMembership(other.workspaceId, subject, { status: "suspended" })
   yield* mustBe(yield* refusal(asked, cookie), "a code", "outcome after the other membership ended")
   yield* mustBe(yield* refusal({ ...asked, client_id: "spa" }, cookie), "invalid_target", "a client that may not")
-  // Two at the same address in one Workspace are ambiguous too.
+  // Two at the same address in one Workspace are also ambiguous.
   yield* provide(`${name}-double`, provider, workspaceId, resource)
   yield* mustBe(yield* refusal(asked, cookie), "invalid_target", "error for a doubled address")
 })
 
-/** The same for a device: the consent page names the Workspace, and the response applies only to that one. */
+/** A device works the same way: the consent page names the Workspace, and the response applies only to that one. */
 const meantByDevice = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const time = yield* TestTime

@@ -23,7 +23,7 @@ export const resource = "https://api.example.com/v1"
 export const interfaceResource = "https://tools.example.com/mcp"
 export const callback = "https://rp.example.com/cb"
 
-/** The suites' clients; `origin` is where a real client listens, for those that need one. */
+/** The suites' clients; `origin` is the address a real client listens on, for those that need one. */
 export const clientDocument = (origin = "http://127.0.0.1:1"): StaticClientDocument => ({
   clients: [
     {
@@ -151,7 +151,7 @@ export const issuerLayer = (
   )
 }
 
-/** A person with an open session; `cookie` is what their browser sends. */
+/** A person with an open session; `cookie` is the header their browser sends. */
 export const signedInPerson = Effect.fnUntraced(function* (name: string) {
   const { subject } = yield* newPerson(name)
   return { subject, cookie: yield* signIn(subject) }

@@ -8,7 +8,7 @@ import type { Workspaces } from "../../../../../actors/workspace/Workspaces.ts"
 import type { TestIssuer } from "./IssuerFixture.ts"
 import type { TestTime } from "./TestTime.ts"
 
-/** What a check may use: the issuer from outside, and the accounts behind it for setup. */
+/** Everything a check may use: the issuer from outside, and the accounts behind it for setup. */
 export type CheckServices =
   | CapsuleClients
   | TestIssuer

@@ -23,7 +23,7 @@ const entries = ["src/accounts/oidc/OidcRoutes.ts", "src/accounts/oidc/OidcServi
 
 const importing = /from "(\.\.?\/[^"]+)"/g
 
-/** The text of every file in the issuer, by its path from the repository root. */
+/** The source of every file in the issuer, by its path from the repository root. */
 const sources = Effect.runSync(
   Effect.cached(
     Effect.promise(async () => {
@@ -45,7 +45,7 @@ const reachedBy = (changed: string, texts: ReadonlyMap<string, string>): Readonl
     ])
   )
   const reached = new Set([changed])
-  // Files added here are visited by the same loop.
+  // The same loop also visits files added here.
   for (const target of reached) {
     for (const [file, imports] of importsOf) if (imports.has(target)) reached.add(file)
   }
@@ -61,7 +61,7 @@ const rewired = (text: string, file: string, copied: ReadonlySet<string>): strin
 
 /**
  * The issuer with a fault in one file, loaded alongside the real one; `undefined` means no fault. The affected files are copied
- * to a place under node_modules, where packages resolve and no tool treats them as source; the copy is deleted with the Scope.
+ * to a folder under node_modules, where packages resolve and no tool treats them as source; the copy is deleted with the Scope.
  */
 export const loadIssuer = Effect.fnUntraced(function* (file: string, fault: Mutant | undefined) {
   const files = yield* FileSystem.FileSystem

@@ -43,7 +43,7 @@ const confirm = (response: Response, cookie: string, decision = "leave") =>
     return yield* press("/oauth/logout/decision", { ...formFields(page), decision }, cookie)
   })
 
-/** The request stays on our page and the session stays open. */
+/** The request stays on our page, and the session stays open. */
 const staysOnPage = (fields: (idToken: string) => Record<string, string>) =>
   Effect.gen(function* () {
     const { cookie, idToken } = yield* signedIn

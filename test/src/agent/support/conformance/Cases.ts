@@ -5,7 +5,7 @@ import type { PlanOutcome } from "../../../../../runner/execution/RunOutcome.ts"
 import { terraform } from "../../../../runner/execution/support/RunnerHarness.ts"
 import type { Executed, Pool } from "./Pool.ts"
 
-/** What a Run reported, without the parts that differ between executions. */
+/** Everything a Run reported, except the parts that differ between executions. */
 export type Told = ReadonlyArray<string>
 
 export interface Case {
@@ -89,7 +89,7 @@ const addresses = <Outcome>({ events }: Executed<Outcome>, wanted: string) =>
 const stateOf = (state: Redacted.Redacted<Uint8Array> | undefined): string =>
   state === undefined ? "" : new TextDecoder().decode(Redacted.value(state))
 
-/** Nothing that was reported contains the secret; plan file, state and Outputs may. */
+/** Nothing that was reported contains the secret; the plan file, the state and the Outputs may. */
 const isRedacted = <Outcome>({ events, failure, lines }: Executed<Outcome>) =>
   expect(JSON.stringify([events, lines, failure])).not.toContain(canary)
 

@@ -6,7 +6,9 @@ import type { LogStream, ReportedFact, RunPhase } from "../../../../../schema/ev
 
 type Unnamed<Job> = Omit<Job, "runId">
 
-/** How a Run went, as the control plane sees it: exactly one of `outcome` and `failure`, plus what was reported meanwhile. */
+/**
+ * The course of a Run, as seen by the control plane: exactly one of `outcome` and `failure`, plus what was reported meanwhile.
+ */
 export interface Executed<Outcome> {
   readonly outcome: Outcome | undefined
   readonly failure: RunnerFailure | undefined
@@ -16,7 +18,7 @@ export interface Executed<Outcome> {
   readonly saved: ReadonlyArray<number>
 }
 
-/** The Run is cancelled once this text is in its log. */
+/** The Run is cancelled once its log contains this string. */
 export interface Request {
   readonly cancelAt?: string
 }
@@ -26,7 +28,7 @@ type Executes<Job, Outcome> = (
   request?: Request
 ) => Effect.Effect<Executed<Outcome>, unknown, Scope.Scope>
 
-/** Where Runs are executed: in the control plane's process, or by an agent. The cases know no other difference. */
+/** Where Runs are executed: in the control plane's process, or by an agent. To the cases, this is the only difference. */
 export interface Pool {
   /** Keeps a snapshot of these files; returns its digest. */
   readonly keep: (files: Readonly<Record<string, string>>) => Effect.Effect<string, unknown, Scope.Scope>

@@ -1,6 +1,6 @@
 import { at, id, later, subject, times, type Rows } from "./RowValues.ts"
 
-/** A person, and what they sign in with. */
+/** A person and their sign-in methods. */
 export const accountRows: Rows = [
   ["users", { subject, email: "ada@example.test", is_operator: 1, status: "active", ...times }],
   ["user_passwords", { subject, password_hash: "hash", updated_at: at }],

@@ -1,4 +1,4 @@
-/** The columns of a row; a version that does not have some of them yet leaves them out. */
+/** The columns of a row; columns that a version does not have yet are omitted. */
 type Values = Readonly<Record<string, string | number | Uint8Array>>
 
 /** Rows of several tables, in the order of their references. */

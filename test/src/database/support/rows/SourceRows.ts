@@ -10,7 +10,7 @@ import {
   type Rows
 } from "./RowValues.ts"
 
-/** Connections, and a Source with what its syncs found. */
+/** Connections, and a Source with the results of its syncs. */
 export const sourceRows: Rows = [
   [
     "connections",

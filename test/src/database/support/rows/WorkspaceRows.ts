@@ -1,6 +1,6 @@
 import { at, id, later, plan, producer, source_id, subject, times, workspace_id, type Rows } from "./RowValues.ts"
 
-/** A Workspace, its members, and what is recorded about it. */
+/** A Workspace, its members, and its records. */
 export const workspaceRows: Rows = [
   ["workspaces", { id: workspace_id, handle: "alpha", display_name: "Alpha", type: "organization", ...times }],
   ["memberships", { id: id("mbr", "a"), workspace_id, subject, role: "owner", status: "active", ...times }],
