@@ -41,7 +41,7 @@ export type HeldRecord = typeof HeldRecord.Type
  */
 export interface RestoredRecords<R = never> {
   readonly kind: ReviewKind
-  /** Marks every record that is effective, or may become effective, as `unconfirmed`. */
+  /** Marks every record that is or may become effective as `unconfirmed`. */
   readonly hold: Effect.Effect<ReadonlyArray<HeldRecord>, never, R>
   readonly pending: Effect.Effect<ReadonlyArray<ReviewItem>>
   readonly confirm: (id: string, previousStatus: string) => Effect.Effect<void, never, R>

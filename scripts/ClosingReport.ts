@@ -31,14 +31,16 @@ const repeatedFailures = /^\d+ tests? failed:$/
 
 const beginsError = (line: string) => /^(?:error|[A-Za-z]*Error)\b/.test(line)
 
-/** Everything from the first error on, without the code excerpt that Bun prints above it; without an error, the last lines. */
+/**
+ * Everything from the first error onwards, without the code excerpt that Bun prints above it; without an error, the last lines.
+ */
 const errorOf = (printed: ReadonlyArray<string>) => {
   const said = printed.filter((line) => line.trim() !== "")
   const at = said.findIndex(beginsError)
   return at === -1 ? said.slice(-mostErrorLines) : said.slice(at)
 }
 
-/** Every failure named by a log, in order. */
+/** Every failure named in a log, in order. */
 const failuresIn = (lines: ReadonlyArray<string>): ReadonlyArray<Failure> => {
   const found: Array<Failure> = []
   let file = ""
@@ -90,7 +92,7 @@ export const closingReport = (suites: ReadonlyArray<SuiteLog>): string => {
     })
   const count = failed.reduce((sum, { failures }) => sum + failures.length, 0)
   const shown = Math.min(count, mostNamed)
-  // One line per suite, and one that counts the omitted failures.
+  // One line per suite, and one with the number of omitted failures.
   const room = mostLines - failed.length - shown - 1
   const each = Math.min(mostErrorLines, Math.floor(room / Math.max(1, shown)))
   let named = 0

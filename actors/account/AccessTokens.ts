@@ -97,7 +97,7 @@ const make = Effect.gen(function* () {
       : yield* invalidRequest("expires_at: give a time in the future, at most 366 days from now.")
   })
 
-  /** A token limited to a Project in another Workspace would admit nothing, for no visible reason. */
+  /** A token limited to a Project in another Workspace would not grant access to anything, for no visible reason. */
   const requireProjects = Effect.fnUntraced(function* ({ scopes, workspaceId }: NewAccessToken) {
     const named = limitsOf(scopes)?.projectIds ?? []
     if (named.length === 0) return

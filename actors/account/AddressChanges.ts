@@ -33,8 +33,8 @@ export class AddressChanges extends Context.Service<
   AddressChanges,
   {
     /**
-     * A single-use link; the account's earlier links end. Fails with `invalid_request` for the address, `not_found` for the
-     * account. Only a person who opens the link learns whether another account has the address.
+     * A single-use link; the account's earlier links are revoked. Fails with `invalid_request` for the address, `not_found` for
+     * the account. Only a person who opens the link learns whether another account has the address.
      */
     readonly issue: (subject: string, email: string, proof: AddressProof) => Effect.Effect<AddressLink, ApiError>
     /**

@@ -10,7 +10,7 @@ export interface EndedCredentials {
   readonly links: number
 }
 
-/** Ends every session, personal access token, operator grant, link and unfinished sign-in, in the caller's transaction. */
+/** Revokes every session, personal access token, operator grant, link and unfinished sign-in, in the caller's transaction. */
 export const endCredentials = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const at = yield* now

@@ -66,7 +66,7 @@ const ClientData = Schema.Struct({
 })
 const decodeClientData = Schema.decodeUnknownOption(Schema.fromJsonString(ClientData))
 
-/** The challenge named in a response; empty if it names none, or was created inside a frame on another site. */
+/** The challenge named in a response; empty if the response names none, or was created inside a frame on another site. */
 export const claimedChallenge = (clientDataJSON: string): string => {
   const text = Base64Url.decodeString(clientDataJSON)
   const data = Result.isSuccess(text) ? decodeClientData(text.success) : undefined

@@ -143,7 +143,7 @@ const make = Effect.gen(function* () {
     return yield* transaction(sql)(added)
   }, Effect.provideContext(services))
 
-  /** `asked` is the subject that the challenge was issued to: during a sign-in, this is anybody. */
+  /** `asked` is the subject that the challenge was issued to; during a sign-in, it may be anybody. */
   const verify = Effect.fnUntraced(function* (party: RelyingParty, answer: PasskeyAssertion, asked: string | null) {
     const challenge = claimedChallenge(answer.response.clientDataJSON)
     const purpose = asked === null ? "sign_in" : "confirmation"

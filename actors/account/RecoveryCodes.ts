@@ -14,7 +14,7 @@ const normal = (code: string): string => code.toLowerCase().replaceAll(/[^a-z2-7
 
 const digest = (code: string): string => hash("sha256", `recovery\u0000${normal(code)}`, "hex")
 
-/** New codes for the person, shown only now; the previous ones end. Runs in the caller's transaction. */
+/** New codes for the person, shown only once; the previous ones are revoked. Runs in the caller's transaction. */
 export const issueRecoveryCodes = Effect.fn("issueRecoveryCodes")(function* (subject: string) {
   const sql = yield* SqlClient.SqlClient
   const random = yield* SecureRandom.SecureRandom

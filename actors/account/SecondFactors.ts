@@ -15,7 +15,7 @@ import { stepOf } from "./Totp.ts"
 
 // As long as the digest, as RFC 4226 recommends.
 const secretBytes = 20
-/** Six digits can be guessed, so five wrong codes block further attempts for a while. */
+/** A six-digit code can be guessed, so five wrong codes block further attempts for a while. */
 const mostFailures = 5
 const failureWindow = Duration.toMillis(Duration.minutes(15))
 
@@ -59,7 +59,7 @@ export class SecondFactors extends Context.Service<
       subject: string,
       code: Redacted.Redacted
     ) => Effect.Effect<ReadonlyArray<Redacted.Redacted>, ApiError>
-    /** New recovery codes; the previous ones end. Fails with `failed_precondition` if no factor is active. */
+    /** New recovery codes; the previous ones are revoked. Fails with `failed_precondition` if no factor is active. */
     readonly renewCodes: (
       context: CommandContext,
       subject: string

@@ -65,8 +65,8 @@ export class Sessions extends Context.Service<
   Sessions,
   {
     /**
-     * Opens a session of 30 days, extended with each use. `replaces` ends the browser's previous session; if it was the same
-     * person's, its grants to applications move to the new one.
+     * Opens a session of 30 days, extended with each use. `replaces` revokes the browser's previous session; if it belonged to
+     * the same person, its grants to applications move to the new one.
      */
     readonly open: (options: {
       readonly subject: string
@@ -94,8 +94,8 @@ export class Sessions extends Context.Service<
     /** Revokes one of the person's own sessions; `not_found` for any other. */
     readonly revoke: (subject: string, sessionId: string, requestId?: string) => Effect.Effect<void, ApiError>
     /**
-     * Ends all of a person's sessions except the one named, if any. If none is kept, the person's grants to applications also
-     * end, `offline_access` included.
+     * Revokes all of a person's sessions except the one named, if any. If none is kept, the person's grants to applications are
+     * also revoked, `offline_access` included.
      */
     readonly revokeAll: (subject: string, exceptId?: string, requestId?: string) => Effect.Effect<void>
   }

@@ -84,7 +84,7 @@ export class SetupLinks extends Context.Service<
     readonly issueFirst: Effect.Effect<Option.Option<SetupLink>>
     /**
      * A link that gives the account a new password. With `mail`, a second one is mailed to its address: only the reader of the
-     * mail has it, so it proves the address. Using either ends both. Fails with `not_found`.
+     * mail has it, so it proves the address. Using either revokes both. Fails with `not_found`.
      */
     readonly issueReset: (subject: string, mail?: boolean) => Effect.Effect<ResetLink, ApiError>
     /** What the link is for and whether it still works, without using it up. Fails with `not_found` for an unknown link. */
@@ -250,7 +250,7 @@ export class SetupLinks extends Context.Service<
         context: CommandContext,
         way: WayIn
       ) {
-        // The operator's link and the mailed one are alternatives: using either ends both.
+        // The operator's link and the mailed one are alternatives: using either revokes both.
         yield* sql`UPDATE setup_links SET used_at = ${yield* now} WHERE subject = ${subject} AND used_at IS NULL`
         if (purpose === "mailed_reset") {
           yield* users.proveAddress(subject, (yield* knownHolder(subject)).email, "mail")

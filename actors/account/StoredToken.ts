@@ -9,7 +9,7 @@ import type { Principal } from "../credential/Principal.ts"
 export const StoredToken = Schema.Struct({
   ...AccessTokenRow.fields,
   user_status: Schema.String,
-  /** How many other stores know the same secret. */
+  /** How many other stores have the same secret. */
   elsewhere: Schema.Int
 })
 export type StoredToken = typeof StoredToken.Type
@@ -31,7 +31,7 @@ export interface UsableToken {
   readonly lastUsedAt: number
 }
 
-/** The token's authority, provided that exactly one store knows it, its account is open, and it has not been revoked. */
+/** The token's authority, provided that the secret is in exactly one store, its account is open, and it has not been revoked. */
 export const usableToken = (row: StoredToken): Option.Option<UsableToken> => {
   const limits = limitsOf(row.scopes)
   return row.elsewhere === 0 && row.user_status === "active" && row.revoked_at === null

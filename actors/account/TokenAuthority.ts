@@ -19,7 +19,7 @@ export class TokenAuthority extends Context.Service<
     readonly authenticate: (token: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
     /**
      * The current authority of the presented bearer token. Changes nothing. Fails with `invalid_token` (unknown, not a personal
-     * token, known to more than one store, revoked, expired), with `workspace_membership_inactive` if there is no active
+     * token, present in more than one store, revoked, expired), with `workspace_membership_inactive` if there is no active
      * membership in the Workspace it is bound to, and with `verification_unavailable` if that cannot be determined.
      */
     readonly current: (bearer: Redacted.Redacted) => Effect.Effect<AccountTokenAuthority, ApiError>
@@ -62,7 +62,7 @@ export class TokenAuthority extends Context.Service<
 
       return TokenAuthority.of({
         authenticate: (token) =>
-          // The checksum keeps guesses from reaching the database.
+          // The checksum prevents guesses from reaching the database.
           isWellFormed("personalToken", Redacted.value(token))
             ? Effect.flatMap(known(token), ({ usable: { lastUsedAt, principal, tokenId }, millis }) =>
                 use.isNoted(tokenId, lastUsedAt, millis)

@@ -123,7 +123,8 @@ export class UpstreamIdentities extends Context.Service<
       })
 
       /**
-       * The address in the form that accounts use. The issuer reports an account's address as verified as long as it is this one.
+       * The address in the form that accounts use. The issuer reports an account's address as verified only while it matches this
+       * one.
        */
       const addressOf = ({ verifiedEmail }: UpstreamIdentity) =>
         verifiedEmail === undefined

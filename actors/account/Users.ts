@@ -53,7 +53,7 @@ export class Users extends Context.Service<
     readonly find: (subject: string) => Effect.Effect<Option.Option<User>>
     readonly findByEmail: (email: string) => Effect.Effect<Option.Option<User>>
     /**
-     * Records that the address has been verified as belonging to the person; an earlier proof, and any other address, are left
+     * Records that the address has been verified as belonging to the person; an earlier proof and any other address are left
      * unchanged.
      */
     readonly proveAddress: (subject: string, email: string, proof: AddressProof) => Effect.Effect<void>
@@ -64,8 +64,9 @@ export class Users extends Context.Service<
       displayName: string | null
     ) => Effect.Effect<void, ApiError>
     /**
-     * Changes the account's address, in lookup form, with the proof that it is the person's. Password reset links sent to the
-     * previous address end. Must run in a transaction of the caller, who has made sure that nobody else has the address.
+     * Changes the account's address, in lookup form, with the proof that it belongs to the person. Password reset links sent to
+     * the previous address are revoked. Must run in a transaction of the caller, who has made sure that nobody else has the
+     * address.
      */
     readonly setAddress: (
       context: CommandContext,
@@ -84,11 +85,11 @@ export class Users extends Context.Service<
       subject: string,
       passwordHash: string
     ) => Effect.Effect<void, ApiError>
-    /** Removes the password of a person who signs in by passkey from now on; the consequences are those of `setPassword`. */
+    /** Removes the password of a person who signs in by passkey from now on; the effects are those of `setPassword`. */
     readonly removePassword: (context: CommandContext, subject: string) => Effect.Effect<void, ApiError>
     /** Everybody who has an account, oldest first. */
     readonly list: Effect.Effect<ReadonlyArray<User>>
-    /** Locks an account out everywhere at once, or unlocks it. */
+    /** Locks an account out everywhere immediately, or unlocks it. */
     readonly setStatus: (
       context: CommandContext,
       subject: string,

@@ -85,8 +85,8 @@ const chosen = Effect.fnUntraced(function* (capsules: ReadonlyArray<CapsuleInBac
 })
 
 /**
- * Opens another installation's backup with this installation's master keys. Everything returned from here was sealed by an
- * installation that has one of these keys; the readable part of the file is not trusted.
+ * Opens another installation's backup with this installation's master keys. Everything this returns was sealed by an installation
+ * that has one of these keys; the readable part of the file is not trusted.
  */
 export const openSealedBackup = Effect.fn("openSealedBackup")(function* (
   bytes: Uint8Array,

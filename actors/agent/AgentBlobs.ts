@@ -119,7 +119,7 @@ export class AgentBlobs extends Context.Service<
       const fileOf = (claim: Claim, kind: Kind, digest: string) =>
         path.join(folderOf(claim), `${kind}-${digest.slice("sha256:".length)}`)
 
-      /** How much of it has arrived so far. */
+      /** How much of the blob has arrived so far. */
       const partOf = (claim: Claim, kind: Kind, digest: string) => `${fileOf(claim, kind, digest)}.part`
 
       const refused = (reason: BlobRefused["reason"], message: string) => new BlobRefused({ reason, message })

@@ -30,7 +30,8 @@ export const orGone = <A, R>(effect: Effect.Effect<A, HoldLost, R>): Effect.Effe
   Effect.mapError(effect, () => gone)
 
 /**
- * The Runs that agents hold. Every message is compared with the rows, so an old fence, another agent or a lie matches nothing.
+ * The Runs that agents hold. Every message is compared with the rows, so an old fence, another agent or a false report matches
+ * nothing.
  */
 export class AgentClaims extends Context.Service<
   AgentClaims,

@@ -31,11 +31,11 @@ export class AgentControls extends Context.Service<
     readonly settling: (run: RunRow) => Effect.Effect<RunControl, never, Scope.Scope>
     /** Logs this one line for a Run that no agent received. */
     readonly logged: (run: RunRow, message: string) => Effect.Effect<void>
-    /** Ends the log of a hold, after its last batch, and counts the Run if it has ended under it. */
+    /** Closes the log of a hold, after its last batch, and counts the Run if it finished under that hold. */
     readonly endLog: (hold: RunHold) => Effect.Effect<void>
     /**
-     * Returns a Run to the queue, or ends it if somebody asked to stop it. Fails if its tool may have been started,
-     * which is checked in the same transaction.
+     * Returns a Run to the queue, or stops it if somebody asked for that. Fails if its tool may have been started, which is
+     * checked in the same transaction.
      */
     readonly requeue: (
       hold: RunHold,
@@ -43,8 +43,8 @@ export class AgentControls extends Context.Service<
       options: { readonly counts: boolean }
     ) => Effect.Effect<void, HoldLost>
     /**
-     * Nothing has been changed: the Run is executed again under a new fence, or ended if this was the second time or somebody has
-     * asked to stop it.
+     * Nothing has been changed: the Run is executed again under a new fence, or stopped if this was the second time or somebody
+     * has asked to stop it.
      */
     readonly again: (run: RunRow, reason: string, error: RunError) => Effect.Effect<void, HoldLost>
     /** Ends a Run that has changed nothing. Fails if its tool may have been started, which is checked in the same transaction. */

@@ -24,7 +24,7 @@ const decodeLeftOver = Schema.decodeUnknownEffect(Schema.fromJsonString(LeftOver
 const Worked = rowShape({ worked: Schema.Int })
 
 /**
- * Whether the server knows that the tool did some work: the agent sent a state from it, or reported that it had begun. After
+ * Whether the server knows that the tool did some work: the agent sent a state from it, or reported that it had started. After
  * that, nobody may claim that it did nothing.
  */
 const isKnownToHaveWorked = (sql: SqlClient.SqlClient, claim: Pick<AgentRunRow, "checkpoint_serial" | "run_id">) =>

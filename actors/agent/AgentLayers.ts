@@ -32,7 +32,7 @@ export const agents = Layer.mergeAll(AgentReleases.layer, RunAgents.layer).pipe(
   Layer.provideMerge(AgentLeases.layer)
 )
 
-/** Renews the leases of the Runs that agents hold, settles what they sent earlier, and from then on watches them. */
+/** Renews the leases of the Runs that agents hold, settles what the agents sent earlier, and watches the leases from then on. */
 export const workForAgents = Effect.gen(function* () {
   const monitor = yield* AgentMonitor
   yield* monitor.resume

@@ -83,7 +83,7 @@ export class AgentMonitor extends Context.Service<
       const queue = yield* RunQueue
       const presence = yield* AgentPresence
 
-      /** What an agent sent for an apply is kept if the Run was not settled from it. */
+      /** What an agent sent for an apply is kept, because the Run was not settled from it. */
       const over = Effect.fnUntraced(function* (hold: RunHold, kind: Lease["kind"]) {
         yield* controls.endLog(hold)
         yield* leases.end(hold)

@@ -35,8 +35,8 @@ const pollSeconds = 25
 /** A plan or drift check is abandoned after this time; an apply has its pool's lease. */
 export const shortLeaseSeconds = 60
 /**
- * An agent may hold at most this many times its number of places in Runs without a result, whatever it reports as free: results
- * may be in transit.
+ * An agent may hold Runs without a result up to this multiple of its number of places, however many places it reports as free:
+ * results may be in transit.
  */
 const mostOfPlaces = 2
 const isUnfinishedOf =
@@ -195,7 +195,7 @@ export class AgentOffers extends Context.Service<
                 yield* queue.wake
               })
             ),
-            // Whatever the outcome, nothing is waiting for it any longer.
+            // Whatever the outcome, nothing is waiting for it now.
             Effect.ensuring(
               Effect.map(Deferred.succeed(whole.prepared, Option.none()), (wasOpen) => {
                 if (wasOpen && waiting.get(run.id) === whole) waiting.delete(run.id)

@@ -47,7 +47,7 @@ export const phaseDurations = (
   return check === undefined ? took : [...took, { phase: check.phase, millis: Math.max(0, finishedAt - check.at) }]
 }
 
-/** Counts the phases of a Run that ended under this hold. */
+/** Counts the phases of a Run that finished under this hold. */
 export const measurePhases = Effect.fn("measurePhases")(function* (
   { fence, runId }: RunHold,
   { finished_at, type }: Pick<RunRow, "finished_at" | "type">

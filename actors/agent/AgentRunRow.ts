@@ -28,7 +28,7 @@ export const AgentRunRow = table("agent_runs", {
   claim: Schema.String,
   incarnation: Schema.String,
   kind: JobKind,
-  /** The agent's platform when it took the Run: a plan is applied on the platform on which it was made. */
+  /** The agent's platform when it claimed the Run: a plan is applied on the platform on which it was created. */
   platform: Platform,
   lease_seconds: Schema.Int,
   offered_at: Timestamp,

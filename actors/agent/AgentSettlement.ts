@@ -86,8 +86,8 @@ const notThePlan = runnerFailure(
 )
 
 /**
- * An apply's outcome, judged by the state it left and not by what its agent claims: without a state that continues the base it
- * has not succeeded, just as on the control plane.
+ * An apply's outcome, judged by the state it left and not by what its agent claims: without a state that continues the base, it
+ * is not a success, just as on the control plane.
  */
 const checkedOutcome = (said: ApplyOutcome, sent: SentState): ApplyOutcome => {
   const { lineage: _lineage, resourceCount: _count, serial: _serial, state: _state, ...rest } = said
@@ -101,7 +101,7 @@ const checkedOutcome = (said: ApplyOutcome, sent: SentState): ApplyOutcome => {
 /** A disk that cannot be read now may be readable later; with any other error, waiting does not help. */
 const isFinal = (error: BlobRefused | Rejected) => error._tag === "Rejected" || error.reason !== "storage"
 
-/** Ends Runs with the results that their agents sent, using only rows and files: a restarted server does the same. */
+/** Settles Runs with the results that their agents sent, using only rows and files: a restarted server does the same. */
 export class AgentSettlement extends Context.Service<
   AgentSettlement,
   {

@@ -12,7 +12,7 @@ export type BindingRule = Pick<
 export interface GivenApproval {
   readonly approver: Approver
   readonly kind: SubjectKind
-  /** Their role for this Capsule; none without an active membership. The service also has none. */
+  /** Their role for this Capsule; none without an active membership, and none for the service. */
   readonly role: Role | undefined
   readonly teamIds: ReadonlySet<TeamId>
 }

@@ -52,7 +52,7 @@ export class Audit extends Context.Service<
       readonly since: Timestamp
       readonly value: string
     }) => Effect.Effect<boolean>
-    /** The history of a Workspace, newest first. Fails with `invalid_request` on a foreign cursor. */
+    /** The history of a Workspace, newest first. Fails with `invalid_request` for a cursor from another list. */
     readonly list: (
       workspaceId: WorkspaceId,
       subject: string,

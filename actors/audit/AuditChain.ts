@@ -40,8 +40,8 @@ export const isSealed = (key: AuditKey, chain: AuditChainRow): Effect.Effect<boo
 const Last = rowShape({ position: Schema.NullOr(Schema.Int) })
 
 /**
- * Starts the chain of a Workspace, or of the installation. Events whose chain's row is missing are left where they are: what
- * follows them does not fit, which reveals the missing row.
+ * Starts the chain of a Workspace, or of the installation. Events whose chain's row is missing are left unchanged: what follows
+ * them does not fit, which reveals the missing row.
  */
 export const startChain = Effect.fnUntraced(function* (key: AuditKey, scope: AuditScope, chains: number | null) {
   const sql = yield* SqlClient.SqlClient

@@ -36,7 +36,7 @@ export class AuditKeys extends Context.Service<AuditKeys, AuditKey>()("svc/audit
   )
 }
 
-/** Does the same when the vault is not open. Fails with `VaultOpenFailed` if these master keys do not belong to the database. */
+/** Reads the key when the vault is not open. Fails with `VaultOpenFailed` if these master keys do not belong to the database. */
 export const readAuditKey = Effect.fn("readAuditKey")(function* (keyring: Keyring) {
   const digests = yield* openDigests(keyring)
   const link = yield* digests.digestFor(linkPurpose)

@@ -117,9 +117,7 @@ const rosterFaults = Effect.fn("AuditVerification.roster")(function* (
 
 const Mac = rowShape({ mac: AuditRow.columns.mac })
 
-/**
- * What an exported head proves about this database. A head whose event has been removed by retention no longer proves anything.
- */
+/** What an exported head proves about this database. A head whose event retention has since removed proves nothing. */
 const headFaults = Effect.fn("AuditVerification.head")(function* (head: AuditHead) {
   const sql = yield* SqlClient.SqlClient
   const faults: Array<AuditFault> = []

@@ -13,12 +13,12 @@ interface AuthorityColumn {
 /**
  * The columns of authority. Three things derive from this list: the guard that clients read, the fence of every change, and
  * whether a Capsule has moved since a Run was created for it. The guard is a digest over the values in this order, and clients
- * hold guards: a new column invalidates every guard that has been read before.
+ * hold guards: a new column invalidates every guard read so far.
  */
 export const authorityColumns = [
   { column: "id", fenced: true },
   { column: "status", fenced: true },
-  // It changes when Runs end, which the guard must reflect; a fence on it would refuse the settlement of its own Run.
+  // It changes when Runs finish, which the guard must reflect; a fence on it would refuse the settlement of its own Run.
   { column: "runtime_safety", fenced: false },
   { column: "execution_authority_epoch", fenced: true, ofRun: "execution_authority_epoch" },
   { column: "install_config_id", fenced: true, ofRun: "install_config_id" },

@@ -65,7 +65,7 @@ export class CapsuleLedger extends Context.Service<
     readonly setStaleReasons: (capsule: GuardedCapsuleRow, reasons: ReadonlyArray<StaleReason>) => Effect.Effect<void>
     /** A Connection has been changed: Capsules that are waiting for it may be planned again. */
     readonly credentialRenewed: (connectionId: ConnectionId) => Effect.Effect<void>
-    /** Schedules a comparison of all consumers of this Capsule in the next `StaleReasons.compareUnread`. */
+    /** Schedules a comparison of all consumers of this Capsule for the next `StaleReasons.compareUnread`. */
     readonly consumersUnread: (producerCapsuleId: CapsuleId) => Effect.Effect<void>
     /** The Capsules that follow this lane and were applied from it. */
     readonly ofLane: (lane: Lane) => Effect.Effect<ReadonlyArray<GuardedCapsuleRow>>

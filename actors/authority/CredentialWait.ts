@@ -11,9 +11,9 @@ export const renewedWait = { turn: "member", next: "Its Connection was changed s
 
 /** What a Run encountered, apart from its resolution. */
 export interface CredentialObstacle {
-  /** The operator forbids the provider. */
+  /** The operator does not allow the provider. */
   readonly isDenied: boolean
-  /** What a pool provides cannot be used by the Workspace, or cannot be used by Runs in this pool. */
+  /** What a pool provides cannot be used by the Workspace, or by Runs in this pool. */
   readonly isOfPool: boolean
   /** The bound Connection. */
   readonly connection: ConnectionStatus | undefined

@@ -17,7 +17,7 @@ export const neededBuilds = Effect.gen(function* () {
   return rows.map((row) => row.build_digest)
 })
 
-/** Removes builds with which no plan may be applied any longer and that no current state uses. */
+/** Removes builds that are used neither by a plan that may still be applied nor by a current state. */
 export const cleanUpBuilds = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const builds = yield* BuildStore

@@ -128,7 +128,7 @@ export class CapsuleRuns extends Context.Service<
           )
         }
         if (request.type === "plan") return yield* trackedSnapshot(capsule)
-        // Destroying and comparing use the code that has been deployed.
+        // Destroy plans and drift checks use the deployed code.
         return capsule.adopted_snapshot_id ?? (yield* trackedSnapshot(capsule))
       })
 

@@ -36,7 +36,7 @@ import { StateVersionRow, OutputRow, ListedStateVersion } from "../state/StateVe
 import { BackupRow, ListedBackup } from "../state/BackupRow.ts"
 import { AutoUpdateDecisionRow } from "./AutoUpdateDecisionRow.ts"
 
-/** More than anyone reads on one screen. */
+/** More than anyone would read on one screen. */
 const mostNeedingAttention = 100
 
 // Each page is read again, with its related rows.

@@ -11,7 +11,7 @@ import { rowShape } from "../database/Table.ts"
 
 /** How many scheduled checks in one Workspace may wait at once: a schedule never fills a queue. */
 const waitingPerWorkspace = 5
-/** The fraction of the interval by which a check may be late, so that Capsules created together spread out. */
+/** The fraction of the interval by which a check may be late, so that the checks of Capsules created together are spread out. */
 const spread = 0.1
 
 const ScheduledRow = rowShape({

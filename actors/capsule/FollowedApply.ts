@@ -33,7 +33,7 @@ const followedPlan = Effect.fnUntraced(function* (
     capsule,
     plan,
     summary,
-    // A state that has been taken over does not show that any configuration has been applied.
+    // An adopted state does not prove that any configuration has been applied.
     appliedConfigId: version?.state_upload_id === null ? version.install_config_id : undefined,
     laneCommit: lane?.resolved_commit,
     automationRefusal: yield* automationRefusal(capsule.workspace_id)

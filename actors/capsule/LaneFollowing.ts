@@ -50,7 +50,7 @@ const obstacle = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, snapsh
     return skipped("lane_moved", `${snapshot.ref} stands at another commit now.`)
   if (snapshot.resolved_commit === capsule.adopted_commit)
     return skipped("already_applied", "This commit is what is applied.")
-  // It may be stale only because of another Capsule's Output: in that case the lane has nothing to follow.
+  // It may be stale only because of another Capsule's Output: in that case there is nothing to follow in the lane.
   const isBehind = StaleReasonsJson.read(capsule.stale_reasons).some(({ kind }) => kind === "commit")
   const isCurrent = capsule.status === "active" || capsule.status === "stale"
   if (capsule.path_filter === 1 && isCurrent && !isBehind)

@@ -59,8 +59,7 @@ const adoptable = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, row: 
 
 /**
  * Makes a left-over state the Capsule's state: StateVersion, Outputs, pointers, generation and void plans in one transaction.
- * Infrastructure is not touched, and nothing more is known about it than before: the Capsule remains in error until a plan shows
- * what exists.
+ * Infrastructure is not touched, and nothing new is known about it: the Capsule remains in error until a plan shows what exists.
  */
 export const adoptLeftOver = Effect.fn("Capsule.AdoptLeftOver")(function* (
   id: LeftOverStateId,

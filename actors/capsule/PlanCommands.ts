@@ -104,7 +104,7 @@ export const createRun = Effect.fn("Capsule.createRun")(function* (
   return yield* perhapsOnce(yield* load, `capsules.${action}`, context, idempotency, create)
 })
 
-/** Creates the Apply Run for an approved plan; this uses up the plan. */
+/** Creates the Apply Run for an approved plan; this consumes the plan. */
 export const applyPlan = Effect.fn("Capsule.apply")(function* (
   load: Load,
   context: CommandContext,

@@ -20,7 +20,7 @@ export interface DecisiveRecords {
     | "execution_authority_epoch"
   >
   readonly evidence: Pick<RunEvidence, "possiblyCreated" | "postApply">
-  /** Whether the installation has been restored from a backup since the Run ended. */
+  /** Whether the installation has been restored from a backup since the Run finished. */
   readonly restoredSince: boolean
   /** The current StateVersion of the Capsule. */
   readonly version:
@@ -53,7 +53,7 @@ const drift = ({ capsule, plan, run, successions, version }: DecisiveRecords): s
 }
 
 /**
- * Why a Run is not the only case in which a Capsule in error is re-adopted: the tool succeeded, and only a later check failed.
+ * Why a Run is not the one case in which a Capsule in error is re-adopted: the tool succeeded, and only a later check failed.
  * `undefined` when it is.
  */
 export const reAdoptionProblem = (records: DecisiveRecords): string | undefined => {

@@ -21,7 +21,7 @@ const checkContract = Effect.fnUntraced(function* ({ row }: LoadedInstallConfig)
 
 /**
  * The module's configuration for the given snapshot: the current one as long as the operator's base configuration has not
- * changed, or otherwise the snapshot's contract, recompiled.
+ * changed, otherwise the snapshot's contract, recompiled.
  */
 export const reAdoptionTarget = Effect.fn("Capsule.reAdoptionTarget")(function* (
   current: LoadedInstallConfig,

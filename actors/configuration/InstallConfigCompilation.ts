@@ -110,7 +110,7 @@ export class InstallConfigCompilation extends Context.Service<
         operatorBaseOf(operator, { url: snapshot.url, path: repositoryPathOf(snapshot, modulePath) })
 
       const compile = ({ moduleScan, report }: StagedReport, snapshot: ManifestCarrier, pins: InstallPins) => {
-        // What the report is based on, as recorded in the report rather than claimed by the caller.
+        // What the report is based on, according to the report itself rather than the caller.
         const made: InstallPins = {
           sourceSnapshotId: report.sourceSnapshotId,
           compatibilityReportId: report.id,

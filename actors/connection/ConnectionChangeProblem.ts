@@ -47,7 +47,7 @@ export const poolProblem = (
 
 type Files = ConnectionSecrets["files"]
 
-/** A file without a variable takes the variable of the file it replaces: people only see names. */
+/** A file without a variable inherits the variable of the file it replaces: people only see names. */
 const replacedFiles = (given: Files | undefined, present: Files): Files =>
   given?.map((file) => {
     const { envName } = file.envName === undefined ? (present.find(({ name }) => name === file.name) ?? file) : file

@@ -32,7 +32,7 @@ export const originsProblem = (
   return undefined
 }
 
-/** Whether a Connection still needs these origins confirmed; `false` if exactly these have already been confirmed. */
+/** Whether a Connection still needs these origins confirmed; `false` if this exact set has already been confirmed. */
 export const checkConfirmation = Effect.fnUntraced(function* (
   row: Pick<ConnectionRow, "kind" | "status" | "origins" | "proposed_origins">,
   origins: ReadonlyArray<CredentialOrigin>,

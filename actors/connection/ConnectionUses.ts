@@ -60,8 +60,8 @@ export class ConnectionUses extends Context.Service<
   ConnectionUses,
   {
     /**
-     * The basis on which the rule permits the use. Fails with a `permission_denied` that names the Connection, its rule and what
-     * to do.
+     * The basis on which the rule permits the use. Fails with a `permission_denied` that names the Connection, its rule and the
+     * remedy.
      */
     readonly grant: (row: ConnectionRow, starter: UseStarter, site: UseSite) => Effect.Effect<GrantedUse, ApiError>
     /** Whether a person is an owner or admin: values that members can set widen a rule only when an owner or admin set them. */

@@ -21,7 +21,7 @@ export class Connections extends Context.Service<
   Connections,
   {
     readonly create: (context: CommandContext, request: CreateConnection) => Effect.Effect<Connection, ApiError>
-    /** Confirms exactly these origins as the ones to which an older Git Connection may be sent. */
+    /** Confirms the exact origins to which an older Git Connection may be sent. */
     readonly confirmOrigins: (
       context: CommandContext,
       id: ConnectionId,

@@ -12,7 +12,7 @@ export const StoredOAuth = Schema.Struct({
   accessTokenExpiresAt,
   grantedAt,
   issuer: Schema.String,
-  /** When a renewal began whose outcome was never recorded: whether the old refresh token still works is unknown. */
+  /** Start time of a renewal whose outcome was never recorded: it is unknown whether the old refresh token still works. */
   renewingSince: Schema.optionalKey(Timestamp)
 })
 export type StoredOAuth = typeof StoredOAuth.Type

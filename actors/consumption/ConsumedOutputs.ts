@@ -7,7 +7,7 @@ import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { rowShape } from "../database/Table.ts"
 import { CapsuleId, DependencyId, OutputShareId, type RunId, StateVersionId } from "../../schema/records/Ids.ts"
 
-/** What a dependency provided or did not provide to a plan: every dependency that the Capsule had at that time is recorded. */
+/** What a dependency provided to a plan, or failed to provide: every dependency that the Capsule had at that time is recorded. */
 export const ConsumedOutput = Schema.Struct({
   dependencyId: DependencyId,
   /** For a producer in another Workspace: the share that provided it. */

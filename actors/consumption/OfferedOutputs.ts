@@ -171,7 +171,7 @@ const sameOutput = Effect.fnUntraced(
   orOnIntegrityFault(() => Effect.succeed(false))
 )
 
-/** The recorded use of a producer: nothing if there is no StateVersion, everything if there is no name. */
+/** The recorded use of a producer: nothing if there is no StateVersion, all Outputs if there is no name. */
 export interface TakenOutput {
   readonly stateVersionId: StateVersionId | undefined
   readonly name: string | undefined

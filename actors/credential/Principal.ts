@@ -18,7 +18,7 @@ export interface Principal {
   readonly boundWorkspaceId?: WorkspaceId | undefined
   /** When the person of a session last confirmed their identity, in milliseconds since the epoch (1970). */
   readonly confirmedAt?: number | undefined
-  /** Set when this use extended the session: its cookie must last as long as the session. */
+  /** Set when the credential is confined within its Workspace. */
   readonly limits?: TokenLimits | undefined
   /** Set when this use extended the session: its cookie must last as long. */
   readonly renewed?: boolean | undefined

@@ -8,8 +8,8 @@ export interface ReadSnapshotShape {
   /** Ensures that the next read sees everything committed so far, by any process. */
   readonly renew: () => void
   /**
-   * Does the same for everything that had arrived when this turn of the event loop began: the cache is checked once for the rest
-   * of the turn, because anything another process commits later is confirmed to its caller only after that.
+   * Like `renew`, but for everything that had arrived when this turn of the event loop began: the cache is checked once for the
+   * rest of the turn, because anything another process commits later is confirmed to its caller only after that.
    */
   readonly renewForTurn: () => void
 }

@@ -198,7 +198,7 @@ export const storedRecord = <A, I>(schema: Schema.Codec<A, I>): ((value: unknown
 
 const parsed = (text: string): Result.Result<unknown, unknown> => Result.try(() => JSON.parse(text))
 
-/** Does the same for JSON text. */
+/** Like `storedRecord`, for JSON text. */
 export const storedJson = <A, I>(schema: Schema.Codec<A, I>): ((text: string) => A) => {
   const take = storedRecord(schema)
   const parse = Schema.decodeUnknownSync(Schema.fromJsonString(schema))

@@ -60,7 +60,7 @@ export interface RowShape<C extends Columns> {
   readonly columns: C
   /** Reads rows: the statement must return exactly these columns. */
   readonly rows: (sql: SqlClient.SqlClient) => Template<RowOf<C>>
-  /** Does the same with a statement that is not cached. */
+  /** Like `rows`, with a statement that is not cached. */
   readonly rowsOnce: (sql: SqlClient.SqlClient) => Template<RowOf<C>>
 }
 
@@ -77,7 +77,7 @@ export const rowShape = <const C extends Columns>(columns: C): RowShape<C> => ({
   rowsOnce: reader<RowOf<C>>(() => columns, false)
 })
 
-// Text without a different brand; the property common to all strings lets any string fit.
+// A string without a different brand; the property common to all strings lets any string fit.
 interface Unbranded {
   readonly length: number
   readonly "~effect/Brand"?: never

@@ -64,7 +64,7 @@ export class Deliveries extends Context.Service<
     readonly applied: (run: RunRow, capsule: GuardedCapsuleRow) => Effect.Effect<ReadonlyArray<string>>
     /** Runs in the transaction that settles a terminal destroy. */
     readonly destroyed: (capsuleId: CapsuleId) => Effect.Effect<void>
-    /** Does the same in the transaction that releases a Capsule, except that generated values stay sealed. */
+    /** Like `destroyed`, in the transaction that releases a Capsule, except that generated values stay sealed. */
     readonly released: (capsuleId: CapsuleId) => Effect.Effect<void>
   }
 >()("svc/actors/delivery/Deliveries") {

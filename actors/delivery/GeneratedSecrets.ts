@@ -38,7 +38,7 @@ export const generatedPlace = (workspaceId: WorkspaceId, id: string) => ({
 export class GeneratedSecrets extends Context.Service<
   GeneratedSecrets,
   {
-    /** The secret with that shape, created if the Capsule has none. */
+    /** The secret with that shape; created if the Capsule has none. */
     readonly obtain: (capsule: Owner, shape: SecretShape) => Effect.Effect<Redacted.Redacted<string>>
     /** Returns the same secret, but never creates it. */
     readonly find: (capsule: Owner, shape: SecretShape) => Effect.Effect<Redacted.Redacted<string> | undefined>

@@ -74,7 +74,7 @@ const readState = Effect.fnUntraced(function* (state: Redacted.Redacted<Uint8Arr
 /** There is no record: all that is known is that something was changed. */
 const unknown: LeftOver = { started: [], completed: [], possiblyCreated: [], changedAnything: true }
 
-/** In settlement's form: an unreadable folder may contain anything. */
+/** In the form that settlement uses: an unreadable folder may contain anything. */
 const leftOverOf = (found: FoundLeftOver): LeftOver | undefined => {
   switch (found.kind) {
     case "nothing":

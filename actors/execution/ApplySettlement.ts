@@ -64,7 +64,7 @@ export class ApplySettlement extends Context.Service<
     ) => Effect.Effect<CheckedApply | undefined, HoldLost>
     /**
      * Ends the Run, unless the operator requires checks after this apply: in that case state and Outputs are committed and the
-     * Run continues until `conclude`. Returns the checks to run. A repeated call changes nothing and returns the same.
+     * Run continues until `conclude`. Returns the checks to run. A repeated call changes nothing and returns the same checks.
      */
     readonly commit: (hold: RunHold, result: ApplyResult) => Effect.Effect<CheckedApply | undefined, HoldLost>
     /** Ends an apply whose state has been committed, according to the outcome of its checks. */

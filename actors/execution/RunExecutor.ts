@@ -173,7 +173,7 @@ export class RunExecutor extends Context.Service<
         const settled = yield* ledger.find(run.id)
         yield* metrics.end(settled)
         if (ended === "unreadable") return yield* folders.setAside(hold)
-        // It may contain a state: it is removed now, or at the next startup at the latest.
+        // It may contain a state: it is removed now or, at the latest, at the next startup.
         if (ended === "settled" && settled?.status !== "running") yield* folders.remove(hold)
       })
 

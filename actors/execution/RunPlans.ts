@@ -51,7 +51,10 @@ const SecretsJson = Schema.fromJsonString(
 const encodeSecrets = Schema.encodeSync(SecretsJson)
 const decodeSecrets = Schema.decodeUnknownEffect(SecretsJson)
 
-/** The secrets of a plan. `isComplete` is false for a plan made before they were recorded, or when fewer were hidden than now. */
+/**
+ * The secrets of a plan. `isComplete` is false for a plan made before they were recorded, or when fewer secrets were hidden than
+ * now.
+ */
 export interface RecordedSecrets extends PlanSecrets {
   readonly isComplete: boolean
 }
@@ -63,7 +66,7 @@ export class RunPlans extends Context.Service<
     /** In the caller's transaction. */
     readonly save: (workspaceId: WorkspaceId, runId: RunId, plan: ConsumingPlan) => Effect.Effect<void>
     readonly load: (workspaceId: WorkspaceId, runId: RunId | null) => Effect.Effect<SavedPlan | undefined>
-    /** What the plan's inputs and marks keep secret; `undefined` if the plan has been removed. */
+    /** The secrets recorded with the plan; `undefined` if the plan has been removed. */
     readonly secrets: (workspaceId: WorkspaceId, runId: RunId | null) => Effect.Effect<RecordedSecrets | undefined>
     readonly drop: (runId: RunId | null) => Effect.Effect<void>
   }

@@ -54,7 +54,7 @@ export const configuresState = ({ findings }: Pick<ScannedModule, "findings">): 
 const isSelfContained = (scan: Pick<ScannedModule, "findings" | "providerPackages">) =>
   scan.providerPackages.length === 0 && !configuresState(scan)
 
-/** What plan, drift check and apply have in common. `run` is the row with its current authority. */
+/** What plans, drift checks and applies have in common. `run` is the row with its current authority. */
 export interface PreparedRun {
   readonly run: RunRow
   readonly capsule: GuardedCapsuleRow
@@ -117,7 +117,7 @@ export class RunPreparation extends Context.Service<
         return { ...run, ...authority }
       })
 
-      /** What an apply's plan was made with but is no longer available. */
+      /** Whatever an apply's plan was made with that is no longer available. */
       const lostOf = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, planRunId: RunId | null) {
         const lost = yield* Effect.provideContext(movedInputsOf(capsule, planRunId), values)
         const plan = lost === undefined ? yield* ledger.find(planRunId) : undefined

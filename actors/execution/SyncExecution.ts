@@ -169,7 +169,7 @@ export const makeSyncExecution = Effect.gen(function* () {
   const succeed = Effect.fnUntraced(function* (run: RunRow, spec: SyncSpec, lookedAt: string, fetched: FetchedLane) {
     const id = derivedId(SourceSnapshotId, "snap", run.id, "snapshot")
     const settled = Effect.gen(function* () {
-      // An install plan has no Source yet: the snapshot waits for the Source's initial commit.
+      // An install plan has no Source yet: the snapshot waits for the install's initial commit.
       if (run.coordinator_kind === "install_plan" && fetched.kind === "fetched") {
         const snapshot = yield* staged(run, spec, id, fetched)
         yield* results.save(run.id, yield* Effect.orDie(encodeSnapshot(snapshot)))

@@ -38,7 +38,7 @@ const IssuedCode = rowShape({
 })
 type IssuedCode = RowOf<typeof IssuedCode.columns>
 
-/** The outcome of presenting a code. `reused` means that another party has it too. */
+/** The outcome of presenting a code. `reused` means that another party also has it. */
 export type CodeRedemption =
   | { readonly kind: "redeemed"; readonly grantId: string; readonly nonce: string | undefined }
   | { readonly kind: "reused"; readonly grantId: string }

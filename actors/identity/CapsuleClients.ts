@@ -49,7 +49,7 @@ const isCanonicalOrigin = (text: string): boolean => {
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
 
-/** Permanent for a Capsule, so it can be delivered before registration. */
+/** Never changes for a Capsule, so it can be delivered before registration. */
 export const capsuleClientId = (capsuleId: CapsuleId): string => derivedId(Schema.String, "oidc", capsuleId, "client")
 
 /**

@@ -27,7 +27,7 @@ export interface Client {
   readonly redirectUris: ReadonlyArray<string>
   readonly postLogoutRedirectUris: ReadonlyArray<string>
   readonly grantTypes: ReadonlyArray<GrantType>
-  /** Everything it may ever request; other scopes in a request are ignored. */
+  /** All scopes it may ever request; other scopes in a request are ignored. */
   readonly scopes: ReadonlyArray<string>
   /** SHA-256 of the secret, hex. Public clients have none. */
   readonly secretHash: Redacted.Redacted | undefined
@@ -45,7 +45,7 @@ export interface Client {
   readonly resources: ReadonlyArray<string>
   /** Whether it may request tokens for Interfaces in the grant's Workspace. */
   readonly interfaces: boolean
-  /** Resource identifiers that it guards, and whose tokens it may introspect. */
+  /** Identifiers of the resources that it protects and whose tokens it may introspect. */
   readonly guards: ReadonlyArray<string>
   readonly owner: CapsuleOwner | undefined
 }

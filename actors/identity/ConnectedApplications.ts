@@ -33,7 +33,7 @@ interface Row {
   readonly created_at: string
 }
 
-// Far more than anyone reads. Newest first.
+// Far more than anyone would read. Newest first.
 const mostListed = 200
 
 /** The applications that act on a person's behalf: lists them and revokes their access. */

@@ -69,7 +69,7 @@ export const interfacePermissions = Effect.fn("interfacePermissions")(function* 
 
 /**
  * The Workspaces in which this address is an Interface that the person may currently invoke through the client. For a client that
- * names no Workspace, the only one is used; if there are several, nothing is guessed.
+ * names no Workspace, the Workspace is used if it is the only one; if there are several, none is guessed.
  */
 export const workspacesOfResource = Effect.fn("workspacesOfResource")(function* (
   sql: SqlClient.SqlClient,

@@ -28,7 +28,7 @@ export interface LiveAuthority {
   readonly capsuleId: CapsuleId | undefined
 }
 
-/** Why there is no authority. `lasting`: the grants based on it must end; otherwise an apply may restore it. */
+/** Why there is no authority. `lasting`: the grants based on it must be revoked; otherwise an apply may restore it. */
 export interface Denial {
   readonly reason: "account" | "membership" | "foreign_workspace" | "capsule_stale" | "capsule_gone"
   readonly lasting: boolean
@@ -36,7 +36,7 @@ export interface Denial {
 
 const denied = (reason: Denial["reason"], lasting: boolean) => Result.fail<Denial>({ reason, lasting })
 
-/** Why a Capsule's client has no authority, according to the Capsule's current state; `undefined` if it has authority. */
+/** Why a Capsule's client has no authority in the Capsule's current state; `undefined` if it has authority. */
 export const capsuleDenial = (
   owner: NonNullable<Client["owner"]>,
   authority: CapsuleAuthority | undefined

@@ -74,11 +74,11 @@ export class SigningKeys extends Context.Service<
       context: CommandContext,
       options?: { readonly compromised: boolean }
     ) => Effect.Effect<{ readonly activeKeyIds: ReadonlyArray<string> }, ApiError>
-    /** When the oldest active key began to sign. Waits for the keys, as the key set does. */
+    /** When the oldest active key started signing. Waits for the keys, as the key set does. */
     readonly activeSince: Effect.Effect<string, SqlError>
   }
 >()("svc/identity/SigningKeys") {
-  /** Generates the missing keys. Only callers that need them wait: an RSA key takes as long as a startup. */
+  /** Generates the missing keys. Only callers that need them wait: generating an RSA key takes about as long as starting up. */
   static readonly layer = Layer.effect(
     SigningKeys,
     Effect.suspend(() => make)
@@ -181,7 +181,7 @@ const make = Effect.gen(function* () {
       ORDER BY status, algorithm DESC, published_at`
     return rows.map(({ algorithm, kid, public_jwk }): PublicJwk => {
       const jwk = decodePublic(public_jwk)
-      // Picked by name, so that no private member can ever slip through.
+      // Members are picked by name, so that a private one can never slip through.
       const members = publicMembers.flatMap((name) => (jwk[name] === undefined ? [] : [[name, jwk[name]]]))
       return { ...Object.fromEntries(members), kid, alg: algorithm, use: "sig" }
     })

@@ -29,7 +29,7 @@ import { InstallPlanStore } from "./InstallPlanStore.ts"
 import { projectOf } from "./InstallPlanRequest.ts"
 import { FindingsJson } from "../run/FindingsJson.ts"
 
-/** Why the initial commit is refused; nothing has been written. */
+/** Why the initial commit is refused; nothing has been written at this point. */
 export class InstallRefused extends Schema.TaggedError<InstallRefused>()("InstallRefused", {
   diagnostics: Schema.Array(Finding)
 }) {}

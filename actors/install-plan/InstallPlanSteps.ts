@@ -28,7 +28,7 @@ const decodeSnapshot = Schema.decodeUnknownEffect(StagedSnapshotJson)
 export class InstallPlanSteps extends Context.Service<
   InstallPlanSteps,
   {
-    /** Takes the next step when one is due, in the caller's transaction. `false` when it has to wait or has ended. */
+    /** Takes the next step when one is due, in the caller's transaction. `false` when it has to wait or has finished. */
     readonly step: (id: InstallPlanId) => Effect.Effect<boolean>
   }
 >()("svc/actors/install-plan/InstallPlanSteps") {

@@ -29,7 +29,7 @@ export class MailDelivery extends Context.Service<
       return MailDelivery.of({ deliverDue })
     })
   )
-  /** Does the same without the background job, for a host that sends mails itself. */
+  /** Like `layer`, without the background job, for a host that sends mails itself. */
   static readonly layerByHand = Layer.effect(
     MailDelivery,
     Effect.map(

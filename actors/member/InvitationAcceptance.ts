@@ -54,7 +54,7 @@ export class InvitationAcceptance extends Context.Service<
      */
     readonly forSignUp: (secret: Redacted.Redacted) => Effect.Effect<InvitationRow, ApiError>
     /**
-     * Does the same for a sign-in through the upstream provider, which proved `verifiedEmail`. Fails with `not_found`, and with
+     * Like `accept`, for a sign-in through the upstream provider, which proved `verifiedEmail`. Fails with `not_found`, and with
      * `permission_denied` for an invitation to another address or to an existing account.
      */
     readonly forProvider: (
@@ -123,7 +123,7 @@ const make = Effect.gen(function* () {
     }
   })
 
-  /** Compares and sets, so that only one of two concurrent acceptances goes ahead. */
+  /** A compare-and-set, so that only one of two concurrent acceptances goes ahead. */
   const claim = Effect.fnUntraced(function* (row: InvitationRow, subject: string) {
     const at = yield* now
     const [claimed] = yield* Effect.orDie(InvitationRow.rows(sql)`UPDATE invitations

@@ -23,7 +23,7 @@ import { InvitationRow, isOpen, openedWith, toInvitation, toInvitedMember } from
 import { type Inviter, invitationRefusal, refusedInvitation, roleHeld } from "./InvitationRights.ts"
 import { refuseMember } from "./PresentMember.ts"
 
-/** The destination, and who invites. */
+/** The destination and the inviter. */
 export interface InvitationScope {
   /** Absent for an invitation to the server only, which only the operator can make. */
   readonly workspaceId?: WorkspaceId | undefined

@@ -109,7 +109,7 @@ const make = Effect.gen(function* () {
     return (yield* findRow(workspaceId, subject)) ?? (yield* notFound("Member"))
   })
 
-  /** Owners who cannot act, because they are suspended or their account is locked, are not counted. */
+  /** Does not count owners who cannot act because they are suspended or their account is locked. */
   const refuseLastOwner = Effect.fnUntraced(function* (workspaceId: WorkspaceId, subject: string) {
     const others = yield* sql`SELECT m.subject FROM memberships m JOIN users u ON u.subject = m.subject
       WHERE m.workspace_id = ${workspaceId} AND m.subject <> ${subject}

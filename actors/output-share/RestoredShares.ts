@@ -12,8 +12,8 @@ const takenShare = rowShape({ producer: OutputShareRow.columns.producer_capsule_
 const statusOf = Schema.decodeUnknownSync(OutputShareRow.columns.status)
 
 /**
- * OutputShares that a restore brought back; the restore has voided plans that used one. Consumers of a share get nothing while it
- * is pending, and are compared after each decision.
+ * OutputShares that a restore brought back; the restore has voided plans that used one. Consumers of a share receive nothing
+ * while it is pending, and are compared after each decision.
  */
 export const restoredShares = Effect.map(SqlClient.SqlClient, (sql): RestoredRecords<CapsuleLedger> => {
   const unread = Effect.fnUntraced(function* (shares: ReadonlyArray<{ readonly producer: CapsuleId }>) {

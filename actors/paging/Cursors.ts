@@ -3,7 +3,7 @@ import { Base64Url } from "effect/encoding"
 import { invalidRequest, type ApiError } from "../../schema/errors/ApiError.ts"
 import { Vault } from "../vault/Vault.ts"
 
-/** The list that a cursor belongs to. Any other list refuses the cursor. */
+/** The list that a cursor belongs to. All other lists reject the cursor. */
 export interface CursorBinding {
   /** Name of the list, e.g. `workspaces.list`. */
   readonly route: string

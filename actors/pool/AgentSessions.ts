@@ -75,7 +75,7 @@ export class AgentSessions extends Context.Service<
     readonly of: (secret: string | undefined) => Effect.Effect<AgentSession, Unauthorised>
     /** Whether, since the session began, its agent has been neither revoked nor given new keys. */
     readonly stands: (session: AgentSession) => Effect.Effect<boolean>
-    /** How the agent describes itself when it renews; written when it has changed, otherwise twice a minute. */
+    /** The agent's description of itself when it renews; written when it has changed, and otherwise twice a minute. */
     readonly described: (session: AgentSession, said: Pick<AgentFacts, "disk" | "draining">) => Effect.Effect<void>
     /** The process of this session is exiting. Unless the agent has another process, it is no longer connected. */
     readonly leave: (session: AgentSession) => Effect.Effect<void>
@@ -186,7 +186,7 @@ export class AgentSessions extends Context.Service<
         transaction(sql)
       )
 
-      /** The key that made the signature, if it belongs to the agent: either the current key or the one it announced. */
+      /** The key that produced the signature, if it belongs to the agent: either the current key or the one it announced. */
       const proven = Effect.fnUntraced(function* (agent: AgentRow, text: string, signature: string) {
         const none = { isProven: false, rotated: undefined }
         if (yield* isSignedBy(agent.sign_key, text, signature)) return { isProven: true, rotated: undefined }
@@ -248,8 +248,8 @@ export class AgentSessions extends Context.Service<
           const provided = yield* marks.keyed(providedMarks)
           const expiresAt = new Date((yield* Clock.currentTimeMillis) + sessionSeconds * 1000).toISOString()
           const isReplaced = yield* Effect.gen(function* () {
-            // Once it uses its new keys, every session that began with the old ones is revoked. A draining process then starts a
-            // new session.
+            // Once an agent uses its new keys, every session that began with the old ones is revoked. A draining process then
+            // starts a new session.
             yield* sql`DELETE FROM agent_sessions WHERE expires_at <= ${at} OR (agent_id = ${agentId}
               AND (${rotated === undefined ? 0 : 1} = 1 OR incarnation = ${incarnation}
                 OR (draining = 0 AND ${facts.draining ? 0 : 1} = 1)))`

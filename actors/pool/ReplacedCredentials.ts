@@ -46,7 +46,7 @@ export const replacedOf = (
     .map(({ name }) => name)
 
 /**
- * The agents that may apply a plan, judging by its credentials. `undefined` if there are none: any agent then takes the apply,
+ * The agents that may apply a plan, judging by its credentials. `undefined` if there are none: any agent then accepts the apply,
  * which fails with the reason.
  */
 export const holdersOf = (

@@ -86,7 +86,7 @@ const grouped = <A>(items: ReadonlyArray<A>, key: (item: A) => string): Readonly
   return groups
 }
 
-/** The first of each queue, then the second of each, and so on; in every round, the queue served longest ago goes first. */
+/** The first Run of each queue, then the second of each, and so on; in every round, the queue served longest ago goes first. */
 const inTurns = (
   lines: Iterable<ReadonlyArray<QueuedRun>>,
   turnOf: (run: QueuedRun) => number
@@ -114,7 +114,7 @@ const workspaceOrder = (runs: ReadonlyArray<QueuedRun>): ReadonlyArray<QueuedRun
 const oldest = (runs: ReadonlyArray<RunningRun>): RunningRun | undefined =>
   runs.toSorted((a, b) => compared(a.startedAt, b.startedAt) || compared(a.id, b.id))[0]
 
-/** What prevents a Run that is not waiting for its Capsule from starting; order does not matter. */
+/** What prevents a Run from starting when it is not waiting for its Capsule; order does not matter. */
 const obstacleOf = (run: QueuedRun, { limits, running }: QueueState): Omit<Place, "position"> | undefined => {
   const { pool } = run
   const { perWorkspace, places } = limitsOf(limits, pool)

@@ -38,12 +38,12 @@ export class RunQueue extends Context.Service<
     readonly wake: Effect.Effect<void>
     /** Waits for the next wake-up. */
     readonly woken: Effect.Effect<void>
-    /** Does the same for one of many waiters: each wake-up from now on is a message. */
+    /** Like `woken`, for one of many waiters: each wake-up from now on is a message. */
     readonly listen: Effect.Effect<Queue.Dequeue<void>, never, Scope.Scope>
     /** Takes the next runnable Run: it is `running` and owned by `owner` when this returns. */
     readonly claim: (owner: string) => Effect.Effect<RunRow | undefined>
     /**
-     * Does the same for a pool of agents, in the caller's transaction: takes the first Run in turn that `fits` the asking agent.
+     * Like `claim`, for a pool of agents, in the caller's transaction: takes the first Run in turn that `fits` the asking agent.
      * A Run that does not fit blocks nobody.
      */
     readonly claimOf: (
@@ -53,7 +53,7 @@ export class RunQueue extends Context.Service<
     ) => Effect.Effect<RunRow | undefined>
     /** The position of a queued Run; `none` for any other. */
     readonly place: (run: ListedRun) => Effect.Effect<WordedPlace | undefined>
-    /** Does the same for a page of Runs, with one queue read per Workspace. */
+    /** Like `place`, for a page of Runs, with one queue read per Workspace. */
     readonly places: (runs: ReadonlyArray<ListedRun>) => Effect.Effect<ReadonlyMap<string, WordedPlace>>
   }
 >()("svc/actors/queue/RunQueue") {

@@ -34,14 +34,14 @@ const openPlan = need("open_plan", `(${pendingPlan("r.")})`)
 const newestRun = need("newest", isNewestRun)
 const openGroup = need("run_group", exists("run_groups g", "g.id = r.run_group_id AND g.finished_at IS NULL"))
 
-/** What keeps the file of a plan. */
+/** Reasons to keep the file of a plan. */
 export const planFileNeeds: ReadonlyArray<Need> = [
   open,
   openPlan,
   need("apply", exists("runs a", `a.plan_run_id = r.id AND ${isMoving("a.")}`))
 ]
 
-/** What keeps the events of a Run. */
+/** Reasons to keep the events of a Run. */
 export const eventNeeds: ReadonlyArray<Need> = [
   open,
   openPlan,
@@ -56,7 +56,7 @@ export const eventNeeds: ReadonlyArray<Need> = [
   openGroup
 ]
 
-/** What keeps a Run: a record that refers to it, or the fact that it is the last of its kind. */
+/** Reasons to keep a Run: a record refers to it, or it is the last of its kind. */
 export const runNeeds: ReadonlyArray<Need> = [
   open,
   openPlan,
@@ -93,7 +93,7 @@ export const runNeeds: ReadonlyArray<Need> = [
   receipt
 ]
 
-/** What keeps a StateVersion. */
+/** Reasons to keep a StateVersion. */
 export const stateNeeds: ReadonlyArray<Need> = [
   need(
     "current_state",
@@ -156,10 +156,10 @@ const usesOfSnapshot = (id: string, source: string): ReadonlyArray<Need> => [
   need("revision_plan", exists("revision_plans p", `p.source_snapshot_id = ${id} AND p.${coordinatorUnderWay}`))
 ]
 
-/** What keeps a compatibility report: anything that needs its snapshot may need its findings. */
+/** Reasons to keep a compatibility report: anything that needs its snapshot may need its findings. */
 export const reportNeeds: ReadonlyArray<Need> = [...usesOfSnapshot("r.source_snapshot_id", "r.source_id"), receipt]
 
-/** What keeps a source snapshot. */
+/** Reasons to keep a source snapshot. */
 export const snapshotNeeds: ReadonlyArray<Need> = [
   ...usesOfSnapshot("r.id", "r.source_id"),
   need("report", exists("compatibility_reports c", "c.source_snapshot_id = r.id")),
@@ -167,20 +167,20 @@ export const snapshotNeeds: ReadonlyArray<Need> = [
   receipt
 ]
 
-/** What keeps an install plan or a revision plan. */
+/** Reasons to keep an install plan or a revision plan. */
 export const coordinatorNeeds: ReadonlyArray<Need> = [
   need("open", `r.${coordinatorUnderWay}`),
   need("open_plan", exists("runs o", `o.id = r.plan_run_id AND ${isMoving("o.")}`)),
   receipt
 ]
 
-/** What keeps an auto-update decision: without the last one, the same commit would be decided on again. */
+/** Reasons to keep an auto-update decision: without the last one, the same commit would be decided on again. */
 export const decisionNeeds: ReadonlyArray<Need> = [
   need("lane", exists("source_lanes l", "l.source_snapshot_id = r.source_snapshot_id")),
   need("open_plan", exists("runs o", `o.id = r.run_id AND ${isMoving("o.")}`))
 ]
 
-/** What keeps a backup: it is the last one of its Capsule or of its Workspace. */
+/** Reasons to keep a backup: it is the last one of its Capsule or of its Workspace. */
 export const backupNeeds: ReadonlyArray<Need> = [
   need(
     "newest",
@@ -200,7 +200,7 @@ export const backupNeeds: ReadonlyArray<Need> = [
   receipt
 ]
 
-/** What keeps a group of Runs: its Runs. */
+/** Reasons to keep a group of Runs: its Runs. */
 export const groupNeeds: ReadonlyArray<Need> = [
   need("run", exists("runs o", "o.run_group_id = r.id")),
   need("run_group", exists("run_groups g", "g.replaced_by = r.id AND g.finished_at IS NULL")),

@@ -12,7 +12,7 @@ const bytesAtOnce = 2 * 1024 * 1024
 
 const GonePart = rowShape({ id: Schema.String, bytes: Schema.Int })
 
-/** What a step removed, and whether anything is left of the records it was given. */
+/** What a step removed, and whether nothing is left of the records it was given. */
 export interface Deletion {
   readonly removed: ReadonlyArray<RemovableRecords>
   readonly isOver: boolean

@@ -21,7 +21,7 @@ const stepsOfTurn = 100
 /** The next pass begins a day after the previous one: each pass leaves an audit event. */
 const rest = Duration.toMillis("1 day")
 
-/** What is kept of one kind although its period has expired. */
+/** Records of one kind that are kept although their period has expired. */
 export interface KeptRecords {
   readonly kind: RetainedKindName
   readonly reason: NeedReason

@@ -52,7 +52,7 @@ export class RunGroups extends Context.Service<
   RunGroups,
   {
     /**
-     * An update of all stale Capsules, or `only` of these, and of their consumers: plans the first wave. It replaces an older
+     * An update of all stale Capsules, or of those in `only`, and of their consumers: plans the first wave. It replaces an older
      * open update of the Workspace. If every Capsule refuses, it fails with the first refusal.
      */
     readonly startUpdate: (
@@ -71,7 +71,7 @@ export class RunGroups extends Context.Service<
     ) => Effect.Effect<void, ApiError>
     /** Takes the next steps of every open update. */
     readonly advanceAll: Effect.Effect<void>
-    /** Advances updates as long as the service runs. */
+    /** Advances updates while the service is running. */
     readonly follow: Effect.Effect<never>
   }
 >()("svc/actors/run-group/RunGroups") {

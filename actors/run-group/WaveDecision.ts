@@ -1,7 +1,7 @@
 import type { WaveMemberState } from "../../schema/records/RunWaves.ts"
 import type { CapsuleId } from "../../schema/records/Ids.ts"
 
-/** The consumer takes a value from the producer. */
+/** The consumer uses a value from the producer. */
 export interface WaveEdge {
   readonly producer: CapsuleId
   readonly consumer: CapsuleId

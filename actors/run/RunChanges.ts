@@ -56,7 +56,7 @@ const toFolded = (row: RowOf<typeof FoldedRow.columns>): FoldedRun =>
     ...present({ createdBy: row.created_by, startedAt: row.started_at, finishedAt: row.finished_at })
   })
 
-/** More than a page of changes ever has, unless there are endless syncs. */
+/** More than a page of changes ever contains, unless there are countless syncs. */
 const mostFolded = 1000
 
 /** The Runs of these changes, newest first, in one statement. */

@@ -135,7 +135,7 @@ export class RunJournal extends Context.Service<
         yield* wakeAfterCommit(hold.runId)
       })
 
-      // Taken inside the transaction: before this one gets the database, another transaction may write the events.
+      // Taken inside the transaction: another transaction may write the events before this one acquires the database.
       const writeNoted = (runId: RunId) =>
         Effect.suspend(() => {
           const waiting = noted.get(runId)

@@ -90,7 +90,7 @@ export class RunLedger extends Context.Service<
   {
     readonly insert: (run: NewRun) => Effect.Effect<void>
     readonly find: (id: RunId | null) => Effect.Effect<RunRow | undefined>
-    /** The Run, as long as it is being executed under this hold. */
+    /** The Run, while it is being executed under this hold. */
     readonly held: (hold: RunHold) => Effect.Effect<RunRow | undefined>
     /** Records the findings of an execution. */
     readonly record: (hold: RunHold, columns: RecordedColumns) => Effect.Effect<void, HoldLost>

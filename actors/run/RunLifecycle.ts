@@ -33,7 +33,7 @@ export interface Approval {
   readonly data: RunEventData<"run.approved">
 }
 
-/** What the end of an apply reports in addition to its error. */
+/** What an apply reports when it ends, in addition to its error. */
 type EndData = Pick<RunEventData<"run.failed">, "stateVersionId">
 
 type Held = Effect.Effect<void, HoldLost>

@@ -17,7 +17,7 @@ const incarnationOf = (owner: string, { installation_id }: Incarnation): Option.
 
 /**
  * The name under which this process executes Runs. Each startup is a new incarnation; only one process at a time uses the data
- * folder, so the Runs of an earlier incarnation have no living owner.
+ * folder, so the Runs of an earlier incarnation have no live owner.
  */
 export class RunOwner extends Context.Service<
   RunOwner,

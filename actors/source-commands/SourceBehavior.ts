@@ -286,7 +286,7 @@ export const layer = SourceActor.toLayer(
       Sync: ({ payload }) =>
         startSync(payload).pipe(
           transaction(sql),
-          // No caller sees this refusal and could retry it, so the schedule retries.
+          // No caller sees this refusal and can retry, so the schedule retries.
           Effect.tapError(({ code }) =>
             code === "rate_limited" && (payload.trigger === "webhook" || payload.trigger === "schedule")
               ? transaction(sql)(defer(payload.context, payload.trigger, payload.lane))

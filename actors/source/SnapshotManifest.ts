@@ -39,14 +39,14 @@ export const manifestPin = ({ id, repositoryManifest }: ManifestCarrier): { read
   return { manifestDigest: repositoryManifest.digest ?? `sha256:${unread()}` }
 }
 
-/** Where a repository keeps its manifest. */
+/** Where the manifest of a repository is located. */
 export const manifestPath = ".well-known/svc.json"
 
 /** The repository path for a snapshot's `path`. A manifest names modules this way, whichever folder a Source uses. */
 export const repositoryPathOf = (snapshot: Pick<StagedSnapshot, "path">, path: string): string =>
   posix.join(snapshot.path, path)
 
-/** The reverse conversion: `undefined` outside the snapshot's folder. */
+/** The reverse conversion: `undefined` if outside the snapshot's folder. */
 const snapshotPathOf = ({ path }: ManifestCarrier, key: string): string | undefined => {
   if (path === ".") return key
   if (key === path) return "."

@@ -94,8 +94,8 @@ export const failingLanes = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId)
     ORDER BY l.error_since, s.id, l.ref, l.path LIMIT 100`)
 
 /**
- * Whether a check ended after this one. One with a time in the future was made before the clock was corrected, and is treated as
- * older.
+ * Whether a check finished after this one. A check with a time in the future dates from before the clock was corrected, and is
+ * treated as older.
  */
 const isOvertaken = (before: RowOf<typeof StoredLane.columns> | undefined, lookedAt: string) =>
   Effect.map(now, (at) => before?.last_look_at != null && before.last_look_at > lookedAt && before.last_look_at <= at)
@@ -110,7 +110,7 @@ export class SourceLanes extends Context.Service<
     /** A sync has been queued, so the schedule need not start another. */
     readonly expected: (sourceId: SourceId, lane: Lane) => Effect.Effect<void>
     /**
-     * A sync found a snapshot for the lane, which clears its error. `false` if a later sync has already ended: the lane keeps
+     * A sync found a snapshot for the lane, which clears its error. `false` if a later sync has already finished: the lane keeps
      * that sync's result.
      */
     readonly seen: (
@@ -118,7 +118,7 @@ export class SourceLanes extends Context.Service<
       lane: Lane,
       found: { readonly snapshotId: SourceSnapshotId; readonly commit: string; readonly lookedAt: string }
     ) => Effect.Effect<boolean>
-    /** A check failed. `false` if it only repeats the lane's current error, or if a later check has ended. */
+    /** A check failed. `false` if it only repeats the lane's current error, or if a later check has finished. */
     readonly failed: (
       sourceId: SourceId,
       lane: Lane,

@@ -18,7 +18,7 @@ const isRestored = (planned: Attribute, drifted: Attribute) =>
 export interface DriftedAttributes {
   /** The plan restores exactly this value. */
   readonly certain: ReadonlySet<string>
-  /** Also changed outside, and planned to change to a different value, or to one that is not shown. */
+  /** Also changed outside, but the plan changes it to a different value, or to one that is not shown. */
   readonly possible: ReadonlySet<string>
 }
 

@@ -170,7 +170,7 @@ export class ResourceHistory extends Context.Service<
         if (current === undefined) return yield* notFound("Capsule")
         const after = anchor === undefined ? undefined : Number(anchor[0])
         const older = after === undefined ? sql.literal("") : sql` AND v.valid_from < ${after}`
-        // One more than shown, since a change is the difference from the period before.
+        // One more than shown, since a change is the difference from the preceding period.
         const rows = yield* Effect.orDie(
           Period.rows(sql)`SELECT v.digest, v.attributes, v.valid_from, v.valid_to, v.run_id, v.changed_at,
             v.ended_by_run_id, s.created_at AS ended_at

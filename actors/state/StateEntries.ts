@@ -54,7 +54,7 @@ const isWithin = (text: string, secret: string): boolean => {
 const shownId = (object: ObjectContents): string | null =>
   object.id === undefined || object.isIdSensitive || objectKey(object) === undefined ? null : object.id
 
-/** Whether the index already has this. */
+/** Whether the index already contains this. */
 export type IsIndexed = (entry: Omit<ResourceEntry, "attributes" | "objectId">) => boolean
 
 const resourceEntry = (keys: IndexKeys, object: ObjectContents, isIndexed: IsIndexed): ResourceEntry => {

@@ -94,7 +94,7 @@ export class StateIndex extends Context.Service<
           const name = instanceName(row)
           const entry = entries.get(name)
           if (entry !== undefined && entry.objectId === null && row.object_id !== null) {
-            // The id has only now been found to be a secret.
+            // The id has only just been found to be a secret.
             yield* sql`UPDATE resource_versions SET ${ResourceVersionRow.changes(sql, { object_id: null })}
               WHERE capsule_id = ${capsuleId} AND address = ${row.address}`
           }

@@ -77,7 +77,7 @@ export const storedLong = Effect.fnUntraced(function* ({ column, rowId, table }:
 
 const Extent = rowShape({ parts: Schema.Int, bytes: Schema.Int })
 
-/** Opens the output of `sealParts`, into one array. Fails with `VaultOpenFailed` for anything else. */
+/** Opens the output of `sealParts`, into one array. Fails with `VaultOpenFailed` for any other input. */
 export const openParts = Effect.fnUntraced(function* (key: DataKey, context: SealContext, value: string) {
   const sql = yield* SqlClient.SqlClient
   const aead = yield* Aead.Aead

@@ -6,7 +6,7 @@ import { VaultOpenFailed } from "./VaultErrors.ts"
 export const encode = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64url")
 
-/** Strict: every other spelling of the same bytes is refused, so that any change to a character is noticed. */
+/** Strict: every other spelling of the same bytes is refused, so that a change to any character is noticed. */
 export const decode = (text: string): Uint8Array | undefined => {
   const bytes = Buffer.from(text, "base64url")
   return bytes.toString("base64url") === text ? new Uint8Array(bytes) : undefined
@@ -53,7 +53,7 @@ export const sealBytes = Effect.fnUntraced(function* (
   return `${encode(nonce)}.${encode(ciphertext)}`
 })
 
-/** Opens the output of `sealBytes`. Fails with `VaultOpenFailed` for anything else, whatever is wrong with it. */
+/** Opens the output of `sealBytes`. Fails with `VaultOpenFailed` for any other input, whatever is wrong with it. */
 export const openBytes = Effect.fnUntraced(function* (
   key: Redacted.Redacted<Uint8Array>,
   aad: Uint8Array,

@@ -75,7 +75,10 @@ export class Vault extends Context.Service<
       context: SealContext,
       envelope: string
     ) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>, VaultOpenFailed>
-    /** The sealed value as a single string, which opens in the same place wherever it is moved: parts would be left behind. */
+    /**
+     * The sealed value as a single string, which opens in the same place wherever the string is moved: parts would be left
+     * behind.
+     */
     readonly inOneText: (context: SealContext, envelope: string) => Effect.Effect<string, VaultOpenFailed>
     /** The data keys of a Workspace that are named by the sealed values in the string, as stored: wrapped. */
     readonly wrappedKeys: (workspaceId: WorkspaceId, text: string) => Effect.Effect<ReadonlyArray<WrappedDataKey>>
@@ -89,7 +92,7 @@ export class Vault extends Context.Service<
       (context: SealContext, envelope: string) => Effect.Effect<Redacted.Redacted<Uint8Array>, VaultOpenFailed>,
       VaultLocked
     >
-    /** Keyed digest (HMAC-SHA-256, base64url) of `text`; digests of different purposes have nothing in common. */
+    /** Keyed digest (HMAC-SHA-256, base64url) of `text`; digests for different purposes are unrelated. */
     readonly mac: (purpose: string, text: string) => Effect.Effect<string>
     /** Whether `digest` is what `mac` returns, compared in constant time. */
     readonly verifyMac: (purpose: string, text: string, digest: string) => Effect.Effect<boolean>

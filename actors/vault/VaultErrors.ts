@@ -2,7 +2,7 @@ import { Schema } from "effect"
 
 /**
  * A sealed value could not be opened: it has been changed or moved to another record, or its key is missing. The error
- * deliberately says no more.
+ * deliberately gives no further detail.
  */
 export class VaultOpenFailed extends Schema.TaggedError<VaultOpenFailed>()("VaultOpenFailed", {
   message: Schema.String

@@ -26,7 +26,7 @@ export interface WorkspaceList {
   readonly pinnedWorkspaceId?: Workspace["id"] | undefined
 }
 
-// The counts accompany every row, or come by themselves if the page has no rows.
+// The counts accompany every row, or are returned on their own if the page has no rows.
 const Counts = Schema.Struct({ total: Schema.Int, id: Schema.Null })
 const Counted = Schema.Struct({ total: Schema.Int, ...WorkspaceRow.fields })
 const countedRows = storedRecord(Schema.Array(Schema.Union([Counted, Counts])))

@@ -72,7 +72,7 @@ export const storedAgent = (path: string) => ({
  * What an agent keeps on its disk; mode 0700.
  *
  * - `identity`: `none` before enrolment
- * - `keys`: created and stored the first time. Read from disk every time, since another process of this agent may have replaced
+ * - `keys`: created and stored on first use. Read from disk every time, since another process of this agent may have replaced
  *   them
  * - `dateKeys`: records since when undated keys have been known
  * - `nextKeys`: their replacements, from when they are created until the server has accepted them
@@ -82,7 +82,7 @@ export const storedAgent = (path: string) => ({
  *   sign for a restored server that does not know any newer ones
  *
  * Two processes and a command may change the keys. Each change holds a lock, and `takeNextKeys` and `dropNextKeys` do nothing if
- * the next keys are different ones by then.
+ * the next keys have changed by then.
  *
  * - `forgetFormer`: only while no process of this agent holds a Run
  * - `lock`: waits a moment, because a command may briefly hold it to see whether it is free; `false` while another process is
@@ -168,7 +168,7 @@ export class AgentFolder extends Context.Service<
           })
         )
 
-        /** Changes the current keys and removes the next ones, if they are still the ones given. */
+        /** Changes the current keys and removes the next ones, if these are still the ones given. */
         const settle = (next: StoredKeys, change: (present: StoredKeys) => StoredKeys) =>
           Effect.gen(function* () {
             const found = yield* unfinished

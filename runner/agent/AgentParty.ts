@@ -17,7 +17,7 @@ export class AgentParty extends Context.Service<
     readonly opening: Effect.Effect<ReadonlyArray<CryptoKey>, AgentFolderUnusable>
     /**
      * Opens a whole message and returns the keys that opened it. Tries the keys that opened the last message first, since the
-     * keys on disk differ only after a replacement.
+     * keys on disk differ only after they have been replaced.
      */
     readonly open: (
       purpose: SealedFor,

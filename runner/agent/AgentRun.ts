@@ -155,7 +155,7 @@ const ended = Effect.fnUntraced(function* (handle: RunHandle, fresh: FreshResult
   yield* Effect.ensuring(deliver(handle, fresh), Fiber.interrupt(keeping))
 })
 
-/** A Run, from its offer to the acknowledgement of its result. */
+/** The lifecycle of a Run, from its offer to the acknowledgement of its result. */
 export const runOffer = Effect.fn("AgentRun.offer")(
   (handle: RunHandle, lease: Lease, offer: JobOffer, opened: OpenedJob) =>
     whileOwn(
@@ -178,7 +178,7 @@ export const runOffer = Effect.fn("AgentRun.offer")(
             )
           )
         )
-        // A Run that cannot be prepared may get here before it has started.
+        // A Run that cannot be prepared may get here before its acceptance has completed.
         yield* begun
         yield* guard.release(handle.room.runFolder)
         yield* ended(handle, result)

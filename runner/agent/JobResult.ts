@@ -14,7 +14,7 @@ const ended = <Kind extends typeof JobKind.Type, Outcome extends Schema.Top>(kin
 /**
  * - `ended`: the tool ran, or had nothing to do; the outcome has the details
  * - `failed`: there is no outcome; for an apply it means that the tool was not started and nothing was changed
- * - `left`: the tool stopped along with its agent or its lease, and the Run still belongs to the agent. States what an apply
+ * - `left`: the tool stopped along with its agent or its lease, and the Run still belongs to the agent. Reports what an apply
  *   left; `null` if its tool was never started. A plan or a drift check changed nothing and starts over
  */
 export const JobResult = Schema.Union([

@@ -94,7 +94,7 @@ const claimNamed = (name: string): Option.Option<RunClaim> => {
 
 const lockIn = (folder: string) => takeFileLock(join(folder, "lock"))
 
-/** Creates the room for an offered Run. Before `accept` it belongs to nobody. `undefined` when this agent already has one. */
+/** Creates the room for an offered Run. Nobody owns it before `accept`. `undefined` when this agent already has one. */
 export const makeRoom = Effect.fnUntraced(function* (
   runs: string,
   claim: RunClaim,
@@ -114,8 +114,8 @@ const holdsApply = Effect.fnUntraced(function* (folder: string) {
 })
 
 /**
- * Takes over a room that another process left. `none` while another process is working in it; `unreadable` when its contents
- * cannot be read, so it is kept for a person to examine.
+ * Takes over a room that another process left. `none` while another process is using it; `unreadable` when its contents cannot be
+ * read: it is then kept for manual inspection.
  */
 export const adoptRoom = Effect.fnUntraced(function* (
   runs: string,

@@ -158,7 +158,7 @@ const runApply = Effect.fnUntraced(function* (session: RunSession, job: ApplyJob
         grace: session.timing.applyGrace
       })
     ),
-    // The tool never started, so nothing was changed and there is nothing to recover.
+    // The tool was never started, so nothing was changed and there is nothing to recover.
     Effect.tapError(() => Effect.promise(() => rm(paths.applyRecord, { force: true }))),
     Effect.scoped
   )

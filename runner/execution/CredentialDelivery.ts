@@ -30,7 +30,7 @@ export interface CredentialDelivery {
   readonly files: ReadonlyArray<DeliveredFile>
   /** All values that must never be shown. */
   readonly secrets: ReadonlyArray<Secret>
-  /** Credentials that only this machine holds must not leave it either. */
+  /** Credentials held only by this machine must not leave it either. */
   readonly provided: ReadonlyArray<Secret>
 }
 

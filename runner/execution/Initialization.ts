@@ -4,7 +4,7 @@ import type { RunJob } from "./RunJob.ts"
 import type { RunSession } from "./RunSession.ts"
 import { requireSuccess } from "./ToolSuccess.ts"
 
-/** Installs providers. Modules are never fetched: a module that the scan has not found in the tree does not exist. */
+/** Installs providers. Modules are never fetched: a module that the scan did not find in the tree does not exist. */
 export const initialize = Effect.fnUntraced(function* (session: RunSession, job: RunJob, lock: "readonly" | "update") {
   yield* session.report.phase("init")
   const end = yield* session.tool({

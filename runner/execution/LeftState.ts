@@ -11,8 +11,8 @@ const emergencyFileName = "errored.tfstate"
 type Base = Pick<StateFile, "lineage" | "serial">
 
 /**
- * What an apply left. `found` is the newest complete state that continues the base; `problem` and `rejected` describe a file
- * that does not. Without `found`, nothing was ever written.
+ * What an apply left. `found` is the newest complete state that continues the base; `problem` and `rejected` describe a file that
+ * does not continue it. Without `found`, nothing was ever written.
  */
 export interface LeftState {
   readonly found: Option.Option<{ readonly bytes: Redacted.Redacted<Uint8Array>; readonly state: StateFile }>

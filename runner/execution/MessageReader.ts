@@ -99,7 +99,7 @@ export const messageReader = (report: RunReport, redactor: RunRedactor): Message
     settle(origin, yield* origin.lines.end)
   })
 
-  /** The texts that end when a message arrives. */
+  /** The texts that are complete once this message arrives. */
   const ended = (message: ToolMessage | undefined): ReadonlyArray<string> => {
     if (message?._tag === "Provisioner" && message.output === undefined) {
       return [provisionerKey(message.address, message.provisioner)]

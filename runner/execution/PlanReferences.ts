@@ -76,7 +76,7 @@ const followAll = (
 
 const followOutputs = (place: Place, name: string, output: string | undefined, found: Found) => {
   const call = place.module.module_calls?.[name]
-  // The tool lists the module as well as its output; only the output says what is read.
+  // The tool lists the module as well as its output; only the output shows what is read.
   if (output === undefined) return
   const expression = call?.module?.outputs?.[output]?.expression
   if (call === undefined || !call.module || expression === undefined) {

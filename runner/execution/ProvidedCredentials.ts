@@ -25,7 +25,7 @@ export interface ProvidedSet {
  * leaves the machine. The control plane has none.
  *
  * - `described`: everything that the machine's operator has declared; `names`: the credentials that are complete now
- * - `marks`: for credentials that are complete now, or were when they were last read
+ * - `marks`: for credentials that are complete now, or were complete when last read
  * - `read`: reads them each time, so that the next Run uses the replacements
  */
 export interface ProvidedCredentials {

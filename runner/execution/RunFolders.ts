@@ -32,7 +32,7 @@ export class RunFolders extends Context.Service<
     readonly leftBy: (key: RunFolderKey) => Effect.Effect<FoundLeftOver>
     /** Removes a folder whose state is stored elsewhere. A failure is only logged: the next sweep removes the folder. */
     readonly remove: (key: RunFolderKey) => Effect.Effect<void>
-    /** Keeps the folder for a person to examine. */
+    /** Keeps the folder for manual inspection. */
     readonly setAside: (key: RunFolderKey) => Effect.Effect<void>
     /** Removes every folder except those set aside; folders in `kept` are set aside. Nothing may be running. */
     readonly sweep: (kept: ReadonlyArray<RunFolderKey>) => Effect.Effect<void>

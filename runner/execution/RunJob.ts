@@ -113,7 +113,7 @@ export type BuildReference = typeof BuildReference.Type
 /**
  * What every run needs.
  *
- * - `tool`: flavour and exact version; the place of execution finds it or refuses the job
+ * - `tool`: flavour and exact version; the place of execution locates it or refuses the job
  * - `lockText`: the dependency lock to use; for a plan only if the module has none of its own
  * - `selfContained`: the scan found no provider to install and no block that defines where the state is stored. If the scan was
  *   wrong, the tool refuses to plan.
@@ -158,8 +158,8 @@ export const DriftJob = Schema.Struct({
 export type DriftJob = typeof DriftJob.Type
 
 /**
- * The executing machine's credentials that a plan was made with: their name, and a digest that does not reveal them. `mark`: the
- * mark that the machine also reports outside of Runs.
+ * The executing machine's credentials that a plan was created with: their name, and a digest that does not reveal them. `mark`:
+ * the mark that the machine also reports outside of Runs.
  */
 export const ProvidedBinding = Schema.Struct({
   name: Schema.String,
@@ -173,7 +173,7 @@ export type ProvidedBinding = typeof ProvidedBinding.Type
  * the tool's output.
  *
  * - `inputs`: values of sensitive inputs; structured ones are split into their parts
- * - `credentials`: those the plan was made with; the apply may have others
+ * - `credentials`: those the plan was created with; the apply may use others
  * - `marked`: what the plan itself marks as sensitive, up to a limit
  * - `provided`: the runner's own credentials that were used, which are not text but are transferred and sealed the same way;
  *   absent if none were used
@@ -191,7 +191,7 @@ export type PlanSecrets = typeof PlanSecrets.Type
  * plan time; those in the environment come from the job.
  *
  * - `planDigest`: `sha256:` of the plan file as reviewed; any other file is refused
- * - `build`: the one the plan was made with; any other archive is refused
+ * - `build`: the one the plan was created with; any other archive is refused
  * - `secrets`: those of the plan
  * - `ephemeralVariables`: the ephemeral inputs that the plan was given; a plan file does not contain them
  */

@@ -106,7 +106,7 @@ const leftState = {
  * How an apply ended. The state is imported whatever the exit.
  *
  * - `state`: absent if there is none
- * - `stateProblem` and `rejectedState`: the state that was left does not continue the base state, and a person must look at it
+ * - `stateProblem` and `rejectedState`: the state that was left does not continue the base state, and has to be examined manually
  * - `changedAnything`: an operation on a resource was started, or the state differs from the base
  * - `possiblyCreated`: addresses that were started and never reported as finished, or that were reported as created but are
  *   missing from `state`

@@ -10,7 +10,7 @@ export class ExtractionFailed extends Schema.TaggedError<ExtractionFailed>()("Ex
   message: Schema.String
 }) {}
 
-/** The required tool is missing on this machine or does not work. `message` states what would help. */
+/** The required tool is missing on this machine or does not work. `message` states how to fix it. */
 export class ToolUnavailable extends Schema.TaggedError<ToolUnavailable>()("ToolUnavailable", {
   message: Schema.String
 }) {}

@@ -24,7 +24,7 @@ export const RunnerFailureReason = Schema.Literals([
 export type RunnerFailureReason = typeof RunnerFailureReason.Type
 
 /**
- * A run ended without a result. An apply fails this way only before its tool has been started, so nothing was changed.
+ * A run finished without a result. An apply fails this way only before its tool has been started, so nothing was changed.
  *
  * - `sandboxKilled`: the tool did not stop and was killed
  * - `message` and `diagnostics` are redacted

@@ -50,7 +50,7 @@ const outputTexts = (outputs: typeof Outputs.Type): StateContents["outputs"] =>
     text: Redacted.make(JSON.stringify([type, value, sensitive ?? false]))
   }))
 
-/** Collects what objects are read for, besides passing them to `take`. */
+/** Collects the data that objects are read for, besides passing them to `take`. */
 const reading = (take: (object: ObjectContents) => void) => {
   const sensitiveTexts: Array<string> = []
   return {

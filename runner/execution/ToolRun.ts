@@ -34,7 +34,7 @@ export interface ToolRun {
   readonly grace: Duration.Input
 }
 
-/** `exited` also if it was asked to stop but had already finished; `killed` if something else killed it. */
+/** Also `exited` if it was asked to stop but had already finished; `killed` if something else killed it. */
 export type ToolEnding = "exited" | "cancelled" | "timed_out" | "killed"
 
 export interface ToolEnd {

@@ -12,7 +12,7 @@ import { GitAddress } from "../../schema/git/GitAddress.ts"
 export const GitEndpoint = Schema.Struct({ url: GitAddress, addresses: Schema.NonEmptyArray(Schema.String) })
 export type GitEndpoint = typeof GitEndpoint.Type
 
-/** `whose` describes what the host belongs to. */
+/** `whose` describes the owner of the host. */
 const lookUp = Effect.fnUntraced(function* (hostname: string, whose: string) {
   const literal = hostAddress(hostname)
   if (literal !== undefined) return [literal]

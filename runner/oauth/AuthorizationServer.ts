@@ -40,7 +40,7 @@ export interface GrantedTokens {
   readonly refreshToken: Redacted.Redacted | undefined
   /** In seconds; absent if the server does not state it. */
   readonly expiresIn: number | undefined
-  /** Absent if they are the requested ones. */
+  /** Absent if they are the same as the requested ones. */
   readonly scopes: ReadonlyArray<string> | undefined
 }
 

@@ -150,7 +150,7 @@ export class OAuthClient extends Context.Service<
     Effect.gen(function* () {
       const policy = yield* GitPolicy
 
-      /** A connection to one endpoint of a server whose address is allowed. */
+      /** A connection to one endpoint of a server at an allowed address. */
       const wayTo = Effect.fnUntraced(function* (server: AuthorizationServer, endpoint: string) {
         const url = URL.parse(endpoint)
         const allowed = url !== null && (url.protocol === "https:" || policy.allowOrigins.includes(url.origin))
@@ -230,7 +230,7 @@ export class OAuthClient extends Context.Service<
         authorizationUrl: Effect.fn("OAuthClient.authorizationUrl")(function* (server, asked) {
           const metadata = yield* metadataOf(server)
           const endpoint = URL.parse(metadata.authorization_endpoint ?? "")
-          // The person's browser is sent there, outside our address policy: https at least protects the content.
+          // The person's browser is sent to this URL, outside our address policy: https at least protects the content.
           if (endpoint === null || !(endpoint.protocol === "https:" || policy.allowOrigins.includes(endpoint.origin))) {
             return yield* failure("unusable", `The authorization endpoint of ${hostOf(server)} is no https address.`)
           }

@@ -1,6 +1,6 @@
 import { type ByteSink, noPosition } from "./FoldedText.ts"
 
-/** A sink that knows the position from which the text is still undecided. */
+/** A sink that tracks where the undecided text begins. */
 export interface OpenSink extends ByteSink {
   readonly open: () => number
   /**

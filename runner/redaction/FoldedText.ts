@@ -22,12 +22,12 @@ export interface LeftOutBreaks {
 
 const other = 0
 export const blankClass = 0x20
-/** The class of the characters that quoting doubles or puts before others. */
+/** The class of the characters that quoting doubles or uses as escapes. */
 export const quoteClass = 0x27
 
 /**
- * The class of a byte when secrets are compared: all kinds of blank form one class, and so do the characters that quoting doubles
- * or puts before others. Runs of either count as one.
+ * The class of a byte when secrets are compared: all whitespace forms one class, and so do the characters that quoting doubles or
+ * puts before others. Runs of either count as one.
  */
 const classes = new Uint8Array(256)
 for (const value of [0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20, 0x2b]) classes[value] = blankClass

@@ -17,7 +17,7 @@ export class RedactionUnavailable extends Schema.TaggedError<RedactionUnavailabl
 type Unnumbered<Request> = Request extends RedactionRequest ? Omit<Request, "id"> : never
 
 interface RedactionThread {
-  /** The redacted texts for a request; `undefined` when the thread failed or has stopped. */
+  /** The redacted strings for a request; `undefined` when the thread failed or has stopped. */
   readonly ask: (request: Unnumbered<RedactionRequest>) => Effect.Effect<ReadonlyArray<RedactedLine> | undefined>
   readonly tell: (request: Unnumbered<RedactionRequest>) => Effect.Effect<void>
   readonly newNumber: Effect.Effect<number>
@@ -114,7 +114,7 @@ const posted = ({ origin, value }: Secret) => ({ origin, value: Redacted.value(v
 const redactorOf = (thread: RedactionThread, redactor: number): RunRedactor => {
   // A Run without secrets has nothing to wait for.
   let isEmpty = true
-  // After a failure, a secret may be missing, or half of one may be held back: nothing later is trusted.
+  // After a failure, a secret may be missing, or half of one may be held back: nothing after that is trusted.
   let isBroken = false
   const ask = (request: Unnumbered<RedactionRequest>) =>
     Effect.suspend(() =>

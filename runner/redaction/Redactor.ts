@@ -14,15 +14,15 @@ const shortestInName = 16
 const instanceKey = /\["((?:[^"\\]|\\.)*)"\]/g
 
 /**
- * The kind of a text: `name` and `address` are the module's own words except for instance keys. The parts of one thing are read
- * as the lines of one text, which may have been cut off.
+ * The kind of text: `name` and `address` are the module's own words except for instance keys. The parts of one thing are read as
+ * the lines of one text, which may have been cut off.
  */
 export interface RedactionItem {
   readonly as: "text" | "name" | "address" | "message" | "part"
   readonly text: string
   /** For a message: the address that it concerns. */
   readonly address?: string | undefined
-  /** For a part: all parts in display order, and which one it is. */
+  /** For a part: all parts in display order, and the index of this one. */
   readonly parts?: ReadonlyArray<string> | undefined
   readonly index?: number | undefined
 }

@@ -15,7 +15,7 @@ const overTexts = `hold more than ${secretBudget.texts} secret texts (a document
 const separator = /[\n,;]/g
 
 /**
- * Why the secrets exceed what a Run may have; undefined when they do not. Duplicates count once: an apply receives what its plan
+ * Why the secrets exceed the limit for a Run; undefined when they do not. Duplicates count once: an apply receives what its plan
  * received, plus what the plan kept of it.
  */
 export const budgetProblem = (secrets: Iterable<Secret>): string | undefined => {

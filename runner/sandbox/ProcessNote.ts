@@ -37,7 +37,7 @@ export const noteProcess = Effect.fnUntraced(
   (effect) => Effect.ignore(effect)
 )
 
-/** If a run has no note, nothing is recorded. */
+/** If a Run has no process note, nothing is recorded. */
 export const notedIn =
   (file: string | undefined) =>
   (pid: number): Effect.Effect<void> =>

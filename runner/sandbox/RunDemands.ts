@@ -7,8 +7,8 @@ import type { NetworkStatus, SandboxStatus } from "./SandboxStatus.ts"
  * What an execution profile requires of the machine beyond the settings. It only narrows: a level may not be lower, and a limit
  * may not be higher, than in the settings that apply to every other Run.
  *
- * - `profile`: its name, for the text of a refusal
- * - `isolation`: the lowest level that is accepted
+ * - `profile`: its name, for the refusal message
+ * - `isolation`: the lowest accepted level
  * - `network`: `isolated` when the Run requires its own network
  */
 export const RunDemands = Schema.Struct({

@@ -107,7 +107,7 @@ export class Sandbox extends Context.Service<
       const isTrusted = ({ moduleTree }: SandboxSpec) =>
         trustsTrees && moduleTree !== undefined && settings.trustedTrees.includes(moduleTree)
 
-      // Probing means creating a network, so only profiles that require their own network wait for that.
+      // Probing creates a network, so only profiles that require their own network wait for it.
       const refusal = Effect.fnUntraced(function* (demands: RunDemands | undefined) {
         if (demands === undefined) return undefined
         const { network, ...others } = demands

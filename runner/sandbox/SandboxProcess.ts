@@ -28,7 +28,7 @@ export interface SandboxProcess {
 const ProcessInformation = Schema.fromJsonString(Schema.Struct({ "child-pid": Schema.Int }))
 
 const signal = (target: number, name: "SIGINT" | "SIGKILL" | "SIGTERM"): Effect.Effect<void> =>
-  // The process may have exited already, which is the purpose of the signal.
+  // The process may already have exited, which is the purpose of the signal.
   Effect.try(() => process.kill(target, name)).pipe(Effect.ignore)
 
 /** If a signal killed the program, launchers report 128 plus the signal's number. */
@@ -107,7 +107,7 @@ export const spawnProcess = Effect.fnUntraced(function* (
       Effect.flatMap(Effect.fromOption),
       Effect.flatMap(Schema.decodeUnknownEffect(ProcessInformation)),
       Effect.flatMap((information) => Deferred.succeed(target, information["child-pid"])),
-      // It failed before it started anything: there is no other process to signal.
+      // It failed before starting anything: there is no other process to signal.
       Effect.catch(() => Deferred.succeed(target, handle.pid)),
       Effect.forkScoped
     )

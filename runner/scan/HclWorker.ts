@@ -1,5 +1,5 @@
-// The entry point of a worker thread. The parser's package does not export the path of its file, but keeps it in a
-// fixed place.
+// The entry point of a worker thread. The parser's package does not export the path of its file, but the file is always in the
+// same place.
 import { createRequire } from "node:module"
 import { serveParser } from "./ParserThread.ts"
 

@@ -2,7 +2,7 @@ import { posix } from "node:path"
 import type { OmittedEntry, SourceFile, SourceTree } from "../snapshot/SourceTree.ts"
 import { configFileName } from "./ConfigFileName.ts"
 
-/** What a path in the tree refers to when a module call targets it. */
+/** What a module call finds at a path in the tree. */
 export type FolderKind = "folder" | "missing" | OmittedEntry["kind"]
 
 /** Folders that belong to the tools: the runner removes them, so nothing in them is part of a module. */

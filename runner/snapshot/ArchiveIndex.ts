@@ -41,7 +41,7 @@ export class ArchiveIndexer {
   readonly #files: Array<IndexedFile> = []
   #omitted: ReadonlyArray<OmittedRecord> | undefined
   #position = 0
-  /** Bytes of the current part: a header, the body of a pax header, padding or the end of the archive. */
+  /** Buffered bytes of the current part: a header, the body of a pax header, padding or the end of the archive. */
   #gathered: Array<Uint8Array> = []
   #missing = blockSize
   #next: (part: Buffer) => Step = (part) => this.#header(part)

@@ -13,7 +13,7 @@ const seekableMagic = 0x8f92eab1
 const headerBytes = 8
 const footerBytes = 9
 const entryBytes = 8
-/** More would mean an archive of terabytes. */
+/** More frames would mean an archive of terabytes. */
 const maxFrames = 1_000_000
 
 /** One frame: where it is in the file, and where its contents are in the uncompressed whole. */
@@ -55,7 +55,7 @@ export const encodeSeekTable = (frames: ReadonlyArray<Pick<Frame, "compressedByt
   return table
 }
 
-/** How many bytes at the end of the file make up the whole table, as stated by its last bytes. */
+/** Size of the whole table at the end of the file, in bytes, as stated by its last bytes. */
 export const seekTableBytes = (tail: Uint8Array): Result.Result<number, string> => {
   const buffer = Buffer.from(tail)
   if (buffer.length < footerBytes || buffer.readUInt32LE(buffer.length - 4) !== seekableMagic)

@@ -13,7 +13,7 @@ export interface StoredFile {
   readonly bytes: Uint8Array
 }
 
-/** What a cleanup has removed. */
+/** What a cleanup removed. */
 export interface RemovedSnapshots {
   readonly temporaryFolders: number
   readonly archives: number

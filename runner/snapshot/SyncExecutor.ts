@@ -45,7 +45,7 @@ const executeInProcess: SyncExecutorShape["execute"] = Effect.fnUntraced(functio
       ChildProcess.make(program, args, {
         cwd: job.folder,
         env: processEnvironment(job.folder),
-        // Stays open: when it closes, the process knows that nobody is waiting any longer.
+        // Stays open: when it closes, the process knows that nobody is waiting for it any longer.
         stdin: Stream.concat(Stream.make(Buffer.from(`${input}\n`)), Stream.never),
         detached: true,
         killSignal: "SIGKILL"

@@ -80,7 +80,7 @@ export const downloadTool = Effect.fn("ToolDownload.download")(
     const release = new URL(`${settings.mirror.href.replace(/\/{1,8}$/, "")}/v${version}/`)
     const archive = `tofu_${version}_${platform.name}.tar.gz`
 
-    // A digest set by the operator needs no signature.
+    // No signature is needed when the operator has set a digest.
     const isSigned = Option.isSome(trustedKey) || Option.isNone(archiveSha256)
     const signed = yield* Effect.transposeOption(
       isSigned ? Option.some(signedDigest(settings, release, `tofu_${version}_SHA256SUMS`, archive)) : Option.none()

@@ -109,7 +109,7 @@ export type HeldRun = typeof HeldRun.Type
  *
  * - `continue`: it still belongs to the agent
  * - `hand_in`: it has been settled in the meantime; stop the tool, and submit state and journal as evidence
- * - `discard`: nothing of it is needed; stop the tool and remove the Run's files
+ * - `discard`: none of it is needed; stop the tool and remove the Run's files
  */
 export const HeldRunOrder = Schema.Struct({
   ...RunClaim.fields,

@@ -132,7 +132,7 @@ export const Report = Rpc.make("Report", {
 })
 
 /**
- * A complete state whose sealed blob has been uploaded earlier or is in `files`. Acknowledged once the server has stored it; an
+ * A complete state whose sealed blob has already been uploaded or is in `files`. Acknowledged once the server has stored it; an
  * older serial is acknowledged but not stored.
  */
 export const Checkpoint = Rpc.make("Checkpoint", {
@@ -149,7 +149,7 @@ export const Checkpoint = Rpc.make("Checkpoint", {
 /**
  * The result of the Run; `outcome` is the sealed blob of a `JobResult`. Acknowledged once it has been stored; after that, the
  * agent may forget the Run. `lastReport` is the last batch, if it has not been reported yet; a file that is not in `files` has
- * been uploaded earlier.
+ * already been uploaded.
  */
 export const Result = Rpc.make("Result", {
   payload: {

@@ -30,7 +30,7 @@ export interface WorkspaceAccess {
   readonly archived?: "open"
   /**
    * For tokens limited to Projects or environments. `open`: the handler applies the limits itself; `refused`: the body may name a
-   * record beyond them. Otherwise the located record decides, and a record outside every Project is refused.
+   * record outside them. Otherwise the located record decides, and a record outside every Project is refused.
    */
   readonly limited?: "open" | "refused"
 }

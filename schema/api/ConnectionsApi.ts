@@ -74,7 +74,7 @@ export class StartOAuthConnection extends Schema.Opaque<StartOAuthConnection>()(
 export const StartedOAuthConnection = Schema.Struct({
   /** The URL to send the person's browser to next. */
   authorizationUrl: Schema.String,
-  /** The Connection that will be created. */
+  /** The id of the Connection that will be created. */
   connectionId: ConnectionId,
   /** When the authorization expires. */
   expiresAt: Timestamp

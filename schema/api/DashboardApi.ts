@@ -86,7 +86,7 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
         selectedWorkspaceId: Schema.optionalKey(Schema.String),
         capabilities: Discovery,
         version: Schema.String,
-        /** Whether the server sends links by mail, so that people do not need an operator for them. */
+        /** Whether the server sends links by mail, so that people do not have to ask an operator for them. */
         sendsMail: Schema.Boolean,
         /** Notices for everybody; absent when there are none. */
         notices: Schema.optionalKey(Schema.Array(DashboardNotice)),

@@ -23,7 +23,7 @@ interface Endpoint {
   readonly path: string
 }
 
-/** A family, whether enabled or not. */
+/** A family of endpoints, whether enabled or not. */
 export type Family = Omit<Extension, "enabled">
 
 /** The families that an operator may turn off: each moves state or whole Capsules into or out of the installation. */

@@ -66,7 +66,7 @@ export const accessTable = {
   "GET /api/v1/workspaces/:workspaceId/members": viewer("path.workspaceId"),
   "POST /api/v1/workspaces/:workspaceId/members": admin("path.workspaceId"),
   "PATCH /api/v1/workspaces/:workspaceId/members/:subject": admin("path.workspaceId"),
-  // Anyone may leave; the command refuses callers who remove somebody else without being an admin.
+  // Anyone may leave; the command refuses callers who try to remove somebody else without being an admin.
   "DELETE /api/v1/workspaces/:workspaceId/members/:subject": viewer("path.workspaceId", { archived: "open" }),
   // What a removal would stop; shown to owners and admins, and to members who are considering leaving.
   "GET /api/v1/workspaces/:workspaceId/members/:subject/departure": viewer("path.workspaceId"),
@@ -187,7 +187,7 @@ export const accessTable = {
   "POST /api/v1/runs/:runId/approve": admin("path.runId"),
   "POST /api/v1/runs/:runId/apply": admin("path.runId"),
   "POST /api/v1/runs/:runId/cancel": member("path.runId"),
-  // Anyone who may apply a destroy plan: whatever the lost apply created may be left behind.
+  // Anyone who may apply a destroy plan: anything that the lost apply created may be left behind.
   "POST /api/v1/runs/:runId/release": admin("path.runId"),
   "GET /api/v1/runs/:runId/logs": viewer("path.runId"),
   "GET /api/v1/runs/:runId/events": viewer("path.runId"),

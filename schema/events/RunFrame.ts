@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { RunLogEntry } from "./RunEvent.ts"
 
 export const EntriesFrame = Schema.Struct({ entries: Schema.Array(RunLogEntry) })
-/** The last frame of a live stream: nothing follows. */
+/** The last frame of a live stream; nothing follows it. */
 export const DoneFrame = Schema.Struct({ done: Schema.Literal(true) })
 
 /** One frame of a Run's live log, as the data of a server-sent event. */

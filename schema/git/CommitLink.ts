@@ -45,7 +45,7 @@ export const commitLink = (gitAddress: string, commit: string): string | undefin
 /** The page of a file of a commit, under the same conditions. `path` is relative to the repository. */
 export const fileLink = (gitAddress: string, commit: string, path: string): string | undefined => {
   const found = forgeOf(gitAddress, commit)
-  // Parsing the path as a URL resolves `..` segments and encodes the rest.
+  // Parsing the path as a URL resolves `..` segments and encodes everything else.
   const { pathname } = new URL(`/${path.replaceAll("\\", "/")}`.replace(/^\/+/, "/"), "https://repository.invalid")
   return found === undefined ? undefined : `${found.repository}${found.forge.file(commit, pathname)}`
 }

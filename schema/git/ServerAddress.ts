@@ -9,7 +9,7 @@ export interface ServerAddress {
   readonly port: string
   /** Scheme, host, and the port unless it is the default. */
   readonly origin: string
-  /** Empty for an origin without a path. */
+  /** Empty for an origin that has no path. */
   readonly segments: ReadonlyArray<string>
 }
 
@@ -23,7 +23,7 @@ export const isAddress = (read: ServerAddress | AddressProblem): read is ServerA
 export const maxAddressCharacters = 2048
 const maxPort = 65_535
 const visibleAscii = /^[\x21-\x7e]+$/
-/** Scheme, host, port and path exactly as written, so that nothing passes that a URL parser would repair. */
+/** Scheme, host, port and path exactly as written, so that nothing is accepted that a URL parser would repair. */
 const shape = /^(https?|ssh):\/\/((?:\[[0-9A-Fa-f:.]{2,64}\])|[^/?#@\\:[\]]+)(?::([1-9]\d{0,4}))?((?:\/[^?#\\]*)?)$/
 /** One label of a host name. No label begins or ends with `-`: curl reads `-host:443:address` as removing a pinned address. */
 const plainLabel = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/

@@ -2,7 +2,7 @@ import { Redacted } from "effect"
 import type { HandoffTarget } from "./InstallLink.ts"
 
 /**
- * What a client is told after a successful apply. Without a `hostUrl` the Capsule has no public address. `setupTicket` is a
+ * What a client receives after a successful apply. Without a `hostUrl` the Capsule has no public address. `setupTicket` is a
  * one-time secret for the product's own setup flow.
  */
 export interface ReturnPayload {

@@ -33,7 +33,7 @@ export type CompiledInput = typeof CompiledInput.Type
 /** The module variable, a map of strings, whose entries are the runtime bindings. */
 export const bindingEnvironmentVariable = "env"
 
-/** Where the value of one slot goes: into a variable with that name, or into the entry with that name in the variable `env`. */
+/** Where the value of one slot goes: to the variable with that name, or to the entry with that name in the variable `env`. */
 export const CompiledDelivery = Schema.Struct({
   slot: Schema.String,
   lane: Schema.Literals(["variable", "binding"]),
@@ -98,7 +98,7 @@ export const CompiledInstall = Schema.Struct({
   sourceBuild: Schema.optionalKey(
     Schema.Struct({ origin: Schema.Literals(["operator", "repository"]), proposal: SourceBuild })
   ),
-  /** What the manifest offers but this install does without, because of `diagnostics`. */
+  /** What the manifest offers but this install does not use, because of `diagnostics`. */
   dropped: Schema.optionalKey(Schema.Array(Schema.String)),
   diagnostics: Schema.Array(ManifestDiagnostic)
 })

@@ -104,5 +104,5 @@ export const ManifestDiagnostic = Schema.Struct({
 })
 export type ManifestDiagnostic = typeof ManifestDiagnostic.Type
 
-/** More would not help an author, and a hostile document could make its report arbitrarily large. */
+/** More diagnostics would not help an author, and a hostile document could make its report arbitrarily large. */
 export const maxDiagnostics = 100

@@ -7,8 +7,8 @@ const targets = <Slot extends string>(slots: ReadonlyArray<Slot>) =>
   Schema.Record(Schema.Literals(slots), Schema.optionalKey(VariableName)).check(propertiesBetween(1, slots.length))
 
 /**
- * Where the host puts what it resolves: either into OpenTofu variables of the module, or under runtime binding names (entries of
- * the module's `env` variable), never both.
+ * Where the host puts the values it resolves: either in OpenTofu variables of the module, or under runtime binding names (entries
+ * of the module's `env` variable), never both.
  */
 const delivery = <Slot extends string>(slots: ReadonlyArray<Slot>) =>
   Schema.Struct({

@@ -57,7 +57,7 @@ const prefixOf = ({ origin, path = "" }: Pick<OperatorBaseConfig, "origin" | "pa
   return { origin: address.origin, segments: [...address.segments, ...path.split("/").filter((part) => part !== "")] }
 }
 
-/** Equal for two entries that cover the same modules. */
+/** Identical for two entries that cover the same modules. */
 export const placeOf = (config: Pick<OperatorBaseConfig, "origin" | "path" | "module">): string => {
   const prefix = prefixOf(config)
   const segments = prefix?.segments ?? []

@@ -48,7 +48,7 @@ export type DriftStatus = typeof DriftStatus.Type
  */
 export class StaleReason extends Schema.Opaque<StaleReason>()(
   Schema.Struct({
-    /** `restore`: a backup was restored, and no plan made from it has been applied since. */
+    /** `restore`: a backup has been restored, and no plan created from it has been applied since. */
     kind: Schema.Literals(["commit", "input", "restore"]),
     /** The Run that restored the backup. */
     runId: Schema.optionalKey(RunId),

@@ -89,7 +89,7 @@ export class CompatibilityReport extends Schema.Opaque<CompatibilityReport>()(
       status: Schema.String,
       digest: Schema.optionalKey(Schema.String),
       diagnostics: Schema.Array(ManifestDiagnostic),
-      /** What a rejected module does without: its inputs' labels, features, requirements, Interfaces and source build. */
+      /** What a rejected module loses: its inputs' labels, features, requirements, Interfaces and source build. */
       dropped: Schema.optionalKey(Schema.Array(Schema.String))
     }),
     /**

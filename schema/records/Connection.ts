@@ -50,7 +50,7 @@ export class ConnectionOAuthFault extends Schema.Opaque<ConnectionOAuthFault>()(
   })
 ) {}
 
-/** For a Connection made by an OAuth helper. Its tokens are never returned. */
+/** For a Connection created by an OAuth helper. Its tokens are never returned. */
 export class ConnectionOAuth extends Schema.Opaque<ConnectionOAuth>()(
   Schema.Struct({
     helperId: Schema.String,
@@ -81,7 +81,7 @@ export class Connection extends Schema.Opaque<Connection>()(
     status: ConnectionStatus,
     envNames: Schema.Array(Schema.String),
     fileNames: Schema.Array(Schema.String),
-    /** The Connection's values are held by this pool's agents under this name. It has no variables or files here. */
+    /** This pool's agents hold the Connection's values under this name. The Connection itself has no variables or files. */
     providedBy: Schema.optionalKey(ProvidedBy),
     /** For a Git Connection: the only origins it is sent to, fixed at creation. */
     origins: Schema.optionalKey(Schema.Array(CredentialOrigin)),

@@ -29,11 +29,11 @@ const KeptToken = Schema.Struct({
   automation: Schema.String
 })
 
-/** What stops in a Workspace when a member leaves, is removed or is suspended. */
+/** Everything that stops in a Workspace when a member leaves, is removed or is suspended. */
 export class Departure extends Schema.Opaque<Departure>()(
   Schema.Struct({
     subject: Subject,
-    /** The member's tokens, which can no longer reach the Workspace. */
+    /** The member's tokens that can no longer reach the Workspace. */
     tokens: Schema.Array(StoppedToken),
     /**
      * Connections that are no longer used on the member's authority, one entry per use. Another member can enable the use again.

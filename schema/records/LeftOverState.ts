@@ -3,8 +3,8 @@ import { CapsuleId, LeftOverStateId, RunId, StateVersionId, Subject, WorkspaceId
 import { Timestamp } from "./Primitives.ts"
 
 /**
- * Why a settlement did not accept the state. `handed_in`: it came from an agent whose Run had already been given up. `unknown`:
- * it was kept by a release that did not record the reason.
+ * Why a settlement did not accept the state. `handed_in`: an agent submitted it after its Run had already been given up.
+ * `unknown`: it was kept by a release that did not record the reason.
  */
 export const LeftOverReason = Schema.Literals([
   "lineage_changed",

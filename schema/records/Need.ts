@@ -6,7 +6,7 @@ import { needGroups, needKinds } from "./NeedOrder.ts"
 import { Timestamp } from "./Primitives.ts"
 import { PlanSummary, RunType } from "./Run.ts"
 
-/** Why something needs a person. */
+/** Why something needs a person's attention. */
 export const NeedKind = Schema.Literals(needKinds)
 export type NeedKind = typeof NeedKind.Type
 
@@ -46,7 +46,7 @@ export class Need extends Schema.Opaque<Need>()(
     /** The Capsule's other reasons. */
     also: Schema.Array(NeedKind),
     since: Timestamp,
-    /** More than one only if all of them are waiting for the same newer commit of a Source. */
+    /** More than one only if all of them are waiting for the same new commit of a Source. */
     capsules: Schema.Array(NeedingCapsule),
     /** For a failure: the Capsule has never been applied. */
     neverApplied: Schema.optionalKey(Schema.Boolean),
@@ -72,7 +72,7 @@ export class CapsuleHealth extends Schema.Opaque<CapsuleHealth>()(
   Schema.Struct({
     /** Number of Capsules that are neither destroyed nor released. */
     capsules: Schema.Int,
-    /** Nothing is open, and the real resources either matched the state when last compared or have been applied since. */
+    /** Nothing is open, and the real resources either matched the state at the last comparison or have been applied since. */
     healthy: Schema.Int,
     /** Nothing is open, but no drift check has compared the real resources with the state yet. */
     unchecked: Schema.Int,

@@ -37,8 +37,8 @@ export type QueueReason = typeof QueueReason.Type
  * - `agent`: no agent in the pool is connected
  * - `tool`, `platform`, `isolation`, `credentials`: the Run needs one that no connected agent has
  * - `disk`: the disks of the agents that have it are nearly full
- * - `leases`: after a restore, the leases of applies that began before it must have expired; `needed` is when that is
- * - `undrained`: the agents that have it are draining, or are on a release that the server gives no Runs to
+ * - `leases`: after a restore, the leases of applies that began before it must have expired; `needed` is when they will have
+ * - `undrained`: the agents that have it are draining, or run a release to which the server gives no Runs
  */
 export const MissingProperty = Schema.Literals([
   "assignment",

@@ -1,6 +1,9 @@
 import { Duration, Schema } from "effect"
 
-/** One period, what expires or is removed after it, and why it is that long. The operations page prints `what` and `why`. */
+/**
+ * One period, what expires or is removed after it, and why the period has that length. The operations page prints `what` and
+ * `why`.
+ */
 export interface RetentionPeriod {
   readonly after: Duration.Duration
   readonly what: string

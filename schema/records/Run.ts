@@ -163,7 +163,7 @@ export class ToolIdentity extends Schema.Opaque<ToolIdentity>()(
   Schema.Struct({ name: Schema.Literals(["opentofu", "terraform"]), version: Schema.String })
 ) {}
 
-/** Exactly what a manifest may propose: one shape and one set of rules, whoever writes it. */
+/** Exactly what a manifest may propose: the same shape and rules apply regardless of the author. */
 export const SourceBuild = SourceBuildDeclaration.annotate({ identifier: "SourceBuild" })
 export type SourceBuild = typeof SourceBuild.Type
 
@@ -201,7 +201,7 @@ export class OperatorEvidence extends Schema.Opaque<OperatorEvidence>()(
 ) {}
 
 /**
- * Where the identity provider redirects people to in the Capsule's application once an apply has registered it, for the plan's
+ * Where in the Capsule's application the identity provider redirects people, once an apply has registered it; for the plan's
  * reviewers.
  */
 export class PlannedSignIn extends Schema.Opaque<PlannedSignIn>()(

@@ -32,7 +32,7 @@ export const runMoves: Readonly<Record<RunStatus, Moves>> = {
   expired: {}
 }
 
-/** The only moves out of a final status: an approved plan not yet used by an apply may lose its approval. */
+/** The only moves out of a final status: an approved plan that no apply has used yet may lose its approval. */
 export const approvedPlanMoves: Moves = {
   cancelled: "run.cancelled",
   superseded: "run.superseded",
@@ -47,7 +47,7 @@ export const isFinalStatus = (status: RunStatus): boolean => Object.keys(runMove
  */
 export const isPlan = (type: RunType): boolean => type === "plan" || type === "destroy_plan" || type === "restore"
 
-/** What determines a Run's future. `isUsed`: its apply has been created. */
+/** What determines a Run's future. `isUsed`: its apply has already been created. */
 export interface RunStanding {
   readonly type: RunType
   readonly status: RunStatus

@@ -18,7 +18,7 @@ export class StateResource extends Schema.Opaque<StateResource>()(
     ...instance,
     /** Absent if it is, or may be, a secret. */
     id: Schema.optionalKey(Schema.String),
-    /** The Run that last changed it. The Run's record may have been removed since. */
+    /** The Run that last changed it. The Run's record may have been removed since then. */
     changedByRunId: RunId,
     changedAt: Timestamp,
     /** The commit of that Run; absent once its record is gone. */
@@ -78,7 +78,7 @@ export class ResourceChangeRun extends Schema.Opaque<ResourceChangeRun>()(
   }).annotate({ identifier: "ResourceChangeRun" })
 ) {}
 
-/** One change to a resource, in a list from its first change to its last. */
+/** One change in the history of a resource. */
 export class ResourceEvent extends Schema.Opaque<ResourceEvent>()(
   Schema.Struct({
     change: StateChange,

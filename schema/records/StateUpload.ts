@@ -19,12 +19,12 @@ export class StateUpload extends Schema.Opaque<StateUpload>()(
     serial: Schema.Int,
     /** Instances of managed resources. */
     resourceCount: Schema.Int,
-    /** The version of the tool that wrote it; absent when the state does not state it. */
+    /** The version of the tool that wrote the state; absent when the state does not specify it. */
     toolVersion: Schema.optionalKey(Schema.String),
     /** For a state from another installation's backup. */
     importedFrom: Schema.optionalKey(ImportedFrom),
     createdAt: Timestamp,
-    /** When it is erased, unless an install has accepted it by then. */
+    /** When it will be erased, unless an install has accepted it by then. */
     expiresAt: Timestamp
   }).annotate({ identifier: "StateUpload" })
 ) {}

@@ -4,8 +4,8 @@ import { EnvironmentName, Timestamp } from "./Primitives.ts"
 import { Role } from "./Workspace.ts"
 
 /**
- * A role that a team's members have for the Capsules of a Project and environment; if either is absent, all of that kind are
- * meant. The role only adds to the member's role in the Workspace.
+ * A role that a team's members have for the Capsules of a Project and environment; if either is absent, the role applies to all
+ * Projects or environments. The role only adds to the member's role in the Workspace.
  */
 export class TeamGrant extends Schema.Opaque<TeamGrant>()(
   Schema.Struct({

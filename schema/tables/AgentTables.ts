@@ -99,7 +99,7 @@ export const agentTables: ReadonlyArray<string> = [
 /**
  * Credentials that stay with the agents of a pool.
  *
- * - `agent_pool_provisions`: the operator's decision which Workspaces may name them in a Connection
+ * - `agent_pool_provisions`: which Workspaces the operator allows to name them in a Connection
  * - `connections.provided_pool`, `provided_name`: set on a Connection that names them; such a Connection holds no values itself
  */
 export const agentProvisionTables: ReadonlyArray<string> = [

@@ -47,7 +47,7 @@ export const approvalTables: ReadonlyArray<string> = [
     created_at TEXT NOT NULL,
     PRIMARY KEY (run_id, approver)
   )`,
-  // A returning member is not in their previous teams, only in those that an owner adds them to again.
+  // A returning member is not put back into their previous teams; an owner has to add them again.
   `CREATE TRIGGER team_members_leave AFTER UPDATE OF status ON memberships WHEN NEW.status = 'suspended' BEGIN
     DELETE FROM team_members WHERE subject = NEW.subject
       AND team_id IN (SELECT id FROM teams WHERE workspace_id = NEW.workspace_id);

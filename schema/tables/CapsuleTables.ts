@@ -121,7 +121,7 @@ export const capsuleTables: ReadonlyArray<string> = [
   `CREATE INDEX backups_by_workspace ON backups (workspace_id, created_at, id)`
 ]
 
-/** The values of secret inputs that a state was applied with and may still contain, sealed. */
+/** The secret input values that a state was applied with and may still contain, sealed. */
 export const stateSecretColumns: ReadonlyArray<string> = [`ALTER TABLE state_versions ADD COLUMN sealed_secrets TEXT`]
 
 /** Few Capsules need attention; a query that repeats this condition uses the index. */
@@ -159,7 +159,7 @@ export const capsuleReleaseColumns: ReadonlyArray<string> = [
     WHERE status NOT IN ('destroyed', 'released')`
 ]
 
-/** What a Capsule without a credential is waiting for, as JSON. Few Capsules are. */
+/** What a Capsule without a credential is waiting for, as JSON. Few Capsules lack one. */
 export const credentialWaitColumns: ReadonlyArray<string> = [
   `ALTER TABLE capsules ADD COLUMN credential_wait TEXT`,
   `CREATE INDEX capsules_without_credential ON capsules (workspace_id, id) WHERE credential_wait IS NOT NULL`

@@ -148,7 +148,7 @@ export const connectionOAuthTables: ReadonlyArray<string> = [
     sealed_tokens TEXT NOT NULL,
     PRIMARY KEY (connection_id, token_generation)
   )`,
-  // Authorizations that a person was sent to grant but has not completed yet. The state is stored only as its digest.
+  // Authorizations that a person has been sent to grant but has not completed yet. Only the digest of the state is stored.
   `CREATE TABLE connection_authorizations (
     state_hash TEXT PRIMARY KEY NOT NULL,
     workspace_id TEXT NOT NULL REFERENCES workspaces (id),

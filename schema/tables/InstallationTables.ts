@@ -9,7 +9,7 @@ export const installationTables: ReadonlyArray<string> = [
   )`,
   `INSERT INTO installation (id, installation_id, created_at)
     VALUES (1, 'inst_' || lower(hex(randomblob(12))), strftime('%Y-%m-%dT%H:%M:%fZ', 'now'))`,
-  // A record is pending as long as its own status is 'unconfirmed': the record is authoritative, not this row.
+  // A record is pending while its own status is 'unconfirmed': the record is authoritative, not this row.
   `CREATE TABLE restore_review (
     record_id TEXT PRIMARY KEY NOT NULL,
     kind TEXT NOT NULL,

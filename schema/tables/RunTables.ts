@@ -132,7 +132,7 @@ export const quietLookColumns: ReadonlyArray<string> = [
 ]
 
 /**
- * The log of a finished Run is removed in two steps, so that a process may die at any point: `log_removed_at` means that the log
+ * The log of a finished Run is removed in two steps, so that a process may exit at any point: `log_removed_at` means that the log
  * is no longer read, and while `log_removing` is 1, some lines have yet to be deleted.
  */
 export const logRemovalColumns: ReadonlyArray<string> = [

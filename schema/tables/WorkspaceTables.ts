@@ -1,4 +1,4 @@
-/** Since when, by whom and why automation is paused in a Workspace; `NULL` while automation is running. */
+/** When, by whom and why automation was paused in a Workspace; `NULL` while automation is running. */
 export const automationColumns: ReadonlyArray<string> = [
   `ALTER TABLE workspaces ADD COLUMN automation_paused_at TEXT`,
   `ALTER TABLE workspaces ADD COLUMN automation_paused_by TEXT`,

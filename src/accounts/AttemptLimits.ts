@@ -55,7 +55,7 @@ export class AttemptLimits extends Context.Service<
      */
     readonly enter: (from: {
       readonly address: string | undefined
-      /** The account that the attempt is about, as named in the request. */
+      /** The account that the attempt is for, as named in the request. */
       readonly account?: string | undefined
       readonly device?: string | undefined
     }) => Effect.Effect<void, ApiError>

@@ -160,7 +160,7 @@ const ownRoutes = HttpRouter.use(
   })
 )
 
-/** Setup, sign-in, sign-out, sign-up by invitation, and the person's sessions. */
+/** Setup, sign-in, sign-out, sign-up by invitation, and a person's sessions. */
 export const authRoutes = Layer.mergeAll(
   ownRoutes,
   confirmationRoutes,

@@ -5,7 +5,7 @@ import { HttpSettings } from "../http/HttpSettings.ts"
 import { isNamedHost } from "./SignInOffer.ts"
 
 /**
- * The site that this server's passkeys belong to. Fails with `capability_not_available` if the server is known only by an IP
+ * The site that this server's passkeys belong to. Fails with `capability_not_available` if the server is reachable only by an IP
  * address.
  */
 export const passkeySite = Effect.gen(function* () {

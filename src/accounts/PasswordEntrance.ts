@@ -39,7 +39,7 @@ export const countPasswordGuess = Effect.fnUntraced(function* (subject: string) 
   yield* limits.consume("sign_in", { subject })
 })
 
-/** Fails with `capability_not_available` where passwords are off. */
+/** Fails with `capability_not_available` when passwords are turned off. */
 export const requirePasswords = Effect.filterOrFail(
   HttpSettings,
   ({ auth }) => auth.password,

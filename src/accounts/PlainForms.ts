@@ -32,7 +32,7 @@ const form = <A, I>(schema: Schema.Codec<A, I>) =>
       return yield* new ApiError({ code: "unsupported_media_type", message: "Send the form of the page." })
     }
     const fields = new URLSearchParams(new TextDecoder().decode(yield* readBodyBytes(maxFormBytes)))
-    // A password is used as typed, including blanks; the other fields may have been pasted with blanks around them.
+    // A password is used as typed, including whitespace; the other fields may have been pasted with surrounding whitespace.
     const said = [...fields].map(([name, value]) => [name, name === "password" ? value : value.trim()] as const)
     const given = Object.fromEntries(said.filter(([, value]) => value !== ""))
     return yield* Schema.decodeUnknownEffect(schema)(given).pipe(

@@ -80,7 +80,7 @@ const seeNotices = Effect.gen(function* () {
   return done
 })
 
-/** Ends every session of the person except this one. */
+/** Closes every session of the person except this one. */
 const revokeOthers = Effect.gen(function* () {
   const { credentialId, subject } = yield* signedInToChange
   const sessions = yield* Sessions

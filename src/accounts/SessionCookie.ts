@@ -21,7 +21,7 @@ export const withSession = Effect.fnUntraced(function* (
   })
 })
 
-/** Does the same for a renewed session, unless the response already sets the cookie. */
+/** Does the same for an extended session, unless the response already sets the cookie. */
 export const withRenewedSession = Effect.fnUntraced(function* (
   response: HttpServerResponse.HttpServerResponse,
   secret: Redacted.Redacted
@@ -51,14 +51,14 @@ const crossSite = () =>
 const comesFromABrowser = (headers: Headers.Headers) =>
   headers["origin"] !== undefined || headers["sec-fetch-site"] !== undefined
 
-/** Refuses requests from pages on other sites. Clients that are not browsers name no site, and may pass. */
+/** Refuses requests from pages on other sites. Clients that are not browsers name no site, and are let through. */
 export const refuseCrossSite = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const { baseUrl } = yield* HttpSettings
   if (comesFromABrowser(headers) && !isSameOrigin(headers, new URL(baseUrl).origin)) return yield* crossSite()
 })
 
-/** Does the same for a request that acts with a cookie: there, a missing site is refused too. */
+/** Does the same for a request authenticated by a cookie, but also refuses it if it names no site. */
 export const requireSameOrigin = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const { baseUrl } = yield* HttpSettings

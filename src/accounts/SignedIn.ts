@@ -57,7 +57,7 @@ export const commandOf = (principal: Principal): Effect.Effect<CommandContext> =
 
 export const userAgent = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) => headers["user-agent"])
 
-/** Gives the browser its session, and makes it remember who signed in. */
+/** Sets the browser's session, and makes the browser remember who signed in. */
 export const withSignIn = Effect.fnUntraced(function* (
   response: HttpServerResponse.HttpServerResponse,
   { secret, subject }: Pick<OpenSession, "secret"> & { readonly subject: string }

@@ -6,6 +6,6 @@ const words = {
   ja: { title: "サインインしました", text: "続ける" }
 } as const satisfies Readonly<Record<Language, unknown>>
 
-/** Continues to one of our paths, from which the sign-in may redirect to another site. */
+/** Continues to one of our own paths, from which the sign-in may redirect to another site. */
 export const signedInPage = (language: Language, path: string) =>
   onwardPage({ language, ...words[language], address: path })

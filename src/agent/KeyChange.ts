@@ -57,7 +57,7 @@ export const keyChange = Effect.gen(function* () {
     return age > longest ? Option.some(yield* folder.prepareKeys) : next
   })
 
-  /** `problem`: how the current keys were refused. */
+  /** `problem`: the refusal of the current keys. */
   const recovered = Effect.fnUntraced(function* <A, E extends Problem>(
     greet: Greet<A, E>,
     present: StoredKeys,

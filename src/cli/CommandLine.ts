@@ -25,7 +25,7 @@ const exitCodeOf = (failure: unknown): number => {
   return typeof code === "number" ? code : failureExitCode
 }
 
-/** Reports on standard error why a command failed, unless its printed result already has. */
+/** Reports on standard error why a command failed, unless its printed result has already done so. */
 const report = (cause: Cause.Cause<unknown>, json: boolean): Effect.Effect<void> => {
   if (Cause.hasInterruptsOnly(cause)) return Effect.void
   const failure = cause.reasons.find(Cause.isFailReason)?.error
@@ -54,7 +54,7 @@ export const commandLine = <const Name extends string, Input, E, R, Context>(
   }
 }
 
-/** Commands that run until somebody stops them. */
+/** Commands that run until they are stopped. */
 const isServing = ([name, next]: ReadonlyArray<string>) => name === "serve" || (name === "agent" && next !== "doctor")
 
 /**

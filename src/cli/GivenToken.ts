@@ -8,7 +8,7 @@ export const givenToken = (place: string, given: string): Effect.Effect<Redacted
   const token = given.trim()
   const refused = (why: string) => new CommandFailed({ message: `${place} holds no token: ${why}` })
   if (token === "") return refused("it is empty.")
-  // A token that a header cannot carry would make the server look unreachable.
+  // A token that cannot be sent in a header would make the server look unreachable.
   if (!visible.test(token)) {
     return refused("there is a space, a line break or another character that no token has in it. Give the token alone.")
   }

@@ -2,7 +2,7 @@ import { Context, Layer, Redacted } from "effect"
 import { HttpClientRequest } from "effect/http"
 import { sessionHeader } from "../../schema/api/SessionHeader.ts"
 
-/** Proves on whose behalf a request is made. */
+/** Proves on whose behalf a request is sent. */
 export interface ActorShape {
   readonly sign: (request: HttpClientRequest.HttpClientRequest) => HttpClientRequest.HttpClientRequest
 }

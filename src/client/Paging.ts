@@ -13,7 +13,7 @@ export interface Page<A> {
   readonly nextCursor?: string
 }
 
-/** A page from a response that has another name for its items. */
+/** A page from a response that uses another name for its items. */
 export const pageOf = <A>(
   items: ReadonlyArray<A>,
   { nextCursor }: { readonly nextCursor?: string | undefined }

@@ -28,7 +28,7 @@ const installed = Effect.gen(function* () {
 
 /**
  * The dashboard: embedded in a compiled binary, in a separate package for a built library, bundled from its sources in a
- * checkout. It is always prepared when the first page is requested, so a server without visitors pays nothing.
+ * checkout. It is always prepared when the first page is requested, so a server without visitors incurs no cost.
  */
 export const dashboardFiles = Layer.effect(
   DashboardAssets,

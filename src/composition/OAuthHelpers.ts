@@ -76,7 +76,7 @@ const declared = Effect.fnUntraced(function* (
   }
 })
 
-/** The OAuth helpers that the policy file declares. Fails with `SettingsRefused` for one that could not work. */
+/** The OAuth helpers that the policy file declares. Fails with `SettingsRefused` if one of them could not work. */
 export const oauthHelpers = Effect.fn("oauthHelpers")(function* (
   declarations: ReadonlyArray<OAuthHelperDeclaration>,
   allowOrigins: ReadonlyArray<string>

@@ -38,7 +38,7 @@ export const OperatorPolicyFile = Schema.Struct({
 })
 export type OperatorPolicyFile = typeof OperatorPolicyFile.Type
 
-/** Room for ten thousand prices. */
+/** Enough for ten thousand prices. */
 export const policyFileLimits: JsonLimits = { ...repositoryFileLimits, maxBytes: 4 * 1024 ** 2, maxNodes: 512 * 1024 }
 
 /** A fault in a policy file: `path` is a JSON pointer, empty for the whole file. */
@@ -117,7 +117,7 @@ const profileFaults = ({ profiles = {} }: OperatorPolicyFile): ReadonlyArray<Pol
 const signInFaults = ({ signIn }: OperatorPolicyFile): ReadonlyArray<PolicyFault> =>
   ruleFaults(signIn?.rules ?? []).map(({ message, path }) => ({ path: `/signIn/rules${path}`, message }))
 
-/** All faults in a policy file; none if it may be applied. Never repeats its values. */
+/** All faults in a policy file; none if it may be applied. Never repeats values from the file. */
 export const judgePolicy = Effect.fn("judgePolicy")(function* (bytes: Uint8Array) {
   const json = decodeJson(bytes, policyFileLimits)
   if (Result.isFailure(json)) return { faults: [{ path: "", message: json.failure.message }], policy: undefined }

@@ -116,7 +116,7 @@ const matches = (header: string | undefined, etag: string): boolean =>
   header.split(",").some((candidate) => candidate.trim() === "*" || candidate.trim().replace(/^W\//, "") === etag)
 
 /**
- * The response to a GET of `path`, or `undefined` when the dashboard has nothing there. Pure: the HTTP layer adds its own
+ * The response to a GET of `path`, or `undefined` if the dashboard has nothing at that path. Pure: the HTTP layer adds its own
  * headers (request id, nosniff) and sends no body for HEAD.
  */
 export const assetFor = (assets: AssetSet, request: AssetRequest): AssetResponse | undefined => {
@@ -125,7 +125,7 @@ export const assetFor = (assets: AssetSet, request: AssetRequest): AssetResponse
   return asset === undefined ? undefined : responseOf(asset, request)
 }
 
-// Programs call these, so unknown paths there get a JSON response for every client.
+// Programs call these paths, so unknown ones get a JSON response for every client.
 const programPaths = /^\/(?:api|assets|auth|hooks|oauth|schemas|\.well-known)(?:\/|$)/
 
 /**

@@ -90,6 +90,6 @@ export const pageHtml = ({
       </body>
     </html>
   )
-  // Placed first: after a style sheet it would wait for that, and the renderer moves preloads ahead of scripts.
+  // Placed first: after a style sheet it would have to wait for it, and the renderer moves preloads ahead of scripts.
   return `<!doctype html>${markup.replace("<head>", `<head><script src="${boot}"></script>`)}`
 }

@@ -27,7 +27,7 @@ const decodeList = Schema.decodeUnknownEffect(DashboardList)
 
 class NotInstalled extends Schema.TaggedError<NotInstalled>()("NotInstalled", {}) {}
 
-/** A built library has the files in a separate package or, if it is a single package, in a folder of its own. */
+/** A built library has the files in a separate package or, if it is a single package, in their own folder. */
 const places = [
   () => createRequire(import.meta.url).resolve(`${packageScope}/dashboard/${dashboardList}`),
   () => fileURLToPath(new URL(`../../dashboard/${dashboardList}`, import.meta.url))

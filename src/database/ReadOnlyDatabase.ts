@@ -13,7 +13,8 @@ export class DatabaseUnreadable extends Schema.TaggedError<DatabaseUnreadable>()
 
 /**
  * How to read a database without leaving a trace. While another process has it open, or after one was killed, its shared memory
- * file is read as it is; a cleanly closed database has neither that nor a log, and a plain reading connection would create both.
+ * file is read as it is; a cleanly closed database has neither such a file nor a log, and an ordinary read connection would
+ * create both.
  */
 const wayOf = Effect.fnUntraced(function* (file: string, isServed: boolean) {
   const files = yield* FileSystem.FileSystem

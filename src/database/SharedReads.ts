@@ -18,9 +18,9 @@ interface Remembered<A> {
 }
 
 /**
- * The read transaction of a connection that only reads. Locking the file costs more than most reads, so all reads in one turn of
- * the event loop share one lock. The transaction begins with the first of them and is over before anything else happens: at the
- * end of the turn, or as soon as this process commits something.
+ * The read transaction of a read-only connection. Locking the file costs more than most reads, so all reads in one turn of the
+ * event loop share one lock. The transaction begins with the first of them and is over before anything else happens: at the end
+ * of the turn, or as soon as this process commits something.
  *
  * Cached values are validated against SQLite's own count of commits by other connections, which is read before a value is used
  * and when the transaction begins. This connection never writes, so the count covers every change there is.

@@ -57,14 +57,14 @@ export const settingsOf = (
 type LoadedSettings = Effect.Success<ReturnType<typeof settingsOf>>
 type OwnRunner = ReturnType<typeof machine>
 
-/** Runs get the grace period from the options when the control plane stops. */
+/** When the control plane stops, Runs get the grace period from the options. */
 const graced = <E, R>(runner: Layer.Layer<RunnerServices, E, R>, drain: Drain | undefined) =>
   Layer.effect(
     RunSettings,
     Effect.map(RunSettings, (shipped) => ({ ...shipped, drainGrace: drain?.grace ?? shipped.drainGrace }))
   ).pipe(Layer.provideMerge(runner))
 
-/** The host's runner on top of the shipped one, which gets its folder and machine from where it is built. */
+/** The host's runner on top of the shipped one, which gets its folder and machine from the context it is built in. */
 const hosted = <E, R>(own: OwnRunner, change: NonNullable<HostParts<never, never, E, R>["runner"]>) =>
   Layer.unwrap(
     Effect.map(Effect.context<Layer.Services<OwnRunner>>(), (needs) =>

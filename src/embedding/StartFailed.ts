@@ -29,7 +29,7 @@ export class StartFailed extends Schema.TaggedError<StartFailed>()("StartFailed"
   cause: Schema.Unknown
 }) {}
 
-/** Everything that fails at startup is tagged. */
+/** Every failure at startup has a tag. */
 interface Tagged {
   readonly _tag: StartReason
   readonly message: string

@@ -33,7 +33,7 @@ export const startBunServer: StartServer = async ({
     hostname: address.host,
     port: address.port,
     development: false,
-    // Ports are shared by default: a second server would receive some of this one's requests.
+    // Ports are shared by default, so a second server would receive some of this one's requests.
     reusePort: false,
     idleTimeout: idleSeconds,
     // Larger than any accepted body, so that the application itself refuses oversized ones, using the envelope.

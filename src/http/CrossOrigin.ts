@@ -74,9 +74,9 @@ export const crossOrigin = (origins: ReadonlyArray<string>): CrossOrigin => {
 }
 
 /**
- * Does the same for `refusal`, the response sent without the application while it is starting or stopping: a page from a named
- * origin can read it to know when to retry. A preflight request gets a response too, as otherwise the browser would not send the
- * actual request.
+ * Does the same for `refusal`, the response sent without the application while it is starting or stopping, so that a page from a
+ * named origin knows when to retry. A preflight request also gets a response, as otherwise the browser would not send the actual
+ * request.
  */
 export const crossOriginRefusal = (origins: ReadonlyArray<string>) => {
   const { from, headersFor } = sharing(origins)

@@ -6,7 +6,7 @@ import { hasIntegrityFault, integrityFault } from "../../actors/vault/IntegrityF
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { requestFault } from "./SchemaFault.ts"
 
-/** What is wrong with the bearer token (RFC 6750, 3.1). If there is none, states only that one is required. */
+/** What is wrong with the bearer token (RFC 6750, 3.1). Without a token, states only that one is required. */
 const challengeOf = ({ code, status }: ApiError): Readonly<Record<string, string>> => {
   if (code === "invalid_token" || code === "insufficient_scope") {
     return { "www-authenticate": `Bearer realm="svc", error="${code}"` }

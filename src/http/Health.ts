@@ -36,9 +36,7 @@ const lost = {
   replaced: "database_replaced"
 } as const satisfies Record<string, Readiness>
 
-/**
- * The health of a running service: its database responds and is the one that it opened, and it is not shutting down.
- */
+/** The health of a running service: its database responds and is still the one that it opened, and it is not shutting down. */
 export const readiness = Effect.gen(function* () {
   const sql = yield* ReadSql
   const draining = yield* Draining

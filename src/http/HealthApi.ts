@@ -27,7 +27,7 @@ const Unready = Schema.Struct({ status: Schema.Literal("unavailable"), reason: U
 
 const unavailable = [Unready, RefusalEnvelope].map((schema) => schema.pipe(HttpApiSchema.status(503)))
 
-/** Health, for supervisors and load balancers. */
+/** Health checks, for supervisors and load balancers. */
 export class HealthApi extends describedGroup("health", "Health, for supervisors and load balancers.").add(
   HttpApiEndpoint.get("alive", "/healthz", { success: Alive }).annotateMerge(
     describedRoute(everyone, "Whether the process responds", "Also while it starts and migrates.")

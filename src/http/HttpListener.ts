@@ -26,7 +26,7 @@ export class ListenRefused extends Schema.TaggedError<ListenRefused>()("ListenRe
 /**
  * - `drainDelay`: time between reporting not ready and closing, for a load balancer to notice
  * - `trustedProxies`: addresses and ranges whose `X-Forwarded-For` is trusted
- * - `corsOrigins`: origins whose pages may read that the server is starting or stopping
+ * - `corsOrigins`: origins whose pages may read the response sent while the server is starting or stopping
  */
 export interface ListenerOptions {
   readonly drainDelay?: Duration.Input | undefined
@@ -98,7 +98,7 @@ export class HttpListener extends Context.Service<
         let mounted: WebHandler | undefined
         let turn: Turn | undefined
 
-        // All ready requests are passed on before the next poll of the sockets, and immediates run in between.
+        // All ready requests are passed on before the sockets are polled again, and immediates run in between.
         const thisTurn = () => {
           if (turn !== undefined) return turn
           turn = { isRenewed: false }

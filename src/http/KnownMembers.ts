@@ -69,7 +69,7 @@ const ofUnion = (ast: SchemaAST.Union): Keep | undefined => {
 
 /**
  * Removes the members that a schema does not name, for values that are written as stored: nothing is converted or checked.
- * `undefined` for a schema that converts something, or that identifies a value by its members.
+ * `undefined` for a schema that converts something, or that distinguishes values by their members.
  */
 export const keeping = (ast: SchemaAST.AST): Keep | undefined => {
   if (ast.encoding !== undefined) return undefined

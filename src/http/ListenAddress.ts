@@ -1,6 +1,6 @@
 import { Option, Schema, SchemaTransformation } from "effect"
 
-/** The address that a listener listens on. Port 0 means any free port. */
+/** The address that a listener binds to. Port 0 means any free port. */
 export interface ListenAddress {
   readonly host: string
   readonly port: number

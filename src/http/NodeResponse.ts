@@ -68,7 +68,7 @@ export const writeResponse = async (
     }
     outgoing.end()
   } catch {
-    // A body that failed must not look complete.
+    // A body that failed midway must not look complete.
     outgoing.destroy()
   }
 }

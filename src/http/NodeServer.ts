@@ -25,8 +25,8 @@ const isWhole = ({ headers }: IncomingMessage) =>
   headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0
 
 /**
- * Checks that the parser leaves to its caller: no resource on a server is named `*`, and a CONNECT names its host like any other
- * request.
+ * Checks that the parser leaves to its caller: no resource on a server is named `*`, and a CONNECT must name its host like any
+ * other request.
  */
 const isMalformed = ({ headers, httpVersion, url }: IncomingMessage) =>
   url === "*" || (headers.host === undefined && httpVersion === "1.1")

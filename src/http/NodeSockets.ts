@@ -59,7 +59,7 @@ export const nodeSockets = ({ open, socketIdleSeconds }: Pick<ServerOptions, "op
       terminate: () => socket.terminate()
     })
     const heard = () => void answered.set(socket, true)
-    // Messages from subscribers are ignored, except as a sign of life.
+    // Messages from subscribers are ignored, except that they show the connection is alive.
     socket.on("message", heard)
     socket.on("pong", heard)
     socket.on("error", () => socket.terminate())

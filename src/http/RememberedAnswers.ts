@@ -41,7 +41,7 @@ const noting = (clock: Clock.Clock, note: () => void): Clock.Clock => {
     currentTimeMillisUnsafe,
     currentTimeMillis: Effect.sync(currentTimeMillisUnsafe),
     currentTimeNanos: Effect.andThen(Effect.sync(note), clock.currentTimeNanos),
-    // These measure durations, for traces. Answers contain only times of day.
+    // These measure durations, for traces. The times shown in answers are times of day.
     currentTimeNanosUnsafe: () => clock.currentTimeNanosUnsafe(),
     monotonicTimeNanosUnsafe: () => clock.monotonicTimeNanosUnsafe(),
     monotonicTimeNanos: clock.monotonicTimeNanos,
@@ -49,7 +49,7 @@ const noting = (clock: Clock.Clock, note: () => void): Clock.Clock => {
   }
 }
 
-/** An answer, and the time (milliseconds) until which it is valid if nothing is committed. */
+/** An answer, and the time (in milliseconds) until which it remains valid if nothing is committed. */
 interface Remembered {
   readonly response: HttpServerResponse.HttpServerResponse
   readonly until: number
@@ -58,8 +58,8 @@ interface Remembered {
 }
 
 /**
- * Answers, and records how long the answer is valid. A handler that reads the time other than through `presentUntil` makes
- * it invalid at once.
+ * Answers, and records how long the answer is valid. If a handler reads the time other than through `presentUntil`, its answer is
+ * invalid at once.
  */
 const observed = (answered: Answered): Effect.Effect<Remembered> =>
   Effect.withFiber((fiber) => {
@@ -82,8 +82,8 @@ const observed = (answered: Answered): Effect.Effect<Remembered> =>
   })
 
 /**
- * Reads whose answer is reused, byte for byte, until something is committed or the time it was compared with has come. Every
- * request still verifies the caller first.
+ * Reads whose answer is reused, byte for byte, until something is committed or the time it was compared with is reached. The
+ * caller is still verified on every request.
  */
 export const rememberedAnswers = Effect.map(ReadMemory, ({ untilCommit }) => {
   return (endpoint: HttpApiEndpoint.Top, answered: Answered): Answered => {

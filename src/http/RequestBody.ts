@@ -6,7 +6,7 @@ import type { JsonLimits } from "../../schema/json/JsonLimits.ts"
 import { Exchange } from "./Exchange.ts"
 
 const mebibyte = 1024 * 1024
-/** How long a body may take to arrive; a file is allowed longer than typed input. */
+/** How long a body may take to arrive; a file is allowed more time than typed input. */
 type BodyDeadline = "30 seconds" | "5 minutes"
 const bodyDeadline: BodyDeadline = "30 seconds"
 

@@ -27,7 +27,7 @@ export const operator: RouteAccess = {
   sentence: "**Access:** operators of the installation, with a personal access token of the whole account."
 }
 
-/** A registered OAuth client; a public one names itself in the form. */
+/** A registered OAuth client; a public one identifies itself in the form. */
 export const oauthClient: RouteAccess = {
   security: [{ client: [] }, {}],
   sentence: "**Access:** registered clients, authenticated as they are registered."

@@ -8,7 +8,7 @@ const maxSegment = 64
 const places = { Params: "path", Query: "query", Headers: "header", Payload: "body" } as const
 
 const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1({
-  // If a rule has its own message, that message is more helpful than its pattern.
+  // If a rule has its own message, that message is more helpful than the pattern.
   checkHook: (issue) => {
     const description = issue.filter.annotations?.["description"]
     return typeof description === "string" ? `Expected ${description}` : SchemaIssue.defaultCheckHook(issue)

@@ -44,7 +44,7 @@ const notFoundError = new ApiError({
   message: "There is no such route. The routes are listed at /openapi.json."
 })
 
-/** Whether a request ended because no route matched it. */
+/** Whether a request failed because no route matched it. */
 export const isRouteNotFound = <E>(cause: Cause.Cause<E>): boolean =>
   cause.reasons.some(
     (reason) =>

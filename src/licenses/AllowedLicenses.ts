@@ -1,7 +1,7 @@
 import type { Component } from "./LicenseReport.ts"
 
 /**
- * Licences under which anything may be shipped: they require their text to be included, and place no condition on our own code.
+ * Licences under which anything may be shipped: they require their text to be included, and impose no conditions on our own code.
  */
 const permissive: ReadonlySet<string> = new Set([
   "0BSD",

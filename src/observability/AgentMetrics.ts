@@ -73,7 +73,7 @@ export const agentMetrics = Layer.effectDiscard(
           sum((agent) => agent.runs)
         )
         const heard = own.filter(({ status }) => status !== "revoked").map((agent) => Date.parse(agent.lastContactAt))
-        // Without agents this number does not exist; keeping the last value would suggest that all is well.
+        // Without agents there is no such number; keeping the last value would suggest that all is well.
         const silence = heard.length > 0 ? (now - Math.max(...heard)) / 1000 : Number.NaN
         yield* Metric.update(Metric.withAttributes(lastContact, { pool }), silence)
         const reasons = queued.flatMap((run) => (run.pool === pool ? [found.get(run.id)?.reason] : []))

@@ -2,7 +2,7 @@ import { Layer, References } from "effect"
 import { FetchHttpClient, UrlParams } from "effect/http"
 import { Otlp } from "effect/observability"
 
-// Queries contain codes, states and values from links: traces contain their names, never their values.
+// Query strings contain codes, states and values from links: traces contain the parameter names, never the values.
 const everyParameter = Layer.succeed(UrlParams.CurrentRedactedNames, [/^/])
 
 /** Exports traces, metrics and logs to an OTLP/HTTP collector. Without an address nobody reads spans, so none are created. */

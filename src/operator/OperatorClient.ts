@@ -35,7 +35,7 @@ const connected = Effect.fn("connectToServer")(function* (folder: string, named:
 })
 
 /**
- * The operator's commands, sent to the server that has `folder` (its real path). Transport errors fail with
+ * The operator's commands, sent to the server that holds `folder` (its real path). Transport errors fail with
  * `OperatorSocketUnusable`; nothing is retried.
  */
 export const operatorClient = Effect.fn("operatorClient")(function* (folder: string, holder: Option.Option<Holder>) {

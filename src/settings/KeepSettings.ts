@@ -4,7 +4,7 @@ import { define } from "./SettingDefinition.ts"
 
 const days = ({ after }: RetentionPeriod) => String(Duration.toDays(after))
 
-/** How long records are kept once nothing needs them any more. */
+/** How long records are kept once nothing needs them. */
 export const keepSettings = define({
   keepLogs: {
     env: "SVC_KEEP_LOGS",

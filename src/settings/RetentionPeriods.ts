@@ -3,7 +3,7 @@ import { AuditRetention } from "../../actors/audit/AuditRetention.ts"
 import { RetentionSettings } from "../../actors/run/RetentionSettings.ts"
 import type { Settings } from "./Settings.ts"
 
-/** How long the operator keeps what nothing needs any more, under these settings. */
+/** How long records that nothing needs are kept, under these settings. */
 export const retentionSettings = (settings: Settings) =>
   Layer.mergeAll(
     Layer.succeed(RetentionSettings, {

@@ -43,7 +43,7 @@ export class AuthorityChanges extends Context.Service<
         known = row?.count
         wake()
       }).pipe(
-        // If unsure that nothing has changed, check.
+        // When in doubt whether anything has changed, check.
         Effect.catchCause((cause) =>
           Effect.andThen(Effect.logWarning("Changes of authority could not be read", cause), Effect.sync(wake))
         )

@@ -10,7 +10,7 @@ export const RecheckInterval = Context.Reference<Duration.Input>("svc/streams/Re
   defaultValue: () => "5 seconds"
 })
 
-/** A subscription that lasts as long as its authority: while the credential is live and the membership active. */
+/** A subscription that lasts as long as its authority: while the credential is valid and the membership active. */
 export const subscribe = Effect.fn("subscribe")(function* (options: {
   readonly runId: RunId
   readonly sequence: RunSequence

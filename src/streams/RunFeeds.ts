@@ -123,8 +123,8 @@ export class RunFeeds extends Context.Service<
           Effect.sync(() => streams.listen(id, wake)),
           (stop) => Effect.sync(stop)
         )
-        // One clock for all readers: with a timer for every reader and frame, a large number of readers would spend all their
-        // time on timers.
+        // One clock for all readers: with a separate timer for every reader and frame, a large number of readers would spend all
+        // their time on timers.
         yield* Effect.sync(wake).pipe(Effect.delay(reread), Effect.forever, Effect.forkScoped)
         return feed
       })

@@ -4,7 +4,7 @@ import type { ApiError } from "../../schema/errors/ApiError.ts"
 /** The two durable sequences of a Run. */
 export type RunSequence = "events" | "logs"
 
-/** Part of a sequence as sent on the wire: a JSON string and its last sequence number. */
+/** Part of a sequence as sent over the wire: a JSON string and its last sequence number. */
 export interface RunFrame {
   readonly text: string
   readonly last: number

@@ -42,7 +42,7 @@ export class TestControlPlane extends Context.Service<
   TestControlPlane,
   TestAccount & {
     readonly dataDir: string
-    /** Dies for a name that is not in the options. */
+    /** Dies if the name is not in the options. */
     readonly repository: (name: string) => TestRepository
   }
 >()("svc/testing/TestControlPlane") {

@@ -47,7 +47,7 @@ const bareTransaction = Effect.fnUntraced(function* (
     (id, workspace_id, actor_kind, action, target_kind, target_id, data, created_at, position, mac)
     VALUES (?, ?, 'service', 'source.update', 'source', ?, '{"fields":["name"]}', ?, ?, ?)`)
   const link = database.prepare("UPDATE audit_chains SET position = ?, mac = ?, seal = ? WHERE scope = ?")
-  // As long as a digest in base64. No digest is computed here.
+  // The same length as a digest in base64. No digest is computed here.
   const mac = "m".repeat(43)
   let count = Number(chain.get(workspaceId)?.["position"])
   return () => {

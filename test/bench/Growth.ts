@@ -8,7 +8,7 @@ import { startProduct } from "./support/Product.ts"
 const sizes = [10, 1000, 10_000] as const
 const rounds = 3
 const shape = { connections: 8, requests: 600 }
-// Together they remain below the limit on changes per person and minute.
+// Together they remain below the limit on changes per person per minute.
 const commands = 40
 
 type Columns = Readonly<Record<string, string | number | null>>

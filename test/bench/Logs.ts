@@ -8,7 +8,7 @@ import { startProduct } from "./support/Product.ts"
 const million = 1_000_000
 const timedLines = 300
 const quietCommands = 60
-// Far enough apart to stay below an account's limit on changes per minute.
+// Spaced far enough apart to stay below an account's limit on changes per minute.
 const commandEvery = "150 millis"
 // By then the parser's thread, which the Run's own scan started, has exited, however quickly the lines were processed.
 const settle = "10 seconds"

@@ -22,7 +22,7 @@ export const tokenCheck = Effect.gen(function* () {
     for (let n = 0; n < perRound; n++) yield* accounts.authenticateBearer(secret)
     return (Number((yield* Clock.currentTimeNanos) - started) * millisPerNano) / perRound
   })
-  // A warm-up that is not counted, after which everything is compiled and cached.
+  // An uncounted warm-up, after which everything is compiled and cached.
   yield* round
   const millis: Array<number> = []
   const before = yield* processorMillis

@@ -143,7 +143,7 @@ describe("a capsule that its owner exports", () => {
 })
 
 describe("a capsule whose check failed after an apply", () => {
-  test("a capsule being exported by its owner", async () => {
+  test("is re-adopted with a reason, and a refusal is shown in the form", async () => {
     const world = newWorld()
     const [capsule, ...others] = world.capsules
     if (capsule === undefined) throw new Error("no capsule")

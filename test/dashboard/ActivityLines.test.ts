@@ -50,7 +50,7 @@ describe("the lines of the activity page", () => {
     ).toEqual(["act_1", "act_2", "act_3", "act_4"])
   })
 
-  test("put syncs that found nothing new into one quiet line at the end of their day", () => {
+  test("group syncs that found nothing new into one quiet line at the end of their day", () => {
     const sync = (
       id: string,
       minute: number,

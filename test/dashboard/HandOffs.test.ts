@@ -23,7 +23,7 @@ describe("a stored hand-off", () => {
     expect(parseHandOff(text, since)).toBeUndefined()
   })
 
-  test("expires once no plan from that time can be approved any longer", () => {
+  test("expires once no plan from that time can still be approved", () => {
     const text = JSON.stringify({ ...handOff, since })
     expect(parseHandOff(text, since + handOffKeptMs)).toEqual({ ...handOff, since })
     expect(parseHandOff(text, since + handOffKeptMs + 1)).toBeUndefined()

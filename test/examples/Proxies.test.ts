@@ -103,7 +103,7 @@ for (const name of proxies) {
         )
         expect(yield* Deferred.await(message)).toContain("run.queued")
 
-        // Ten wrong passwords per minute and address are allowed. Claiming another address does not help, and no other client is
+        // Ten wrong passwords per minute per address are allowed. Claiming another address does not help, and no other client is
         // blocked.
         const guess = JSON.stringify({ email: "nobody@example.com", password: "not the password" })
         const attempt = (address: string, claimed: string) =>

@@ -125,8 +125,8 @@ describe("live sequences from a real server", () => {
         }
         for (const { received } of ofEvents) expect(received).toEqual(upTo(kinds.length))
         const lines = ofLogs[0]?.received.length ?? 0
-        // The provider's output from two attempts, except what the first had not yet stored when it was killed, which is at most
-        // one batch.
+        // The provider's output from two attempts, except for what the first had not yet stored when it was killed, which is at
+        // most one batch.
         expect(lines).toBeGreaterThan(2500)
         for (const { connections, received } of ofLogs) {
           expect(received).toEqual(upTo(lines))

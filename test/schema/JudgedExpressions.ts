@@ -5,8 +5,8 @@ import type { RegexLiteral } from "./RegexLiterals.ts"
 const file = `${import.meta.dirname}/JudgedExpressions.json`
 
 /**
- * Judged only by static analysis and step counts, from a fixed seed: no limit is a duration, so a busy machine only makes it
- * slower. An expression is refused if an input as long as the longest document costs more than 5,000 steps per character.
+ * Judged only by static analysis and step counts, from a fixed seed: no limit is a duration, so a busy machine only slows it
+ * down. An expression is refused if an input as long as the longest document costs more than 5,000 steps per character.
  */
 export const budget = {
   timeout: null,

@@ -281,13 +281,13 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
   [
     "Interface JSON is scanned for secret-like values and authority-key names",
     material,
-    "names inside Interface JSON",
+    "names in Interface JSON",
     "ids of host records are not public material"
   ],
   [
     "diagnostics never echo a rejected value",
     manifest("ManifestProperties"),
-    "no diagnostic repeats a value from anywhere in the document"
+    "no diagnostic repeats a value from the document"
   ],
   [
     "whatever the published schemas reject the parser rejects",

@@ -27,7 +27,7 @@ const writeResult = (folder: string, name: string, problem: string) => {
  */
 export const builtOnce = async (name: string, build: () => Promise<void>): Promise<void> => {
   if (shared === undefined) return build()
-  // It returns `undefined` if the folder exists, which means that another process has already started.
+  // Returns `undefined` if the folder exists, which means that another process has already started.
   if (mkdirSync(`${shared}/${name}.begun`, { recursive: true }) === undefined) {
     const problem = await resultOf(shared, name)
     if (problem !== "") throw new Error(problem)

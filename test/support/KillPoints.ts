@@ -14,5 +14,5 @@ export const killPoints = () => {
   return { at, layer }
 }
 
-/** The end of the process, as far as code at the kill point can tell. */
+/** The end of the process, as far as code at the kill point is concerned. */
 export const processEnd: Effect.Effect<never> = Effect.die(new Error("the process ended here"))

@@ -86,7 +86,7 @@ const use = Effect.fnUntraced(function* (client: Client, fixture: Fixture) {
   const applied = yield* approveAndApply(client, plan.id)
   expect([applied.status, applied.error]).toEqual(["succeeded", undefined])
   expect(yield* greetingOf(client, fixture)).toBe("new")
-  // Not reviewed yet: it either succeeds, or its record states that it has to be planned again.
+  // It has not been reviewed yet: it either succeeds, or its record states that it has to be planned again.
   const { run: waiting } = yield* client.runs.read({ params: { runId: fixture.waitingPlanId } })
   if (waiting.status === "waiting_approval") {
     const second = yield* approveAndApply(client, waiting.id)

@@ -66,7 +66,7 @@ const monthOf = Effect.fnUntraced(function* (
       yield* time.pass(`${size.turnHours} hours`)
       faults.push(...(yield* turn(place)))
     }
-    // Archives of removed records disappear within two days.
+    // Archives of removed records are deleted within two days.
     if (day === (month + 1) * size.month - 4) unnamed = yield* unnamedArchives(place.dataDir)
   }
   for (const workspace of workspaces) faults.push(...(yield* rollbackPlanned(time, workspace)))

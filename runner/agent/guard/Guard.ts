@@ -13,7 +13,7 @@ const longestAnswer = "20 seconds"
 const restart = Schedule.spaced("500 millis")
 
 /**
- * The process that runs alongside the tools and kills each of them at its deadline, whether or not this process is alive or being
+ * The process that runs alongside the tools and kills each of them at its deadline, even if this process is dead or not being
  * scheduled. One guard serves all Runs of an agent; when it exits, it is restarted with every deadline.
  */
 export class Guard extends Context.Service<

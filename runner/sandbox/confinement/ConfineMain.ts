@@ -72,7 +72,7 @@ const become = () => {
   chdir(spec.cwd)
   limitResources(calls, spec.limits)
   for (const fd of Object.values(confinementFds)) calls.attempt("close", fd)
-  // The runtime ignores these signals, and a program would inherit that.
+  // The runtime ignores these signals, and a program would inherit that setting.
   for (const signal of [brokenPipe, fileTooLarge]) calls.resetSignal(signal)
   last()
   calls.execute(spec.argv, spec.environment)

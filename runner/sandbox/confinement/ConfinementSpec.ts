@@ -60,7 +60,7 @@ export const confinementFds = {
 
 /** File descriptors of the supervisor. */
 export const supervisorFds = {
-  /** Closed by the service, or because the service has exited: the sandbox is over. */
+  /** Closed by the service, or because the service has exited: the sandbox must be shut down. */
   control: 3,
   /** Passed on to the program's process without being read. */
   spec: 4

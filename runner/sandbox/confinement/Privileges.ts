@@ -14,7 +14,7 @@ const clearAmbient = 4
 /** Keeps capabilities from returning for user 0 or surviving a change of user; locked. */
 const noRootNoKeep = 0x2f
 const capabilityVersion = 0x2008_0522
-/** Higher than any capability that a kernel has; refusals beyond the last one do not matter. */
+/** Higher than any kernel's last capability; refusals beyond that one do not matter. */
 const capabilities = 64
 
 /** The user changes first: changing it requires a capability, and so does dropping the bounding set. */

@@ -46,7 +46,7 @@ const foldersFor = Effect.fnUntraced(function* (host: LevelHost) {
 
 /**
  * Confines a program that tries what module code must and must not be able to do; returns any deviations as a sentence.
- * `undefined` means that the level works on this machine, as shown by trying it rather than inferred from versions.
+ * `undefined` means that the level works on this machine, as shown by trying it rather than by checking versions.
  */
 export const surprisesOf = Effect.fnUntraced(
   function* (host: LevelHost, level: Level, machine: { readonly sharedProcessIds: boolean }) {
@@ -70,7 +70,7 @@ export const surprisesOf = Effect.fnUntraced(
     const answers = new Set((out ?? "").split("\n"))
     const surprises = tried.filter(({ expected }, index) => !answers.has(`${index} ${expected}`))
     if (surprises.length === 0) return undefined
-    // If the program did nothing at all, it was never confined, and its error is more useful than the list.
+    // If the program did nothing at all, it was never confined, and its error message is more useful than the list.
     const [first = ""] = (said ?? "").trim().split("\n").slice(-1)
     if (surprises.length === tried.length && first !== "") return first.slice(0, longestSaid)
     return `a confined program ${surprises.map(({ expected, name }) => `${expected === "done" ? "could not" : "could"} ${name}`).join(", ")}`

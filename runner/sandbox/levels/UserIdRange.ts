@@ -8,7 +8,10 @@ export interface UserIdRange {
   readonly count: number
 }
 
-/** Where the services on this machine see which ranges have been taken. Like the locks, it is cleared when the machine boots. */
+/**
+ * The folder in which the services on this machine see which ranges have been taken. Like the locks, it is cleared when the
+ * machine boots.
+ */
 const defaultFolder = "/run/svc-user-ids"
 /** Below the id of `nobody`. */
 const highestId = 65_533
@@ -23,8 +26,8 @@ export const rangesFrom = ({ count, first }: UserIdRange): ReadonlyArray<UserIdR
 
 /**
  * Reserves a range of ids for this service alone, until the Scope closes: services that share a range would kill each other's
- * Runs. The kernel releases the lock when the process exits, however it exits. Undefined if every range is taken, or the folder
- * cannot be used.
+ * Runs. The kernel releases the lock when the process exits, for whatever reason. Undefined if every range is taken, or the
+ * folder cannot be used.
  */
 export const takeUserIds = Effect.fnUntraced(function* (
   wanted: UserIdRange,

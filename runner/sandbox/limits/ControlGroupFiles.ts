@@ -57,7 +57,7 @@ export const unifiedPlace = (folder: string, { memoryBytes, processes }: RunBoun
   ],
   optional: [
     ["memory.swap.max", "0"],
-    // A Run that has lost a process for lack of memory cannot meaningfully continue.
+    // A Run that has lost a process to lack of memory cannot meaningfully continue.
     ["memory.oom.group", "1"]
   ],
   counters: [

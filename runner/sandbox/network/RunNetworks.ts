@@ -75,7 +75,7 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
       )
       const made: Made = { entry, scope }
       return made
-      // A busy machine may occasionally be too slow; a Run's network must not depend on that.
+      // A busy machine may occasionally be too slow; a Run's network must not depend on this.
     }).pipe(Effect.retry({ times: 2 }))
 
   const tried = (attempt: Effect.Effect<string | undefined>) =>

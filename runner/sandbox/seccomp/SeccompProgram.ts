@@ -44,7 +44,7 @@ export interface SeccompRules {
   readonly network: boolean
   /**
    * Whether the sandbox shares its process ids with the service. If so, changing the limits, priority and affinity of other
-   * processes must be denied; in a process namespace there are no others to change, and programs may change their own threads.
+   * processes must be denied; in a process namespace there are no others to change, and programs may change those of their own threads.
    */
   readonly sharedProcessIds: boolean
 }

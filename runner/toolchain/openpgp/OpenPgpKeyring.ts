@@ -100,7 +100,7 @@ const signingSubkey = (key: PublicKey, { body, signatures }: Part, now: number) 
 const certificate = (parts: ParsedKey, now: number): Result.Result<Certificate, OpenPgpRefused> =>
   Result.gen(function* () {
     const key = yield* readPublicKey(parts.primary.body)
-    // Applies regardless of who revoked it, and of whether the revocation can be verified.
+    // Applies no matter who revoked it or whether the revocation can be verified.
     const revoked = [parts.primary, ...parts.others].some(({ signatures }) =>
       signatures.some(({ type }) => type === signatureTypes.keyRevocation)
     )
@@ -115,7 +115,9 @@ const certificate = (parts: ParsedKey, now: number): Result.Result<Certificate, 
     return { fingerprint: key.fingerprint, signers: [...(self.keySigns ? [key] : []), ...subkeys] }
   })
 
-/** The keys in a public key file that may be used now (seconds since 1970). A key that may not be used makes the file fail. */
+/**
+ * The keys in a public key file that may be used now (seconds since 1970). Fails if the file contains a key that may not be used.
+ */
 export const readKeyring = (
   packets: ReadonlyArray<Packet>,
   now: number

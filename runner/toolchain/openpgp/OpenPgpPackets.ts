@@ -31,7 +31,7 @@ const oldLength = (reader: OctetReader, kind: number): Result.Result<number, Ope
   }
 }
 
-/** The packets of a binary OpenPGP message, each of known length, with nothing between or after them. */
+/** The packets of a binary OpenPGP message, each with a known length, and nothing between or after them. */
 export const readPackets = (octets: Uint8Array): Result.Result<ReadonlyArray<Packet>, OpenPgpRefused> =>
   Result.gen(function* () {
     const reader = new OctetReader(octets)

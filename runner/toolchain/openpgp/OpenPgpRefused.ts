@@ -1,6 +1,6 @@
 import { Result, Schema } from "effect"
 
-/** A key or signature is not of the narrowly defined accepted kind, or does not verify. */
+/** A key or signature is not of the narrowly defined kind that is accepted, or does not verify. */
 export class OpenPgpRefused extends Schema.TaggedError<OpenPgpRefused>()("OpenPgpRefused", {
   message: Schema.String
 }) {}

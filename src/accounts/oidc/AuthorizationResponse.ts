@@ -23,7 +23,7 @@ const answerAddress = (
 }
 
 /**
- * Where the client gets its code, together with the issuer, so that a client of several issuers cannot be confused (RFC
+ * Where the client receives its code, together with the issuer, so that a client of several issuers cannot confuse them (RFC
  * 9207).
  */
 export const codeAddress = (issuer: string, target: Target, code: string) => answerAddress(issuer, target, { code })

@@ -114,7 +114,7 @@ const forPerson = Effect.fnUntraced(function* (asked: AuthorizationRequest, visi
   return request
 })
 
-/** What the page showed: the answer is for the Workspace shown there, even if another would apply by now. */
+/** What the page showed: the answer is for the Workspace shown there, even if another one would apply by now. */
 const shown = (encoded: string, { workspaceId }: Pick<AuthorizationRequest, "workspaceId">) =>
   `${encoded} ${workspaceId ?? ""}`
 

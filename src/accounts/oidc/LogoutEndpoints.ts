@@ -26,7 +26,7 @@ import { formToken, formTokenHolds, type Visitor, visitor } from "./Visitor.ts"
 
 const form = "logout"
 
-/** A request to end the session, and what it proves. */
+/** A request to close the session, and what it proves. */
 interface LogoutRequest {
   readonly hint: IdTokenHint | undefined
   /** Where the browser goes afterwards: an address registered by a client that the request proved or named. */

@@ -10,7 +10,7 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;"
 }
 
-/** Markup in which every inserted text has been escaped. */
+/** Markup in which every inserted string has been escaped. */
 export class Markup {
   readonly text: string
   constructor(text: string) {

@@ -129,7 +129,7 @@ const profileOf = Effect.fn("UpstreamProvider.profile")(function* (
   return yield* userInfoOf(configuration, accessToken, claims.sub).pipe(
     Effect.map((found) => completedBy(token, profileClaims(found, settings))),
     Effect.catch(({ cause }) =>
-      // Without an address a person is not recognised; without groups they would lose their roles.
+      // Without an address a person cannot be recognised; without groups they would lose their roles.
       lacksGroups
         ? Effect.andThen(logged("The upstream provider's UserInfo cannot be read", cause), refusedFor("unreachable"))
         : Effect.succeed(token)

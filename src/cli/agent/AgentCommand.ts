@@ -12,7 +12,7 @@ import { agentRotateCommand } from "./AgentRotate.ts"
 import { dirFlag, folderOf, givenOr, labelsOf, placesOf, serverFlag, serverOf, tokenOf } from "./AgentFlags.ts"
 import { agentEnv } from "../../settings/AgentVariables.ts"
 
-/** A name acceptable to a server, derived from this machine's name. */
+/** A name that a server accepts, derived from this machine's name. */
 const ownName = () =>
   hostname()
     .replaceAll(/[^A-Za-z0-9._-]/g, "-")

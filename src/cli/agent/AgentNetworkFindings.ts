@@ -119,7 +119,7 @@ const millisecondsInSecond = 1000
 /** Cloud APIs refuse requests that were signed minutes ago or in the future. */
 const harmlessOffset = 60
 
-/** An agent's wall clock decides nothing in svc, but the tools of its Runs talk to other services. */
+/** svc never relies on an agent's wall clock, but the tools in its Runs talk to other services. */
 const clockFinding = (server: string) =>
   Effect.gen(function* () {
     const client = yield* HttpClient.HttpClient

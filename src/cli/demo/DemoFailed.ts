@@ -1,4 +1,4 @@
 import { Schema } from "effect"
 
-/** The demo found something that a working installation would not do. */
+/** The demo found behaviour that a working installation would not show. */
 export class DemoFailed extends Schema.TaggedError<DemoFailed>()("DemoFailed", { message: Schema.String }) {}

@@ -12,7 +12,7 @@ const patience = "2 minutes"
 export const expectThat = (holds: boolean, message: string): Effect.Effect<void, DemoFailed> =>
   holds ? Effect.void : Effect.fail(new DemoFailed({ message }))
 
-/** Repeats until the expected answer arrives or the time is up. */
+/** Repeats until the expected answer arrives or time runs out. */
 export const until = <A, E, R>(what: string, read: Effect.Effect<A, E, R>, reached: (value: A) => boolean) =>
   Effect.repeat(read, { until: reached, schedule: Schedule.spaced(pollEvery) }).pipe(
     Effect.timeoutOrElse({

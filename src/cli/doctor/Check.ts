@@ -3,7 +3,7 @@ import type { Finding } from "./DoctorReport.ts"
 /** Who runs the checks: `svc doctor`, or a server that is starting while people wait for it. */
 export type Face = "doctor" | "start"
 
-/** What an operator has to know about a check. */
+/** What an operator needs to know about a check. */
 export interface CheckFacts {
   readonly name: Finding["check"]
   readonly looksAt: string
@@ -16,6 +16,6 @@ export interface CheckFacts {
    * Whether an error prevents a server from starting, or is only logged, since stopping would do more harm to Runs in progress.
    */
   readonly onError: "refuses" | "warns"
-  /** In what way startup does less than `svc doctor`, or why it omits the check. Absent if both do the same. */
+  /** How startup does less than `svc doctor`, or why it omits the check. Absent if both do the same. */
   readonly less?: string
 }

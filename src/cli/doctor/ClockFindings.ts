@@ -12,7 +12,7 @@ const toleratedMillis = 10 * 60_000
 
 const error = (message: string, remedy: string): Finding => ({ check: "clock", status: "error", message, remedy })
 
-/** None if there is no database, or none that can be read: other checks report that. */
+/** None if there is no database, or if it cannot be read: other checks report that. */
 const newestRecord = Effect.fnUntraced(
   function* (folder: string) {
     const files = yield* FileSystem.FileSystem

@@ -17,7 +17,7 @@ import { type StoredLogin, StoredLogins } from "./StoredLogins.ts"
 
 const scope = "openid offline_access read write"
 const requestTimeoutSeconds = 20
-// A token that expires during a request is useless.
+// A token that expires while a request is in progress is useless.
 const earlyMillis = 30_000
 
 /** The origin of a server as typed by a person, with or without a scheme. Plain http is for loopback only. */

@@ -12,7 +12,7 @@ const unsavedText = ({ startedAt, state }: RunAgent): string | undefined => {
   return `what is newer than ${savedAt} would be lost with the agent's disk`
 }
 
-/** Facts about a Run in a pool: who is executing it, why it is waiting, and since when its agent has been silent. */
+/** Facts about a Run in a pool: which agent is executing it, why it is waiting, and how long its agent has been silent. */
 export const agentFacts = (run: Run): ReadonlyArray<readonly [name: string, value: string | undefined]> => {
   const { agent, agentUnreachableSince, pool, queue } = run
   return [

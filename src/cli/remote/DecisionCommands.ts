@@ -77,7 +77,7 @@ export const approveCommand = Command.make(
       const { approvals, runs } = yield* SvcClient
       const { id } = yield* runNamed(given.plan, given.workspace, waits, "plan that waits for approval")
       const params = { runId: id }
-      // A list does not include changes; the digest covers the plan as shown.
+      // A list does not include the changes; the digest covers the plan as shown.
       const { run } = yield* runs.read({ params })
       if (!waits(run))
         return yield* new CommandFailed({ message: `${id} is ${run.status}, so there is nothing to approve.` })

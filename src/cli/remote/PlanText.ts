@@ -160,7 +160,7 @@ const commitLine = ({ commitDescription, resolvedCommit }: Run): ReadonlyArray<s
   return [`commit ${shortCommit(resolvedCommit)}${said}`]
 }
 
-/** How the module is isolated during the plan and its apply. */
+/** How the module is isolated during a plan and its apply. */
 const confinementLine = ({ isolation, network, profile }: Run): ReadonlyArray<string> => {
   const said = [
     ...(isolation === undefined ? [] : [isolation === "process" ? "not isolated" : `isolated by ${isolation}`]),

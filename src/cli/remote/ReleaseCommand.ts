@@ -69,7 +69,7 @@ export const releaseCommand = Command.make(
     Effect.gen(function* () {
       const client = yield* SvcClient
       const { id } = yield* runNamed(given.run, given.workspace, isRunning, "Run under way")
-      // A list does not show which agent has the Run.
+      // A list does not show which agent holds the Run.
       const shown = yield* client.runs.read({ params: { runId: id } })
       const fence = yield* seenFence(shown.run, given)
       const reason = Option.match(given.reason, { onNone: () => ({}), onSome: (text) => ({ reason: text }) })

@@ -12,7 +12,7 @@ import { exitCodes, RemoteFailed } from "./RemoteFailed.ts"
 import { summaryText } from "./PlanText.ts"
 import { terminalText } from "./TerminalText.ts"
 
-/** Whether nothing more will happen to the Run automatically. */
+/** Whether the Run will make no further progress automatically. */
 export const isSettled = ({ status }: Run) => status === "waiting_approval" || isFinalStatus(status)
 
 const phases: Readonly<Record<RunPhase, string>> = {
@@ -86,7 +86,9 @@ const stopped = (run: Run) =>
     `Stopped watching. The Run goes on: \`svc run watch ${run.id}\` shows it again, \`svc run cancel ${run.id}\` ends it.`
   )
 
-/** Waits until nothing more will happen automatically, and shows progress; an interruption only stops the watching. */
+/**
+ * Waits until nothing more will happen automatically, and shows progress; an interruption only stops the watching, not the Run.
+ */
 export const awaitRun = (run: Run, timeout: Option.Option<number>, quiet: boolean) => {
   const watched = quiet
     ? settled(run)

@@ -24,7 +24,7 @@ export type RunFilter = Omit<QueryOf<"workspaces", "runs">, keyof PageQuery>
 /** The Run that was reviewed: its digest binds the approval to exactly this plan. */
 export type ReviewedRun = Pick<Run, "id" | "planDigest">
 
-/** Whether nothing more will happen to the Run automatically. */
+/** Whether the Run will make no further progress automatically. */
 const isSettled = ({ status }: Run): boolean => status === "waiting_approval" || isFinalStatus(status)
 
 export interface RunsShape {
@@ -74,7 +74,7 @@ const make = Effect.gen(function* () {
       Stream.takeUntil(({ kind }) => kind === "run.waiting_approval"),
       Stream.runDrain,
       Effect.andThen(get(id)),
-      // A Run that has been withdrawn from review continues: its earlier event is not final.
+      // A Run that has been withdrawn from review continues, so its earlier event is not final.
       Effect.filterOrElse(isSettled, () => settled(id))
     )
 

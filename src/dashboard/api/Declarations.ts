@@ -36,7 +36,7 @@ type Part<K extends string, A> = [A] extends [never]
     ? { readonly [P in K]?: A }
     : { readonly [P in K]: A }
 
-/** A query key without a value is left out of the address. */
+/** A query key without a value is omitted from the address. */
 type Sparse<A> = [A] extends [never]
   ? never
   : { readonly [K in keyof A]: Record<never, never> extends Pick<A, K> ? A[K] | undefined : A[K] }

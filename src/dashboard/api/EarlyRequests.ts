@@ -38,7 +38,7 @@ export const askEarly = <A>(url: string, then: (body: A) => void = () => undefin
 
 /**
  * Does the same for a record that may be megabytes long: hands over its first characters, unparsed, as soon as they arrive, so
- * that nothing waits for the rest, and only the page's code parses it.
+ * that nothing waits for the rest, and only the page's code parses the record.
  */
 export const askEarlyForHead = (url: string, then: (head: string) => void): void => {
   send(url)

@@ -33,7 +33,7 @@ export const subscribeReachability = (listener: () => void): (() => void) => {
   }
 }
 
-/** The server has responded, whatever it said. */
+/** The server has responded, whatever the response. */
 export const reportAnswer = (): void => {
   clearTimeout(timer)
   timer = undefined

@@ -2,7 +2,7 @@ import type { Address, Line } from "./Declarations.ts"
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** The address of a request; parameters without a value are left out. */
+/** The address of a request; parameters without a value are omitted. */
 export const apiUrl = (path: string, query: Query = {}): string => {
   const parameters = new URLSearchParams()
   for (const [key, value] of Object.entries(query)) {

@@ -247,5 +247,5 @@ const ja: typeof en = {
   "workspace.update": "がワークスペースを変更しました。"
 }
 
-/** Sentences for the operation history; an action without a sentence shows its dotted name. */
+/** Messages for the operation history; an action without a message shows its dotted name. */
 export const actionWords = { en, ja }

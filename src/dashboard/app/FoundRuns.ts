@@ -10,7 +10,7 @@ import { useWords } from "../words/Words.ts"
 import type { Command } from "./PaletteCommands.ts"
 import { paletteWords } from "./PaletteWords.ts"
 
-/** Typing does not send a request for every key press. */
+/** Avoids sending a request for every key press. */
 const typingPauseMs = 200
 const fewestLetters = 2
 const mostFound = "8"
@@ -46,7 +46,7 @@ export const useFoundRuns = (workspace: Workspace, typed: string) => {
   const { data: sources } = useQuery(sourcesQuery(workspace.id))
   const found = useMemo(() => {
     const names = new Map([...(capsules ?? []), ...(sources ?? [])].map((each) => [each.id, each.name]))
-    // Results for an earlier text must not be selectable for this one.
+    // Results for earlier search text must not be selectable for the current text.
     return (search === typed.trim() ? (runs ?? []) : []).map((run): Command => {
       const name = names.get(run.capsuleId ?? run.sourceId ?? "")
       return {

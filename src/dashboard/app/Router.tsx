@@ -63,7 +63,7 @@ const home = createRoute({
   }
 })
 
-// Short addresses, for external links that only know an id.
+// Short addresses, for external links that contain only an id.
 const shortRun = createRoute({
   getParentRoute: () => root,
   path: "/runs/$runId",

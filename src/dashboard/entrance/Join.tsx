@@ -124,7 +124,7 @@ const Answer = ({ secret, invitation, visitor, onDeclined }: AnswerProps) => {
   )
 }
 
-/** What an invitation leads to, and its answer. */
+/** Where an invitation leads, and the person's answer to it. */
 export const Join = () => {
   const words = useWords(joinWords)
   // During prerendering there is no address yet.

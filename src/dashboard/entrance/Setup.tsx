@@ -83,7 +83,7 @@ const Ended = ({ purpose, state }: Exclude<SetupLinkState, { readonly state: "li
   )
 }
 
-/** An address that cannot be used: either the secret is missing, or the server does not know it. */
+/** A link that cannot be used: either the secret is missing, or the server does not recognise it. */
 const Unusable = ({ reason }: { readonly reason: "incomplete" | "unknown" }) => {
   const words = useWords(setupWords)
   return (

@@ -189,7 +189,7 @@ export interface Answers {
   readonly problems: ReadonlyMap<string, Extract<Parsed, { readonly kind: "problem" }>>
 }
 
-/** All answers in a draft, or the problems with some of them. */
+/** All answers in a draft, or the problems found in them. */
 export const answersOf = (fields: ReadonlyArray<FormField>, draft: Draft): Answers => {
   const values: Record<string, Schema.Json> = {}
   const problems = new Map<string, Extract<Parsed, { readonly kind: "problem" }>>()

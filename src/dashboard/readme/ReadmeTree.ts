@@ -55,7 +55,7 @@ interface TableToken extends Token {
 
 const isTable = (token: Token): token is TableToken => "header" in token && "rows" in token
 
-/** More than anybody would read, or than a page can draw without delay. */
+/** More than anybody would read, or than a page can render without delay. */
 const mostParts = 6000
 /** Deeper than anybody would nest on purpose. */
 const deepest = 12

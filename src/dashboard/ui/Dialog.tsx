@@ -12,7 +12,7 @@ interface DialogProps {
   readonly kind?: "center" | "side"
 }
 
-/** The previously focused element or, if that was a menu entry that is gone by then, the menu's button. */
+/** The previously focused element or, if that was a menu entry that has since disappeared, the menu's button. */
 const openerOf = (focused: Element | null): Element | null => {
   const label = focused?.closest('[role="menu"]')?.getAttribute("aria-labelledby")
   return (typeof label === "string" ? document.getElementById(label) : null) ?? focused

@@ -9,7 +9,7 @@ export interface MenuProps {
 
 /** The source of a menu's open form, loaded on demand. */
 export interface MenuPopups {
-  /** Starts the download; a failure shows when the menu is opened. */
+  /** Starts the download; a failure is shown when the menu is opened. */
   readonly preload: () => void
   /** Suspends until the form has loaded. */
   readonly Popup: ComponentType<MenuProps>

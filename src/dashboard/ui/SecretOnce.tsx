@@ -2,7 +2,7 @@ import { Button } from "./Button.tsx"
 import { CopyText } from "./CopyText.tsx"
 import { Dialog } from "./Dialog.tsx"
 
-/** A secret that is shown only now. */
+/** A secret that is shown only once. */
 export const SecretOnce = ({
   done,
   onClose,

@@ -23,7 +23,7 @@ export type DifferenceLine =
       readonly lines: ReadonlyArray<DifferenceLine>
     }
 
-/** A change that must never be hidden in a fold: it affects who may do what to what. */
+/** A change that must never be hidden in a fold: it affects who may do what to which resource. */
 export interface Highlight {
   readonly name: string
   readonly before: string | undefined

@@ -128,7 +128,7 @@ const highlight = (node: JsonNode): Highlight => {
   return { name, before: side("before"), after: side("after") }
 }
 
-/** Changes to who may do what to what, which a reviewer has to see first. */
+/** Changes to who may do what to which resource, which a reviewer has to see first. */
 export const highlightsOf = (
   node: JsonNode,
   inPolicy = isPolicy(node.before) || isPolicy(node.after)

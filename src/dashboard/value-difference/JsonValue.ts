@@ -45,7 +45,7 @@ const documentOf = (text: string): JsonValue | undefined => {
   }
 }
 
-/** The object or list that a value is, or that it contains as a JSON string. */
+/** The object or list that a value is, or that it contains in the form of a JSON string. */
 export const structureOf = (value: unknown): JsonValue | undefined => {
   if (typeof value === "string") return documentOf(value)
   return typeof value === "object" && value !== null && isJsonValue(value) ? value : undefined

@@ -4,10 +4,10 @@ import type { Segment } from "./Difference.ts"
 /** Identifiers, numbers and white space; every other character is a word by itself. */
 const token = /[\p{L}\p{N}_]+|\s+|[^\p{L}\p{N}_\s]/gu
 
-/** Longer lines are compared as a whole: comparing their words would cost more than it helps. */
+/** Longer lines are compared as a whole: comparing their words would cost more than it is worth. */
 const longestLine = 4000
 
-/** The words of a pair of lines are marked if at least this fraction of their characters agrees. */
+/** The words in a pair of lines are marked if at least this fraction of their characters matches. */
 const leastAgreement = 0.3
 
 const whole = (text: string): ReadonlyArray<Segment> => [{ text, marked: false }]

@@ -88,5 +88,5 @@ const ja = {
 
 const isKnown = (code: string): code is keyof typeof ja => Object.hasOwn(ja, code)
 
-/** The message for a code, for readers of Japanese; `undefined` for a code that this dashboard does not know. */
+/** The message for a code, for readers of Japanese; `undefined` for a code that this dashboard does not recognise. */
 export const japaneseReason = (code: string): string | undefined => (isKnown(code) ? ja[code] : undefined)

@@ -3,7 +3,7 @@ import type { Bilingual } from "../api/Types.ts"
 import type { Language } from "../preferences/Preferences.ts"
 import { usePreferences } from "../preferences/UsePreferences.ts"
 
-/** One screen's wording in both languages; `ja` is typed as `typeof en`, so a missing sentence does not compile. */
+/** One screen's wording in both languages; `ja` is typed as `typeof en`, so a missing message does not compile. */
 export interface Words<A> {
   readonly en: A
   readonly ja: A

@@ -151,7 +151,7 @@ export const admissions = Effect.gen(function* () {
       return isConfirmed ? Effect.andThen(requireConfirmed(principal), counted) : counted
     }
 
-    // Each step checks only what the previous one has left open, since every request goes through all of them.
+    // Each step checks only what the previous steps have left open, since every request goes through all of them.
     return Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
       const request = Context.get(context, HttpServerRequest.HttpServerRequest)
       const exchange = Context.get(context, Exchange)

@@ -12,7 +12,7 @@ export class Authenticator extends Context.Service<
   {
     readonly bearer: (token: Redacted.Redacted<string>) => Effect.Effect<Principal, ApiError>
     readonly session: (secret: Redacted.Redacted<string>) => Effect.Effect<Principal, ApiError>
-    /** For an identity that the host vouches for. Fails with `unauthenticated` for an account that is not open. */
+    /** For an identity that the host vouches for. Fails with `unauthenticated` if the account is not open. */
     readonly host: (identity: HostIdentity) => Effect.Effect<Principal, ApiError>
   }
 >()("svc/http/authorization/Authenticator") {}

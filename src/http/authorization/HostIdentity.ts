@@ -4,7 +4,8 @@ import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { limitsOf } from "../../../schema/records/TokenLimits.ts"
 
 /**
- * On whose behalf a program in this process acts: a person's, with what a token with these scopes allows, or the service's own.
+ * On whose behalf a program in this process acts: a person's, with the permissions of a token with these scopes, or the service's
+ * own.
  */
 export type HostIdentity =
   | {

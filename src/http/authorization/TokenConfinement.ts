@@ -22,7 +22,9 @@ const byCapsule =
 
 const wholeWorkspace: Places = () => Effect.succeed([])
 
-/** The places that a record belongs to, by the way the route finds its Workspace; none for a record outside every Project. */
+/**
+ * The places that a record belongs to, depending on how the route finds its Workspace; none for a record outside every Project.
+ */
 const placesOf: Record<WorkspaceLocator, Places> = {
   "path.workspaceId": wholeWorkspace,
   "query.workspaceId": wholeWorkspace,

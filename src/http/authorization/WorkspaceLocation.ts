@@ -70,7 +70,7 @@ const located = (rows: ReadonlyArray<typeof LocatedRow.Type>): ReadonlyArray<Loc
             ]
       )
 
-// Subjects never contain it, since they are generated here; an id, however, comes from the request.
+// Subjects never contain it, since they are generated here, whereas an id comes from the request.
 const separator = "\u0000"
 
 const unavailable = new ApiError({
@@ -176,7 +176,7 @@ export const locateWorkspaces = Effect.gen(function* () {
   const sql = yield* ReadSql
   const operator = yield* OperatorConfigs
   const memory = yield* ReadMemory
-  // A caller or a record is rarely looked up in two ways, so each way has its own cache.
+  // A caller or a record is rarely looked up in both ways, so each way has its own cache.
   const recordedBy = (locator: WorkspaceLocator) =>
     memory.untilCommit((key) => {
       const end = key.indexOf(separator)

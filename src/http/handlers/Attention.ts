@@ -72,7 +72,7 @@ const ofLane = ({ ref, since, sourceId, sourceName }: FailingLane): Item => ({
 /** The records of a Workspace to check; an omitted list is treated as empty. */
 export interface Attention {
   readonly needingAttention?: ReadonlyArray<Capsule>
-  /** Plans waiting for approval. */
+  /** Plans that are waiting for approval. */
   readonly waiting?: ReadonlyArray<Run>
   /** Names of the Capsules that the plans are for. */
   readonly names?: ReadonlyMap<string, string>

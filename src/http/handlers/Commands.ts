@@ -33,7 +33,7 @@ export const pathId = <A>(kind: IdSchema<A>, text: string, noun: string): Effect
 
 type Header = { readonly "idempotency-key"?: string | undefined }
 
-/** The idempotency key that a create requires, with the digest of its request. */
+/** The idempotency key that a create requires, with the digest of the request. */
 export const idempotent = (headers: Header, request: Schema.Json): Effect.Effect<IdempotentRequest, ApiError> =>
   Effect.map(parseIdempotencyKey(headers["idempotency-key"]), (key) => ({
     key,

@@ -11,7 +11,7 @@ const countedKinds = [
   ["history", "history_bytes"]
 ] as const satisfies ReadonlyArray<readonly [StoredKind, string]>
 
-/** The latest count, as the usage of one Workspace. */
+/** The latest count, as usage for one Workspace. */
 export const countedUsage = ({ amounts, at }: StoredMeasurement, workspaceId: WorkspaceId) =>
   countedKinds.map(([kind, metric]) => ({
     metric,

@@ -7,7 +7,7 @@ import { ApiEntrance } from "../ApiEntrance.ts"
 import { HttpSettings } from "../HttpSettings.ts"
 import { storedAnswers } from "./StoredAnswers.ts"
 
-/** Where the API is, for clients that reach it at `base`. */
+/** The location of the API, for clients that reach it at `base`. */
 const addressesAt = (base: string, issuer: string) => ({
   apiBaseUrl: `${base}/api/v1`,
   endpoints: {
@@ -19,7 +19,7 @@ const addressesAt = (base: string, issuer: string) => ({
   }
 })
 
-/** The discovery document of this server (specification, Discovery document). */
+/** This server's discovery document (specification, Discovery document). */
 export const discoveryDocument: Effect.Effect<Discovery, never, HttpSettings> = Effect.map(
   HttpSettings,
   (settings) => ({

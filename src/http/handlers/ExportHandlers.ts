@@ -11,7 +11,7 @@ import { storedAnswers } from "./StoredAnswers.ts"
 
 const granted = answer(SvcApi.groups.exports.endpoints.create, Schema.Struct({ export: CapsuleExport }), 201)
 
-/** These routes accept only sessions, so the credential is one. */
+/** These routes accept only sessions, so the credential must be one. */
 const exporting = Effect.fnUntraced(function* (capsuleId: string) {
   const { credentialId } = yield* Caller
   return {

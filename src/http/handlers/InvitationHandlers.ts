@@ -16,7 +16,7 @@ const invitationScope = Effect.gen(function* () {
   return { workspaceId: yield* authorisedWorkspace, acting: { subject } }
 })
 
-/** Invitation routes. Requests to those without a Workspace in the path are counted, since anybody may guess a secret. */
+/** Invitation routes. Requests to routes without a Workspace in the path are counted, since anybody may guess a secret. */
 export const invitationHandlers = HttpApiBuilder.group(
   SvcApi,
   "invitations",

@@ -26,7 +26,7 @@ export const RedeemAnswer = Schema.Struct({
   subject: Schema.String
 })
 
-/** Where a hand-off link from another product leads. */
+/** The destination of a hand-off link from another product. */
 export class InstallLinkApi extends describedGroup("installLink", "Install links.").add(
   HttpApiEndpoint.get("install", installPath, {
     query: {

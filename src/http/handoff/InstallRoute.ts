@@ -11,7 +11,7 @@ import { HttpSettings } from "../HttpSettings.ts"
 import { InstallLinkApi } from "./HandoffApi.ts"
 import { refusalWords } from "./RefusalWords.ts"
 
-/** The first of the two languages that the browser lists; English otherwise. */
+/** Whichever of the two languages the browser lists first; English otherwise. */
 const languageOf = (accepted: string | undefined): Language =>
   /(?:^|,)\s*(en|ja)\b/i.exec(accepted ?? "")?.[1]?.toLowerCase() === "ja" ? "ja" : "en"
 

@@ -41,7 +41,7 @@ it.effect("deletes what expired long ago, and nothing that is active or still ne
   }).pipe(Effect.provide(Layer.fresh(testAccounts)))
 )
 
-it.effect("starts soon after startup, so a server that never runs for six hours still cleans up", () =>
+it.effect("starts soon after startup, so that a server that never runs for six hours still cleans up", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { subject } = yield* newPerson("ann")

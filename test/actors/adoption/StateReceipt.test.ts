@@ -93,7 +93,7 @@ describe("an uploaded state", () => {
     })
   )
 
-  tests.live("is one upload however often it is sent, and none if the process dies before the commit", () =>
+  tests.live("is one upload however often it is sent, and none if the process crashes before the commit", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const bytes = writtenState({ lineage: "repeated" })

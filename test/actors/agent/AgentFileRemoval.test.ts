@@ -41,7 +41,7 @@ plane.live(
       expect(yield* blobs.claims).toEqual([claim])
       yield* removedAfter(29)
       expect(yield* isThere).toBe(true)
-      // Its agent returns after a month and sends what it has over a slow connection.
+      // Its agent returns after a month and uploads what it has over a slow connection.
       const { runsFolder } = yield* RunSettings
       const late = new Date(Date.now() + 31 * day - day / 2)
       const folder = join(dirname(runsFolder), "agent-blobs", `${claim.runId}-${claim.fence}`)

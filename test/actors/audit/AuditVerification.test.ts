@@ -115,7 +115,7 @@ fresh(
     yield* sql`INSERT INTO audit_events (id, workspace_id, actor_kind, action, target_kind, target_id, data, created_at)
       VALUES (${inserted}, ${workspace}, 'user', 'a', 't', 'x', '{}', '2026-01-01T00:00:00.000Z')`
     expect((yield* verify).faults).toMatchObject([{ workspaceId: null, eventId: inserted }])
-    // Nor does a restart create one.
+    // A restart does not create one either.
     yield* Effect.flatMap(AuditKeys, beginChains)
     expect((yield* verify).faults).toMatchObject([{ workspaceId: null, eventId: inserted }])
     yield* sql`DELETE FROM audit_events WHERE id = ${inserted}`

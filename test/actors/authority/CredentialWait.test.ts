@@ -99,14 +99,16 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that waits for a cre
     envNames: []
   }
 
-  tests.live("waits for the operator if the operator forbids the provider, and for an admin if a rule does", () =>
-    Effect.sync(() => {
-      const connection = undefined
-      expect(credentialWaitOf(run, blocked, { isDenied: true, isOfPool: false, connection }).turn).toBe("operator")
-      expect(credentialWaitOf(run, blocked, { isDenied: false, isOfPool: false, connection }).turn).toBe("admin")
-      const ofPool = { ...blocked, connectionId: ConnectionId.make("conn_aaaaaaaaaaaaaaaaaaaaaaaa") }
-      expect(credentialWaitOf(run, ofPool, { isDenied: false, isOfPool: true, connection }).turn).toBe("operator")
-    })
+  tests.live(
+    "waits for the operator if the operator does not allow the provider, and for an admin if a rule does not",
+    () =>
+      Effect.sync(() => {
+        const connection = undefined
+        expect(credentialWaitOf(run, blocked, { isDenied: true, isOfPool: false, connection }).turn).toBe("operator")
+        expect(credentialWaitOf(run, blocked, { isDenied: false, isOfPool: false, connection }).turn).toBe("admin")
+        const ofPool = { ...blocked, connectionId: ConnectionId.make("conn_aaaaaaaaaaaaaaaaaaaaaaaa") }
+        expect(credentialWaitOf(run, ofPool, { isDenied: false, isOfPool: true, connection }).turn).toBe("operator")
+      })
   )
 
   tests.live("does not offer a step that the bound Connection rules out", () =>

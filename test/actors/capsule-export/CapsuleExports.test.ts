@@ -191,7 +191,7 @@ describe("a Capsule export", () => {
     })
   )
 
-  tests.live("fetches a commit that is no longer stored, or says why it cannot", () =>
+  tests.live("fetches a commit that is no longer stored, or reports why it cannot", () =>
     Effect.gen(function* () {
       const { dataDir, moveBranch } = yield* TestPlane
       const { capsule } = yield* active("healed", pureModule)

@@ -25,7 +25,7 @@ const nextOf = (id: CapsuleId) =>
     return nextAt === undefined ? undefined : Date.parse(nextAt)
   })
 
-/** Simulates the passing of the time until the next check. */
+/** Simulates the time passing until the next check. */
 const elapse = (id: CapsuleId) =>
   Effect.flatMap(SqlClient.SqlClient, (sql) => sql`UPDATE capsules SET drift_check_due_at = ${long} WHERE id = ${id}`)
 
@@ -68,7 +68,7 @@ describe.skipIf(Bun.which("terraform") === null)("scheduled drift checks", () =>
         expect(yield* nextOf(own.id)).toBe(first)
         expect(yield* checksOf(own.id)).toEqual([])
 
-        // A due check runs once, on the authority of the person who chose it, and the next one is due an interval later.
+        // A due check runs once, under the authority of the person who chose it, and the next one is due an interval later.
         yield* elapse(own.id)
         yield* turn
         yield* turn

@@ -64,7 +64,7 @@ describe("when several people decide concurrently", () => {
 
 describe("an adoption whose process dies", () => {
   tests.live(
-    "just before its commit has written nothing, and after it everything; repeating the adoption has no further effect",
+    "has written nothing just before its commit, and everything after it; repeating the adoption has no further effect",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane

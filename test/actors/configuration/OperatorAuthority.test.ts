@@ -37,7 +37,7 @@ test("a plan remains valid as long as its profile is unchanged", () => {
   expect(operatorMoved(nothing, narrow, compiled, snapshot, ".")).toContain("base configuration")
 })
 
-test("a plan from a release without profiles counts as made under the default profile", () => {
+test("a plan from a release without profiles is treated as created under the default profile", () => {
   const old = { profile: null, profile_digest: null }
   expect(operatorMoved(nothing, old, {}, snapshot, ".")).toBeUndefined()
   expect(operatorMoved(operator, old, compiled, snapshot, ".")).toContain("execution profile narrow")

@@ -102,7 +102,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
       yield* refused((yield* RevisionPlans).create(member, capsule.id, { ref: "doors" }, freshKey()), "use.roles")
       const change = { ...(yield* configured(capsule.id)), providerBindings: [bound(connection.id)] }
       yield* refused(capsules.configurationPlan(member, capsule.id, change, freshKey()), "use.roles")
-      // A token acts as the person it belongs to.
+      // A token acts as the person who owns it.
       const token = { ...member, actor: { ...member.actor, kind: "token" as const, tokenId: "pat_x" } }
       yield* refused(capsules.plan(token, capsule.id, undefined), "use.roles")
     })

@@ -167,7 +167,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection that is rotated",
 })
 
 describe("a Connection that is changed", () => {
-  tests.live("accepts new values only when they fit its recipe, and an expiry only in the future", () =>
+  tests.live("accepts new values only when they fit its recipe, and an expiry only if it is in the future", () =>
     Effect.gen(function* () {
       const { context, workspaceId } = yield* TestPlane
       const connections = yield* Connections

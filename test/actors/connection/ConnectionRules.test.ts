@@ -39,7 +39,7 @@ describe("what a Connection may contain", () => {
     expect(told({ files: files(4) })).toContain("1048576 bytes")
   })
 
-  test("a variable named like a property that every object has does not count as set", () => {
+  test("a variable that shares its name with a property of every object is not considered set", () => {
     const file = { name: "key", content: "kq7zx-9d2m", envName: "constructor" }
     expect(told({ values: { DEMO_TOKEN: "kq7zx-1f0p" }, files: [file] })).toBeUndefined()
     expect(told({ values: { constructor: "kq7zx-1f0p" }, files: [file] })).toContain("given as a value too")

@@ -77,7 +77,7 @@ describe("who may use a Connection", () => {
     })
   })
 
-  test("a different ref requires an owner or admin in person, and never counts as one of the rule's refs", () => {
+  test("a different ref requires an owner or admin in person, and is never one of the rule's refs", () => {
     always((rule, attempt) => {
       const decision = decideUse(rule, attempt)
       if (!decision.allowed) return
@@ -139,7 +139,7 @@ describe("who may use a Connection", () => {
     expect(decideUse(rule, attempt).allowed).toBe(allowed)
   })
 
-  test("without its own rule, it is for owners and admins", () => {
+  test("without its own rule, it is available only to owners and admins", () => {
     const attempt = { automatic: false, ref: "main", defaultRefs: ["main"] } as const
     const mayUse = (role: Role) => decideUse(defaultConnectionUse, { ...attempt, role }).allowed
     expect([mayUse("owner"), mayUse("admin"), mayUse("member"), mayUse("viewer")]).toEqual([true, true, false, false])

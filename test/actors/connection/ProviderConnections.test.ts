@@ -166,7 +166,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
         const plan = yield* settled(configured.value.planRunId)
         expect(plan.status).toBe("waiting_approval")
 
-        // Revoked between review and apply: the plan is void, and nothing started.
+        // Revoked between review and apply: the plan is void, and nothing has started.
         yield* connections.revoke(context, connection.id)
         expect((yield* Effect.flip(connections.test(context, connection.id))).code).toBe("failed_precondition")
         expect((yield* (yield* Runs).read(plan.id)).status).toBe("superseded")
@@ -192,7 +192,7 @@ describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
         )
         expect(late.diagnostics.map((finding) => finding.code)).toEqual(["blocked_missing_connection"])
 
-        // A provider forbidden by the operator, or a Connection for another provider, is a policy violation.
+        // A provider that the operator does not allow, or a Connection for another provider, is a policy violation.
         const denied = yield* connections.create(context, {
           workspaceId,
           provider: forbidden,

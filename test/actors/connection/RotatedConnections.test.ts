@@ -11,7 +11,7 @@ test("a plan keeps its credentials as long as the Connection's values have not c
   expect(rotationProblem(use, { ...row, version: 1 })).toBe(connectionRotated)
 })
 
-test("a plan without a recorded version was made with the first values", () => {
+test("a plan without a recorded version was created with the first values", () => {
   expect(rotationProblem(undefined, { ...row, version: 1 })).toBeUndefined()
   expect(rotationProblem(undefined, row)).toBe(connectionRotated)
 })

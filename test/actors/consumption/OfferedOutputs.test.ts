@@ -62,7 +62,7 @@ test("the reason for withholding is visible to the producer: with the secrets in
   expect(given("variable_injection", { shared })[2]?.withheld).toBe("The Output c is private: it repeats a secret.")
 })
 
-test("another Workspace receives what is shared with it, under the share's name, and no secrets", () => {
+test("another Workspace receives what is shared with it, under the name of the share, and no secrets", () => {
   const shared = new Map([
     ["alias", { shareId: namedShare("a"), name: "a" }],
     ["b", { shareId: namedShare("b"), name: "b" }]

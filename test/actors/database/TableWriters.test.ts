@@ -31,7 +31,7 @@ test("only the folder that owns a table writes to it", () => {
   expect([...new Set(writes)].sort()).toEqual([...exceptions].sort())
 })
 
-test("values and changes belong to the table that the statement names", () => {
+test("values and changes belong to the table named in the statement", () => {
   const differing = sourceFiles.flatMap(({ file, text }) =>
     [
       ...text.matchAll(

@@ -40,7 +40,8 @@ describe.skipIf(Bun.which("terraform") === null)("an apply whose redaction threa
   tests.live("continues, shows and publishes nothing more, and does not affect the next Run", () =>
     Effect.gen(function* () {
       const capsules = yield* Capsules
-      // The command prints after its resource has been shown: output read together with the end of the thread is lost with it.
+      // The command prints after its resource has been shown: output that is read together with the end of the thread is lost
+      // with it.
       const gate = `${(yield* TestPlane).notesDir}/gate`
       Bun.spawnSync(["mkfifo", gate])
       const module = printing("the-thread-$(echo ends)-here", `read -r go < ${gate}`)

@@ -48,7 +48,7 @@ describe.skipIf(Bun.which("terraform") === null)("the tool, after a restore", ()
         })
         expect(restored.serial).toBeGreaterThan(second.serial)
 
-        // The restored commit matches the restored state; the newest commit adds what the state has lost.
+        // The restored commit matches the restored state; the newest commit adds what is missing from the state.
         const same = yield* settled((yield* capsules.reconcilePlan(context, capsule.id, undefined)).value.id)
         expect(same.resourceChanges?.filter(({ actions }) => !actions.includes("no-op"))).toEqual([])
         const plan = yield* replanned(capsule.id)

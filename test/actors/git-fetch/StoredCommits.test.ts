@@ -59,7 +59,7 @@ it.live(
           expect(plan.status).toBe("waiting_approval")
           expect(Buffer.from(yield* files.readFile(archive)).equals(whole)).toBe(true)
 
-          // The same between review and apply: the apply uses the reviewed bytes.
+          // Likewise between review and apply: the apply uses the reviewed bytes.
           yield* damage(archive)
           expect((yield* applied(plan)).status).toBe("succeeded")
 

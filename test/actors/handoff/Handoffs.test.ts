@@ -149,7 +149,7 @@ describe("a hand-off", () => {
   )
 
   tests.live(
-    "is completed by anyone who may apply, for themselves: another person's ticket names that person (R4)",
+    "is completed by anyone who may apply, on their own behalf: another person's ticket names that person (R4)",
     () =>
       Effect.gen(function* () {
         const { complete, owner, workspaceId } = yield* world("finisher")
@@ -186,23 +186,25 @@ describe("a hand-off", () => {
     })
   )
 
-  tests.live("is refused for strangers, unfinished applies, Capsules without an address, and invalid links", () =>
-    Effect.gen(function* () {
-      const stranger = yield* newPerson("stranger")
-      const good = yield* world("refused")
-      const failed = yield* world("unfinished", { status: "failed" })
-      const code = <A>(asked: Effect.Effect<A, { readonly code: string }>) =>
-        Effect.map(Effect.flip(asked), (error) => error.code)
-      expect(yield* code(good.complete(stranger.subject))).toBe("permission_denied")
-      expect(yield* code(failed.complete(failed.owner))).toBe("failed_precondition")
-      for (const bad of [
-        { ...target, product: "Not A Key" },
-        { ...target, returnUri: "javascript://x" },
-        { ...target, returnUri: `${service}/auth` },
-        { ...target, returnUri: "https://a.example.com/?x=1" }
-      ]) {
-        expect(yield* code(good.complete(good.owner, bad))).toBe("invalid_request")
-      }
-    })
+  tests.live(
+    "is refused to strangers, and for unfinished applies, Capsules without an address, and invalid links",
+    () =>
+      Effect.gen(function* () {
+        const stranger = yield* newPerson("stranger")
+        const good = yield* world("refused")
+        const failed = yield* world("unfinished", { status: "failed" })
+        const code = <A>(asked: Effect.Effect<A, { readonly code: string }>) =>
+          Effect.map(Effect.flip(asked), (error) => error.code)
+        expect(yield* code(good.complete(stranger.subject))).toBe("permission_denied")
+        expect(yield* code(failed.complete(failed.owner))).toBe("failed_precondition")
+        for (const bad of [
+          { ...target, product: "Not A Key" },
+          { ...target, returnUri: "javascript://x" },
+          { ...target, returnUri: `${service}/auth` },
+          { ...target, returnUri: "https://a.example.com/?x=1" }
+        ]) {
+          expect(yield* code(good.complete(good.owner, bad))).toBe("invalid_request")
+        }
+      })
   )
 })

@@ -101,7 +101,7 @@ it.live("parses a key, or reports why it is invalid", () =>
   })
 )
 
-it.live("the digest depends on a request's meaning, not on how it is written", () =>
+it.live("the digest depends on the meaning of a request, not on how it is written", () =>
   Effect.sync(() => {
     const same = ['{"b":[1,2.0,1e1],"a":{"y":null,"x":true}}', ' { "a" : {"x":true,"y":null}, "b":[1.0,2,10] } ']
     expect(new Set(same.map((text) => requestDigest(JSON.parse(text)))).size).toBe(1)

@@ -21,7 +21,7 @@ const policy = {
   allowedPermissions: ["own", "consume", "read", "write"].map((permission) => ({ permission, delivery: "oauth2" }))
 }
 
-test("an operator application has all of the person's bindings, in policy order", () => {
+test("an operator application receives all of the person's bindings, in policy order", () => {
   expect(boundPermissions({ owner: undefined }, use, policy)).toEqual(["own", "consume", "read"])
 })
 

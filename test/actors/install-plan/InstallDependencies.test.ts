@@ -32,7 +32,7 @@ const network = { from: "network", to: "network", required: true }
 
 describe.skipIf(Bun.which("terraform") === null)("dependencies of an install", () => {
   tests.live(
-    "fill a required input from the first plan onwards, or refuse the install with a reason",
+    "fill a required input from the first plan onwards, or cause the install to be refused with a reason",
     () =>
       Effect.gen(function* () {
         const { commit, context, workspaceId } = yield* TestPlane

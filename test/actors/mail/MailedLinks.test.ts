@@ -60,7 +60,7 @@ describe("a link to change the address", () => {
   )
 })
 
-describe("is mailed when the operator requests it, and refused entirely if it cannot be mailed", () => {
+describe("a link to set a new password", () => {
   it.effect("verifies no address if the operator hands it over", () =>
     Effect.gen(function* () {
       const links = yield* SetupLinks
@@ -77,7 +77,7 @@ describe("is mailed when the operator requests it, and refused entirely if it ca
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("is mailed when the operator requests it, and refused entirely when it cannot be", () =>
+  it.effect("is mailed when the operator requests it, and refused entirely if it cannot be mailed", () =>
     Effect.gen(function* () {
       const commands = yield* AccountCommands
       yield* newPerson("ann")

@@ -42,7 +42,7 @@ it.effect("a deleted account can do nothing, is in no Workspace, and frees its a
   }).pipe(fresh)
 )
 
-it.effect("the last owner of a Workspace is not deleted until somebody else owns it", () =>
+it.effect("the last owner of a Workspace cannot be deleted until somebody else owns it", () =>
   Effect.gen(function* () {
     const removal = yield* AccountRemoval
     const users = yield* Users

@@ -147,32 +147,34 @@ it.effect("only a named account may accept, and it is not revealed to the invite
   }).pipe(fresh)
 )
 
-it.effect("the inviter's rights are checked again: one who has been demoted, removed or locked grants nothing", () =>
-  Effect.gen(function* () {
-    const of = yield* setting
-    const users = yield* Users
-    const members = yield* Members
-    const scope = { workspaceId: of.id, acting: { subject: of.owner } }
-    const { secret } = yield* invite(of, of.admin, {})
-    const now = code(accept(of.ann, secret))
-    yield* members.update(as(of.owner), scope, of.admin, { role: "member" })
-    expect(yield* now).toBe("failed_precondition")
-    yield* members.update(as(of.owner), scope, of.admin, { role: "admin" })
-    yield* members.remove(as(of.owner), scope, of.admin)
-    expect(yield* now).toBe("failed_precondition")
-    yield* members.update(as(of.owner), scope, of.admin, { status: "active" })
-    yield* users.setStatus(serviceContext, of.admin, "disabled")
-    expect(yield* now).toBe("failed_precondition")
-    yield* users.setStatus(serviceContext, of.admin, "active")
-    expect(yield* now).toBe("ok")
-    const asOwner = yield* invite(of, of.owner, { email: "ann@example.com", role: "owner" }).pipe(Effect.flip)
-    expect(asOwner.code).toBe("failed_precondition")
-    const forBob = yield* invite(of, of.owner, { subject: of.bob, role: "owner" })
-    yield* joinWorkspace(of.owner, of.id, (yield* newPerson("second")).subject, "owner")
-    yield* members.update(as(of.owner), scope, of.owner, { role: "admin" })
-    expect(yield* code(accept(of.bob, forBob.secret))).toBe("failed_precondition")
-    expect(yield* roleOf(of, of.bob)).toBeNull()
-  }).pipe(fresh)
+it.effect(
+  "the inviter's rights are checked again: an invitation from somebody who has been demoted, removed or locked grants nothing",
+  () =>
+    Effect.gen(function* () {
+      const of = yield* setting
+      const users = yield* Users
+      const members = yield* Members
+      const scope = { workspaceId: of.id, acting: { subject: of.owner } }
+      const { secret } = yield* invite(of, of.admin, {})
+      const now = code(accept(of.ann, secret))
+      yield* members.update(as(of.owner), scope, of.admin, { role: "member" })
+      expect(yield* now).toBe("failed_precondition")
+      yield* members.update(as(of.owner), scope, of.admin, { role: "admin" })
+      yield* members.remove(as(of.owner), scope, of.admin)
+      expect(yield* now).toBe("failed_precondition")
+      yield* members.update(as(of.owner), scope, of.admin, { status: "active" })
+      yield* users.setStatus(serviceContext, of.admin, "disabled")
+      expect(yield* now).toBe("failed_precondition")
+      yield* users.setStatus(serviceContext, of.admin, "active")
+      expect(yield* now).toBe("ok")
+      const asOwner = yield* invite(of, of.owner, { email: "ann@example.com", role: "owner" }).pipe(Effect.flip)
+      expect(asOwner.code).toBe("failed_precondition")
+      const forBob = yield* invite(of, of.owner, { subject: of.bob, role: "owner" })
+      yield* joinWorkspace(of.owner, of.id, (yield* newPerson("second")).subject, "owner")
+      yield* members.update(as(of.owner), scope, of.owner, { role: "admin" })
+      expect(yield* code(accept(of.bob, forBob.secret))).toBe("failed_precondition")
+      expect(yield* roleOf(of, of.bob)).toBeNull()
+    }).pipe(fresh)
 )
 
 it.effect("it becomes invalid when it expires, is withdrawn or declined, and after a restore", () =>

@@ -89,7 +89,7 @@ describe("values delivered to a plan, revoked before its apply", () => {
       expect((yield* runs.read(waiting.id)).status).toBe("superseded")
       expect(yield* reasonOf(waiting.id)).toBe(shareRevoked)
       expect((yield* Effect.flip(runs.approve(context, waiting.id, {}))).code).toBe("failed_precondition")
-      // A share's consumers are visible on the side that made the share.
+      // A share's consumers are visible on the side that created the share.
       expect(yield* auditOf(one.shareId, "output_share.revoke")).toEqual({ [otherWorkspaceId]: [waiting.id] })
 
       expect((yield* runs.read(untouched.id)).status).toBe("succeeded")

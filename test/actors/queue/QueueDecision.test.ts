@@ -167,7 +167,7 @@ describe("fairness under random arrivals", () => {
       { seed, numRuns: 300 }
     ))
 
-  test("with K places that all turn over, within ceil(N / K) rounds; the same applies to people within one Workspace", () => {
+  test("with K places that all turn over, within ceil(N / K) rounds; this also applies to people within one Workspace", () => {
     const rounds = (lines: number, places: number, of: (line: number) => Partial<Arrival>) => {
       const queue = simulated({ ...limits, runs: { places, perWorkspace: places } })
       // One member queues many Runs before anyone else arrives.

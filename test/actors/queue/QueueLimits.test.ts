@@ -121,7 +121,7 @@ tests.live("a Source whose first sync finds the queue full is not created", () =
 
 describe.skipIf(Bun.which("terraform") === null)("a full queue", () => {
   tests.live(
-    "responds with 429, saying what to do and when, and writes nothing",
+    "responds with 429, stating what to do and when, and writes nothing",
     () =>
       Effect.gen(function* () {
         const { context, workspaceId } = yield* TestPlane

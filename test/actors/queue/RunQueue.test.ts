@@ -112,7 +112,7 @@ tests.live("limits apply per Workspace and overall, and drift checks leave one p
     yield* one.finish(second)
     expect(yield* claim).toBeUndefined()
     yield* one.finish(third)
-    // Nor the last place of its Workspace, which a person may also need.
+    // Nor may it take the last place in its Workspace, which a person may also need.
     expect(yield* claim).toBeUndefined()
     expect(yield* placeOf(elsewhereDrift)).toMatchObject({ reason: "place_kept", limit: 2, heldByRunId: elsewhere })
     yield* other.finish(elsewhere)

@@ -25,7 +25,8 @@ tests.live("a Run is kept while something refers to it, however old it is; every
     yield* add("run_approvals", { run_id: id })
     yield* add("agent_runs", { run_id: id, ...givenUp })
     yield* add("agent_evidence", { run_id: id })
-    // Nothing is owed for an apply that was not started, was later started by another agent, or whose agent has been revoked.
+    // Nothing is owed for an apply that has not been started, that was later started by another agent, or whose agent has been
+    // revoked.
     yield* add("agent_runs", { run_id: yield* run("unstarted"), ...givenUp })
     const sent = yield* run("sent", started)
     yield* add("agent_runs", { run_id: sent, ...givenUp })

@@ -68,7 +68,7 @@ tests.live("a destroyed Capsule keeps nothing; a released one keeps its state, w
     expect(yield* sql`SELECT run_id FROM run_events`).toEqual([{ run_id: made }])
     yield* sql`UPDATE capsules SET status = 'destroyed' WHERE id = ${ended}`
     yield* add("backups", { id: named("bkp", "whole"), capsule_id: null, created_at: young })
-    // A record that refers to another one is removed first, the other one in the next pass.
+    // A record that refers to another one is removed first, and the other one in the next pass.
     for (let look = 0; look < 3; look++) yield* removal.removeAll
     for (const table of ["state_versions", "source_snapshots", "runs"]) expect(yield* idsOf(table)).toEqual([])
     expect(yield* sql`SELECT run_id FROM run_events`).toEqual([])
@@ -76,7 +76,7 @@ tests.live("a destroyed Capsule keeps nothing; a released one keeps its state, w
   })
 )
 
-tests.live("an ended plan's file and an old Run's events are removed before the Run itself", () =>
+tests.live("a finished plan's file and an old Run's events are removed before the Run itself", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient

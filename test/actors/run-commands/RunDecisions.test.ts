@@ -72,7 +72,7 @@ describe.skipIf(Bun.which("terraform") === null)("decisions about Runs", () => {
         expect(won.length).toBeLessThanOrEqual(2)
         for (const lost of both.filter(Result.isFailure)) expect(lost.failure.code).toBe("failed_precondition")
         expect((yield* runs.read(id)).status).toBe("cancelled")
-        // The cancel withdrew the first approval.
+        // The cancel has withdrawn the first approval.
         const kinds = (yield* streams.events(id, 0, 10)).items.map((event) => event.kind)
         const approved = won.includes("succeeded") ? ["run.approved" as const] : []
         expect(kinds).toEqual(["run.queued", ...approved, "run.cancelled"])

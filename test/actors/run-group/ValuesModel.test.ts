@@ -103,7 +103,7 @@ const consistent = Effect.fnUntraced(function* (plans: PureModules["plans"], whe
   }
 })
 
-/** Somebody else was faster, or the service refuses the request: both are fine here. */
+/** Somebody else was faster, or the service refuses the request: either is acceptable here. */
 const attempt = <A, R>(asked: Effect.Effect<A, ApiError, R>) => Effect.option(asked)
 
 const waitingPlans = Effect.gen(function* () {

@@ -34,7 +34,7 @@ const table: PriceTable = {
 const estimate = (...resourceChanges: ReadonlyArray<ResourceChange>) => estimateCost(table, { id, resourceChanges })
 
 describe("a cost estimate", () => {
-  test("is not made without prices or a plan", () => {
+  test("is not produced without prices or a plan", () => {
     expect(estimateCost(undefined, { id, resourceChanges: [] })).toMatchObject({
       status: "not_available",
       reasons: ["The operator of this server has given no price table."]
@@ -69,7 +69,7 @@ describe("a cost estimate", () => {
     expect(replaced?.monthlyDelta).toBe(35.1)
   })
 
-  test("is zero for a change that leaves every priced attribute as it is", () => {
+  test("is zero for a change that leaves every priced attribute unchanged", () => {
     const answer = estimate(
       change("tagged", ["update"], [{ name: "tags", before: 1, after: 2 }]),
       change("moved", ["no-op"]),

@@ -57,7 +57,7 @@ tests.live("a Capsule's newest Run is found, however many others have run since"
   })
 )
 
-tests.live("of two created at the same moment, the one listed first is the newest; other Workspaces do not count", () =>
+tests.live("of two created at the same moment, the one listed first is the newest; other Workspaces are ignored", () =>
   Effect.gen(function* () {
     const runs = yield* Runs
     const { workspaceId } = yield* TestPlane

@@ -26,7 +26,7 @@ const changesOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, filter:
 const workspaceOf = (name: string) =>
   Effect.flatMap(newPerson(name), ({ subject }) => Effect.map(newWorkspace(subject, { handle: name }), ({ id }) => id))
 
-tests.live("a plan represents its syncs and checks, the plans that it replaced, and its apply", () =>
+tests.live("a plan represents its syncs and checks, the plans that it has replaced, and its apply", () =>
   Effect.gen(function* () {
     const workspaceId = yield* workspaceOf("changes")
     const run = (name: string, at: number, rest: Parameters<typeof endedRun>[3]) =>

@@ -57,7 +57,7 @@ const lanesOf = (id: SourceId) =>
     ({ lanes = [] }) => lanes
   )
 
-/** Runs the schedule with every lane of the Source due. */
+/** Runs the schedule when every lane of the Source is due. */
 const scheduled = Effect.fnUntraced(function* (sourceId: SourceId) {
   const sql = yield* SqlClient.SqlClient
   yield* sql`UPDATE source_lanes SET next_look_at = '2020-01-01T00:00:00.000Z' WHERE source_id = ${sourceId}`
@@ -167,7 +167,7 @@ describe("a Source's automatic syncs", () => {
       })
   )
 
-  tests.live("a lane has a record, and reports a failure once, until it heals", () =>
+  tests.live("a lane has a record, and reports a failure once, until it recovers", () =>
     Effect.gen(function* () {
       const { commit, moveBranch, workspaceId } = yield* TestPlane
       const sources = yield* Sources

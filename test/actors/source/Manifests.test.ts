@@ -27,7 +27,7 @@ const manifest = JSON.stringify({
   kind: "Repository",
   install: {
     modules: {
-      // What a Source for the folder `apps` would mistake for its own root if keys were not relative to the repository.
+      // Keys that a Source for the folder `apps` would mistake for its own root if they were not relative to the repository.
       ".": { inputs: [input("missing")] },
       apps: { inputs: [input("title")] },
       "apps/web": {

@@ -9,7 +9,7 @@ const tests = suite(testPlane())
 afterAll(tests.dispose)
 
 describe.skipIf(Bun.which("terraform") === null)("a module that the tool at hand does not run", () => {
-  tests.live("is refused by the check, before a Capsule exists", () =>
+  tests.live("is refused by the check, before a Capsule is created", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const module = 'terraform {\n  required_version = ">= 99.1"\n}\nresource "terraform_data" "a" {\n}\n'

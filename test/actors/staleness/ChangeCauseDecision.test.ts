@@ -131,7 +131,7 @@ describe("why a resource changes", () => {
     expect(judged(stamped, { commit })).toMatchObject({ certain: false, causes: [commit, { kind: "function" }] })
   })
 
-  test("of a new or removed instance is whatever determines the number of instances", () => {
+  test("of a new or removed instance is whatever determines how many instances there are", () => {
     const counted = { references: [{ inputs: ["size"] }], changedAttributes: [] }
     expect(judged(updated({ ...counted, actions: ["create"] }), { changedInputs: [size] })).toMatchObject({
       certain: true,

@@ -82,7 +82,7 @@ describe("path filters", () => {
     })
   )
 
-  tests.live("auto-update skips a commit that does not touch the module, and reports that", () =>
+  tests.live("auto-update skips a commit that does not touch the module, and reports that it did", () =>
     Effect.gen(function* () {
       const capsules = yield* Capsules
       const { after, capsule, update } = yield* filtered("followed")

@@ -173,7 +173,7 @@ describe("why a Capsule is stale", () => {
   )
 
   tests.live(
-    "a share from a restored backup delivers nothing until it is confirmed, and everything immediately after that",
+    "a share from a restored backup delivers nothing until it is confirmed, and delivers everything immediately afterwards",
     () =>
       Effect.gen(function* () {
         const plane = yield* TestPlane

@@ -68,20 +68,22 @@ tests.live("a state and its event are one commit", () =>
   })
 )
 
-tests.live("no event reports a state whose write was not committed, and no state is kept after the end", () =>
-  Effect.gen(function* () {
-    const sql = yield* SqlClient.SqlClient
-    const run = yield* running("unsaid")
-    const states = yield* (yield* makeStateKeeper)(run)
-    yield* sql`CREATE TRIGGER no_events BEFORE INSERT ON run_events WHEN NEW.run_id = ${sql.literal(`'${run.id}'`)}
+tests.live(
+  "no event reports a state whose write was not committed, and no state is kept once the execution has ended",
+  () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const run = yield* running("unsaid")
+      const states = yield* (yield* makeStateKeeper)(run)
+      yield* sql`CREATE TRIGGER no_events BEFORE INSERT ON run_events WHEN NEW.run_id = ${sql.literal(`'${run.id}'`)}
       BEGIN SELECT RAISE(ABORT, 'no events'); END`
-    yield* states.offer(state(2))
-    yield* Effect.provideService(states.end, References.MinimumLogLevel, "None")
-    expect(yield* kept(run.workspace_id, run.id)).toEqual({ state: undefined, saved: [] })
-    yield* sql`DROP TRIGGER no_events`
-    yield* states.end
-    expect(yield* kept(run.workspace_id, run.id)).toEqual({ state: undefined, saved: [] })
-  })
+      yield* states.offer(state(2))
+      yield* Effect.provideService(states.end, References.MinimumLogLevel, "None")
+      expect(yield* kept(run.workspace_id, run.id)).toEqual({ state: undefined, saved: [] })
+      yield* sql`DROP TRIGGER no_events`
+      yield* states.end
+      expect(yield* kept(run.workspace_id, run.id)).toEqual({ state: undefined, saved: [] })
+    })
 )
 
 tests.live("nothing is written for a Run held by a different owner, and the execution is informed", () =>

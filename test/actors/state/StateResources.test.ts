@@ -209,7 +209,7 @@ tests.live("an id that turns out to be a secret is erased from everything that w
   })
 )
 
-tests.live("an object waiting to be destroyed is listed beside its replacement", () =>
+tests.live("an object waiting to be destroyed is listed alongside its replacement", () =>
   Effect.gen(function* () {
     yield* emptyCapsules
     yield* committed(1, stateText([vpc("one")]))
@@ -255,7 +255,7 @@ tests.live("states from earlier releases are read in the background, and marked 
   })
 )
 
-tests.live("an interrupted read continues where it stopped", () =>
+tests.live("an interrupted read resumes where it stopped", () =>
   Effect.gen(function* () {
     yield* history
     const before = yield* stored

@@ -231,7 +231,7 @@ const configRow = (id: InstallConfigId) => ({
   created_at: at
 })
 
-/** Prepares Runs with real authority, in the given surroundings. */
+/** Prepares Runs with real authority, under the given conditions. */
 export const preparation = (around: Surroundings) =>
   RunPreparation.layer.pipe(
     Layer.provideMerge(RunInputs.layer),
@@ -302,7 +302,7 @@ export const preparation = (around: Surroundings) =>
   )
 
 /**
- * The same, with everything that an apply passes through on its way to the tool. `started` receives each Run whose tool starts.
+ * Likewise, with everything that an apply passes through on its way to the tool. `started` receives each Run whose tool starts.
  */
 export const applyPlane = (around: Surroundings, started: Array<string>) =>
   Layer.mergeAll(

@@ -6,8 +6,8 @@ import { partBytes } from "../../../actors/vault/SealedParts.ts"
 import { Vault } from "../../../actors/vault/Vault.ts"
 
 /**
- * Pads a stored state with blanks, which leave its content unchanged, until it is long enough to be sealed in parts. Returns what
- * is then stored in its place.
+ * Pads a stored state with whitespace, which leaves its content unchanged, until it is long enough to be sealed in parts. Returns
+ * what is then stored in its place.
  */
 export const lengthened = Effect.fnUntraced(function* (row: StateVersionRow, bytes = 2 * partBytes) {
   const sql = yield* SqlClient.SqlClient

@@ -6,7 +6,7 @@ import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { temporaryFolder } from "../../support/ControlPlane.ts"
 import { TestPlane } from "../../support/TestPlane.ts"
 
-/** The owner in a session, for a Capsule in their Workspace. */
+/** The owner with a session, for a Capsule in their Workspace. */
 export const exporting = Effect.fnUntraced(function* (capsuleId: CapsuleId, session = "ses_owner") {
   const { context, workspaceId } = yield* TestPlane
   return { context, session, workspaceId, capsuleId }

@@ -74,7 +74,7 @@ it.live(
         }).pipe(Effect.provide(vaultIn(folder)))
         expect([step, yield* unreadable(envelopes).pipe(Effect.provide(vaultIn(folder)))]).toEqual([step, 0])
       }
-      // Killed before the new key existed, between the batches, and just before the old key was forgotten.
+      // Killed before the new key was created, between the batches, and just before the old key was forgotten.
       expect(resumed[0]).toBe(false)
       expect(resumed.filter((each) => each).length).toBeGreaterThanOrEqual(3)
       expect(resumed.at(-1)).toBe(false)

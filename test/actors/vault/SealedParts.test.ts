@@ -121,7 +121,7 @@ it.live("parts are removed with the row that holds their value, and with no othe
     const second = yield* sealed(place("run_a"), bytesOf(3 * partBytes))
     const partsOf = (value: string) => Effect.map(extentOf(value), (extent) => extent?.parts)
     yield* sql`INSERT INTO run_checkpoints (run_id, state, saved_at) VALUES ('run_a', ${first}, '')`
-    // A copy in another place cannot be opened, and must not take anything with it when removed.
+    // A copy in another place cannot be opened, and removing it must not remove anything else.
     yield* sql`INSERT INTO run_checkpoints (run_id, state, saved_at) VALUES ('run_b', ${first}, '')`
     yield* sql`DELETE FROM run_checkpoints WHERE run_id = 'run_b'`
     expect(yield* partsOf(first)).toBe(2)

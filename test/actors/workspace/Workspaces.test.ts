@@ -176,7 +176,7 @@ it.effect("a selected Workspace that is not on the page is added to the first re
   }).pipe(fresh)
 )
 
-it.effect("a total is counted on request, over all pages", () =>
+it.effect("a total is counted on request, across all pages", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
     const { subject } = yield* newPerson("ann")

@@ -14,7 +14,7 @@ export const eventually = (isSo: () => boolean) =>
   Effect.repeat(Effect.sync(isSo), { until: (so) => so, schedule: often }).pipe(Effect.asVoid)
 
 /**
- * An agent that is restarted whenever it exits, as by a service manager. `kill` kills it; `isKept` tells whether any part of a
+ * An agent that is restarted whenever it exits, as by a service manager. `kill` kills it; `isKept` reports whether any part of a
  * Run is still on its disk.
  */
 export const keptAgent = Effect.fn("keptAgent")(function* (agent: Agent) {

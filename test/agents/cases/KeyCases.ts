@@ -29,7 +29,7 @@ const prepared = Effect.fnUntraced(function* (agent: KeptAgent) {
   return { keys, rotation }
 })
 
-/** At one of the key change's messages: one that announces the next keys, or the first one signed with them. */
+/** During one of the key change's messages: one that announces the next keys, or the first one signed with them. */
 const atMessage = (agent: KeptAgent, fault: Pick<Fault, "asks" | "way">) =>
   Effect.gen(function* () {
     agent.line.arm([{ message: "Hello", ...fault, also: agent.kill }])

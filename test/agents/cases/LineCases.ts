@@ -42,7 +42,7 @@ const cut = (
     })
   )
 
-/** Each message on its own, cut in each way. */
+/** Each message individually, cut in each way. */
 export const cutCases: ReadonlyArray<LaneCase> = everySaid.flatMap((message) =>
   ways.map((way) => ({
     name: `line cut at ${message}: ${way}`,

@@ -23,7 +23,7 @@ const diskFull: WorldCase = {
     yield* world.held("one-b")
     yield* disk.fill
     const asked = agent.line.said.length
-    // It renews its lease even with a full disk.
+    // It renews its lease even when the disk is full.
     yield* eventually(() => agent.line.said.slice(asked).includes("Renew"))
     yield* world.letGo("one-b")
     // A poll was already in progress, so the offer in its response is declined.

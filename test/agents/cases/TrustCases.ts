@@ -46,7 +46,7 @@ const ownCredentials: WorldCase = {
     yield* holds(remembered.join() === "demo_note", `The server's memory holds ${remembered.join()}`)
     // A plan that is never applied keeps its file.
     yield* world.over((yield* world.installed("two")).planRunId)
-    // Without the operator's permission, the Run is refused, and reports whose permission it needs.
+    // Without the operator's permission, the Run is refused, and reports whose permission is required.
     yield* world.operator("pool", "withhold", "far", ownName, world.workspace.handle)
     const again = yield* world.client.capsules.plan({
       params: { capsuleId },
@@ -100,7 +100,7 @@ const otherValues: WorldCase = {
     yield* two.owesNothing
     yield* two.end
 
-    // Once the agent itself has different values, a plan made with the former ones is void.
+    // Once the agent itself has different values, a plan created with the former ones is void.
     const { run } = yield* world.client.capsules.destroyPlan({
       params: { capsuleId },
       headers: { "idempotency-key": "destroy" },

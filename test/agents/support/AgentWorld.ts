@@ -316,7 +316,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     until,
     over: (runId: RunId) => until(runId, isOver),
     approvedApply,
-    /** Lets the current server exit by itself. */
+    /** Lets the current server exit on its own. */
     stopped: Effect.promise(async () => {
       current?.signal("SIGTERM")
       await current?.exited

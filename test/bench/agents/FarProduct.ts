@@ -7,7 +7,7 @@ import { startProduct } from "../support/Product.ts"
 
 const Issued = Schema.fromJsonString(Schema.Struct({ token: Schema.String }))
 
-/** Server and agent get a core whenever they need one, and so does this process, which sends the requests. */
+/** Server and agent get a core whenever they need one, as does this process, which sends the requests. */
 export const promptly = Effect.fn("promptly")(function* (product: FarProduct) {
   return (yield* atRealTimePriority([product.pid, product.agentPid, process.pid]))
     ? "at a real-time priority"

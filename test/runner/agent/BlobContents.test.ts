@@ -25,7 +25,7 @@ const inPieces = (whole: Uint8Array) =>
 const most = 64 * mebibyte
 
 describe("packed contents", () => {
-  test("come out as they went in, whatever their length", async () => {
+  test("are unpacked exactly as they were packed, whatever their length", async () => {
     for (const length of [0, 1, 70, 1000, 256 * 1024, 256 * 1024 + 1, mebibyte, 5 * mebibyte + 3]) {
       const plain = text(length)
       const packed = await Effect.runPromise(packContents(plain))

@@ -30,7 +30,7 @@ describe("an agent's lease", () => {
     }
   })
 
-  test("starts when the message that was answered was sent, regardless of when the response arrived", () => {
+  test("starts when the message that was answered was sent, regardless of when the response arrives", () => {
     const { at, clocks } = movable()
     const sent = momentOf(clocks)
     at.boot += 20

@@ -32,7 +32,7 @@ describe("state uploads", () => {
     })
   )
 
-  it.effect("wait five times as long as the last one took", () =>
+  it.effect("wait five times as long as the last upload took", () =>
     Effect.gen(function* () {
       const started = yield* Queue.unbounded<number>()
       const uploads = yield* uploadStates(({ serial }) =>

@@ -64,7 +64,7 @@ describe("GitRemote.resolve", () => {
 })
 
 describe("GitRemote.newestStableTag", () => {
-  it.live("returns the newest tag with its peeled commit", () =>
+  it.live("returns the newest tag with the commit it peels to", () =>
     Effect.gen(function* () {
       const { gitdir, first, second } = yield* repository
       yield* tagCommit({ gitdir, name: "v1.9.0", target: second })

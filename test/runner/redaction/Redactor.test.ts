@@ -136,7 +136,7 @@ describe("Redactor", () => {
     )
   })
 
-  test("does not merge a certain match with one that the next character may undo", () => {
+  test("does not merge a certain match with one that the next character may invalidate", () => {
     const target = redactor("-a", "aa")
     const content = "-a\u001b[1maa"
     expect(inPieces(target, content, [1])).toBe(target.text(content))
@@ -204,7 +204,7 @@ describe("Redactor", () => {
     expect(target.text(Buffer.from(bytes).toString("base64"))).toBe(redactionMark)
   })
 
-  test("redacts every string, key and number of a JSON value", () => {
+  test("redacts every string, key and number in a JSON value", () => {
     const target = redactor("secret-value", "12345678")
     const value = { a: ["x secret-value", 12345678, 1, null, true], "key secret-value": { b: "none" } }
     expect(json(target, value)).toEqual({

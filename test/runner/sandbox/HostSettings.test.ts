@@ -53,7 +53,7 @@ describe("The host's settings for sandboxes", () => {
       const { host, kept } = yield* stage
       const settings = yield* keepHostSettings(kept, host)
       yield* settings.current
-      // Replaced by a file of the same length, as a resolver's daemon would do.
+      // Replaced by a file of the same length, as a resolver's daemon might do.
       writeFileSync(join(host, "hosts.new"), "127.0.0.2 localhost\n")
       renameSync(join(host, "hosts.new"), join(host, "hosts"))
       writeFileSync(join(host, "resolv.conf"), "nameserver 127.0.0.1\n")

@@ -91,8 +91,8 @@ describe("the record of processes", () => {
       const note = join(folder, "run/note")
       const supervisor = yield* Effect.acquireRelease(
         Effect.sync(() =>
-          // Ignores signals, like a process that does not exit by itself; it does not exit with its children either, which are
-          // killed first.
+          // Ignores signals, like a process that does not exit on its own; nor does it exit with its children, which are killed
+          // first.
           Bun.spawn(["sh", "-c", "trap '' TERM; exec 3> run/root/lifeline; setsid sleep 1000 & echo up; read never"], {
             cwd: folder,
             stdio: ["pipe", "pipe", "ignore"]

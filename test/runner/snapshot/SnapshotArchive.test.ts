@@ -94,7 +94,7 @@ describe("archive index", () => {
       const changed = Buffer.from(small)
       changed[at] = (changed[at] ?? 0) ^ 1
       const result = index(changed)
-      // The only file's name and size may differ, as long as everything else still fits.
+      // Only the file's name and size may differ, provided that everything else still fits.
       if (Result.isSuccess(result)) expect(result.success.sha256).not.toBe(Result.getOrThrow(index(small)).sha256)
     }
   })

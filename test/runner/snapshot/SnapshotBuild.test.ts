@@ -9,7 +9,7 @@ import { serveByHttpBackend } from "../../support/GitServer.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 import { build, type BuildCall, repository, ways } from "./BuildHarness.ts"
 
-describe("digest of a snapshot", () => {
+describe("the digest of a snapshot", () => {
   it.live("is the same for the same tree, and changes with content, mode, links and submodules", () =>
     Effect.gen(function* () {
       const base: CommitFiles = { "a.tf": "a", "b/c.tf": "c" }
@@ -169,7 +169,7 @@ describe("an installed git that fails", () => {
 })
 
 describe("a repository behind git http-backend", () => {
-  it.live("gives the same snapshot with either git, for branches, tags and commits", () =>
+  it.live("produces the same snapshot with either git, for branches, tags and commits", () =>
     Effect.gen(function* () {
       const {
         gitdir,

@@ -223,7 +223,7 @@ describe("SnapshotSync", () => {
     ["", {}],
     [", native git included", { native: { program: Bun.which("git") ?? "git", required: true } }]
   ] as const)
-    it.live(`the process exits when no caller is waiting any longer${way}`, () =>
+    it.live(`the process exits once no caller is waiting for it${way}`, () =>
       Effect.gen(function* () {
         const folder = yield* temporaryFolder
         const silent = yield* httpServer(() => {})

@@ -76,7 +76,7 @@ test("ids of host records are not public material", () => {
   )
 })
 
-describe("names inside Interface JSON", () => {
+describe("names in Interface JSON", () => {
   test.each([
     "credentialId",
     "credential_ref",

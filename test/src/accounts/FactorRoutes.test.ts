@@ -82,7 +82,7 @@ it.effect("a second factor is required after the password, and each code works o
     expect(stored?.secret).toMatch(/^v1\.dk_/)
     const refused = { status: 401, json: { error: { code: "second_factor_required" } } }
     expect(yield* signIn(ann)).toMatchObject(refused)
-    // The code says nothing about a wrong password.
+    // The code reveals nothing about a wrong password.
     const wrong = yield* signIn(ann, yield* codeNow(key), "not the password")
     expect(wrong).toMatchObject({ status: 401, json: { error: { code: "unauthenticated" } } })
     const code = yield* codeNow(key)

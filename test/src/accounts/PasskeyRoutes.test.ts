@@ -112,7 +112,7 @@ it.effect("a challenge works once, for five minutes, and for its purpose only", 
     const late = device.get(yield* signInChallenge(), here, 3, subject)
     yield* TestClock.adjust("5 minutes")
     expect((yield* signIn(late)).status).toBe(401)
-    // The session's five minutes are over too.
+    // The session's five minutes have also passed.
     const { secret } = yield* openSession(subject)
     const ann = { subject, headers: headersOf(secret) }
     expect((yield* signIn(device.get(yield* registrationChallenge(ann), here, 4, subject))).status).toBe(401)

@@ -43,7 +43,7 @@ it.effect("a setup link and a password open an account and a session", () =>
     expect(made.cookie).toStartWith("svc_session=svcs_")
     const back = { referer: `${origin}/sign-in?return=${encodeURIComponent("/oauth/device?user_code=ABCD")}` }
     const entered = yield* submit("/sign-in", { email, password }, back)
-    // The issuer's response may lead to another site, where a redirect from this form could not.
+    // The issuer's response may redirect to another site, which a redirect from this form could not.
     expect(entered).toMatchObject({ status: 200, location: null, refresh: "0; url=/oauth/device?user_code=ABCD" })
     expect(entered.text).toContain(`href="/oauth/device?user_code=ABCD">`)
     expect(entered.cookie).toStartWith("svc_session=svcs_")

@@ -159,7 +159,7 @@ it.effect("the owner of a changed account is notified until they dismiss the not
     expect(first.json).toMatchObject({ notices: [{ kind: "password", detail: null }] })
     const id = /"id":"(ntc_\w+)"/.exec(first.raw)?.[1] ?? ""
     yield* TestClock.adjust("1 second")
-    // Done by somebody else, after the list had been read.
+    // Done by somebody else after the list was read.
     yield* users.removePassword(serviceContext, ann.subject)
     yield* TestClock.adjust("1 second")
     yield* users.setPassword(

@@ -34,7 +34,7 @@ const invite = Effect.fnUntraced(function* (scope: InvitationScope, request: New
 
 const ours = { "sec-fetch-site": "same-origin", "content-type": "application/json" }
 
-/** As the invitation page does it. */
+/** The way the invitation page does it. */
 const begin = ({ visit }: Installation, secret: string, headers: Record<string, string> = ours) =>
   visit("/auth/upstream/invitation", headers, "POST", JSON.stringify({ secret }))
 

@@ -35,7 +35,7 @@ const world = Effect.gen(function* () {
 })
 
 describe("an identity without an account", () => {
-  it.live("gets no account without a rule, and one with the role that a matching rule names", () =>
+  it.live("gets no account without a rule, and with a matching rule gets an account with the role it names", () =>
     Effect.gen(function* () {
       const { here, provider, workspaceId } = yield* world
       const sql = yield* SqlClient.SqlClient

@@ -141,7 +141,7 @@ describe("an agent that is not running", () => {
         yield* until(() => apply.results.length > 0)
         const [result] = apply.results
         if (result?.kind !== "apply" || result.status !== "ended") throw new Error(JSON.stringify(result))
-        // By then the time for asking the tool to stop has passed as well.
+        // By then the time allowed for asking the tool to stop has also passed.
         expect(["killed", "cancelled"]).toContain(result.outcome.exit)
         expect(result.outcome.possiblyCreated).toEqual(["terraform_data.slow"])
       }),

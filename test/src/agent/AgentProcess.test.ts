@@ -137,7 +137,7 @@ describe("an agent", () => {
         const apply = yield* addApply(server, snapshot, yield* planned(server, snapshot), 12)
         yield* hears(apply, "working on 3")
         server.cut(true)
-        // The agent stopped it by itself; nothing else could have done so.
+        // The agent stopped it on its own; nothing else could have.
         yield* eventually(
           Effect.sync(() => readFileSync(join(folder, "runs", roomsOf(folder)[0] ?? "", "record.json"), "utf8")),
           (record) => record.includes("ended")

@@ -91,7 +91,7 @@ describe("an agent's own credentials", () => {
       )
       const first = yield* marks
       expect(Object.keys(first)).toEqual(["cloud", "other", "labelled"])
-      // The same values under another name get a different mark.
+      // The same values under a different name get a different mark.
       expect(new Set(Object.values(first)).size).toBe(3)
       expect((yield* credentials.read("cloud")).mark).toBe(first["cloud"])
       writeFileSync(join(folder, "secret"), "replaced-credential")

@@ -90,7 +90,7 @@ describe("svc doctor", () => {
       )
       const killed = yield* contentOf(dataDir)
       expect(killed.map(({ name }) => name)).toContain("svc.sqlite-wal")
-      // Data that exists only in the log is also seen.
+      // Data that exists only in the log is also read.
       const second = yield* doctor(dataDir)
       expect([second.code, second.of("migrations")?.status, second.of("database")?.status]).toEqual([1, "error", "ok"])
       expect(yield* contentOf(dataDir)).toEqual(killed)

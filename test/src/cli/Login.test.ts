@@ -141,7 +141,7 @@ it.live("logout deletes the login and reports it, even when the server is down",
   }).pipe(Effect.provide(platform))
 )
 
-it.live("tokens are sent only over https, or to this machine", () =>
+it.live("tokens are sent only over https or to this machine", () =>
   Effect.gen(function* () {
     const { svc } = yield* terminal
     for (const server of [

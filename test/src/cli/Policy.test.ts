@@ -104,7 +104,7 @@ describe("the policy file on the command line", () => {
       yield* files.writeFileString(policyFile, policy("eu-1"))
       const settings = yield* loadSettings(new Map([["policyFile", policyFile]]), Option.none())
       yield* Effect.gen(function* () {
-        // Read once, as by a layer that lives as long as the server does.
+        // Read once, as by a layer that lives as long as the server.
         const configs = yield* OperatorConfigs
         const region = () => configs.baseConfigs[0]?.variables?.["region"]
         yield* files.writeFileString(policyFile, policy("eu-2"))

@@ -41,7 +41,7 @@ const onEmpty = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
     Effect.provide(Effect.andThen(unsynced, effect), layerWriter(`${folder}/svc.db`))
   )
 
-/** Tables, indexes and triggers as the database stores them. */
+/** Tables, indexes and triggers, as stored in the database. */
 const schemaOf = Effect.flatMap(
   SqlClient.SqlClient,
   (sql) => sql<Row>`SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name`

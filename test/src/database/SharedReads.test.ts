@@ -21,7 +21,7 @@ const table = Effect.fnUntraced(function* (name: string) {
   return { sql, read, value }
 })
 
-/** A connection like one that another process would open. */
+/** A connection such as another process would open. */
 const another = Effect.acquireRelease(
   Effect.map(DataFolder, (folder) => new DatabaseSync(folder.databaseFile, { timeout: 5000 })),
   (database) => Effect.sync(() => database.close())

@@ -64,7 +64,7 @@ const oddities = (names: ReadonlyArray<string>) =>
     contentType: fc.constantFrom("application/json", "application/json", "application/json", "text/plain")
   })
 
-// A partly valid request gets further than an invalid one.
+// A partly valid request gets further than a fully invalid one.
 const bodies = (example: Schema.Json | undefined): fc.Arbitrary<unknown> =>
   example === undefined
     ? fc.constant(undefined)

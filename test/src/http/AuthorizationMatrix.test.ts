@@ -62,7 +62,7 @@ ID token                401 401 401 401 | 401 401   401 401   401 401   401 401 
 refresh token           401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401
 `
 
-/** The same while Workspace A is archived: it can only be read, restored or left. */
+/** The same rules while Workspace A is archived: it can only be read, restored or left. */
 const archivedTable = `
                         t.r t.w a.r w.w | v.r v.r.s v.w v.w.o m.w m.w.s a.w a.w.s a.w.o o.w.o o.w o.w.s o.r o.r.s o.r.c
 nobody                  401 401 401 401 | 401 401   401 401   401 401   401 401   401   401   401 401   401 401   401

@@ -73,7 +73,7 @@ describe("an answer", () => {
     })
   )
 
-  tests.live("is too late after ten minutes", () =>
+  tests.live("is refused after ten minutes", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       const answer = pliant.agreed((yield* begun("pliant")).authorizationUrl)
@@ -188,7 +188,7 @@ describe("an answer", () => {
     })
   )
 
-  tests.live("leads only to the Workspace's Connections", () =>
+  tests.live("redirects only to the Workspace's Connections", () =>
     Effect.gen(function* () {
       const { handle, owner, pliant } = yield* world
       const { authorizationUrl, connectionId } = yield* begun("pliant")

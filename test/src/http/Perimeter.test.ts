@@ -212,7 +212,7 @@ describe("the perimeter", () => {
     })
   )
 
-  tests.live("passes the raw bytes of a webhook to its Source", () =>
+  tests.live("passes the raw bytes of a webhook on to its Source", () =>
     Effect.gen(function* () {
       const hook = (headers: Record<string, string>) =>
         send(`/hooks/sources/${world.sourceId}`, { method: "POST", headers, body: '{ "a" : 1 }' })

@@ -39,7 +39,7 @@ describe("an installation restored from a backup", () => {
         }>`SELECT data FROM audit_events WHERE action = 'installation.restore'`
         expect(JSON.parse(event?.data ?? "{}")).toMatchObject({ authenticated: true, sessions: 1, tokens: 1 })
       }).pipe(Effect.provide(services))
-      // Meanwhile, a new password can be set.
+      // In the meantime, a new password can be set.
       const link = yield* svc(["admin", "reset-password", "--email", ada.email, "--data-dir", dataDir, "--json"])
       expect([link.code, JSON.parse(link.out).setupLink]).toEqual([0, expect.stringContaining("/setup#")])
     })

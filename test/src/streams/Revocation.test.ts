@@ -143,7 +143,7 @@ live("an unrelated commit wakes no follower", () =>
     yield* changedSince(first)
     const second = seen()
     yield* sql`UPDATE workspaces SET display_name = 'another' WHERE id = ${world.workspaceA}`
-    // Order matters: had the first commit woken a follower, the second would have been the second change.
+    // The order matters: had the first commit woken a follower, the second would have been the second change.
     yield* revoked
     yield* changedSince(second)
     expect(seen()).toBe(second + 1)

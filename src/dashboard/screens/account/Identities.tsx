@@ -48,7 +48,7 @@ const Row = ({ identity }: { readonly identity: LinkedIdentity }) => {
 
 const linkStart = "/auth/upstream/start?link=true&return=%2Faccount"
 
-/** A navigation cannot be made to wait, so the prompt comes before it. */
+/** A navigation cannot be delayed, so the prompt comes first. */
 const startLinking = (event: MouseEvent): void => {
   event.preventDefault()
   const goOn = () => window.location.assign(linkStart)

@@ -9,7 +9,7 @@ const none: ReadonlyArray<Run> = []
 
 /**
  * The Runs since the day of the oldest event shown, at most a hundred: they show what a plan does and which syncs found nothing
- * new. Events of older Runs lack this.
+ * new. Events from older Runs lack these details.
  */
 export const useActivityRuns = (events: ReadonlyArray<AuditEvent>): ReadonlyArray<Run> => {
   const workspace = useWorkspace()

@@ -57,11 +57,11 @@ const tones: Readonly<Record<AutoUpdateDecision["decision"], StatusTone>> = {
   deferred: "neutral"
 }
 
-/** The sentence for a reason, or the server's own wording if this dashboard does not know the reason. */
+/** The message for a reason, or the server's own wording if this dashboard does not recognise the reason. */
 const reasonOf = (sentences: Readonly<Record<string, string>>, { message, reason }: AutoUpdateDecision): string =>
   sentences[reason] ?? message
 
-/** What auto-update did about the newest snapshots; nothing if it has never decided anything. */
+/** What auto-update decided about the newest snapshots; nothing if it has never decided anything. */
 export const Decisions = ({ capsule }: { readonly capsule: Capsule }) => {
   const words = useWords(autoUpdateWords)
   const workspace = useWorkspace()

@@ -25,7 +25,7 @@ interface Flow {
   readonly required: boolean
 }
 
-/** Names under which a Capsule in another Workspace shares its Outputs; none within the Workspace. */
+/** Names under which a Capsule in another Workspace shares its Outputs; none within the same Workspace. */
 const useSharedNames = (producerId: string): ReadonlyArray<string> =>
   useGivenShares()
     .filter(({ producerCapsuleId }) => producerCapsuleId === producerId)

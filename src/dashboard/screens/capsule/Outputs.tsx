@@ -36,11 +36,11 @@ export const OutputValue = ({ value }: { readonly value: unknown }) => {
 interface OutputsProps {
   readonly capsule: Capsule
   readonly outputs: ReadonlyArray<Output>
-  /** Words to show beside names. */
+  /** Words to show next to names. */
   readonly marks?: ReadonlyMap<string, string>
 }
 
-/** The Capsules that use an Output; those of other Workspaces are not known here. */
+/** The Capsules that use an Output; those in other Workspaces are not known here. */
 const Takers = ({ ids }: { readonly ids: ReadonlyArray<string> }) => {
   const words = useWords(capsuleWords)
   const workspace = useWorkspace()

@@ -10,7 +10,7 @@ import { FormDialog } from "../../ui/FormDialog.tsx"
 import { useWords } from "../../words/Words.ts"
 import { capsuleWords } from "./Words.ts"
 
-/** Asks for the reason for a rollback, and for what may end the resulting pin. */
+/** Asks for the reason for a rollback, and for what may remove the resulting pin. */
 export const Rollback = ({ version, onClose }: { readonly version: StateVersion; readonly onClose: () => void }) => {
   const words = useWords(capsuleWords)
   const workspace = useWorkspace()

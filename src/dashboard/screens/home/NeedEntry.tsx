@@ -122,7 +122,7 @@ const sentence = (need: Need, words: (typeof needWords)["en"]): string => {
   }
 }
 
-/** The server's own sentence is in English. */
+/** The server's own message is in English. */
 const Reason = ({ need: { group, reason, run } }: NeedProps) => {
   const language = useLanguage()
   const error = group === "failed" || reason === undefined ? run?.error : undefined

@@ -9,7 +9,7 @@ import { Notice } from "../../ui/Feedback.tsx"
 import { useWords } from "../../words/Words.ts"
 import { installWords } from "./Words.ts"
 
-/** Whether the server has removed the Source after a failed read, which happens just after the Run ends. */
+/** Whether the server has removed the Source after a failed read, which happens just after the Run finishes. */
 const useIsRemoved = (sourceId: string | undefined): boolean => {
   const workspace = useWorkspace()
   const queryClient = useQueryClient()

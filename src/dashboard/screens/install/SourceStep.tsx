@@ -49,7 +49,7 @@ export const SourceStep = ({
       onSubmit={(event) => {
         event.preventDefault()
         if (reading) return
-        // The server would refuse it too, once a Source has been created for it.
+        // The server would refuse it too, but only after a Source has been created for it.
         if (isReadable(draft.url)) read.mutate()
         else setRefused(true)
       }}

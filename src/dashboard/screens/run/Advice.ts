@@ -34,7 +34,7 @@ const rules: ReadonlyArray<readonly [RegExp, Advice]> = [
   ]
 ]
 
-/** Advice about the limit that ended a Run, if one did. */
+/** Advice about the limit that stopped a Run, if one did. */
 export const limitOf = (
   { error }: Pick<Run, "error">,
   texts: Readonly<Record<RunLimitCode, string>>

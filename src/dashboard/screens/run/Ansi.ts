@@ -1,6 +1,6 @@
 // Converts Select Graphic Rendition codes in a tool's log to pieces with class names. Every other escape sequence (cursor moves,
-// titles, hyperlinks) is dropped: a log line cannot move, hide or link anything. A log never produces HTML, nor a style
-// attribute, which the page's policy would refuse; this is why no HTML-generating library is used here.
+// titles, hyperlinks) is dropped: a log line cannot move, hide or link anything. A log never produces HTML or a style attribute,
+// which the page's policy would refuse; this is why no HTML-generating library is used here.
 
 export interface Piece {
   readonly text: string

@@ -55,7 +55,7 @@ const waitsFor = (words: typeof decisionWords.en, place: NonNullable<Run["queue"
     case "place_kept":
       return words.queuePlaceKept
     case "no_agent":
-      // Without a pool, the Run is waiting for other people's agents, as listed below.
+      // Without a pool of its own, the Run is waiting for the agents of other pools, as listed below.
       return place.pool === "agents" ? words.queueNoAgent : ""
     case "turn":
       return words.queueTurn

@@ -3,7 +3,7 @@ import { stripAnsi } from "./Ansi.ts"
 import { levelOf, type LogLevel, startsDiagnostic } from "./LogLevel.ts"
 
 export interface LogLine {
-  /** Position in the whole log, from 1, as quoted by readers. */
+  /** Position in the whole log, counting from 1, as readers quote it. */
   readonly number: number
   readonly at: string
   readonly phase: string

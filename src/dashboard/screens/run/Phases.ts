@@ -77,7 +77,7 @@ const startsOf = (events: ReadonlyArray<RunEvent>): ReadonlyArray<Start> => {
 /** A failed apply is also followed by a save, so the last step to begin is not always the one that failed. */
 const afterwards: ReadonlySet<string> = new Set(["state", "check"])
 
-/** The step at which the Run ended; if the Run was refused before any step began, a step that never began. */
+/** The step at which the Run ended or, if the Run was refused before any step began, a step that never began. */
 const endedAt = (run: Run, starts: ReadonlyArray<Start>): string | undefined => {
   if (run.startedAt === undefined) return "queue"
   const ids = starts.map(({ id }) => id)

@@ -49,7 +49,7 @@ const Rules = ({ standing }: { readonly standing: RunApprovals }) => {
   )
 }
 
-/** Names of the Outputs that the apply makes visible to the Capsule's readers. */
+/** Names of the Outputs that the apply makes visible to readers of the Capsule. */
 export const newlyPublic = (run: Pick<Run, "outputChanges">): ReadonlyArray<string> =>
   (run.outputChanges ?? [])
     .filter(({ actions, reason, sensitive }) => actions.includes("create") && !sensitive && reason === undefined)

@@ -18,7 +18,7 @@ export const riskOrder: ReadonlyArray<ChangeKind> = [
   "none"
 ]
 
-/** The verb for a change, the riskiest if there are several: an import may be followed by a change to what it adopts. */
+/** The verb for a change, or the riskiest verb if several apply: an import may be followed by a change to what it adopts. */
 export const changeKind = (change: Pick<ResourceChange, "actions" | "importing" | "previousAddress">): ChangeKind => {
   const { actions, importing, previousAddress } = change
   const has = (action: string) => actions.includes(action)
@@ -45,9 +45,9 @@ const isLabel = ({ name }: ChangedAttribute): boolean => labelAttributes.test(na
 const isQuiet = (attribute: ChangedAttribute): boolean => attribute.unknown === true || isLabel(attribute)
 
 /**
- * Whether a change is folded under a label of its own: it changes nothing at all, or is an in-place update of labels and the
- * values recomputed for them. Changes that create, import, move, replace or destroy are never folded, nor are changes with a
- * hidden value or an unknown cause.
+ * Whether a change is folded under its own label: it changes nothing at all, or is an in-place update of labels and the values
+ * recomputed for them. Changes that create, import, move, replace or destroy are never folded, nor are changes with a hidden
+ * value or an unknown cause.
  */
 export const isNoise = (change: ResourceChange): boolean => {
   const kind = changeKind(change)

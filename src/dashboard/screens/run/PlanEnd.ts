@@ -26,7 +26,7 @@ const endedBy: Readonly<Partial<Record<Run["status"], PlanEnd>>> = {
 }
 
 /**
- * Why the plan on the screen can no longer be decided on, based on the latest data; `undefined` while it still can be. The server
+ * Why a decision on the displayed plan is no longer possible, based on the latest data; `undefined` while it still is. The server
  * has the final say; this only spares the reader a decision that would be refused. An expired plan is shown as such by the
  * browser's clock, before the server reports it.
  */

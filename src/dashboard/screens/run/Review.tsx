@@ -27,7 +27,7 @@ export const Comment = ({ run }: { readonly run: Run }) => {
   )
 }
 
-/** Where a person decides: stays visible while the plan is read. */
+/** Where a person decides: it stays visible while they read the plan. */
 export const Review = ({
   run,
   standing,

@@ -118,7 +118,7 @@ const Checks = ({ run }: { readonly run: Run }) => {
   )
 }
 
-/** Where this Run comes from and what it ran with. */
+/** Where this Run came from and what it ran with. */
 export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule: Capsule | undefined }) => {
   const words = useWords(runWords)
   const terms = useWords(vocabulary)

@@ -7,7 +7,7 @@ import { shortCommit } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { whyWords } from "./WhyWords.ts"
 
-/** The first of several addresses. */
+/** The first few of several addresses. */
 const listed = ({ addresses, count }: { readonly addresses: ReadonlyArray<string>; readonly count: number }) =>
   visibleText(`${addresses.slice(0, 3).join(", ")}${count > 3 ? ", …" : ""}`)
 

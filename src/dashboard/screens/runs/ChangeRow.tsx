@@ -99,7 +99,7 @@ interface ChangeRowProps {
   readonly project: string | undefined
 }
 
-/** One change: the line links to its latest Run, and the earlier ones are folded below it. */
+/** One change: the line links to its latest Run, with the earlier ones folded below it. */
 export const ChangeRow = ({ run, apply, fed, capsule, project }: ChangeRowProps) => {
   const text = useWords(runListWords)
   const terms = useWords(vocabulary)

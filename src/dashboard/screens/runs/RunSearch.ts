@@ -14,7 +14,7 @@ export interface RunSearch {
   readonly until?: string | undefined
 }
 
-/** Only words that the API knows, without duplicates: a link with any other would show an error instead of a list. */
+/** Only words that the API knows, without duplicates: a link with any other word would show an error instead of a list. */
 const known = (value: unknown, words: ReadonlyArray<string>): string | undefined => {
   const chosen = new Set((addressText(value) ?? "").split(",").filter((word) => words.includes(word)))
   return chosen.size === 0 ? undefined : [...chosen].join(",")

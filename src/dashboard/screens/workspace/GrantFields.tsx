@@ -10,7 +10,7 @@ const grantable = ["viewer", "member", "admin"] as const
 
 /** A role added by a team, as stored in the form. */
 export interface GrantForm extends Place {
-  /** Tells the entries of the form apart. */
+  /** Distinguishes the entries of the form. */
   readonly key: number
   readonly role: string
 }

@@ -7,7 +7,7 @@ export const started = { type: "apply", status: "failed", start_acknowledged_at:
 /** An agent that accepted an apply and has not been heard from since. */
 export const givenUp = { kind: "apply", accepted_at: longAgo(), ended_at: longAgo(), result: null }
 
-/** One Run for each record that may refer to one; every other reason has a Run too. */
+/** One Run for each record that may refer to one; every other reason has its own Run too. */
 export const runs = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* run("newest", { finished_at: longAgo(9) })

@@ -84,7 +84,7 @@ export const emptyWorld = Effect.gen(function* () {
   yield* add("capsules", { id: ended, name: "gone", slug: "gone", status: "destroyed" })
 }).pipe(Effect.orDie)
 
-/** An ended drift check of the existing Capsule, past the retention period for Runs. */
+/** A finished drift check of the existing Capsule, past the retention period for Runs. */
 export const run = Effect.fnUntraced(function* (name: string, values: Values = {}) {
   const id = named("run", name)
   const times = { created_at: longAgo(), queued_at: longAgo(), started_at: longAgo(), finished_at: longAgo() }

@@ -33,7 +33,7 @@ const temporaryFolder = (level: SandboxLevel) =>
       }
       return folder
     }),
-    // Ensures that a tool that a guard failed to kill does not outlive its test.
+    // Ensures that a tool does not outlive its test if a guard fails to kill it.
     (folder) =>
       Effect.andThen(
         killProcessesOfRun(join(folder, "run")),
@@ -103,7 +103,7 @@ const lifelineOf = Effect.fnUntraced(function* (folder: string) {
 describe("an agent's guard", () => {
   for (const level of levels) {
     it.live(
-      `${level}: a tool and everything it started are dead at the deadline even though the agent is stopped`,
+      `${level}: a tool and everything it started are dead by the deadline even if the agent has been stopped`,
       () =>
         Effect.gen(function* () {
           const folder = yield* temporaryFolder(level)

@@ -38,7 +38,7 @@ const svc = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> 
     Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnvRecord(environmentOf(env))))
   )
 
-/** The same in a separate process, started as a person would start it. */
+/** The same command in a separate process, started as a person would start it. */
 const svcApart = (args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) =>
   Effect.promise(async () => {
     const child = Bun.spawn([process.execPath, main, "agent", ...args], {

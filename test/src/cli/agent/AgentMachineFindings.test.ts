@@ -52,7 +52,7 @@ const found = Effect.fnUntraced(function* (
 })
 
 it.live(
-  "an agent's doctor reports which of its credentials are given to no Run, and which ones every module can read",
+  "an agent's doctor reports which of its credentials no Run receives, and which ones every module can read",
   () =>
     Effect.gen(function* () {
       expect(yield* found("landlock", {})).toEqual({ check: "credentials", status: "ok", message: "cloud." })

@@ -80,7 +80,7 @@ export interface ServeOptions {
 /** As it appears in the log and in a refusal, in JSON or not. */
 export const says = (log: string, line: string) => log.includes(line) || log.includes(JSON.stringify(line).slice(1, -1))
 
-/** The commands in separate processes, started as a person would start them. `inProcess` offers the same two. */
+/** The commands in separate processes, started as a person would start them. `inProcess` offers the same two commands. */
 export const apart = {
   /** The exit code of `svc doctor` and the finding of one check. */
   doctor: Effect.fn("doctor")(function* (dataDir: string, check: string, environment: Environment = {}) {

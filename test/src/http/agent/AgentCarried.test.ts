@@ -224,7 +224,7 @@ const settledPartly = Effect.fnUntraced(function* (
 })
 
 plane.live(
-  "an apply whose outcome was a file missing from every backup is settled from the state in the database",
+  "an apply whose outcome was in a file missing from every backup is settled from the state in the database",
   () =>
     Effect.gen(function* () {
       const agent = yield* (yield* world).enrolled()
@@ -239,7 +239,7 @@ plane.live(
 )
 
 plane.live(
-  "an apply whose state was a file missing from every backup is settled from its last checkpoint, and from its outcome",
+  "an apply whose state was in a file missing from every backup is settled from its last checkpoint, and from its outcome",
   () =>
     Effect.gen(function* () {
       const agent = yield* (yield* world).enrolled()

@@ -178,7 +178,7 @@ plane.live(
         sql<{ status: string }>`SELECT status FROM runs WHERE id = ${claim.runId}`,
         (rows) => rows[0]?.status
       )
-      // Often enough that the first attempts are over.
+      // Often enough for the first attempts to be over.
       for (let look = 0; look < 2000; look += 1) expect(yield* status).toBe("running")
       // In a single step: a file that is missing even for a moment would be treated as a lost result.
       renameSync(`${file}.away`, file)

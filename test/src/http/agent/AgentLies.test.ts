@@ -17,9 +17,9 @@ afterAll(plane.dispose)
 const messages: Readonly<Record<Tag, Told>> = { ...sessionLies, ...runLies }
 
 interface Route {
-  /** For one's own Run: the responses to the other agent's digest and to an unknown one. */
+  /** For the agent's own Run: the responses to the other agent's digest and to an unknown one. */
   readonly fetched: number
-  /** For one's own Run: the response to bytes with another digest. */
+  /** For the agent's own Run: the response to bytes that do not match the digest. */
   readonly stored: number
 }
 

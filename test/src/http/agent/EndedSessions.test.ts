@@ -14,7 +14,7 @@ afterAll(plane.dispose)
 
 const incarnations = { one: "1".repeat(32), two: "2".repeat(32), thief: "3".repeat(32) }
 
-/** An agent whose keys, and the process with which a session starts, are chosen by the test. */
+/** An agent whose keys, and the process that starts its session, are chosen by the test. */
 const enrolledAgent = Effect.gen(function* () {
   const { origin, pools } = yield* world
   const keys = yield* newKeys
@@ -45,14 +45,14 @@ const enrolledAgent = Effect.gen(function* () {
 const over = { _tag: "Unauthorised", retry: true }
 
 plane.live(
-  "an agent's new keys end every session that was started with the former ones, and requests waiting in them",
+  "an agent's new keys end every session started with the former ones, and the requests waiting in those sessions",
   () =>
     Effect.gen(function* () {
       const { begin, keys } = yield* enrolledAgent
       const next = yield* newKeys
       const draining = yield* begin(keys, { incarnation: incarnations.one, draining: true })
       const former = yield* begin(keys, { incarnation: incarnations.two })
-      // Anyone who has the former keys can keep a separate session by claiming to be a draining process.
+      // Anyone holding the former keys can keep a separate session by claiming to be a draining process.
       const stolen = yield* begin(keys, { incarnation: incarnations.thief, draining: true })
       yield* begin(keys, { incarnation: incarnations.two }, next)
       for (const session of [draining, stolen]) yield* session.renewed

@@ -88,7 +88,7 @@ export const carriedResults: ReadonlyArray<Lie> = [
       yield* refused(say([{ kind: "state", digest: outcome, bytes }], outcome), "Rejected")
       yield* refused(say([{ kind: "outcome", digest: outcome, bytes }], digest), "Rejected")
       yield* refused(say([{ kind: "outcome", digest, bytes }], digest), "Rejected")
-      // One file more than the result names; without that file, only its reports would be missing.
+      // One more file than the result names; without that file, only its reports would be missing.
       const ended = yield* liar.carried(own, "outcome", text(JSON.stringify(failedPlan)))
       const more = { kind: "state" as const, digest: outcome, bytes }
       const late = { ...own, lastBatch: 99, outcome: ended.digest }

@@ -80,7 +80,7 @@ export interface Lie {
 }
 
 export interface Told {
-  /** Payloads that do not fit the protocol or exceed its limits. */
+  /** Payloads that violate the protocol or exceed its limits. */
   readonly malformed: ReadonlyArray<(scene: Scene) => object>
   readonly lies: ReadonlyArray<Lie>
 }

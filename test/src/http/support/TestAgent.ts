@@ -228,7 +228,7 @@ export const testAgent = Effect.fnUntraced(function* (
   const sealed = (claim: Claim, kind: Kind, plain: Uint8Array) =>
     Effect.flatMap(packContents(plain), (packed) => sealedPacked(claim, kind, packed))
 
-  /** The same as a file within a message. */
+  /** The same bytes as a file within a message. */
   const carried = Effect.fnUntraced(function* (claim: Claim, kind: CarriedFile["kind"], plain: Uint8Array) {
     const bytes = yield* sealed(claim, kind, plain)
     return { kind, digest: digestOf(bytes), bytes }

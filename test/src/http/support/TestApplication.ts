@@ -65,7 +65,7 @@ export class TestApplication extends Context.Service<TestApplication, { readonly
   static readonly layer = TestApplication.layerWith({})
 }
 
-/** The same over the test's own database, which it seeds; `instead` and `groups` replace fakes. */
+/** Like the real face, but over the test's own database, which it seeds; `instead` and `groups` replace fakes. */
 export const applicationWith = <A, E, R, A2, E2, R2>(instead: Layer.Layer<A, E, R>, groups: Layer.Layer<A2, E2, R2>) =>
   Layer.effect(
     TestApplication,

@@ -10,7 +10,7 @@ export class BrokeredApplication extends Context.Service<
     readonly signedOut: string
     /** The address to which the broker sends people. */
     readonly home: string
-    /** Every `Referer` with which a person arrived at one of the two origins. */
+    /** Every `Referer` that was sent when a person arrived at one of the two origins. */
     readonly referrers: ReadonlyArray<string>
   }
 >()("test/oidc/BrokeredApplication") {

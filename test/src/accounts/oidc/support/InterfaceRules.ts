@@ -193,7 +193,7 @@ const configured = Effect.gen(function* () {
   yield* mustBe(JSON.stringify(payload["svc"]), JSON.stringify(svc), "svc")
 })
 
-/** A client that knows nothing about Workspaces. */
+/** A client that is not aware of Workspaces. */
 const plain = { client_id: "mcp", redirect_uri: callback, scope: "mcp.invoke" }
 
 const meant = Effect.gen(function* () {
