@@ -1,4 +1,5 @@
-// `closing-report.ts [name exitCode logFile]...`: the failures in the suites run by CI, for people who read only the end.
+// `closing-report.ts [name exitCode logFile]...`: the failures in the suites run by CI, for people who read only the end of the
+// output.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, FileSystem } from "effect"
 import { closingReport } from "./ClosingReport.ts"

@@ -1,5 +1,6 @@
 // Runs before every `npm pack` of the root: builds dist/library, the whole product as one package for Node and Bun, with its
-// dashboard, and THIRD-PARTY-LICENSES.txt. `--quick` omits declarations and compresses less, for a quick look at what is packed.
+// dashboard, and THIRD-PARTY-LICENSES.txt. `--quick` omits declarations and compresses less, for quickly inspecting what is
+// packed.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, FileSystem, Path, Schema } from "effect"
 import { buildDashboard } from "../src/dashboard/Build.ts"

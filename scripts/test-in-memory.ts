@@ -1,5 +1,5 @@
 // Starts Bun for tests with the given arguments and, if the machine has enough memory, with temporary folders in memory: a test
-// writes thousands of small files, and on a disk every database commit has to wait. If TMPDIR is set, it is kept.
+// writes thousands of small files, and on a disk every database commit has to wait. If TMPDIR is set, its value is kept.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Config, Effect, FileSystem, Option, Runtime, Schema } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"

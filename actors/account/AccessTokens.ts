@@ -54,7 +54,7 @@ export class AccessTokens extends Context.Service<
       subject: string,
       request: NewAccessToken
     ) => Effect.Effect<CreatedAccessToken, ApiError>
-    /** Idempotent. Fails with `not_found` for anybody else's token. */
+    /** Idempotent. Fails with `not_found` for somebody else's token. */
     readonly revoke: (
       context: CommandContext,
       subject: string,

@@ -22,7 +22,7 @@ export class Accounts extends Context.Service<
     readonly authenticateBearer: (token: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
     /** Fails with `unauthenticated` unless it is an open session. */
     readonly authenticateSession: (secret: Redacted.Redacted) => Effect.Effect<Principal, ApiError>
-    /** Fails with `unauthenticated` unless the account, of a person or an automation, exists and is open. */
+    /** Fails with `unauthenticated` unless the account exists and is open, whether it belongs to a person or an automation. */
     readonly requireOpen: (subject: string) => Effect.Effect<void, ApiError>
   }
 >()("svc/account/Accounts") {

@@ -22,7 +22,7 @@ export const eraseAccount = Effect.fn("eraseAccount")(function* (subject: string
   yield* sql`DELETE FROM address_changes WHERE subject = ${subject}`
   yield* sql`DELETE FROM account_notices WHERE subject = ${subject}`
   yield* sql`DELETE FROM setup_links WHERE subject = ${subject}`
-  // No real address ends like this (RFC 2606).
+  // No real address has this ending (RFC 2606).
   const gone = {
     email: `${subject}@deleted.invalid`,
     email_proof: null,

@@ -11,7 +11,7 @@ import { Vault } from "../vault/Vault.ts"
 import type { PasskeyRegistration } from "./PasskeyResponse.ts"
 import { PasskeyRow, TransportsJson } from "./PasskeyRow.ts"
 
-// Most of a megabyte with its dependencies, so it is not loaded until a passkey is first used.
+// Most of a megabyte with its dependencies, so it is not loaded until the first use of a passkey.
 export const webauthn = Effect.promise(() => import("@simplewebauthn/server"))
 
 /** The site that passkeys belong to. */

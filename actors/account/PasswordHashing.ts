@@ -11,7 +11,7 @@ const timeCost = 2
 /** The prefix of a hash at the current cost. */
 export const currentPrefix = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=1$`
 
-/** Built into Bun: nothing to install, and part of a compiled binary. */
+/** Built into Bun: needs no installation, and is part of a compiled binary. */
 export const bunHashing: PasswordHashing = {
   hash: (text) => Bun.password.hash(text, { algorithm: "argon2id", memoryCost, timeCost }),
   verify: (text, hash) => Bun.password.verify(text, hash)

@@ -6,7 +6,7 @@ import { base32, newId, now } from "../Identity.ts"
 import { RecoveryCodeRow } from "./FactorRows.ts"
 
 const howMany = 10
-// 80 random bits: nobody guesses one, so its digest needs no salt.
+// 80 random bits cannot be guessed, so the digest needs no salt.
 const codeBytes = 10
 
 /** Accepts the code as the person wrote it down, however grouped. */

@@ -31,7 +31,7 @@ const required = (message: string) => new ApiError({ code: "second_factor_requir
 const missing = required("Give the code of your authenticator as well, or one of your recovery codes.")
 const wrong = required("The code is wrong, too old, or was used before.")
 
-/** Seconds left in the window that follows too many wrong codes. */
+/** Seconds left in the lockout that follows too many wrong codes. */
 const lockedFor = ({ failing_since, failures }: TotpRow, millis: number): number => {
   if (failing_since === null || failures < mostFailures) return 0
   return Math.ceil((Date.parse(failing_since) + failureWindow - millis) / 1000)

@@ -83,8 +83,8 @@ export class SetupLinks extends Context.Service<
     /** A link for the first account; `none` once an account exists. Revokes earlier unused links of this kind. */
     readonly issueFirst: Effect.Effect<Option.Option<SetupLink>>
     /**
-     * A link that gives the account a new password. With `mail`, a second one is mailed to its address: only the reader of the
-     * mail has it, so it proves the address. Using either revokes both. Fails with `not_found`.
+     * A link for setting a new password for the account. With `mail`, a second one is mailed to its address: only the reader of
+     * the mail has it, so it proves the address. Using either revokes both. Fails with `not_found`.
      */
     readonly issueReset: (subject: string, mail?: boolean) => Effect.Effect<ResetLink, ApiError>
     /** What the link is for and whether it still works, without using it up. Fails with `not_found` for an unknown link. */

@@ -87,8 +87,8 @@ export class UpstreamIdentities extends Context.Service<
     /** The identities that are linked to the account, oldest first. */
     readonly list: (subject: string) => Effect.Effect<ReadonlyArray<LinkedIdentity>>
     /**
-     * Unlinks an identity from the account. Fails with `not_found` for anybody else's, and with `failed_precondition` for the
-     * last way to sign in.
+     * Unlinks an identity from the account. Fails with `not_found` for somebody else's identity, and with `failed_precondition`
+     * for the last way to sign in.
      */
     readonly unlink: (
       context: CommandContext,

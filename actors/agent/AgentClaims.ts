@@ -42,7 +42,7 @@ export class AgentClaims extends Context.Service<
     readonly held: (session: AgentSession, claim: Claim) => Effect.Effect<HeldClaim, Gone>
     /** The claims of the agent that are still in effect. */
     readonly open: (session: AgentSession) => Effect.Effect<ReadonlyArray<AgentRunRow>>
-    /** What the agent must do with a Run that it reports. */
+    /** What the agent must do with a Run that it has reported. */
     readonly orderOf: (session: AgentSession, claim: Claim) => Effect.Effect<typeof HeldRunOrder.Type>
     readonly insert: (
       row: Omit<AgentRunRow, "accepted_at" | "checkpoint_serial" | "result" | "result_at" | "ended_at">

@@ -25,7 +25,7 @@ const silent: RunSink = { event: () => Effect.void, log: () => Effect.void, chec
 export class AgentControls extends Context.Service<
   AgentControls,
   {
-    /** For the preparation, which reports nothing. */
+    /** Used for the preparation, which reports nothing. */
     readonly quiet: (run: RunRow) => RunControl
     /** For the settlement: its lines follow the agent's and complete the log. */
     readonly settling: (run: RunRow) => Effect.Effect<RunControl, never, Scope.Scope>
@@ -47,7 +47,9 @@ export class AgentControls extends Context.Service<
      * has asked to stop it.
      */
     readonly again: (run: RunRow, reason: string, error: RunError) => Effect.Effect<void, HoldLost>
-    /** Ends a Run that has changed nothing. Fails if its tool may have been started, which is checked in the same transaction. */
+    /**
+     * Finishes a Run that has changed nothing. Fails if its tool may have been started, which is checked in the same transaction.
+     */
     readonly failed: (run: RunRow, error: RunError) => Effect.Effect<void, HoldLost>
   }
 >()("svc/actors/agent/AgentControls") {

@@ -256,7 +256,7 @@ export class AgentMonitor extends Context.Service<
           // The agent has already been reported unreachable, and remains so until it is heard from.
           if (run.agent_unreachable_since !== null) yield* leases.unreachable(claim)
         }
-        // An apply's files are removed only once its Run has been settled from them.
+        // The files of an apply are removed only once its Run has been settled from them.
         const applies = yield* Effect.orDie(
           AgentRunRow.some(sql, "run_id", "fence")`SELECT run_id, fence FROM agent_runs WHERE kind = 'apply'`
         )

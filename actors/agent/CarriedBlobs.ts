@@ -48,7 +48,7 @@ export const endCarriedPlans = Effect.gen(function* () {
 /**
  * The small files that arrive within messages. Those of a result are rows, written in the transaction that stores the result and
  * kept until its Run is settled; keeping them in memory meanwhile saves reading and opening them again. A state is saved in the
- * request that carries it, so it does not need to be stored anywhere else.
+ * request that carries it, so it need not be stored anywhere else.
  */
 export class CarriedBlobs extends Context.Service<
   CarriedBlobs,

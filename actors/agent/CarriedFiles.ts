@@ -33,7 +33,7 @@ export const smallFiles = Effect.fnUntraced(function* (prepared: PreparedJob) {
     Effect.fnUntraced(function* ({ digest, kind, plain }): Effect.fn.Return<ReadonlyArray<SmallFile>> {
       if (digest === undefined || plain === undefined || Redacted.value(plain).length > mostPlainBytes) return []
       const packed = yield* packContents(Redacted.value(plain))
-      // A large one is sealed in parts when it is fetched.
+      // A large file is sealed in parts when it is fetched.
       return packed.length > mostCarriedBytes ? [] : [{ kind, digest, packed: Redacted.make(packed) }]
     }),
     { concurrency: "unbounded" }

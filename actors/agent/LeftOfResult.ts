@@ -23,7 +23,7 @@ export const leftOf = (result: JobResult, state: Redacted.Redacted<Uint8Array> |
 }
 
 /**
- * What is left of an apply whose outcome is lost. A restore brings back what the database held, and the outcome may have been a
+ * What is left of an apply whose outcome is lost. A restore brings back what the database held, but the outcome may have been a
  * file: only the state shows what exists, and something may have been created that is not in it.
  */
 export const stateAlone = (state: Option.Option<Redacted.Redacted<Uint8Array>>): FoundLeftOver =>

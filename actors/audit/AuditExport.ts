@@ -67,7 +67,7 @@ export const exportChain = (scope: AuditScope, filter: AuditFilter, after: numbe
     )
   )
 
-/** Every chain in turn: the installation's first, then those of the Workspaces in order of their ids. */
+/** Every chain in turn: the installation's first, then those of the Workspaces ordered by id. */
 export const exportAll = (filter: AuditFilter) =>
   Stream.unwrap(
     Effect.gen(function* () {

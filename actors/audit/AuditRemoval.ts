@@ -18,7 +18,7 @@ import { AuditRow } from "./AuditRow.ts"
 const eventsAtOnce = 200
 /** Lets writers go first between two steps. */
 const pause = "5 millis"
-/** Number of steps in one turn of the cleanup, which has other work to do. */
+/** Number of steps per cleanup turn; the cleanup has other work to do. */
 const stepsOfTurn = 50
 /** A chain without anything to remove is checked again after this time. */
 const rest = Duration.toMillis("1 hour")

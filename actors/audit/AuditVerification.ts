@@ -10,7 +10,7 @@ import { AuditRow } from "./AuditRow.ts"
 
 const eventsAtOnce = 1000
 
-/** Something that does not fit. `position` is the first position in its chain where this occurs. */
+/** Something that does not match. `position` is the first position in its chain where this occurs. */
 export interface AuditFault {
   readonly workspaceId: WorkspaceId | null
   readonly position?: number

@@ -40,7 +40,7 @@ export const applyObstacle = (plan: Plan, capsule: Capsule, at: string): ApiErro
   if (plan.status !== "succeeded" || plan.approved_at === null) {
     return failedPrecondition(`The plan is ${plan.status} and cannot be applied. Plan again.`)
   }
-  // Judged by the clock: the job that ends such plans might be late.
+  // Judged by the clock: the job that ends such plans might be running late.
   if (plan.expires_at !== null && plan.expires_at <= at) {
     return failedPrecondition("The plan has expired and cannot be applied. Plan again.")
   }

@@ -105,7 +105,7 @@ const releaseText = ({ isReleased }: ReadmeFacts) =>
     ? "The Capsule was released: svc does not manage this infrastructure any more."
     : 'svc still manages this infrastructure. Two places that apply to it overwrite each other, so first see a plan without changes here, then release the Capsule in svc (its settings, reason "moved elsewhere"). A release destroys nothing. Should svc apply anything before that, this copy is outdated: export again.'
 
-/** How to continue from an export with nothing but the tool. */
+/** How to continue from an export using only the tool. */
 export const exportReadme = (facts: ReadmeFacts): string =>
   `${[
     `# ${facts.capsule}`,

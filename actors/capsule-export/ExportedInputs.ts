@@ -16,7 +16,7 @@ export interface ExportedInputs {
 type Given = Readonly<Record<string, RunVariable>>
 
 /**
- * Which inputs are exported with their value. A secret input is not, no matter who set it; an input with a default and no value
+ * Which inputs are exported with their value. A secret input never is, no matter who set it; an input with a default and no value
  * is in neither group.
  */
 export const exportedInputs = (

@@ -17,7 +17,7 @@ export interface FollowedPlan {
   readonly automationRefusal: string | undefined
 }
 
-/** Why the plan is waiting for a person; `undefined` if the Capsule's owner has opted in to have it applied. */
+/** Why the plan is waiting for a person; `undefined` if the Capsule's owner has opted in to having it applied. */
 export const personNeeded = ({
   appliedConfigId,
   automationRefusal,

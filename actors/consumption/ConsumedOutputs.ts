@@ -94,7 +94,7 @@ export const movedInputs = Effect.fn("movedInputs")(function* (
 
 const ConsumedRow = rowShape({ consumed: Schema.NullOr(Schema.String) })
 
-/** The inputs of a saved plan; `undefined` if the plan is missing, `null` if its inputs were not recorded. */
+/** The recorded inputs of a saved plan; `undefined` if the plan is missing, `null` if its inputs were not recorded. */
 export const consumedOfPlan = Effect.fn("consumedOfPlan")(function* (planRunId: RunId | null) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* ConsumedRow.rows(sql)`SELECT consumed_outputs AS consumed FROM run_plans

@@ -5,11 +5,11 @@ import { DatabaseFile, type FilePages } from "./DatabaseFile.ts"
 const pagesAtOnce = 64
 /** The share of the file that may stay empty, as room for the next writes. */
 const slackShare = 0.1
-/** A file of a few MiB is not worth the work. */
+/** Shrinking a file of a few MiB is not worth the work. */
 const slackPages = 1024
 /** Lets writers go first between two steps. */
 const pause = "5 millis"
-/** Number of steps in one turn of the cleanup: some 25 MiB a minute. */
+/** Number of steps per cleanup turn: some 25 MiB a minute. */
 const stepsOfTurn = 100
 
 /** How many empty pages to release in the next step. */

@@ -20,8 +20,8 @@ const clockOf = (fiber: Fiber.Fiber<unknown, unknown>): Clock.Clock =>
 const timestampOf = (millis: number): Timestamp => DateTime.formatIso(DateTime.makeUnsafe(millis))
 
 /**
- * The current time, for a read that only compares it with these times: its result is valid until the earliest of them that is
- * still in the future.
+ * The current time, for a read that only compares it with these times: its result is valid until the earliest of these times that
+ * is still in the future.
  */
 export const presentUntil = (moments: ReadonlyArray<string | null>): Effect.Effect<Timestamp> =>
   Effect.withFiber((fiber) => {

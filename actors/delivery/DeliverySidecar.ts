@@ -102,7 +102,7 @@ export class DeliverySidecar extends Context.Service<
         capsule: GuardedCapsuleRow,
         pinned: PinnedDeliveries
       ) {
-        // Plans that can no longer be applied do not need a sidecar.
+        // Plans that can no longer be applied need no sidecar.
         yield* sql`DELETE FROM run_deliveries WHERE capsule_id = ${capsule.id} AND run_id IN (
           SELECT id FROM runs WHERE capsule_id = ${capsule.id}
             AND status IN ('superseded', 'expired', 'cancelled', 'failed'))`

@@ -18,7 +18,7 @@ export interface ApplyResult {
   readonly changedAnything: boolean
   readonly possiblyCreated: ReadonlyArray<string>
   readonly sandboxKilled: boolean
-  /** What was observed of the apply itself. */
+  /** What was observed about the apply itself. */
   readonly evidence: RunEvidence
   readonly error?: RunError | undefined
 }

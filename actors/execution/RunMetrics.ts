@@ -79,7 +79,7 @@ export const measureRun = Effect.fnUntraced(function* (run: RunRow) {
       ...sink,
       event: (kind, data) => Effect.andThen(onEvent(data), sink.event(kind, data))
     }),
-    /** Counts the end as recorded in the ledger. */
+    /** Counts the Run as ended, with the status and error code recorded in the ledger. */
     end: Effect.fnUntraced(function* (settled: RunRow | undefined) {
       yield* leavePhase(undefined)
       if (settled === undefined) return

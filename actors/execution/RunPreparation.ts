@@ -117,7 +117,7 @@ export class RunPreparation extends Context.Service<
         return { ...run, ...authority }
       })
 
-      /** Whatever an apply's plan was made with that is no longer available. */
+      /** Anything that the apply's plan was made with and that is no longer available. */
       const lostOf = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, planRunId: RunId | null) {
         const lost = yield* Effect.provideContext(movedInputsOf(capsule, planRunId), values)
         const plan = lost === undefined ? yield* ledger.find(planRunId) : undefined

@@ -53,11 +53,14 @@ const conflict = () =>
     message: "This Idempotency-Key was used for another request. Use a new key, or repeat the first request unchanged."
   })
 
-/** Receipts of repeatable requests. Rows are written in the caller's transaction, so that effect and receipt are one. */
+/**
+ * Receipts of repeatable requests. Rows are written in the caller's transaction, so that the effect and its receipt commit
+ * together.
+ */
 export class Receipts extends Context.Service<
   Receipts,
   {
-    /** The receipt of the same request; fails with `idempotency_conflict` when the key belongs to another one. */
+    /** The receipt of the same request; fails with `idempotency_conflict` when the key belongs to a different request. */
     readonly lookup: (
       scope: ReceiptScope,
       request: IdempotentRequest
@@ -65,7 +68,7 @@ export class Receipts extends Context.Service<
     /** Writes the receipt. Only within the transaction that looked it up. */
     readonly record: (scope: ReceiptScope, request: IdempotentRequest, receipt: Receipt) => Effect.Effect<void>
     /**
-     * Runs `create` once per key, in one transaction with its receipt, and `replay` for every repetition. Of several concurrent
+     * Runs `create` once per key, in one transaction with its receipt, and `replay` for every repeat. Of several concurrent
      * requests, exactly one runs it.
      */
     readonly once: <A, E1, R1, E2, R2>(

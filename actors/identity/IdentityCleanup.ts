@@ -8,7 +8,7 @@ const every = Duration.hours(1)
 const keysRotateAfter = retention.signingKey.after
 const kept = retention.endedGrant.after
 
-/** Automatic maintenance by the issuer: rotates keys in time, and deletes records that ended long ago. */
+/** Automatic maintenance by the issuer: rotates keys when they are due, and deletes records that ended long ago. */
 export class IdentityCleanup extends Context.Service<
   IdentityCleanup,
   {

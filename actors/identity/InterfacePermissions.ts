@@ -23,7 +23,7 @@ export interface InterfaceTokenRequest {
 }
 
 /**
- * A Capsule's application may use whatever its own Capsule has declared to consume, and the Capsule's own Interfaces. An
+ * A Capsule's application may use whatever its own Capsule has declared that it consumes, and the Capsule's own Interfaces. An
  * application that the operator has admitted to Interfaces may use whatever the person may.
  */
 const isFor =

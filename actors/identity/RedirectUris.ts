@@ -31,7 +31,7 @@ export const isLoopbackAddress = (text: string): boolean => {
  */
 export const isLocalhost = (text: string): boolean => /^http:\/\/localhost(?:[:/?]|$)/.test(text)
 
-/** What is wrong with a redirect address that a client registers, or `undefined` if nothing is. */
+/** What is wrong with a redirect address that a client wants to register, or `undefined` if nothing is. */
 export const redirectUriFault = (text: string, type: ApplicationType): string | undefined => {
   const url = URL.parse(text)
   if (url === null || /[\s\p{Cc}]/u.test(text)) return "is no absolute URI"

@@ -14,7 +14,7 @@ import { type RowOf, rowShape } from "../database/Table.ts"
 
 const { created_at, expires_at, grant_id, successor_hash, used_at } = RefreshTokenRow.columns
 
-/** A refresh token with the client that it was issued to. */
+/** A refresh token with the client it was issued to. */
 const IssuedToken = rowShape({
   grant_id,
   client_id: GrantRow.columns.client_id,
@@ -31,7 +31,7 @@ export type RefreshLookup =
   | { readonly kind: "reused"; readonly grantId: string }
   | { readonly kind: "unknown" }
 
-/** Refresh tokens: each is used once and names its successor. Works in the caller's transaction. */
+/** Refresh tokens: each can be used once and names its successor. Works in the caller's transaction. */
 export class RefreshTokens extends Context.Service<
   RefreshTokens,
   {

@@ -64,7 +64,7 @@ export class SigningKeys extends Context.Service<
       type: string | undefined,
       claims: Readonly<Record<string, Schema.Json>>
     ) => Effect.Effect<string, SqlError>
-    /** The claims of a JWT that carries this issuer's signature; `undefined` for anything else. Ignores all times. */
+    /** The claims of a JWT that carries this issuer's signature; `undefined` for anything else. Checks no timestamps. */
     readonly verify: (jwt: string) => Effect.Effect<VerifiedJwt | undefined, SqlError>
     /**
      * Makes the next keys active and publishes new next keys. Fails with `failed_precondition` while clients may not have seen
@@ -142,11 +142,12 @@ const make = Effect.gen(function* () {
       { concurrency: "unbounded" }
     )
   const active = yield* Effect.forkScoped(made("active"))
-  // After the signing keys, since the CPUs are busy with the rest of the startup.
+  // Runs after the signing keys, since the CPUs are busy with the rest of the startup.
   const next = yield* Effect.forkScoped(Effect.andThen(Fiber.await(active), made("next")))
   const begun = { active, next }
 
-  // A waiter must wait only for the generation: it may be holding the transaction that storing the keys would have to wait for.
+  // A waiter must wait only for the generation: it may be holding the very transaction that storing the keys would have to wait
+  // for.
   const store = Effect.fn("SigningKeys.store")(function* (status: "active" | "next") {
     const keys = yield* Fiber.join(begun[status])
     yield* Effect.forEach(keys, (key) => insert(key, status), { discard: true }).pipe(transaction(sql))

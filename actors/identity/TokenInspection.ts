@@ -65,7 +65,10 @@ export class TokenInspection extends Context.Service<
      * The response of introspection (RFC 7662) for a confidential client: `{active: false}` for tokens that it may not see.
      */
     readonly introspect: (by: Client, token: Redacted.Redacted) => Effect.Effect<Claims, OAuthError>
-    /** RFC 7009: unknown tokens and other clients' tokens are neither an error nor affected. A refresh token ends its grant. */
+    /**
+     * RFC 7009: unknown tokens and other clients' tokens cause no error and are left untouched. Revoking a refresh token revokes
+     * its grant.
+     */
     readonly revoke: (by: Client, token: Redacted.Redacted) => Effect.Effect<void, OAuthError>
   }
 >()("svc/identity/TokenInspection") {

@@ -65,7 +65,9 @@ export interface InstallEnd {
   readonly isCapsuleOpen: boolean
 }
 
-/** A void plan leaves a Capsule that has to be planned again, unless that has already happened or the Capsule has ended. */
+/**
+ * A void plan leaves behind a Capsule that has to be planned again, unless that has already happened or the Capsule has ended.
+ */
 const voidEnd = (row: InstallPlanRow, { isCapsuleOpen, plan }: InstallEnd) => {
   const goOn = isCapsuleOpen ? `To go on, plan the Capsule ${row.capsule_id ?? ""} again.` : ""
   const finding = row.phase === "reviewable" ? voidFinding(plan, goOn) : undefined

@@ -141,7 +141,8 @@ const make = Effect.gen(function* () {
     if (intent === undefined || intent.status !== "pending" || intent.attempt !== attempt) return
     const outcome = yield* attempted(intent).pipe(
       Effect.catchTag("MaterializationFailed", Effect.succeed),
-      // Uses a savepoint: partial work of a defect is undone, and the failure is recorded instead of being retried forever.
+      // Uses a savepoint: if there is a defect, partial work is undone, and the failure is recorded instead of being retried
+      // forever.
       sql.withTransaction,
       Effect.catchCause((cause) =>
         Effect.as(Effect.logError("An Interface was not materialised", cause), internalError)

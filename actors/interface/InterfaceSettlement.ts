@@ -27,7 +27,7 @@ export class InterfaceSettlement extends Context.Service<
   {
     readonly applied: (applied: AppliedCapsule) => Effect.Effect<void>
     readonly destroyed: (capsuleId: CapsuleId) => Effect.Effect<void>
-    /** Hands over again what a previous process left unfinished. */
+    /** Hands over again whatever a previous process left unfinished. */
     readonly resume: Effect.Effect<void>
   }
 >()("svc/actors/interface/InterfaceSettlement") {

@@ -10,7 +10,7 @@ export interface OutgoingMail {
 
 /** The mail server did not accept a mail. Neither field contains an address, a credential or anything from the mail's body. */
 export class MailNotSent extends Schema.TaggedError<MailNotSent>()("MailNotSent", {
-  /** Whether the mail server would refuse the same mail again. */
+  /** Whether the mail server would refuse the same mail if it were sent again. */
   permanent: Schema.Boolean,
   /** E.g. `ECONNECTION` or `RCPT TO 550`. */
   code: Schema.String

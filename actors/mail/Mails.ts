@@ -28,7 +28,7 @@ export class Mails extends Context.Service<
     readonly baseUrl: string | undefined
     /**
      * Queues a mail in the caller's transaction. `false` if no mail is sent, or if the address has received too many of this kind
-     * within an hour: the action that the mail is about still takes place.
+     * within an hour: the action that the mail reports still takes place.
      */
     readonly queue: (to: string, mail: MailContent) => Effect.Effect<boolean>
   }

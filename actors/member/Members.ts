@@ -195,7 +195,7 @@ const make = Effect.gen(function* () {
     if (displayName !== undefined) yield* ofDatabase(renameAutomation(subject, displayName))
     const role = wanted.role ?? present.role
     const status = wanted.status ?? present.status
-    // The Workspace may end a restored membership; only the operator may confirm it.
+    // The Workspace may end a restored membership, but only the operator may confirm it.
     if (present.status === "unconfirmed" && status !== "suspended") return yield* unconfirmedMember()
     if (present.leftAt !== null && status === "active") {
       return yield* failedPrecondition("The person left this Workspace. Invite them, and they decide.")

@@ -5,7 +5,7 @@ import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import { MemberStatus } from "../../schema/records/Workspace.ts"
 import { rowShape } from "../database/Table.ts"
 
-/** A restore brought the membership back; the Workspace may end it, only the operator may confirm it. */
+/** A restore brought the membership back; the Workspace may end it, but only the operator may confirm it. */
 export const unconfirmedMember = () =>
   failedPrecondition(
     "A restore brought this membership back, and the operator has to confirm it with `svc admin restore-review`. It can be removed."

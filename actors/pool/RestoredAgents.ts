@@ -28,7 +28,7 @@ export const restoredAgents = Effect.map(
         a.last_contact_at AS "changedAt"
       FROM restore_review r JOIN agents a ON a.id = r.record_id AND a.revoked_at IS NOT NULL
       WHERE r.decision IS NULL ORDER BY a.pool, a.name, a.id`),
-    // It was silent only because nothing it sent was accepted, so it is treated as just heard from.
+    // It was silent only because nothing it sent was accepted, so treat it as if it had just been heard from.
     confirm: Effect.fnUntraced(function* (id) {
       yield* sql`UPDATE agents SET ${AgentRow.changes(sql, { revoked_at: null, last_contact_at: yield* now })} WHERE id = ${id}`
     }, Effect.orDie),

@@ -19,7 +19,7 @@ export interface OwnKeys {
   readonly keys: AgentKeys
   /** Opens what agents sealed for the server. */
   readonly open: Awaited<ReturnType<typeof crypto.subtle.importKey>>
-  /** Signs with Ed25519; the signature in base64url. */
+  /** Signs with Ed25519 and returns the signature in base64url. */
   readonly sign: (text: string) => Effect.Effect<string>
   /** A key for one purpose; it does not change as long as the server keeps its keys. */
   readonly derived: (use: string) => Uint8Array

@@ -37,7 +37,9 @@ export interface RunningRun extends Standing {
   readonly scheduledCheck?: { readonly isStopping: boolean } | undefined
 }
 
-/** Turns are numbers that grow with every start; 0 for a Workspace or subject that has never started a Run in the pool. */
+/**
+ * Turns are numbers that increase each time a Run starts; 0 for a Workspace or subject that has never started a Run in the pool.
+ */
 export interface QueuedRun extends Standing {
   readonly subject: string
   readonly isDriftCheck: boolean

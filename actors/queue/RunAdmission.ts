@@ -7,7 +7,7 @@ import { RunSettings } from "../run/RunSettings.ts"
 /** How long a client should wait before retrying. */
 const retryAfterSeconds = 30
 
-/** The part of a Workspace's queue reserved for people's requests. */
+/** The share of a Workspace's queue that is reserved for people's requests. */
 const keptForPeople = (limit: number) => Math.floor(limit / 10)
 
 /**

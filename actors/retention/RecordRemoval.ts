@@ -16,7 +16,7 @@ import { TallyRow } from "./TallyRow.ts"
 
 /** Lets writers go first between two steps. */
 const pause = "5 millis"
-/** Number of steps in one turn of the cleanup, which has other work to do. */
+/** Number of steps per cleanup turn; the cleanup has other work to do. */
 const stepsOfTurn = 100
 /** The next pass begins a day after the previous one: each pass leaves an audit event. */
 const rest = Duration.toMillis("1 day")

@@ -11,7 +11,7 @@ import { type StoredPlace, storedPlaces } from "./StoredPlaces.ts"
 /** The number of rows that one statement reads: small enough that others wait no longer than for any other read. */
 const rowsAtOnce = 500
 const pause = "5 millis"
-/** A measurement reads everything once; little is added to what is stored within an hour. */
+/** A measurement reads everything once, and little new data is stored within an hour. */
 const rest = Duration.toMillis("1 hour")
 
 const Sized = rowShape({

@@ -1,4 +1,4 @@
-/** What decides whether the log of a Run may be removed. */
+/** The facts that decide whether the log of a Run may be removed. */
 export interface KeptLog {
   /** When its last line was written; none while more lines may follow. */
   readonly endedAt: string | null

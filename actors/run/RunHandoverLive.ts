@@ -26,7 +26,7 @@ export const layer = Layer.effect(
       finished: (run) => {
         if (run.coordinator_id === null) {
           const sourceId = removableBy(run)
-          // The Source's actor knows whether the Source has been read: `run` is the row from before the Run ended.
+          // The Source's actor knows whether the Source has been read: `run` is the row as it was before the Run ended.
           return sourceId === undefined
             ? Effect.void
             : handedOver(sources(sourceId).Unread({ runId: run.id }, { discard: true }))

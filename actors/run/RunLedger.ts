@@ -111,7 +111,7 @@ export class RunLedger extends Context.Service<
     readonly supersedePlan: (id: RunId, reason: string) => Effect.Effect<void>
     /** The plans that have expired. */
     readonly expiredPlans: (at: string) => Effect.Effect<ReadonlyArray<RunId>>
-    /** Expires one of them: `false` when it has already been applied, voided or ended. */
+    /** Expires one of them: `false` when it has already been applied or voided, or has ended. */
     readonly expirePlan: (id: RunId) => Effect.Effect<boolean>
     /**
      * Voids every unapplied plan that received values through this share, and returns their ids. A running apply keeps its plan;

@@ -154,7 +154,7 @@ export const layer = SourceActor.toLayer(
       const waiting = isLook ? yield* Effect.provideContext(queuedLook(id, spec), services) : undefined
       if (waiting !== undefined) return yield* started(waiting)
       yield* admission.admit({ workspaceId: row.workspace_id, type: "source_sync", trigger })
-      // A webhook or the schedule has no caller to refuse, so the Run states why it cannot fetch.
+      // A webhook or the schedule has no caller to receive a refusal, so the Run states why it cannot fetch.
       if (trigger === "user") {
         const fetch = { workspaceId: row.workspace_id, url: row.url, ref, source: row }
         yield* mayUse(context, row.auth_connection_id, fetch)
@@ -286,7 +286,7 @@ export const layer = SourceActor.toLayer(
       Sync: ({ payload }) =>
         startSync(payload).pipe(
           transaction(sql),
-          // No caller sees this refusal and can retry, so the schedule retries.
+          // There is no caller to see this refusal and retry, so the schedule retries.
           Effect.tapError(({ code }) =>
             code === "rate_limited" && (payload.trigger === "webhook" || payload.trigger === "schedule")
               ? transaction(sql)(defer(payload.context, payload.trigger, payload.lane))

@@ -18,7 +18,7 @@ import { RunRow } from "../run/RunRow.ts"
 // Installs are coordinated in a folder above this one.
 const OpenInstall = rowShape({ id: InstallPlanId })
 
-/** Beyond this limit, only the number is given. */
+/** Beyond this limit, only the count is given. */
 const mostNamed = 10
 
 /** What depends on a Source: existing Capsules from it, and installs in progress. */

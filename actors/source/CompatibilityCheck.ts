@@ -31,7 +31,7 @@ export interface CheckRequest {
   readonly sourceId: SourceId
   readonly snapshot: Pick<StagedSnapshot, "id" | "archiveDigest" | "warnings">
   readonly modulePath: string
-  /** The tool that an existing Capsule continues with; if absent, any available tool. */
+  /** The tool that an existing Capsule continues to use; if absent, any available tool. */
   readonly tool?: ToolName | undefined
 }
 

@@ -7,7 +7,7 @@ import { canonicalJson } from "../idempotency/RequestDigest.ts"
 import type { StagedSnapshot } from "./StagedFindings.ts"
 
 type PinnedManifest = Pick<StagedSnapshot, "id" | "path" | "repositoryManifest" | "manifestDocument">
-/** `url`: a module's location selects the operator's base configuration. */
+/** `url`: a module's location determines which of the operator's base configurations applies. */
 export type ManifestCarrier = PinnedManifest & Pick<StagedSnapshot, "url">
 
 /** A file refused because of its bytes (too large, not text, not a regular file): only the reason is known. */

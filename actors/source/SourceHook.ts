@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto"
 
-/** How a webhook delivery authenticates itself (specification, ruling 5). */
+/** How a webhook delivery is authenticated (specification, ruling 5). */
 export interface HookProof {
   readonly signature256?: string | undefined
   readonly gitlabToken?: string | undefined

@@ -12,7 +12,7 @@ import { StoredLane } from "./LaneRow.ts"
 import { type ChangesOf, type RowOf, rowShape } from "../database/Table.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 
-/** How long the schedule leaves a lane alone after a sync. */
+/** How long the schedule skips a lane after a sync. */
 const lookInterval: Duration.Input = "5 minutes"
 
 /** One ref and path of a Source. */

@@ -36,7 +36,7 @@ export const SourceRow = table(
     hook_secret_at: Schema.NullOr(Timestamp),
     /** Who attached the Connection: automatic syncs of the Source run with their authority. */
     auth_connection_by: Schema.NullOr(Schema.String),
-    /** Whether the default ref was chosen by an owner or admin, or is the repository's own. */
+    /** Whether the default ref was chosen by an owner or admin, or is the repository's own default. */
     default_ref_by_manager: Flag,
     removed_at: Schema.NullOr(Timestamp)
   },

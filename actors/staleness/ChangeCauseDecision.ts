@@ -33,7 +33,7 @@ const goneReasons = new Set(["delete_because_no_resource_config", "delete_becaus
 /** A time that a function has put into a value: `plantimestamp()` is known while planning. */
 const holdsTime = (value: unknown) => /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z/.test(JSON.stringify(value ?? null))
 
-/** Every cause once, in order of first appearance. */
+/** Every cause once, in the order in which it first appears. */
 const distinct = (causes: ReadonlyArray<ChangeCause>): ReadonlyArray<ChangeCause> => {
   const seen = new Map(causes.map((cause) => [JSON.stringify(cause), cause]))
   return [...seen.values()]
@@ -75,7 +75,7 @@ const judgeOf = (plan: PlanEvidence) => {
         const references = change.references?.find((each) => each.attribute === attribute.name)
         // Values that a provider recomputes follow from the other attributes.
         if (references === undefined && attribute.unknown === true) return []
-        // Repeated blocks are not described at all, nor are values that a provider normalises.
+        // Neither repeated blocks nor values that a provider normalises are described at all.
         if (references === undefined) return [...inputs.map(([, cause]) => cause), ...commits, ...plan.others]
         const refersToNothing = references.inputs === undefined && references.resources === undefined
         const isComputed = references.literal !== true && references.partial !== true && refersToNothing

@@ -62,8 +62,8 @@ export class StaleReasons extends Context.Service<
      */
     readonly producerMoved: (producerCapsuleId: CapsuleId) => Effect.Effect<ReadonlyArray<string>>
     /**
-     * Does the same for Capsules left without a record by an older release, or whose inputs changed while no service was running
-     * to compare them.
+     * Does the same for Capsules that an older release left without a record, or whose inputs changed while no service was
+     * running to compare them.
      */
     readonly compareUnread: Effect.Effect<void>
   }

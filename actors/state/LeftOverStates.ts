@@ -72,7 +72,7 @@ export class LeftOverStates extends Context.Service<
     readonly open: (row: LeftOverStateRow) => Effect.Effect<Option.Option<Redacted.Redacted<Uint8Array>>>
     /** The secret inputs of its apply; `undefined` when unknown. */
     readonly secrets: (row: LeftOverStateRow) => Effect.Effect<ReadonlyArray<SecretText> | undefined>
-    /** Erases the sealed state, which is held by a StateVersion from now on. `false` if somebody has already decided. */
+    /** Erases the sealed state, now that a StateVersion holds it. `false` if somebody has already decided. */
     readonly adopted: (id: LeftOverStateId, decision: Decision) => Effect.Effect<boolean>
     /** Erases the sealed state. `false` if somebody has already decided. */
     readonly discarded: (id: LeftOverStateId, decision: Decision) => Effect.Effect<boolean>

@@ -51,7 +51,7 @@ export type ResourceVersionRow = RowOf<typeof ResourceVersionRow.columns>
 export const OutputVersionRow = table("output_versions", { ...versionColumns, name: Schema.String })
 export type OutputVersionRow = RowOf<typeof OutputVersionRow.columns>
 
-/** SQL: whether the StateVersion `version` contains the object of the row `row`. */
+/** SQL: whether the StateVersion `version` contains the object in row `row`. */
 export const heldByVersion = (row: string, version: string): string =>
   `${row}.capsule_id = ${version}.capsule_id AND ${row}.valid_from <= ${version}.generation
     AND (${row}.valid_to IS NULL OR ${row}.valid_to > ${version}.generation)`

@@ -19,7 +19,7 @@ import { TeamGrantRow, TeamMemberRow, TeamRow } from "./TeamRows.ts"
 
 const decode = storedRecord(Team)
 
-/** The team in a row, with its members and grants. */
+/** The team in a row, together with its members and grants. */
 const toTeam = (row: TeamRow, members: ReadonlyArray<Subject>, grants: ReadonlyArray<TeamGrantRow>): Team =>
   decode({
     id: row.id,

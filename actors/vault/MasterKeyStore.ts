@@ -33,7 +33,7 @@ const runCommand = Effect.fnUntraced(function* (command: string) {
   return Redacted.make(text)
 }, Effect.scoped)
 
-/** Replaces the keyring file so that a crash leaves either the old file or the new one, complete in either case. */
+/** Replaces the keyring file so that a crash leaves either the old file or the new one, never a partial file. */
 export const writeKeyringFile = Effect.fn("writeKeyringFile")(
   function* (file: string, keyring: Keyring) {
     const fs = yield* FileSystem.FileSystem

@@ -6,7 +6,7 @@ import type { SealContext } from "./Sealing.ts"
 import { openEnvelope } from "./Vault.ts"
 import { rowShape } from "../database/Table.ts"
 
-/** Columns with sealed values, and the place of each, as SQL expressions over the row. */
+/** Columns with sealed values, and the place of each value, as SQL expressions over the row. */
 interface SealedColumn {
   readonly table: string
   readonly column: string
@@ -110,7 +110,7 @@ export const integrityFaults = Effect.fn("integrityFaults")(function* (keyring: 
       const envelope = yield* present
       if (envelope === undefined) continue
       const opened = yield* Effect.option(openEnvelope(dataKeys, context, envelope))
-      // A value in parts may have been replaced since its row was read.
+      // A value in parts may have been replaced after its row was read.
       if (Option.isNone(opened) && (yield* present) === envelope) faults.push(`${table}.${column} of ${place.rowId}`)
     }
   }

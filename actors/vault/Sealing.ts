@@ -12,7 +12,7 @@ export const decode = (text: string): Uint8Array | undefined => {
   return bytes.toString("base64url") === text ? new Uint8Array(bytes) : undefined
 }
 
-/** The identity that a sealed value is bound to, in one unambiguous spelling. */
+/** The identity that a sealed value is bound to, in a single unambiguous spelling. */
 export const identity = (parts: ReadonlyArray<string | number | null>): Uint8Array =>
   new TextEncoder().encode(JSON.stringify(parts))
 

@@ -115,7 +115,7 @@ export const findPersonal = (sql: SqlClient.SqlClient) =>
 export const isWhole = (found: typeof Missing.Type): boolean =>
   found.workspaceId !== null && found.members > 0 && found.projects > 0
 
-/** An unused handle: the requested handle, possibly with a few random characters added. */
+/** An unused handle: the requested one, possibly with a few random characters added. */
 const freeHandle = Effect.fnUntraced(function* (wanted: string) {
   const sql = yield* SqlClient.SqlClient
   const random = yield* SecureRandom.SecureRandom

@@ -28,8 +28,8 @@ const stopInTime = (lease: Lease, handle: RunHandle) =>
   )
 
 /**
- * Records the start of an apply durably before the tool runs: at the server, and here in the record of the Run. Once the start is
- * permitted, the run folder has a durable note of it too.
+ * Records the start of an apply durably before the tool runs: on the server, and here in the record of the Run. Once the start is
+ * permitted, the run folder holds a durable note of it too.
  */
 const recordStart = (lease: Lease, handle: RunHandle, accepted: Effect.Effect<void>) =>
   Effect.gen(function* () {

@@ -203,7 +203,7 @@ export const untilDiskTakesIt = <A, E, R>(write: Effect.Effect<A, E, R>): Effect
 
 /**
  * Executes a job to completion, and seals its result. Fetches nothing before the Run is `accepted`. `leaseWasOver`: whether the
- * lease had run out; a plan or a drift check that failed by then failed because its tool was killed.
+ * lease had run out; if it had, a plan or a drift check that failed did so because its tool was killed.
  */
 export const executeJob = Effect.fn("JobExecution.execute")(function* (
   room: RunRoom,

@@ -99,7 +99,7 @@ const refuseSecondStart = Effect.fnUntraced(function* (path: string) {
 })
 
 /**
- * Whether the apply has the packages its plan was made with: either none, or those that the plan's installation left in the
+ * Whether the apply has the packages its plan was created with: either none, or those that the plan's installation left in the
  * cache.
  */
 const hasPackages = Effect.fnUntraced(function* (session: RunSession, job: ApplyJob) {

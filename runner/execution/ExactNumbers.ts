@@ -1,4 +1,4 @@
-/** A run of digits that may not fit in a double. Almost no document has one; without one nothing is rewritten. */
+/** A run of digits that may not fit in a double. Few documents contain one; those without are not rewritten. */
 const longDigits = /\d{16}/
 const numbers = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 const wholeNumber = /^-?\d+$/

@@ -12,8 +12,7 @@ export const installsInJson = (tool: ToolIdentity): boolean =>
   tool.name === "opentofu" ? isVersion(tool, 1, 7) : isVersion(tool, 1, 9)
 
 /**
- * How the tool behaves without an installation, and what it then refuses, has been verified for Terraform only; other tools
- * always install.
+ * Only Terraform's behaviour without an installation, and what it then refuses, has been verified; other tools always install.
  */
 export const worksUninstalled = (tool: ToolIdentity): boolean => tool.name === "terraform" && isVersion(tool, 1, 11)
 

@@ -12,7 +12,7 @@ import type { ConcealingControl } from "./ServerPaths.ts"
 
 const isRelativePath = Schema.is(RelativePath)
 
-/** Refuses a job that cannot succeed before anything is written. Returns the tool's program with links resolved. */
+/** Refuses a job that cannot succeed, before anything is written. Returns the tool's program with links resolved. */
 export const checkJob = Effect.fnUntraced(function* (job: RunJob, control: ConcealingControl) {
   const place = yield* RunPlace
   const invalid = (message: string) => runnerFailure("job_invalid", "prepare", message)

@@ -5,7 +5,7 @@ import type { OutputLine } from "./MessageLines.ts"
 import type { RunReport } from "./RunReport.ts"
 import { parseToolMessage, type ToolMessage } from "./ToolMessage.ts"
 
-/** A line from a tool without secrets: its text, and the parsed message if it is one. */
+/** A line of a tool's output, with secrets removed: its text, and the parsed message if it is one. */
 export interface CleanLine {
   readonly text: string
   readonly message?: ToolMessage | undefined
@@ -61,9 +61,9 @@ const orderOf = (message: ToolMessage | undefined): string | undefined => {
 }
 
 /**
- * Hides secrets in a tool's output even across messages: the output of each provisioner of a resource is one text, and everything
- * else that the tool prints is another. A line that shows the beginning of a secret waits for what follows, together with later
- * messages about the same resource; nothing else waits.
+ * Hides secrets in a tool's output even across messages: the output of each provisioner of a resource is treated as one text, and
+ * everything else that the tool prints as another. A line that shows the beginning of a secret waits for what follows, together
+ * with later messages about the same resource; nothing else waits.
  */
 export const messageReader = (report: RunReport, redactor: RunRedactor): MessageReader => {
   const origins = new Map<string, Origin>()

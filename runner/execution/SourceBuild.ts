@@ -99,8 +99,8 @@ const runCommands = Effect.fnUntraced(function* (job: SourceBuildJob, context: O
 
 /**
  * Runs the reviewed commands of a source build in a copy of the tree, without a shell, without any credentials, and without
- * network unless the operator allows it. Only the declared outputs are kept, as an archive; everything else that the commands
- * wrote is discarded. Fails with a RunnerFailure of phase `build`.
+ * network access unless the operator allows it. Only the declared outputs are kept, as an archive; everything else that the
+ * commands wrote is discarded. Fails with a RunnerFailure of phase `build`.
  */
 export const runSourceBuild = Effect.fn("SourceBuild.run")(function* (
   job: SourceBuildJob,

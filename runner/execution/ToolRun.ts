@@ -96,8 +96,8 @@ const concat = (chunks: ReadonlyArray<Uint8Array>): Uint8Array => {
 }
 
 /**
- * Runs one program to completion and reports in the meantime. A cancel or the timeout sends one SIGINT; after the grace period
- * the whole sandbox is killed. Nothing that the program does makes this fail.
+ * Runs one program to completion and reports while it runs. A cancel or the timeout sends one SIGINT; after the grace period the
+ * whole sandbox is killed. Nothing that the program does makes this fail.
  */
 export const runTool = Effect.fn("ToolRun.run")(function* (
   context: ToolContext,

@@ -13,7 +13,7 @@ const wellKnownPorts = 1024
 
 /**
  * Why Git may not fetch from this address: it must be https, on an ordinary port and not a private address literal, unless the
- * operator allows the origin by name. Returns the end of a sentence about the address.
+ * operator allows the origin by name. Returns a phrase that completes a sentence about the address.
  */
 export const originProblem = (address: ServerAddress, policy: OriginPolicy): string | undefined => {
   if (policy.allowOrigins.includes(address.origin)) return undefined

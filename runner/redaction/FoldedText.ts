@@ -1,4 +1,4 @@
-/** A range of positions in a text, and the origin of the secret it contains. */
+/** A range of positions in the text, and the origin of the secret it contains. */
 export interface Span {
   readonly start: number
   readonly end: number

@@ -96,7 +96,7 @@ export class PatternAutomaton {
   }
 
   /**
-   * Identifies the secret that may begin with these bytes. Reads all patterns, so it is only for the few texts that end in the
+   * Identifies the secret that may begin with these bytes. Reads all patterns, so it is only for the rare text that ends in the
    * middle of one.
    */
   originOfBeginning(bytes: Uint8Array): string | undefined {

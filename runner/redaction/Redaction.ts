@@ -178,7 +178,7 @@ const redactorOf = (thread: RedactionThread, redactor: number): RunRedactor => {
 }
 
 /**
- * Hides secrets in a separate thread, so that neither large numbers of secrets nor long texts block the service. The thread
+ * Hides secrets in a separate thread, so that neither large numbers of secrets nor long text blocks the service. The thread
  * starts with the first Run and stops when no Run has needed it for a while. If it fails while Runs are using it, everything they
  * print from then on is hidden.
  */

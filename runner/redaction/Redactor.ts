@@ -37,7 +37,7 @@ export class Redactor {
   readonly #secrets: Array<Secret> = []
   readonly #known = new Set<string | Uint8Array>()
   #automaton: PatternAutomaton | undefined
-  // For many complete texts in sequence: a plan has many, mostly short.
+  // For many complete strings in sequence: a plan contains many, mostly short.
   #scanner: TextScanner | undefined
 
   constructor(...sets: ReadonlyArray<Iterable<Secret>>) {

@@ -4,7 +4,7 @@ import type { RedactedLine } from "./RedactionLines.ts"
 import type { RedactionItem, Redactor } from "./Redactor.ts"
 import type { Secret } from "./SecretRule.ts"
 
-/** A text that arrives in pieces. */
+/** Text that arrives in pieces. */
 export interface RedactedText {
   /** The part of the text so far that no later piece can change. */
   readonly push: (piece: string) => Effect.Effect<string>

@@ -3,8 +3,8 @@ import { Redacted } from "effect"
 import type { Secret } from "./SecretRule.ts"
 
 /**
- * How large the secrets of one Run may be: their size in bytes, where documents count twice because their parts are searched too,
- * and their number, where each line, member and element of a document counts.
+ * Limits on the secrets of one Run: their size in bytes, where documents count twice because their parts are searched too, and
+ * their number, where each line, member and element of a document counts.
  */
 export const secretBudget = { bytes: 1024 * 1024, texts: 16_384 } as const
 

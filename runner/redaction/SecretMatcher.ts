@@ -25,10 +25,10 @@ interface Candidate {
 }
 
 /**
- * Finds secrets in a text as it is fed, byte by byte. What it finds depends only on the text, never on how it was split.
- * `decoded` is for bytes that may not be text at all: in such bytes only printable neighbours end a token.
+ * Finds secrets in text as it is fed, byte by byte. What it finds depends only on the text, never on how it was split. `decoded`
+ * is for bytes that may not be text at all: in such bytes only printable neighbours end a token.
  *
- * With `breaks` it reads a text whose line breaks have been left out, and ignores blanks. Then it finds only matches that cross a
+ * With `breaks` it reads text whose line breaks have been left out, and ignores blanks. Then it finds only matches that cross a
  * break, and no tokens: a line may begin or end with anything.
  */
 export class SecretMatcher implements ByteSink {
@@ -39,7 +39,7 @@ export class SecretMatcher implements ByteSink {
   // The most recent elements: more than the longest pattern, and a power of two.
   readonly #starts: Float64Array
   readonly #bytes: Uint8Array
-  // The number of bytes fed by then, including those that are ignored when secrets are compared.
+  // For each element, the number of bytes fed up to that point, including those that are ignored when secrets are compared.
   readonly #feds: Uint32Array
   #fed = 0
   readonly #mask: number

@@ -40,7 +40,7 @@ const pieces = (text: string): ReadonlySet<string> => {
   return new Set([text.trim(), ...lines])
 }
 
-/** A pattern for text without line breaks and blanks; none when it would be the same. */
+/** A pattern for text without line breaks or blanks; none when it would be the same. */
 const withoutBlanks = (bytes: ReadonlyArray<number>): ReadonlyArray<number> =>
   bytes.includes(blankClass) ? folded(bytes.filter((byte) => byte !== blankClass)) : []
 

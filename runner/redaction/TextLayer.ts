@@ -17,8 +17,8 @@ export interface Search {
 }
 
 /**
- * A text without its escapes: matched as is, and again with anything encoded in it decoded. From the first escape on, it is also
- * matched with its escapes: text adjacent to a secret may look like part of an escape.
+ * The text with its escapes undone: matched as is, and again with anything encoded in it decoded. From the first escape on, it is
+ * also matched with its escapes: text adjacent to a secret may look like part of an escape.
  */
 export class DecodedText implements OpenSink {
   readonly #decoder: EscapeDecoder
@@ -31,7 +31,7 @@ export class DecodedText implements OpenSink {
   #isPlain = true
   #isEmpty = true
 
-  /** `breaks` is for a text without its line breaks. */
+  /** `breaks` is for text without its line breaks. */
   constructor(search: Search, depth: number, breaks?: LeftOutBreaks) {
     const matcher = new SecretMatcher(search.automaton, search.spans, depth > 0, breaks)
     const inner = () => new DecodedText(search, depth + 1, breaks)

@@ -5,8 +5,8 @@ import type { PatternAutomaton } from "./PatternAutomaton.ts"
 import type { Search } from "./TextLayer.ts"
 
 /**
- * Finds the secrets in a text that arrives in pieces, both with and without its terminal sequences. Time grows only with the
- * text, and what is found does not depend on how the text was split.
+ * Finds the secrets in text that arrives in pieces, both with and without its terminal sequences. The time it takes grows only
+ * with the length of the text, and what it finds does not depend on how the text was split.
  */
 export class TextScanner {
   readonly #spans: Array<Span> = []

@@ -60,7 +60,7 @@ class ReadWalk {
     this.unproven ??= `${what} (${this.#place.path}:${line})`
   }
 
-  /** What the tree has at a path; a commit changes nothing outside the tree. */
+  /** What exists in the tree at a path; a commit changes nothing outside the tree. */
   #resolved(from: string, path: string): string | undefined {
     return path.startsWith("/") || path.startsWith("~") ? undefined : resolveLocalSource(from, path)
   }

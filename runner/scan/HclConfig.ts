@@ -22,7 +22,7 @@ class HclReader {
   }
 
   /**
-   * The two readings of the file differ: either an argument hides a block, or one reader is wrong. In both cases nothing is
+   * The two readings of the file differ: either an argument hides a block, or one reader is wrong. Either way, nothing is
    * certain.
    */
   #disagreement(block: OutlineBlock) {

@@ -152,7 +152,7 @@ const verdictOf = (answer: HclAnswer): HclVerdict => {
 }
 
 /**
- * The reference HCL parser, in threads of its own: a hostile file can crash or stall its thread, which is then replaced. Threads
+ * The reference HCL parser, in its own threads: a hostile file can crash or stall its thread, which is then replaced. Threads
  * start with the first file and stop when nothing has been parsed for a while.
  */
 export class HclParser extends Context.Service<

@@ -17,7 +17,7 @@ const unbounded = Number.MAX_SAFE_INTEGER
 const whiteSpace = /[ \t\r\n]*/y
 const number = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 
-/** Builds the tree of a text that `JsonScanner` has accepted, so that nothing needs checking here. */
+/** Builds the tree of a document that `JsonScanner` has accepted, so that nothing needs checking here. */
 class TreeBuilder {
   readonly #text: string
   #at = 0

@@ -101,7 +101,7 @@ export const decodeHeader = (block: Uint8Array, paxPath: string | undefined): Re
   return Result.succeed({ _tag: "file", file: { path, executable, sizeBytes } })
 }
 
-/** The path that a pax header gives to the file after it. */
+/** The path that a pax header assigns to the following file. */
 export const decodePaxPath = (body: Uint8Array): string | undefined =>
   Pax.parse(Buffer.from(body).toString("utf8")).path
 

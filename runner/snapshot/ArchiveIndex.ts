@@ -33,7 +33,7 @@ type Step = Result.Result<void, string>
 
 /**
  * Reads an uncompressed archive in one pass, in pieces of any size, without keeping file contents. Accepts exactly what the
- * writer produces: every header is encoded again and compared, so an archive has only one reading.
+ * writer produces: every header is encoded again and compared, so an archive can be read in only one way.
  */
 export class ArchiveIndexer {
   readonly #digest = createHash("sha256")

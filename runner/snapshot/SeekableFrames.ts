@@ -13,10 +13,10 @@ const seekableMagic = 0x8f92eab1
 const headerBytes = 8
 const footerBytes = 9
 const entryBytes = 8
-/** More frames would mean an archive of terabytes. */
+/** More frames would mean an archive measured in terabytes. */
 const maxFrames = 1_000_000
 
-/** One frame: where it is in the file, and where its contents are in the uncompressed whole. */
+/** One frame: where it is in the file, and where its contents are in the uncompressed data. */
 export interface Frame {
   readonly at: number
   readonly compressedBytes: number

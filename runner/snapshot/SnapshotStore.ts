@@ -62,7 +62,7 @@ export class SnapshotStore extends Context.Service<
     readonly cleanUp: (keep: ReadonlySet<string>) => Effect.Effect<RemovedSnapshots, SnapshotStorageFailed>
     /** A new folder on the same file system as the archives, removed with the Scope. */
     readonly temporaryFolder: Effect.Effect<string, SnapshotStorageFailed, Scope.Scope>
-    /** The file of an archive as it is stored, for another machine that checks its digest; `none` if it is not stored here. */
+    /** An archive's file as stored, for another machine that checks its digest; `none` if it is not stored here. */
     readonly archive: (archiveDigest: string) => Effect.Effect<Option.Option<string>>
     /** Takes over a finished archive, already on disk, by renaming it. */
     readonly adopt: (file: string, archiveDigest: string) => Effect.Effect<void, SnapshotStorageFailed>

@@ -69,7 +69,7 @@ const executeInProcess: SyncExecutorShape["execute"] = Effect.fnUntraced(functio
   return yield* Effect.raceFirst(outcome, watchMemory(handle.pid, rssBytes))
 }, Effect.scoped)
 
-/** Does a sync's job in a separate process, which is killed when it uses too much memory or the call ends. */
+/** Runs a sync job in a separate process, which is killed when it uses too much memory or the call ends. */
 export const SyncExecutor = Context.Reference<SyncExecutorShape>("svc/snapshot/SyncExecutor", {
   defaultValue: () => ({ execute: executeInProcess })
 })

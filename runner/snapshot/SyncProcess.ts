@@ -8,8 +8,9 @@ const newline = "\n"
 const endProcessGroup = Effect.try(() => process.kill(-process.pid, "SIGKILL")).pipe(Effect.ignore)
 
 /**
- * The entire life of a process that does one sync: reads its job, works, writes the outcome. It exits early if its input closes,
- * since nobody is waiting for the result. Entry points run it: `git/SyncMain.ts`, or a hidden command of a compiled binary.
+ * The entire life of a process that performs one sync: reads its job, works, writes the outcome. It exits early if its input
+ * closes, since nobody is waiting for the result. Entry points run it: `git/SyncMain.ts`, or a hidden command of a compiled
+ * binary.
  */
 export const syncProcess = Effect.gen(function* () {
   const stdio = yield* Stdio.Stdio

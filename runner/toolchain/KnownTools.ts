@@ -37,6 +37,6 @@ const makeKnownTools = () => {
 
 /**
  * What the tools on this machine have reported about themselves, shared by all services in this process: starting a tool takes
- * longer than every other query that a service makes of its machine.
+ * longer than any other query that a service makes of its machine.
  */
 export const KnownTools = Context.Reference("svc/toolchain/KnownTools", { defaultValue: makeKnownTools })

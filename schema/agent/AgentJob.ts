@@ -41,8 +41,8 @@ export const JobOffer = Schema.Struct({
 export type JobOffer = typeof JobOffer.Type
 
 /**
- * The message that the server signs for an offer; both sides build the same one. `jobDigest` is the digest of `sealedJob`. Files
- * that come with the offer are not in it: the digests of their contents are.
+ * The message that the server signs for an offer; both sides build it identically. `jobDigest` is the digest of `sealedJob`. It
+ * does not include files that come with the offer, only the digests of their contents.
  */
 export const offerText = (
   parties: { readonly from: string; readonly to: string },

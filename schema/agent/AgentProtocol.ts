@@ -35,7 +35,8 @@ export const Enrol = Rpc.make("Enrol", {
 })
 
 /**
- * The message that `Hello` signs; both sides build the same one. It binds the installation and the keys that the agent announces.
+ * The message that `Hello` signs; both sides build it identically. It binds the installation and the keys that the agent
+ * announces.
  */
 export const helloText = (hello: {
   readonly agentId: string

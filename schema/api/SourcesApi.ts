@@ -21,7 +21,7 @@ const sourceFields = {
   autoSync: Schema.optionalKey(Schema.Boolean)
 }
 
-/** A sync that is started in the same step in which the Source is created. */
+/** A sync that starts in the same step that creates the Source. */
 const FirstSync = Schema.Struct({
   /** What happens to the Source if it cannot be read. */
   onFailure: Schema.Literals(["keep", "remove"])

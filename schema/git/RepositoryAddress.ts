@@ -6,7 +6,7 @@ import {
   type ServerAddress
 } from "./ServerAddress.ts"
 
-/** Whether a caller accepts an address: `undefined`, or the end of a sentence that states why not. */
+/** Why a caller refuses an address, as the end of a sentence; `undefined` if the caller accepts it. */
 export type AddressRule = (address: ServerAddress) => string | undefined
 
 /** Git is reached over HTTPS. Anything else that an operator allows is the policy of `runner/git`. */

@@ -79,7 +79,7 @@ export type InterfaceBindingRequest = typeof InterfaceBindingRequest.Type
 export const PublicOutput = Schema.Struct({ name: Schema.String, type: OutputType })
 export type PublicOutput = typeof PublicOutput.Type
 
-/** What became of the manifest: either it was adopted as a whole, or it has no effect at all. */
+/** Whether the manifest was adopted as a whole or has no effect at all. */
 export const ManifestAssistance = Schema.Literals(["adopted", "absent", "invalid", "not_declared", "rejected"])
 export type ManifestAssistance = typeof ManifestAssistance.Type
 
@@ -98,7 +98,7 @@ export const CompiledInstall = Schema.Struct({
   sourceBuild: Schema.optionalKey(
     Schema.Struct({ origin: Schema.Literals(["operator", "repository"]), proposal: SourceBuild })
   ),
-  /** What the manifest offers but this install does not use, because of `diagnostics`. */
+  /** Parts of the manifest that this install does not use, because of `diagnostics`. */
   dropped: Schema.optionalKey(Schema.Array(Schema.String)),
   diagnostics: Schema.Array(ManifestDiagnostic)
 })

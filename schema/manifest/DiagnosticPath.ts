@@ -8,7 +8,7 @@ const plainKey = /^[A-Za-z0-9_.$@/-]{1,128}$/
 
 const segment = (key: PropertyKey): string => {
   if (typeof key === "number") return String(key)
-  // A key is written by the author just as a value is, so only plain names may be repeated.
+  // Keys come from the author, just like values, so only plain names may be repeated.
   if (typeof key !== "string" || !plainKey.test(key)) return "*"
   if (key !== "." && key.includes("/") && !isCanonicalRelativePath(key)) return "*"
   if (forbiddenMaterial(key) !== undefined) return "*"

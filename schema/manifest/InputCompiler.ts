@@ -26,8 +26,8 @@ export const genericInput = (variable: VariableFacts): CompiledInput => ({
 })
 
 /**
- * Proves one declared input against the report: the variable, its type, and whether it has a default. Reports anything that is
- * not proven, and then returns `undefined`.
+ * Proves one declared input against the report: the variable, its type, and whether it has a default. If anything is not proven,
+ * reports it and returns `undefined`.
  */
 export const compileInput = (
   input: InputDeclaration,

@@ -103,7 +103,7 @@ const unnamed: Finding = { path: [], code: "invalid_value", message: "Expected a
 
 const show = ({ code, message, path }: Finding): ManifestDiagnostic => ({ path: diagnosticPath(path), code, message })
 
-/** Turns what a schema found into diagnostics, at most `maxDiagnostics` of them and without any value. */
+/** Converts a schema's findings into at most `maxDiagnostics` diagnostics, none of which contains a value. */
 export const issueDiagnostics = (issue: SchemaIssue.Issue): Arr.NonEmptyReadonlyArray<ManifestDiagnostic> => {
   const findings: Array<Finding> = []
   collect(issue, [], findings)

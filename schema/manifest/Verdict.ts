@@ -22,7 +22,9 @@ export const Verdict = Schema.Struct({
 })
 export type Verdict = typeof Verdict.Type
 
-/** Faults that no module, policy or service can remedy: a module with one is always refused, even in a valid document. */
+/**
+ * Faults that no module, policy or service can remedy: a module with such a fault is always refused, even in a valid document.
+ */
 const moduleRefusals = ({ apiVersion, install }: RepositoryManifest) => {
   const { diagnostics, report } = diagnosticReport()
   for (const [key, { requires }] of Object.entries(install.modules)) {

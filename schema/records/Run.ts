@@ -103,7 +103,7 @@ export class ResourceChange extends Schema.Opaque<ResourceChange>()(
     provider: Schema.String,
     actions: Schema.Array(Schema.String),
     reason: Schema.optionalKey(Schema.String),
-    /** Set if the resource already exists and is managed from this apply on; the id is the provider's, if known from the plan. */
+    /** Set if the resource already exists and this apply imports it; the id is the provider's, if known from the plan. */
     importing: Schema.optionalKey(Schema.Struct({ id: Schema.optionalKey(Schema.String) })),
     /** The resource's previous address, if the plan moves it. */
     previousAddress: Schema.optionalKey(Schema.String),

@@ -36,8 +36,8 @@ const bare = (name: string) =>
     .replace(/[^a-z0-9]/g, "")
 
 /**
- * Checks the name of a field in public JSON, whatever its case and separators, for names that suggest a credential or a reference
- * to one, and for ids that only the host assigns.
+ * Checks a field name in public JSON, ignoring case and separators, for names that suggest a credential or a reference to one,
+ * and for ids that only the host assigns.
  */
 export const forbiddenName = (name: string): ForbiddenMaterial | undefined => {
   const plain = bare(name)

@@ -19,7 +19,7 @@ const hasUriCredentials = (text: string): boolean => {
 
 const tokenRuns = /[A-Za-z0-9_.-]{20,}/g
 
-/** A JSON Web Token: base64url of an object, a dot, and more base64url. */
+/** A JSON Web Token: a base64url-encoded object, a dot, and more base64url. */
 const hasJsonWebToken = (text: string): boolean => {
   if (!text.includes("eyJ")) return false
   return (text.match(tokenRuns) ?? []).some((run) => {

@@ -43,7 +43,7 @@ export const queueTables: ReadonlyArray<string> = [
   `CREATE INDEX runs_claimable_of_subject ON runs (slot_pool, ${drift}, workspace_id, ${subject}, queued_at, id)
     WHERE status = 'queued' AND capsule_wait = 0`,
   `CREATE INDEX runs_queued_of_workspace ON runs (workspace_id, queued_at, id) WHERE status = 'queued'`,
-  // When each Workspace, and each subject in it, last started a Run: a number that only grows, so turns do not depend on a
+  // When each Workspace, and each subject in it, last started a Run: a number that only increases, so turns do not depend on a
   // clock.
   `CREATE TABLE run_turns (
     turn INTEGER PRIMARY KEY AUTOINCREMENT,

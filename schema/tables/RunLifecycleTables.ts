@@ -1,7 +1,7 @@
 /**
  * Who executes a Run, and the positions of its sequences.
  *
- * - `fence`: grows with every claim and never goes down; a claim under an earlier fence can no longer write anything
+ * - `fence`: increases with every claim and never decreases; a claim under an earlier fence can no longer write anything
  * - `pool`: the pool of runners for the Run; `local` is this process, and so far every Run is in it
  * - `lease_seconds`, `start_acknowledged_at`: how long the owner may be silent, and when it was allowed to start the tool. For
  *   owners on other machines; not used by `local`, whose lease is the lock on the data folder

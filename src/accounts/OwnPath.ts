@@ -1,6 +1,6 @@
 const maxPathLength = 2048
 
-/** A path on this origin, or the start page: others must not decide where a sign-in redirects. */
+/** A path on this origin, or the start page: nobody else may decide where a sign-in redirects. */
 export const ownPath = (text: string | undefined, baseUrl: string): string => {
   if (text === undefined || text.length > maxPathLength || !text.startsWith("/")) return "/"
   const { origin } = new URL(baseUrl)

@@ -170,7 +170,7 @@ export const NewestMigration = rowShape({ newest: Schema.NullOr(Schema.Int) })
 
 const LastRelease = rowShape({ release: Schema.NullOr(Schema.String) })
 
-/** The version of the tables, and the fault if this release does not know them. */
+/** The schema version, and the fault if this release does not know it. */
 export const tableVersion = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* NewestMigration.rows(sql)`SELECT MAX(migration_id) AS newest FROM ${sql(table)}`
@@ -196,7 +196,7 @@ const noteRelease = Effect.flatMap(
 )
 
 /**
- * Brings the database to this release's tables, in one transaction. Fails with `DatabaseTooNew` instead of working on unknown
+ * Migrates the database to this release's schema, in one transaction. Fails with `DatabaseTooNew` instead of working on unknown
  * tables.
  */
 export const migrate = Effect.andThen(migrateBy(migrations), Effect.andThen(checkVersion, noteRelease)).pipe(

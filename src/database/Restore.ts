@@ -162,8 +162,8 @@ const authenticate = Effect.fn("authenticateBackup")(function* (
 })
 
 /**
- * Puts a backup into a data folder that does not contain a database yet. The copy is authenticated, checked, brought to this
- * release's tables, and stripped of what cannot be trusted (`takeBack`) before it is put in place: if the process is killed at
+ * Puts a backup into a data folder that does not contain a database yet. The copy is authenticated, checked, migrated to this
+ * release's schema, and stripped of what cannot be trusted (`takeBack`) before it is put in place: if the process is killed at
  * any point, the folder has either no database or the complete one, and a refused file leaves the folder unchanged. The operator
  * puts the master key there first.
  */

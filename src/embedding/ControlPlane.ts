@@ -54,8 +54,8 @@ export class ControlPlane extends Context.Service<ControlPlane, ControlPlaneShap
     )
 
   /**
-   * Acts as the service itself, as its own schedules do: in every Workspace, and on behalf of no person. Anything that belongs to
-   * an account or needs a person is refused.
+   * Acts as the service itself, as its own schedules do: in every Workspace, and on nobody's behalf. Anything that belongs to an
+   * account or needs a person is refused.
    */
   static readonly service: Layer.Layer<Actor, never, ControlPlane> = Layer.effect(
     Actor,

@@ -43,8 +43,8 @@ export interface RoutesOptions {
 }
 
 /**
- * The API alongside the host's own routes: `/api/v1`, webhooks, discovery and health below a prefix. It accepts tokens and never
- * a cookie, so a page on the host's site cannot act on behalf of a signed-in person. The dashboard and the issuer need their own
+ * The API alongside the host's own routes: `/api/v1`, webhooks, discovery and health below a prefix. It accepts tokens but never
+ * cookies, so a page on the host's site cannot act on behalf of a signed-in person. The dashboard and the issuer need their own
  * origin, which `handler` serves.
  */
 export const layerRoutes = ({

@@ -11,7 +11,7 @@ export class DashboardAssets extends Context.Service<DashboardAssets, { readonly
 
 const pathOf = (url: string): string => url.replace(/[?#].*$/s, "")
 
-/** Every path that no other route claims and that the dashboard has a page or file for. */
+/** Every path with a dashboard page or file that no other route claims. */
 export const dashboardRoutes = HttpRouter.use(
   Effect.fnUntraced(function* (router) {
     const dashboard = yield* DashboardAssets

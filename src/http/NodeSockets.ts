@@ -6,7 +6,7 @@ import { type ServerOptions, socketLimits } from "./ServerPort.ts"
 
 const keyPattern = /^[+/0-9A-Za-z]{22}==$/
 
-/** Whether the request asks for a WebSocket and can be given one. */
+/** Whether the request asks for a WebSocket and can be upgraded to one. */
 export const isHandshake = ({ headers, method }: IncomingMessage): boolean =>
   method === "GET" &&
   headers.upgrade?.toLowerCase() === "websocket" &&

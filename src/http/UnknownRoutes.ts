@@ -6,7 +6,7 @@ import { errorResponse } from "./ErrorResponse.ts"
 import { methodNotAllowed } from "./RetiredRoutes.ts"
 import { ServerApi } from "./ServerApi.ts"
 
-/** A path has one meaning: slashes are not folded and case matters. */
+/** A path has one meaning: slashes are not collapsed, and case matters. */
 export const routerConfig = {
   ignoreTrailingSlash: false,
   ignoreDuplicateSlashes: false,

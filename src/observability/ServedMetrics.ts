@@ -38,7 +38,7 @@ const processSampler = () => {
   })
 }
 
-/** The libraries' own metrics have neither a help text nor a stability guarantee; ours have both. */
+/** The libraries' own metrics have neither help text nor a stability guarantee; ours have both. */
 const isOurs = (id: string) => id.startsWith("svc_") || id.startsWith("process_")
 
 const scrape = Effect.gen(function* () {

@@ -207,7 +207,7 @@ const transportContradiction = (settings: Settings): string | undefined =>
     ? `SVC_LISTEN is ${formatListenAddress(settings.listen)}, which is beyond loopback, and no https SVC_BASE_URL says that a proxy with TLS stands in front. Set SVC_BASE_URL to the https origin that people use, listen on loopback, or set SVC_PLAIN_HTTP=anywhere to serve passwords and sessions unencrypted.`
     : undefined
 
-// Anybody can have an identity at these providers, so a subject there does not show who the person works for.
+// Anybody can have an identity with these providers, so a subject does not show whom the person works for.
 const sharedHosts: ReadonlySet<string> = new Set(["accounts.google.com", "gitlab.com", "appleid.apple.com"])
 const entra = "login.microsoftonline.com"
 const sharedTenants: ReadonlySet<string> = new Set([

@@ -99,7 +99,7 @@ const megabytes = (pid: number) =>
     return Number(/RssAnon:\s+(\d+) kB/.exec(status)?.[1]) / 1024
   })
 
-/** Another person's commands while a Run prints a million lines, and the server's memory meanwhile. */
+/** Another person's commands while a Run prints a million lines, and the server's memory in the meantime. */
 const flood = Effect.fn("flood")(function* (folder: string, tool: string, binary: string) {
   const repository = yield* repositoryOf({ "main.tf": module })
   const program = yield* talkingTool(
@@ -151,7 +151,7 @@ const flood = Effect.fn("flood")(function* (folder: string, tool: string, binary
   return {
     slowdown: median(during) / median([...before, ...after]),
     worst: percentile(during, 0.99),
-    // Garbage comes and goes as lines pass through, so only memory that remains in use counts.
+    // Garbage is created and collected as lines pass through, so only memory that remains in use counts.
     growth: (yield* megabytes(product.pid)) - held,
     peak: Math.max(...memory),
     seconds,
@@ -159,7 +159,7 @@ const flood = Effect.fn("flood")(function* (folder: string, tool: string, binary
   }
 }, Effect.scoped)
 
-/** A Run's output: how soon it becomes visible, and what it costs other users. */
+/** How soon a Run's output becomes visible, and what it costs other users. */
 export const logs = (binary: string, tool: string) =>
   Effect.gen(function* () {
     const files = yield* FileSystem.FileSystem

@@ -15,7 +15,7 @@ const noGit = "http://127.0.0.1:9"
 const mina = "mina@acme.example"
 const newAddress = "mina.sato@acme.example"
 
-/** A server that sends mail. The person uses it in English in the browser in which they set it up, and in Japanese in another. */
+/** A server that sends mail. The person uses English in the browser in which they set it up, and Japanese in another. */
 const world = Effect.gen(function* () {
   const post = yield* mailServer()
   const flags = [`--smtp-url=smtp://127.0.0.1:${post.port}`, "--smtp-from=svc@acme.example"]

@@ -82,7 +82,7 @@ describe("the activity", () => {
     expect(await tested.locator("summary").textContent()).toContain("tested a connection.")
     await page.getByText("3 syncs of 1 source brought nothing new").click()
     expect(await page.locator(".activity-fold[open] .activity-again").count()).toBe(3)
-    // A sync that found something has its own line.
+    // A sync that found something gets its own line.
     expect(await page.locator(".activity-row > .activity-text", { hasText: "synced a source." }).count()).toBe(2)
     await page.locator(".activity-row", { hasText: "asked for a plan." }).locator(".sum-destroy").waitFor()
     expect(await barriers(page)).toEqual([])

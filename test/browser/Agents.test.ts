@@ -42,7 +42,7 @@ describe("the agents of a workspace", () => {
     })
   }
 
-  test("are reported as none when the server executes everything itself", async () => {
+  test("are reported as absent when the server executes everything itself", async () => {
     const world = newWorld()
     world.pools = []
     const { page, faults, go } = await suite.visit(lightEnglish, world)

@@ -45,7 +45,7 @@ const operatorAt = Effect.fnUntraced(function* (flags: ReadonlyArray<string>) {
 
 describe("what operators learn about backups", () => {
   it.live(
-    "a schedule that cannot work, and the only key stored with the data, in each language, theme and width",
+    "a schedule that cannot succeed, and the only key stored with the data, in each language, theme and width",
     () =>
       Effect.gen(function* () {
         // The backup disk is not mounted, so the folder does not exist and there is nothing to restore.
@@ -83,7 +83,7 @@ describe("what operators learn about backups", () => {
           await chmod(key, 0o600)
           await mkdir(backups)
         })
-        // The current backup means that none is due, so the schedule leaves the folder alone.
+        // A current backup means that none is due, so the schedule leaves the folder alone.
         yield* Effect.promise(() => writeFile(join(backups, backupName(Date.now())), ""))
         const visit = yield* operatorAt([
           `--backup-directory=${backups}`,

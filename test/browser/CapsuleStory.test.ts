@@ -29,7 +29,7 @@ describe("a capsule tells its story", () => {
       const plan = await applied.locator("[data-step=plan] a").getAttribute("href")
       expect(plan).toMatch(/^\/w\/acme\/runs\/run_/)
       expect(await applied.locator("[data-step=apply] a").getAttribute("href")).not.toBe(plan)
-      // On one line if there is room for it.
+      // On one line if it fits.
       if (width > 900) {
         const tops = await applied
           .locator("[data-step=plan] a, [data-step=apply] a")

@@ -9,7 +9,7 @@ import { browserSuite } from "./support/Suite.ts"
 const suite = browserSuite()
 
 describe("the list of capsules", () => {
-  test("shows the newest run of each, however many newer runs others have", async () => {
+  test("shows the newest run of each, however many newer runs other capsules have", async () => {
     const world = newWorld()
     const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString()
     const old = baseRun({
@@ -100,7 +100,7 @@ describe("a capsule being released", () => {
 
 describe("a capsule that its owner exports", () => {
   for (const language of ["en", "ja"] as const) {
-    test(`is exported by keyboard once its name has been typed (${language})`, async () => {
+    test(`is exported by keyboard once its name has been entered (${language})`, async () => {
       const words = exportWords[language]
       const { page, api, faults, go } = await suite.visit({ language, theme: "light" })
       await go(`/w/acme/capsules/${storefrontId}/danger`, ".panel-danger")

@@ -108,7 +108,7 @@ describe("a first visit", () => {
     expect(faults).toEqual([])
   })
 
-  test("whose session has ended elsewhere shows no error on the way to sign-in", async () => {
+  test("whose session was ended elsewhere shows no error on the way to sign-in", async () => {
     const { page, api, faults } = await suite.visit()
     api.world.signedIn = false
     // A navigation that returns no content keeps the current page and its messages.

@@ -84,7 +84,7 @@ describe("home", () => {
     expect(faults).toEqual([])
   })
 
-  test("reports that all is well only when it knows that", async () => {
+  test("reports that all is well only when it knows so", async () => {
     const { api, page, faults, go } = await suite.visit()
     api.world.needs = []
     api.world.health = healthOf(12)

@@ -14,7 +14,7 @@ const link = `/install?git=${encodeURIComponent("https://git.acme.example/infra/
 const confirmation = importConfirmationWords.en
 
 describe("a capsule from another installation", () => {
-  test("is imported from its backup, stays disabled, and is enabled once its name has been typed", async () => {
+  test("is imported from its backup, stays disabled, and is enabled once its name has been entered", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(link, "input[type=url]")
     await page.getByRole("button", { name: "Read the repository" }).click()

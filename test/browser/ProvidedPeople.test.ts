@@ -109,7 +109,7 @@ describe.each([
         yield* kensPage.settings(handle)
         yield* kensPage.seesRole("Mina", "owner")
 
-        // The groups are looked up at every sign-in, not only at the first.
+        // Groups are looked up at every sign-in, not only at the first.
         yield* allow("platform", workspaceId, "viewer")
         yield* kensPage.signOut
         yield* ken.enters

@@ -66,7 +66,7 @@ describe("the resources of a capsule", () => {
     expect(faults).toEqual([])
   })
 
-  test("are reported as none before the first apply", async () => {
+  test("are reported as absent before the first apply", async () => {
     const world = newWorld()
     world.capsules = world.capsules.map((capsule) => without(capsule, "currentStateVersionId"))
     const { page, go } = await suite.visit(undefined, world)

@@ -78,7 +78,7 @@ describe("a plan under review", () => {
     }
   })
 
-  test("is approved by its digest only after the capsule's name has been typed, and opens its apply", async () => {
+  test("is approved by its digest only after the capsule's name has been entered, and opens its apply", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".decision")
     await page.getByRole("button", { name: "Approve and apply" }).click()

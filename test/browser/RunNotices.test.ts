@@ -15,7 +15,7 @@ const iconOf = (page: Page) => page.locator("link[rel=icon]").getAttribute("href
 const iconChanges = (page: Page, known: string | null) =>
   page.waitForFunction((href) => document.querySelector("link[rel=icon]")?.getAttribute("href") !== href, known)
 
-/** Ends the open apply, reporting it as the server would. */
+/** Finishes the open apply, reporting it as the server would. */
 const end = (api: Visit["api"], status: "failed" | "succeeded") => {
   api.world.runs = api.world.runs.map((run) => (run.id === applyRun ? { ...run, status } : run))
   api.emitEvent(applyRun, { kind: `run.${status}`, data: {} })

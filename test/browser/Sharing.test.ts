@@ -40,7 +40,7 @@ describe("dependencies", () => {
 })
 
 describe("shared outputs", () => {
-  test("are accepted by the receiving side and ended after confirmation", async () => {
+  test("are accepted by the receiving side and stopped after confirmation", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go("/w/acme/settings/shares", ".row-static")
     await page.getByRole("button", { name: "Accept" }).click()

@@ -40,7 +40,7 @@ export const crashClient = (host: CrashHost, patient = false): CrashClient => {
         const result = yield* Effect.result(use(server))
         if (result._tag === "Success") return result.success
         const { failure } = result
-        // Anything but an API response means that the server was killed during the request.
+        // Anything but an API response means that the server was killed while handling the request.
         const mayPass =
           !(failure instanceof ApiError) ||
           failure.code === "verification_unavailable" ||

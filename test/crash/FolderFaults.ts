@@ -6,7 +6,7 @@ import { serve, type ServeOptions } from "./ServerProcess.ts"
 
 type Needs = FileSystem.FileSystem | ChildProcessSpawner.ChildProcessSpawner | Scope.Scope
 
-/** A data folder that cannot be served: how it is prepared, and the expected refusal. */
+/** A data folder that cannot be served: how to prepare it, and the expected refusal. */
 export interface FolderFault {
   readonly name: string
   readonly check: (program: string, root: string) => Effect.Effect<void, unknown, Needs>

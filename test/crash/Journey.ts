@@ -11,7 +11,7 @@ import { updateJourney } from "./UpdateJourney.ts"
 
 const mostAttempts = 8
 
-/** Uploads another tool's state that holds nothing yet, retrying with the same key until the server has responded. */
+/** Uploads another tool's state that contains nothing yet, retrying with the same key until the server has responded. */
 const upload = Effect.fnUntraced(function* ({ client, world }: Traveller, attempt: number) {
   const state = { version: 4, terraform_version: "1.5.0", serial: 3, lineage: `adopted-${attempt}`, resources: [] }
   const { stateUpload } = yield* client.call(({ stateUploads }) =>
@@ -115,7 +115,7 @@ const carryThrough = Effect.fnUntraced(function* (
   return yield* new Broken({ message: `No ${kind} came through` })
 })
 
-/** Repeats `once` until it returns something, like a person interrupted by a crash. */
+/** Repeats `once` until it returns something, as a person would after a crash. */
 const untilThere = Effect.fnUntraced(function* <A, E>(
   what: string,
   once: (attempt: number) => Effect.Effect<A | undefined, E>

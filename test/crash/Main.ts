@@ -103,7 +103,7 @@ const play = Effect.fnUntraced(function* (world: CrashWorld, { name, run }: Case
     return undefined
   }
   yield* Console.log(`ok      ${name}  ${seconds} s`)
-  // A failed scenario's folder is kept for inspection until the suite ends.
+  // The folder of a failed scenario is kept for inspection until the suite finishes.
   yield* Effect.ignore(files.remove(root, { recursive: true }))
   return result.success
 })

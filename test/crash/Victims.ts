@@ -72,7 +72,7 @@ const having = (folder: string) =>
       .filter((commandLine) => commandLine.includes(`${folder}/`))
   )
 
-/** Processes that outlive the last server on a data folder. A killed process may take a while to exit. */
+/** Processes that outlive the last server on a data folder. A process may take a while to exit after it has been killed. */
 export const survivors = (folder: string) =>
   having(folder).pipe(
     Effect.repeat({ until: (left) => left.length === 0, times: 250, schedule: Schedule.spaced("20 millis") })

@@ -44,7 +44,7 @@ describe("a change to a Connection", () => {
     expect(changeBody(connection, { ...draft, refs: "", modules: "" })).toEqual({ use: { roles: ["owner", "admin"] } })
   })
 
-  test("sends new values only when some have been typed, and removes an expiry with null", () => {
+  test("sends new values only when some have been entered, and removes an expiry with null", () => {
     const typed = { values: { CLOUD_TOKEN: "new" }, files: { "key.json": "" } }
     expect(changeBody(connection, { ...draft, ...typed, expiresOn: "" })).toEqual({
       expiresAt: null,

@@ -28,7 +28,7 @@ const decode = Schema.decodeUnknownSync(CreateConnection, { onExcessProperty: "e
 const workspaceId = "ws_00000000000000000000000000000000"
 
 describe("a new Connection", () => {
-  test("that leaves its values to a pool does not send anything typed earlier", () => {
+  test("that leaves its values to a pool does not send anything entered earlier", () => {
     const [providedBy] = offeredBy(generic, [{ name: "eu-west", provided: ["aws"] }])
     const body = connectionBody(workspaceId, { ...draft, providedBy })
     expect(body).toEqual({
@@ -41,7 +41,7 @@ describe("a new Connection", () => {
     expect(String(decode(body).providedBy?.name)).toBe("aws")
   })
 
-  test("otherwise sends what was typed", () => {
+  test("otherwise sends what was entered", () => {
     expect(connectionBody(workspaceId, draft)).toMatchObject({ values: { AWS_PROFILE: "typed before" }, files: [] })
   })
 

@@ -3,7 +3,7 @@ import { contentKey } from "../../src/dashboard/screens/install/ContentKey.ts"
 import { advance } from "../../src/dashboard/screens/install/Coordinator.ts"
 import { restoreDraft } from "../../src/dashboard/screens/install/Draft.ts"
 
-describe("an install being typed", () => {
+describe("an install being entered", () => {
   test("is restored exactly as stored, including its id", () => {
     const kept = restoreDraft(null, { url: "https://a.example/b" })
     const back = restoreDraft(JSON.stringify({ ...kept, name: "Shop", answers: { domain: "x" } }), {})

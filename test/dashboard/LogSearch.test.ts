@@ -37,7 +37,7 @@ describe("a log search", () => {
     expect(all(new LogSearch(lines, "nothing"))).toEqual([])
   })
 
-  test("reads no more lines at once than the limit allows", () => {
+  test("reads no more lines at a time than the limit allows", () => {
     const { lines, looked } = linesOf(numbered(100_000))
     const search = new LogSearch(lines, "line 9")
     for (let steps = 1; !search.done; steps += 1) {

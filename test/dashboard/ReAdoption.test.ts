@@ -27,7 +27,7 @@ describe("a re-adoption of a Capsule in error", () => {
     expect(onlyCheckFailed([interrupted])).toBe(true)
   })
 
-  test("is not offered after another failure, a later decision, or no decision at all", () => {
+  test("is not offered after a different failure, a later decision, or no decision at all", () => {
     expect(onlyCheckFailed([])).toBe(false)
     expect(onlyCheckFailed([{ ...failedCheck, error: { code: "tool_failed", message: "It failed." } }])).toBe(false)
     for (const type of ["apply", "destroy_apply", "restore"] as const) {

@@ -20,7 +20,7 @@ const live = (
 
 const databaseIn = (folder: string) => Layer.fresh(Database.layer.pipe(Layer.provideMerge(DataFolder.layer(folder))))
 
-// A stepwise backup that starts over on every write would never finish on a database of this size.
+// On a database of this size, a stepwise backup that starts over on every write would never finish.
 const initialPairs = 2000
 
 /** Writes two rows that belong together in one transaction. */

@@ -93,7 +93,7 @@ const readEventSource = ({ after, frames, runId, sequence, stall, token, url }: 
         }
       }
     } catch {
-      // The server has been killed; whatever has been read is still counted.
+      // The server has been killed; whatever has been read up to then still counts.
     }
     return { seqs, done: false }
   })

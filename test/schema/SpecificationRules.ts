@@ -144,7 +144,7 @@ const attacks: ReadonlyArray<SpecificationRule> = [
   ["J10", inputs, "name with a line feed (J10)"],
   ["J11", manifest("InputCompiler"), "inputs are proven (J11)"],
   ["J12", "actors/capsule/Authority.test.ts", 'variablePatch: { set: { name: "[redacted]" } }'],
-  ["J13", "src/http/ClosedBodies.test.ts", "no body assigns what the service decides (J13)"],
+  ["J13", "src/http/ClosedBodies.test.ts", "no body can set what the service decides (J13)"],
   ["J14", requires, "bytes as a string (J14)"],
   [
     "J15",

@@ -74,7 +74,7 @@ guards ended with 1
     )
   })
 
-  test("names the file that crashed its process", () => {
+  test("names the file whose process crashed", () => {
     const log = "test/A.test.ts:\n✗ test/A.test.ts (worker crashed: SIGKILL)\n\n 6 pass\n 1 fail\n"
     expect(closingReport([ended(1, log)])).toBe("npm test ended with 1\n  test/A.test.ts (worker crashed: SIGKILL)")
   })

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 
 /**
- * Every `count`th case from the `share`th onwards, so that each share includes some of every kind. Each case belongs to exactly
+ * Every `count`th case, starting at the `share`th, so that each share includes some of every kind. Each case belongs to exactly
  * one share. The short form of a slow suite runs one share.
  */
 export const shareOf = <A>(all: ReadonlyArray<A>, share: number, count: number): ReadonlyArray<A> =>

@@ -5,7 +5,7 @@ import { DatabaseFile } from "../../actors/database/DatabaseFile.ts"
 
 const notCopied = /^(svc\.sqlite.*|instance\.(lock|holder).*)$/
 
-/** Copies the data folder as a kill at this moment would leave it. The process itself continues. */
+/** Copies the data folder as a kill at this moment would leave it. The process itself keeps running. */
 export const copied = Effect.fnUntraced(function* (from: string, to: string) {
   yield* Effect.promise(async () => {
     await mkdir(to, { mode: 0o700 })

@@ -9,7 +9,7 @@ const processScope = Scope.makeUnsafe()
 
 const threads = Effect.runSync(Effect.cached(Scope.provide(parserThreads, processScope)))
 
-/** More key pairs than any test uses at a time, so that all of its keys differ. */
+/** More key pairs than any test uses at a time, so that all of a test's keys differ. */
 const keysOfEach = 12
 
 const rounds = new Map<SigningAlgorithm, { next: number; readonly keys: Array<Effect.Effect<NewKey>> }>()

@@ -164,7 +164,7 @@ describe.skipIf(tool === "")("the demo provider under the real tool", () => {
     })
   )
 
-  tests.live("stops waiting when asked to stop, and still reports what it created", () =>
+  tests.live("stops waiting when asked to, and still reports what it created", () =>
     Effect.gen(function* () {
       const module = requirement() + note("slow", "delay_ms = 600000")
       const { mirror, start, succeed, state } = yield* workspace(module)

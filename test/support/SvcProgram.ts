@@ -9,7 +9,9 @@ const root = fileURLToPath(new URL("../../", import.meta.url))
 /** In the folder that contains the sources it was built from: a modified copy of them shares `node_modules` with the others. */
 const cache = `${root}dist/test/`
 
-/** Where a compiled binary looks for the service; only in memory, because a build may be writing the real one at this moment. */
+/**
+ * Where a compiled binary looks for the service; only in memory, because a build may be writing the real one at the same time.
+ */
 const entry = `${root}dist/build/Service.ts`
 const code = `import { main } from "../../${programs.service}"\nmain([], "")\n`
 
@@ -49,7 +51,7 @@ const compile = async (): Promise<void> => {
     compile: { outfile: `${fresh}svc`, jitPolicy: 100, autoloadDotenv: false, autoloadBunfig: false }
   })
   if (!built.success) throw new Error(`The service could not be compiled: ${built.logs.map(String).join("\n")}`)
-  // Two test runs may do this at the same time; each replaces the other's program with an identical one.
+  // Two test runs may do this at the same time; each replaces the other's program with an identical copy.
   renameSync(`${fresh}svc`, `${cache}svc`)
   rmSync(fresh, { recursive: true })
 }

@@ -17,7 +17,7 @@ import { filesOf, type YearSource, type YearWorkspace } from "./YearWorld.ts"
 const dayMillis = 86_400_000
 /** The days of the week on which a person reviews waiting plans. */
 const reviewDays = [1, 4]
-/** One in this many waiting plans is left to expire. */
+/** One in every this many waiting plans is left to expire. */
 const forgottenPlans = 6
 
 const decodeAccepted = Schema.decodeUnknownEffect(Schema.Struct({ runIds: Schema.Array(Schema.String) }))
@@ -136,7 +136,7 @@ export const morning = Effect.fn("morning")(function* (
   return faults
 })
 
-/** Checks whether an old state can still be planned: plans it, then cancels the plan. */
+/** Checks whether an old state can still be planned: creates a plan for it, then cancels the plan. */
 export const rollbackPlanned = Effect.fnUntraced(function* (time: YearClock, workspace: YearWorkspace) {
   const capsules = yield* Capsules
   const runs = yield* Runs

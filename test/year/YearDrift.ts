@@ -10,7 +10,7 @@ const hourMillis = 3_600_000
  */
 const latestHours = driftHours * 1.1 + 36
 
-/** Number of drift checks started at this time or later. */
+/** Number of drift checks started at or after this time. */
 export const startedSince = Effect.fn("startedSince")(function* (since: string) {
   const sql = yield* SqlClient.SqlClient
   const [row] = yield* sql<{

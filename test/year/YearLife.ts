@@ -32,7 +32,7 @@ const turn = Effect.fnUntraced(function* ({ size, time, turns }: YearPlace) {
   return started > 5 * size.workspaces ? [`${started} drift checks began in one minute`] : []
 })
 
-/** The machine's date is wrong for one turn and is then corrected: nothing may wait until the wrong date is reached again. */
+/** The machine's date is wrong for one turn and is then corrected: nothing may wait until the wrong date comes round again. */
 const wrongDate = Effect.fnUntraced(function* (place: YearPlace) {
   yield* place.time.correct("3 days", "forward")
   const faults = yield* turn(place)

@@ -38,7 +38,7 @@ export class Guard extends Context.Service<
       const say = (line: GuardLine) =>
         Effect.suspend(() => (lines === undefined ? Effect.void : Effect.asVoid(Queue.offer(lines, line))))
 
-      /** One process of the guard. */
+      /** A single guard process. */
       const life: Effect.Effect<void, unknown, Scope.Scope> = Effect.gen(function* () {
         const queue = yield* Queue.unbounded<GuardLine, Cause.Done>()
         const handle = yield* spawner.spawn(

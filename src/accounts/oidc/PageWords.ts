@@ -1,6 +1,6 @@
 export type Language = "en" | "ja"
 
-/** The wording of the pages that lead on to an application. */
+/** The wording of the pages that continue to an application. */
 export interface PageWords {
   readonly consentTitle: (client: string) => string
   readonly consentAbout: (client: string) => string

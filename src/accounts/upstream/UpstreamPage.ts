@@ -31,7 +31,7 @@ export const upstreamRefusalPage = (
   return signInRefusalPage(language, {
     status: statusOf(refusal),
     body: html`<p role="alert">${what(name)}</p><p>${next(name)}</p>`,
-    // The invitation page keeps the secret in this tab, so that it is in no address.
+    // The invitation page keeps the secret in this tab, so that it does not appear in any address.
     back: reason.startsWith("invitation_") ? "join" : "signIn",
     requestId
   })

@@ -9,8 +9,8 @@ const days = (millis: number): string => {
 }
 
 /**
- * How old an agent's keys are. Keys more than a day past their lifetime should have been replaced: a running agent does so with
- * its next session.
+ * How old an agent's keys are. Keys more than a day past their lifetime should have been replaced: a running agent replaces them
+ * with its next session.
  */
 export const keyAge = (
   madeAt: string | undefined,

@@ -16,6 +16,6 @@ export interface CheckFacts {
    * Whether an error prevents a server from starting, or is only logged, since stopping would do more harm to Runs in progress.
    */
   readonly onError: "refuses" | "warns"
-  /** How startup does less than `svc doctor`, or why it omits the check. Absent if both do the same. */
+  /** What startup leaves out compared with `svc doctor`, or why it omits the check. Absent if both do the same. */
   readonly less?: string
 }

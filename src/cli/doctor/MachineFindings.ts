@@ -20,7 +20,7 @@ const origins = {
   path: "found on PATH"
 } as const satisfies Record<ToolOrigin, string>
 
-/** Which tool executes Runs, and its origin. */
+/** Which tool executes Runs, and where it comes from. */
 export const describeTool = (tool: Tool) =>
   `${toolTitles[tool.name]} ${tool.version}, ${origins[tool.origin]}: ${tool.path}`
 

@@ -44,7 +44,7 @@ export const loginCommand = Command.make(
   Effect.fn("login")(function* ({ browser, json, server }) {
     const origin = yield* serverOrigin(server)
     const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
-    // A script has nobody at a browser.
+    // A script has nobody to use a browser.
     yield* logIn(origin, (prompt) =>
       Effect.andThen(
         invite(json)(prompt),

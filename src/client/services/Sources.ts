@@ -13,7 +13,7 @@ export interface SourcesShape {
   readonly list: (workspaceId: string) => Items<Source>
   readonly page: (workspaceId: string, query?: PageQuery) => Answer<Page<Source>>
   /**
-   * `hookSecret` authenticates webhooks, shown only once. `firstSync` starts a sync (`run`) in the same step; with
+   * `hookSecret` authenticates webhooks and is shown only once. `firstSync` starts a sync (`run`) in the same step; with
    * `onFailure: "remove"` the server removes the Source if nothing could be read.
    */
   readonly create: (request: CreateSource) => Answer<CreatedSource>

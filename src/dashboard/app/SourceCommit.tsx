@@ -3,7 +3,7 @@ import type { CommitDescription } from "../../../schema/records/Commit.ts"
 import { sourceQuery } from "../api/Queries.ts"
 import { Commit } from "../ui/Commit.tsx"
 
-/** A Source's commit of which the page has only the id. */
+/** A Source's commit, when the page has only its id. */
 export const SourceCommit = ({
   sourceId,
   id,

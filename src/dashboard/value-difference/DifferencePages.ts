@@ -24,7 +24,7 @@ export interface DrawnPage {
 /** A difference with up to this many changed lines is drawn in full at once. */
 const drawnWhole = 200
 const drawnFirst = 50
-/** How many lines each request for more adds. */
+/** How many more lines each request adds. */
 export const linesOfPage = 1000
 
 /** Splits a difference into what is drawn at first and what is requested later, so that a page never draws it all at once. */

@@ -20,7 +20,7 @@ test("a state fits a module that declares its providers and addresses", () => {
   expect(moduleMismatch(scan, fitting, [])).toEqual([])
   expect(codes(scan, [...fitting, object("demo_note.a", "acme/other")], [])).toEqual(["state_provider_unknown"])
   expect(codes(scan, [...fitting, object("terraform_data.two")], [])).toEqual(["state_address_undeclared"])
-  // Only exactly what was typed.
+  // A decision covers only the exact address that was typed.
   expect(codes(scan, [object("terraform_data.two[1]")], ["terraform_data.two"])).toEqual(["state_address_undeclared"])
   expect(codes(scan, [object("terraform_data.two[1]")], ["terraform_data.two[1]"])).toEqual([])
   const many = Array.from({ length: 130 }, (_, at) => object(`terraform_data.more_${at}`))

@@ -83,7 +83,7 @@ const apply = Effect.gen(function* () {
 
 const run = (id: RunId) => Effect.flatMap(RunLedger, (ledger) => ledger.find(id))
 
-/** The refusal of the apply, for which nothing has been written. */
+/** The code with which the apply is refused; no Run has been written for it. */
 const refused = Effect.gen(function* () {
   const error = yield* Effect.flip(apply)
   expect(yield* run(applyRunId)).toBeUndefined()

@@ -92,7 +92,7 @@ describe("a configuration", () => {
           id: namedSnapshot(1),
           repositoryManifest: { status: "invalid" as const, digest, reason: "It is not UTF-8." }
         },
-        // Too large or not a file: not even a digest.
+        // Too large or not a file: not even a digest is stored.
         {
           ...place,
           id: namedSnapshot(1),

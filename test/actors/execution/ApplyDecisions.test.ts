@@ -38,7 +38,7 @@ const output = (name: string, value: string, sensitive = false): StateOutput => 
 
 const capsule = { current_state_generation: 4, drift_checked_at: null, tool_name: null }
 
-describe("what an apply changes on its Capsule", () => {
+describe("what an apply changes in its Capsule", () => {
   test("a success advances the state, and keeps the preparation's tool and lock", () => {
     expect(capsuleAfter("apply", capsule, result(), prepared, namedStateVersion("new"))).toEqual({
       current_state_version_id: namedStateVersion("new"),

@@ -163,16 +163,18 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that a killed apply le
     })
   )
 
-  tests.live("remain private if they repeat what a Connection held at its start, or has held since its rotation", () =>
-    Effect.gen(function* () {
-      const before = "recovery-canary-before-17be"
-      const after = "recovery-canary-after-3c4d"
-      const { applyId, capsuleId } = yield* rotatedUnderWay("left-rotated", before, after)
-      expect(yield* recovered(capsuleId, applyId, { ...plain, old: `x ${before}`, renewed: `x ${after}` })).toEqual({
-        published: ["plain"],
-        private: { old: '["env.DEMO_TOKEN"]', renewed: '["env.DEMO_TOKEN"]' }
+  tests.live(
+    "remain private if they repeat what a Connection held when the apply started, or has held since its rotation",
+    () =>
+      Effect.gen(function* () {
+        const before = "recovery-canary-before-17be"
+        const after = "recovery-canary-after-3c4d"
+        const { applyId, capsuleId } = yield* rotatedUnderWay("left-rotated", before, after)
+        expect(yield* recovered(capsuleId, applyId, { ...plain, old: `x ${before}`, renewed: `x ${after}` })).toEqual({
+          published: ["plain"],
+          private: { old: '["env.DEMO_TOKEN"]', renewed: '["env.DEMO_TOKEN"]' }
+        })
       })
-    })
   )
 
   tests.live("are all private when a secret cannot be known", () =>

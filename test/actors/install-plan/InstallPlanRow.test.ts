@@ -49,6 +49,6 @@ test("an install plan with a void plan asks for the Capsule to be planned again,
     "none",
     "plan_expired: The plan run_0000000000000001 is expired."
   ])
-  // An apply that used the plan decides, whatever has happened to the plan's record since.
+  // An apply that used the plan is decisive, whatever has happened to the plan's record since.
   expect(shown({ status: "superseded", used_by_run_id: RunId.make("run_0000000000000002") })).toEqual(["review_run"])
 })

@@ -129,7 +129,7 @@ describe("values delivered to a plan, revoked before its apply", () => {
 
       const starting = yield* sharing("starting")
       const second = yield* approved(starting.capsuleId)
-      // Inside the transaction that admits the apply, after its check.
+      // Revoked inside the transaction that admits the apply, after its check.
       points.at.set(
         "apply.run.queued",
         Effect.provideService(revokeSilently(starting.shareId), SqlClient.SqlClient, sql)

@@ -86,7 +86,7 @@ tests.live("Workspaces that share a pool take turns, no matter how many Runs any
   })
 )
 
-tests.live("a Run that no agent can execute, or a pool without agents, holds up nobody", () =>
+tests.live("a Run that no agent can execute, or a pool without agents, does not hold up other Runs", () =>
   Effect.gen(function* () {
     const [one, other] = [yield* workspace, yield* workspace]
     yield* pool("dead", one)

@@ -41,7 +41,7 @@ tests.live("a Run is kept while something refers to it, however old it is; every
   })
 )
 
-tests.live("every table with a key to Runs either is removed with them or keeps them", () =>
+tests.live("every table that references Runs either has its rows removed with them or keeps them", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const tables = yield* sql<{ name: string }>`SELECT name FROM sqlite_master WHERE type = 'table'`

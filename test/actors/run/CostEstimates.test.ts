@@ -79,7 +79,7 @@ describe("a cost estimate", () => {
     expect(answer.items).toHaveLength(3)
   })
 
-  test("omits what it cannot know, and reports that", () => {
+  test("omits what it cannot know, and reports the omission", () => {
     const answer = estimate(
       change("a", ["create"], [{ name: "size", unknown: true }]),
       change("b", ["create"], [{ name: "size", sensitive: true }]),

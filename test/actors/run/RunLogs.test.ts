@@ -73,7 +73,7 @@ tests.live("a Run that prints endlessly keeps the beginning and end of its log, 
   })
 )
 
-tests.live("another attempt at the Run gets no additional room", () =>
+tests.live("another attempt at the Run gets no additional log space", () =>
   Effect.gen(function* () {
     const first = yield* newRun("again")
     const { runId } = first

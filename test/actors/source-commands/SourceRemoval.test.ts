@@ -214,7 +214,7 @@ describe("a Source that is removed", () => {
 })
 
 describe.skipIf(Bun.which("terraform") === null)("a Source of Capsules", () => {
-  tests.live("is kept while one of them is alive, and keeps the origin of those that have ended", () =>
+  tests.live("is kept while one of its Capsules is alive, and keeps the origin of those that have ended", () =>
     Effect.gen(function* () {
       const { commit, context } = yield* TestPlane
       const sources = yield* Sources

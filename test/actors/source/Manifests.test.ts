@@ -123,7 +123,7 @@ describe("a repository's manifest", () => {
     })
   )
 
-  tests.live("is invalid for a version that lacks a field, and names the version that has it", () =>
+  tests.live("is invalid if its version lacks a field, and the reason names the version that has it", () =>
     Effect.gen(function* () {
       const { commit, context, url, workspaceId } = yield* TestPlane
       const sources = yield* Sources

@@ -75,7 +75,7 @@ describe("why a resource changes", () => {
     })
   })
 
-  test("is drift if exactly the outside change is reverted, whatever else differs", () => {
+  test("is drift if the plan reverts exactly the outside change, whatever else differs", () => {
     const drift = { kind: "drift", addresses: ["demo.it"], count: 1 }
     const restored = { evidence: { resourceDrift: [drifted()] }, commit, changedInputs: [size] }
     expect(judged(updated(), { ...restored, unknown: ["inputs"] })).toMatchObject({ certain: true, causes: [drift] })

@@ -126,7 +126,7 @@ tests.live("a saved plan or StateVersion that is removed while being read yields
     yield* readBacklog
     expect(yield* sql`SELECT generation FROM state_indexes`).toEqual([])
     expect(yield* states.openStored(row)).toEqual(Option.none())
-    // A reader that cannot do without it fails, but does not report a fault.
+    // A reader that requires it fails, but does not report a fault.
     const exit = yield* Effect.exit(states.open(row))
     expect(Exit.isFailure(exit) && !hasIntegrityFault(exit.cause)).toBe(true)
   })

@@ -127,7 +127,7 @@ tests.live("compares two states in both directions, by name only", () =>
   })
 )
 
-tests.live("refuses to compare with a state of another Capsule, and with one that does not exist", () =>
+tests.live("refuses to compare with another Capsule's state, or with one that does not exist", () =>
   Effect.gen(function* () {
     const [one, two] = yield* history
     const other = yield* committed(1, stateText([vpc("other")]), { capsuleId: second })

@@ -57,7 +57,7 @@ const successIsWhole = ({ capsules, cloud, ledger }: Witnessed) =>
     ]
   })
 
-/** A Capsule reported as unchanged has created nothing. */
+/** A Capsule reported as unchanged has not created anything. */
 const untouchedIsTrue = ({ capsules, cloud, ledger }: Witnessed) =>
   [...capsules].flatMap(([label, capsuleId]) => {
     const capsule = ledger.capsules.find(({ id }) => id === capsuleId)

@@ -1,6 +1,6 @@
-// A server with one Run that never ends, and a bare server alongside it. Reads one command per line: `paced N` appends N events
-// to the Run at 50 per second, `burst N` appends them all at once, `bare N` publishes N identical messages on the bare server.
-// Every event contains its creation time.
+// A server with one Run that never finishes, and a bare server alongside it. Reads one command per line: `paced N` appends N
+// events to the Run at 50 per second, `burst N` appends them all at once, `bare N` publishes N identical messages on the bare
+// server. Every event contains its creation time.
 import { NodeRuntime } from "@effect/platform-node"
 import { Clock, Console, Context, Effect, Redacted, Schedule, Stdio, Stream } from "effect"
 import { RunJournal } from "../../../actors/run/RunJournal.ts"

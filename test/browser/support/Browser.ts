@@ -14,7 +14,7 @@ export interface Look {
 
 export interface OpenPage {
   readonly page: Page
-  /** Everything that would be logged in the console as a fault: errors, policy violations, failed requests. */
+  /** Everything that the console would log as a fault: errors, policy violations, failed requests. */
   readonly faults: Array<string>
 }
 

@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import { connect, createServer, type Socket } from "node:net"
 
 /**
- * A network link between the browser and the server, on a port that remains the same while servers behind it come and
- * go. When cut, it drops every connection and accepts no new one.
+ * A network link between the browser and the server, on a port that remains the same while the servers behind it are replaced.
+ * When cut, it drops every connection and accepts no new one.
  */
 export const gateway = Effect.gen(function* () {
   const sockets = new Set<Socket>()

@@ -14,7 +14,7 @@ export const compiledBinary = (): string | undefined => {
 const programOf = (binary: string | undefined) =>
   binary === undefined ? [process.execPath, `${root}src/Main.ts`] : [binary]
 
-/** Output of an operator's `svc admin` command, run on the data folder alongside the server. */
+/** Output of an operator's `svc admin` command, run on the data folder while the server is running. */
 export const operatorCommand = Effect.fnUntraced(function* (folder: string, args: ReadonlyArray<string>) {
   const command = [...programOf(compiledBinary()), "admin", ...args, `--data-dir=${folder}/data`]
   const running = yield* Effect.acquireRelease(

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core"
 
-/** Work that the page's main thread did during one action. */
+/** Work done by the page's main thread during one action. */
 export interface Work {
   /** CPU time for scripts, style and layout, in milliseconds; other load on the machine is not included. */
   readonly cost: number

@@ -74,7 +74,7 @@ describe("a policy", () => {
     expect(difference(actions(["a:b", "c:d"]), actions(["c:d", "a:b"]))).toMatchObject({ only: "order", reordered: 1 })
   })
 
-  test("that admits everybody, or allows everything, has a heading that says so", () => {
+  test("that admits everybody, or allows everything, has a heading that states this", () => {
     const before = [statement("A")]
     const open = [{ ...statement("A"), Principal: "*", Action: ["s3:GetObject", "s3:*"] }]
     expect(difference(policyOf(before), policyOf(open)).highlights).toEqual([

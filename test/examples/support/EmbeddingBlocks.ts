@@ -33,7 +33,7 @@ const faulty = 'import { layer } from "svc"\nexport const plane = layer({ dataDi
 
 /**
  * Compiles each block as a separate module against the library in a folder, under this repository's strict options. Returns the
- * errors in the blocks, and those in one that is known to have an error.
+ * errors in the blocks, and those in a block that is known to have an error.
  */
 export const faultsAgainst = Effect.fn("faultsAgainst")(function* (
   texts: ReadonlyArray<string>,

@@ -7,9 +7,9 @@ const stored = join(import.meta.dir, "..", "stored")
 /** Not part of the repository. */
 const output = join(import.meta.dir, "..", "..", "..", "screenshots", "pictures")
 
-/** How much two pixels may differ in colour: about as much as when two renderer versions draw the same edge. */
+/** Maximum colour difference between two pixels: about as much as when two renderer versions draw the same edge. */
 const tolerance = 0.12
-/** The share of a picture that may differ by more than that: less than one changed word. */
+/** Maximum share of a picture that may differ by more than that: less than one changed word. */
 const allowedPart = 0.0004
 
 /**

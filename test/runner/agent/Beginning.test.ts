@@ -81,19 +81,21 @@ describe("starting a Run on an agent", () => {
     })
   )
 
-  it.live("under an offer that has waited for a long time, none starts before the server knows who has the Run", () =>
-    Effect.gen(function* () {
-      const { answer, begin, handle, told } = yield* offered(25)
-      const { begun, mayStart } = yield* begin
-      expect(yield* isComplete(mayStart)).toBe(false)
-      expect(told).toEqual([])
-      yield* Deferred.succeed(answer, undefined)
-      yield* begun
-      yield* mayStart
-      expect(told).toEqual([{ say: "hold", left: 48 }])
-      // A process that fails from now on was not killed because of the offer's age.
-      expect(handle.lease?.wasOver()).toBe(false)
-    })
+  it.live(
+    "under an offer that has waited for a long time, none starts before the server knows which agent has the Run",
+    () =>
+      Effect.gen(function* () {
+        const { answer, begin, handle, told } = yield* offered(25)
+        const { begun, mayStart } = yield* begin
+        expect(yield* isComplete(mayStart)).toBe(false)
+        expect(told).toEqual([])
+        yield* Deferred.succeed(answer, undefined)
+        yield* begun
+        yield* mayStart
+        expect(told).toEqual([{ say: "hold", left: 48 }])
+        // A process that fails from now on was not killed because of the offer's age.
+        expect(handle.lease?.wasOver()).toBe(false)
+      })
   )
 
   it.live("an apply starts nothing before it is accepted, so that a slow acceptance does not abort it", () =>

@@ -190,7 +190,7 @@ describe("an agent's spool", () => {
       }).pipe(Effect.provide(NodeServices.layer))
     )
 
-  it.live("reuses no number that the server has seen, even if its own disk has lost it", () =>
+  it.live("does not reuse any number that the server has seen, even if its own disk has lost it", () =>
     Effect.gen(function* () {
       const spool = yield* openSpool(yield* temporaryFolder)
       yield* spool.acknowledged(7)

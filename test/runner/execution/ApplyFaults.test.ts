@@ -22,7 +22,7 @@ const start = (address: string) =>
 const complete = (address: string) => start(address).replace("apply_start", "apply_complete")
 
 describe("a tool that misbehaves while it applies", () => {
-  live("fails after a change: state and open operations are reported", () =>
+  live("fails after a change: state and unfinished operations are reported", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

@@ -32,7 +32,7 @@ const firstLine = async (stream: ReadableStream<Uint8Array>) => {
   return text.trim()
 }
 
-/** Kills the service in the middle of an apply and inspects what is left. */
+/** Kills the service during an apply and inspects what is left. */
 const crash = (isolation: "auto" | "off") =>
   Effect.gen(function* () {
     const runner = yield* TestRunner
@@ -69,5 +69,5 @@ const crash = (isolation: "auto" | "off") =>
 
 describe("after the service has been killed in the middle of an apply", () => {
   it.live("in the sandbox: nothing keeps running, and everything is found again", () => crash("auto"), 60_000)
-  it.live("as plain processes: the remaining ones are killed first", () => crash("off"), 60_000)
+  it.live("as plain processes: any still running are killed first", () => crash("off"), 60_000)
 })

@@ -61,7 +61,7 @@ describe("isolation levels", () => {
     )
 
   for (const isolation of ["auto", "required"] as const)
-    it.live(`${isolation}: where no allowed level works, the run is refused before anything starts`, () =>
+    it.live(`${isolation}: if no allowed level works, the run is refused before anything starts`, () =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
         const failure = yield* Effect.flip(runner.plan(planJob(yield* temporaryFolder, tree), recorder().sink))
@@ -73,7 +73,7 @@ describe("isolation levels", () => {
   const plain = { "main.tf": 'resource "terraform_data" "a" { input = "a" }\n' }
   const bare = { levels: [], trustedTrees: [treeDigest(plain)] }
 
-  it.live("a module trusted by its digest runs where no level works; the run records its level", () =>
+  it.live("a module trusted by its digest runs even if no level works; the run records its level", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const plan = yield* runner.plan(planJob(yield* temporaryFolder, plain), recorder().sink)

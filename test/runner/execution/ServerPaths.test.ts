@@ -70,7 +70,7 @@ describe("server paths", () => {
     })
   )
 
-  it.live("are recognised through links, and learned while the Run executes", () =>
+  it.live("are recognised through links, and learned while the Run is executing", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       mkdirSync(join(folder, "real", "runs"), { recursive: true })

@@ -101,7 +101,7 @@ test.each([
   expect(shown(parts)).toEqual(shown(whole))
 })
 
-test("of a state that is read in parts, only one object is in memory at a time", async () => {
+test("only one object of a state that is read in parts is in memory at a time", async () => {
   const count = 50
   const instance = (at: number) => ({ index_key: at, attributes: { id: `id-${at}` } })
   const bytes = bytesOf({
@@ -115,7 +115,7 @@ test("of a state that is read in parts, only one object is in memory at a time",
       }
     ]
   })
-  // A change to an instance after an earlier one has been passed on must be visible, which shows that nothing is read ahead.
+  // A change made to an instance after an earlier one has been passed on must be visible, which shows that nothing is read ahead.
   const text = new TextDecoder().decode(bytes)
   const seen: Array<string | undefined> = []
   const contents = await Effect.runPromise(

@@ -88,7 +88,7 @@ const parsed = (content: Uint8Array) =>
   }))
 
 describe("a state that is only scanned", () => {
-  test.each(states)("has the same identity as when parsed: %s", async (content) => {
+  test.each(states)("has the same identity as when it is parsed: %s", async (content) => {
     const found = await scanned(bytes(content))
     expect(Option.isSome(found)).toBe(true)
     expect(found).toEqual(parsed(bytes(content)))

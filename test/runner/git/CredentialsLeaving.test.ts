@@ -167,7 +167,7 @@ describe("credentials go to their origins only", () => {
 
   for (const [name, send] of ways)
     for (const status of [301, 302, 303, 307, 308])
-      it.live(`${name} carries nothing through a redirect ${status}`, () =>
+      it.live(`${name} forwards no credentials across a ${status} redirect`, () =>
         Effect.gen(function* () {
           const foreign = yield* httpServer((_request, response) => void response.end())
           let target = ""

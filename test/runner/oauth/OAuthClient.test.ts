@@ -35,7 +35,7 @@ const client = (allowOrigins: ReadonlyArray<string>, addresses: ReadonlyArray<st
 const startAt = (server: AuthorizationServer) =>
   Effect.flatMap(OAuthClient, ({ authorizationUrl }) => authorizationUrl(server, asked))
 
-/** The reason why no request is sent to this server. */
+/** Why no request is sent to this server. */
 const refusal = (server: AuthorizationServer, allowOrigins: ReadonlyArray<string>, addresses?: ReadonlyArray<string>) =>
   Effect.flip(startAt(server)).pipe(
     Effect.map(({ message, reason }) => `${reason}: ${message}`),
@@ -72,7 +72,7 @@ it.live("plain http and private addresses are accepted only for origins that the
       "not public"
     )
     expect(state.reads).toBe(0)
-    // The same rule applies to the addresses named in the metadata.
+    // The same rule applies to the addresses given in the metadata.
     state.metadata = {
       token_endpoint: "http://169.254.169.254/token",
       revocation_endpoint: "http://127.0.0.1:1/revoke"

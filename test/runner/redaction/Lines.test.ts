@@ -111,7 +111,7 @@ describe("a secret spread over several lines", () => {
     })
   }
 
-  test("does not join separate texts", () => {
+  test("does not join separate pieces of output", () => {
     expect([shown(target, [secret.slice(0, 5)]), shown(target, [secret.slice(5)])]).toEqual([
       [secret.slice(0, 5)],
       [secret.slice(5)]

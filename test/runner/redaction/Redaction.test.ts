@@ -61,7 +61,7 @@ const output = (name: string, value: string | number) => ({
 
 describe("a failing redaction thread", () => {
   it.live(
-    "fails alone: later output from its Runs is hidden entirely, and their Outputs are private",
+    "fails alone: all later output from its Runs is hidden, and their Outputs are private",
     withBreaking(
       Effect.gen(function* () {
         const redaction = yield* Redaction
@@ -99,7 +99,7 @@ describe("a failing redaction thread", () => {
   )
 
   it.live(
-    "hides everything from a Run with a rejected secret, and nothing more from the others",
+    "hides all output from a Run with a rejected secret, and nothing more from the others",
     withBreaking(
       Effect.gen(function* () {
         const redaction = yield* Redaction

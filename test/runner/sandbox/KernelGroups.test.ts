@@ -78,7 +78,7 @@ for (const wanted of [1, 2] as const) {
     })
   )
 
-  it.live(`version ${wanted}: no process is started beyond the limit, and the group reports it`, () =>
+  it.live(`version ${wanted}: no process can be started beyond the limit, and the group reports it`, () =>
     Effect.gen(function* () {
       const group = yield* made(groups)
       const more = Array.from({ length: bounds.processes + 4 }, () => "sleep 1000 &").join(" ")

@@ -161,7 +161,7 @@ describeIsolated("a Run with a network of its own", () => {
     })
   )
 
-  shipped.live("shares it with no other Run", () =>
+  shipped.live("is not shared with any other Run", () =>
     Effect.gen(function* () {
       const [one, other] = yield* Effect.all(
         [runs(["readlink", "/proc/self/ns/net"]), runs(["readlink", "/proc/self/ns/net"])],

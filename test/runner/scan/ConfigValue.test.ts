@@ -63,7 +63,7 @@ describe("literalJson", () => {
 })
 
 describe("readLocatedJson", () => {
-  test("knows the line of every value", () => {
+  test("knows the line number of every value", () => {
     const read = Result.getOrThrow(readLocatedJson('\n{ "a":\n [1,\n "x\\n"],\n\n "b": {} }', 10))
     if (read.kind !== "object") throw new Error("expected an object")
     const list = read.entries.get("a")

@@ -44,7 +44,7 @@ describe("readOutline", () => {
     expect(headers(outline('größe-1 "ß" {\r\n}\r\nb {}\r\n'))).toEqual(["größe-1 ß 1", "b 3"])
   })
 
-  test("reports the line on which a broken file is broken", () => {
+  test("reports the line of the error in a broken file", () => {
     expect(faultOf("a = 1\n}\n")).toBe("hcl_syntax 2")
     expect(faultOf("b {\n")).toBe("hcl_syntax 2")
     expect(faultOf("\nb\n{}")).toBe("hcl_syntax 2")

@@ -62,7 +62,7 @@ describe("what a commit changes in a module", () => {
     scanner.live(name, () =>
       Effect.gen(function* () {
         expect(yield* changeOf(base, { ...base, ...change })).toEqual(expected)
-        // Swapping the sides gives the same kind of change, unless the scan knows more about one of them.
+        // Swapping the sides gives the same kind of change, unless the scan knows more about one side than the other.
         expect((yield* changeOf({ ...base, ...change }, base)).kind).toBe(expected.kind)
       })
     )

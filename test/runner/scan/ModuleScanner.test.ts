@@ -228,7 +228,7 @@ describe("scanModule", () => {
     })
   )
 
-  scanner.live("reveals nothing about the providers of an unsupported module", () =>
+  scanner.live("reveals nothing about an unsupported module's providers", () =>
     Effect.gen(function* () {
       const scan = yield* scanFixture("remote-source")
       expect(scan.status).toBe("unsupported")

@@ -93,7 +93,7 @@ const expectVerdicts = (files: Readonly<Record<string, string | Uint8Array>>) =>
     }
   })
 
-test("any tree gets a verdict, and an unsupported module reveals nothing about its providers", () =>
+test("any tree gets a verdict, and nothing is revealed about an unsupported module's providers", () =>
   fc.assert(
     fc.asyncProperty(anyTree, (files) => scanner.runPromise(expectVerdicts(files))),
     { numRuns: runs }

@@ -116,7 +116,7 @@ describe("SnapshotStore", () => {
     })
   )
 
-  it.live("does not find a snapshot that was never stored", () =>
+  it.live("does not find a snapshot that has never been stored", () =>
     Effect.gen(function* () {
       const store = yield* SnapshotStore
       for (const digest of [`sha256:${"0".repeat(64)}`, "sha256:../../etc/passwd", "", `sha256:${"0".repeat(63)}g`])

@@ -207,7 +207,7 @@ it.effect("a subkey with consent, but without the key's binding, signs nothing",
     expect(yield* verify(grafted, file("ed.sig"))).toBe("holds")
     expect(yield* verify(grafted, release)).toBe("signature")
 
-    // The same signature from a standalone key verifies, so nothing else is wrong with it.
+    // The same signature verifies against a standalone key, so nothing else is wrong with it.
     const name = Buffer.from("mallory@example.test")
     const itself = Buffer.concat([framedKey(subkey.body), Uint8Array.of(0xb4), octets(name.length), name])
     const certification = forged({ type: 0x13, issuer: subkey.fingerprint }, itself, privateKey)

@@ -178,7 +178,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("refuses an archive whose executable is a link, and an unresponsive mirror", () =>
+  tests.live("refuses an archive whose executable is a link, and gives up on an unresponsive mirror", () =>
     Effect.gen(function* () {
       const { key, mirror, resolve, leftOvers } = yield* setUp
       expect(yield* Effect.flip(resolve())).toMatchObject({

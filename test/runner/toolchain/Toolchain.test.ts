@@ -35,7 +35,7 @@ const folder = Effect.fnUntraced(function* (files: Readonly<Record<string, strin
 const tofu = toolScript("OpenTofu", "1.9.0")
 const terraform = toolScript("Terraform", "1.11.4")
 
-/** A search path with a tool that records in `calls` how often it has been started. */
+/** A search path with a tool that records each start in `calls`. */
 const counted = Effect.gen(function* () {
   const fileSystem = yield* FileSystem.FileSystem
   const searchPath = yield* folder({ calls: "" })

@@ -26,7 +26,7 @@ it.effect("one address has ten attempts a minute per account, and sixty in total
   }).pipe(Effect.provide(AttemptLimits.layer))
 )
 
-it.effect("many addresses attacking one account delay strangers", () =>
+it.effect("strangers are delayed when many addresses attack one account", () =>
   Effect.gen(function* () {
     const { enter } = yield* AttemptLimits
     for (let n = 0; n < 30; n++) yield* enter({ address: address(n), account: "ada@example.com" })

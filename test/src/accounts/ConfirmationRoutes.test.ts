@@ -140,7 +140,7 @@ it.effect("a passkey confirms only for its owner, with a challenge for that purp
   }).pipe(fresh)
 )
 
-it.effect("a session confined to a Workspace, or used from another site, confirms nothing", () =>
+it.effect("a session confined to a Workspace, or used from another site, cannot confirm anything", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const { id } = yield* newWorkspace(ann.subject, { handle: "acme" })

@@ -54,7 +54,7 @@ it.effect("a link takes a person from the preview to an account, a membership an
   }).pipe(fresh)
 )
 
-it.effect("no response to the inviter depends on whether the address has an account", () =>
+it.effect("no response to the inviter reveals whether the address has an account", () =>
   Effect.gen(function* () {
     const { headers, path } = yield* setting
     yield* newPerson("known")

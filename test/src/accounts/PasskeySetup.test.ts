@@ -89,7 +89,7 @@ it.effect("a ceremony that does not verify writes nothing, and the link remains 
   }).pipe(fresh)
 )
 
-it.effect("no passkey is requested unnecessarily, or without the link", () =>
+it.effect("a passkey is never requested unnecessarily, or without the link", () =>
   Effect.gen(function* () {
     const secret = yield* setupSecret
     expect((yield* options(secret, {})).status).toBe(400)

@@ -222,7 +222,7 @@ it.effect("the current authority reads only the Authorization header, and change
       }
     }
     expect((yield* call(`${tokens}/current?access_token=x`, { headers: bearer(secret) })).status).toBe(200)
-    // Ambient credentials, even invalid ones, are ignored if there is a bearer.
+    // Ambient credentials, even invalid ones, are ignored if there is a bearer token.
     const beside = { ...bearer(secret), cookie: "svc_session=bad", "x-svc-account-session": "bad" }
     expect((yield* call(`${tokens}/current`, { headers: beside })).status).toBe(200)
     expect(yield* dump).toBe(before)

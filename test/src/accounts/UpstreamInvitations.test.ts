@@ -73,7 +73,7 @@ describe("an invitation, accepted through the upstream provider", () => {
     }).pipe(Effect.provide(face))
   )
 
-  it.live("can be used once, by the first of two people who opened it", () =>
+  it.live("can be used only once, by the first of two people who opened it", () =>
     Effect.gen(function* () {
       const { here, olga, provider, workspaceId } = yield* world
       const secret = yield* invite({ workspaceId, acting: { subject: olga } })

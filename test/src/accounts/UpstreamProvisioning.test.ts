@@ -60,7 +60,7 @@ describe("an identity without an account", () => {
     }).pipe(Effect.provide(face))
   )
 
-  it.live("gets none by domain if its address is unverified, nor if the address belongs to another account", () =>
+  it.live("is not given an account by domain if its address is unverified or belongs to another account", () =>
     Effect.gen(function* () {
       const { here, provider } = yield* world
       yield* rules([{ emailDomains: ["example.com"] }])

@@ -54,7 +54,7 @@ it.live("the reference provider signs in a person by a verified address, and lin
     expect(asked.get("redirect_uri")).toBe(redirectUri)
     const back = yield* throughProvider(started.location, "ann")
     const done = yield* here.visit(back)
-    // A round trip is one attempt; an unsolicited response is another.
+    // A round trip counts as one attempt; an unsolicited response counts as another.
     expect(counted.entered - before).toBe(1)
     expect([done.status, done.location]).toEqual([303, `${origin}/w/acme?tab=runs`])
     expect(done.headers.get("referrer-policy")).toBe("no-referrer")
@@ -151,7 +151,7 @@ it.live("a provider that has rotated its key, or was unreachable, works again", 
   }).pipe(Effect.provide(face))
 )
 
-it.live("a verified address links nothing to an account that merely claims it, and does not sign anybody in", () =>
+it.live("a verified address is not linked to an account that merely claims it, and does not sign anybody in", () =>
   Effect.gen(function* () {
     const users = yield* Users
     const ann = yield* newPerson("ann")
@@ -298,7 +298,7 @@ it.live("a confirmation is accepted only if the person has just signed in at the
       expect(refused.body).toContain("did not say that you have just signed in")
     }
     expect(yield* confirmed).toBe(false)
-    // Somebody else signs in at the provider in Ann's browser.
+    // Somebody else signs in to the provider in Ann's browser.
     yield* sql`INSERT INTO upstream_identities (issuer, upstream_subject, subject, created_at, last_used_at)
       VALUES (${provider.issuer}, 'bob-upstream', ${bob.subject}, '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')`
     for (const sub of ["bob-upstream", "nobody"]) {

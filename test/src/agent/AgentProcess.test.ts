@@ -193,7 +193,7 @@ describe("an agent", () => {
   )
 
   it.live(
-    "opens no offer that its server has not signed, reports it, and continues",
+    "does not open an offer that its server has not signed, reports it, and continues",
     () =>
       Effect.gen(function* () {
         const { server, snapshot, start } = yield* staged(1)

@@ -174,7 +174,7 @@ describe("a data folder without its database", () => {
   )
 })
 
-describe("a data folder with the database of another installation", () => {
+describe("a data folder that contains another installation's database", () => {
   live(
     "is refused, and neither the folder nor the database is changed",
     Effect.gen(function* () {

@@ -89,7 +89,7 @@ const rewritten = (version: number, table: string, row: Row): Row => ({
 
 describe("a database from an earlier release", () => {
   for (const version of Object.keys(migrations).map(numberOf)) {
-    it.live(`from version ${version} is migrated to this release's tables and keeps its rows`, () =>
+    it.live(`from version ${version} is migrated to this release's schema and keeps its rows`, () =>
       onEmpty(
         Effect.gen(function* () {
           const sql = yield* SqlClient.SqlClient

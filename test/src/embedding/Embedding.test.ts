@@ -117,7 +117,7 @@ describe("embedding", () => {
     })
   )
 
-  live("reads no setting from the environment, and takes its options from the host's configuration", () =>
+  live("reads no settings from the environment, and takes its options from the host's configuration", () =>
     Effect.gen(function* () {
       const dataDir = yield* folder
       const environment = ConfigProvider.fromUnknown({

@@ -149,7 +149,7 @@ describe("the API under a prefix of the host", () => {
     })
   )
 
-  host.live("does not act for the person whose session cookie the browser sends along", () =>
+  host.live("does not act on behalf of the person whose session cookie the browser sends along", () =>
     Effect.gen(function* () {
       const { handle } = yield* ControlPlane
       const administration = yield* Administration

@@ -57,7 +57,7 @@ describe("the perimeter", () => {
     })
   )
 
-  tests.live("makes no response about account tokens cacheable, refusals included", () =>
+  tests.live("does not let any response about account tokens be cached, refusals included", () =>
     Effect.gen(function* () {
       for (const [path, init, status] of [
         ["/api/v1/account/tokens", {}, 401],

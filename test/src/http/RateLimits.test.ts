@@ -44,7 +44,7 @@ it.live("600 changes per minute are shared by all credentials of a subject; read
     expect(yield* Effect.promise(async () => await limited.json())).toMatchObject({ error: { code: "rate_limited" } })
     const read = yield* send("/api/v1/credential-recipes", { headers: { authorization: "Bearer ada-token" } })
     expect(read.status).toBe(200)
-    // A caller without permission is refused, and uses up nobody's share.
+    // A caller without permission is refused, and does not use up anyone's budget.
     const refused = yield* send(path, { method: "POST", headers: { "x-svc-account-session": "viewer-session" } })
     expect(refused.status).toBe(403)
     // One second later, ten more are available.

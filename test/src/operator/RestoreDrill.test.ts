@@ -89,7 +89,7 @@ describe("the restore drill of docs/operations.md", () => {
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const root = yield* folder
-      // The other user has to be able to traverse it.
+      // The other user must be able to traverse it.
       yield* files.chmod(root, 0o755)
       const first = { root: `${root}/first`, programs: `${root}/bin`, isForeign: false }
       const second = { root: `${root}/second`, programs: `${root}/bin`, isForeign: true }

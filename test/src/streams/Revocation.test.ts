@@ -133,7 +133,7 @@ describe("a live stream ends at the commit that revokes its authority", () => {
   )
 })
 
-live("an unrelated commit wakes no follower", () =>
+live("an unrelated commit does not wake any follower", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const { changedSince, seen } = yield* Effect.flatMap(AuthorityChanges, ({ follow }) => follow)

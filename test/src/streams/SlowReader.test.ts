@@ -45,7 +45,7 @@ const stall = (port: number) =>
     (socket) => Effect.sync(() => socket.destroy())
   )
 
-// Time advances only while the stalled reader is connected, so the machine's speed does not affect the other one.
+// Time advances only while the stalled reader is connected, so the machine's speed does not affect the other reader.
 it.effect(
   "cuts off a stalled reader, which then resumes where it stopped",
   () =>

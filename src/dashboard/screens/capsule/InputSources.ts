@@ -28,7 +28,7 @@ export const inputSourceOf = (
 ): InputSource => {
   const { name, origin, required, set } = variable
   if (origin === "operator" || origin === "host") return { kind: origin }
-  // If two fill the same input, the later one wins.
+  // If two of them fill the same input, the later one wins.
   for (const { consumerCapsuleId, mode, outputs, producerCapsuleId } of dependencies.toReversed()) {
     const given = outputs.find(({ to }) => to === name)
     if (consumerCapsuleId === capsuleId && mode !== "remote_state" && given !== undefined) {

@@ -55,7 +55,7 @@ export const serverOf = (url: string): string => {
   return isAddress(address) && address.scheme !== "ssh" ? address.origin : ""
 }
 
-/** What a provider's Connection may leave to the Workspace's pools; no recipe covers this. */
+/** What a provider's Connection may leave to the Workspace's pools; not covered by any recipe. */
 export const offeredBy = (
   recipe: CredentialRecipe,
   pools: ReadonlyArray<Pick<WorkspacePool, "name" | "provided">>

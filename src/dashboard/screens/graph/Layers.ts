@@ -32,8 +32,8 @@ const grouped = (pairs: ReadonlyArray<readonly [string, string]>): ReadonlyMap<s
 }
 
 /**
- * Layers, starting with Capsules without producers. A Capsule is placed once all its producers have been; a cycle stays in the
- * last layer.
+ * Layers, starting with Capsules without producers. A Capsule is placed once all its producers have been placed; a cycle stays in
+ * the last layer.
  */
 const layersOf = (
   ids: ReadonlyArray<string>,

@@ -20,7 +20,7 @@ const nextDot = (graph: LinkedGraph, from: LinkedCapsule, key: string): LinkedCa
   return other?.[Math.min(at % rowsOfLayer, other.length - 1)]
 }
 
-/** Every linked Capsule as a dot in its layer: for orientation, and as a way to any of them. A single Tab stop. */
+/** Every linked Capsule as a dot in its layer: for orientation, and as a way to reach any of them. A single Tab stop. */
 export const Overview = ({ graph, centre }: { readonly graph: LinkedGraph; readonly centre: LinkedCapsule }) => {
   const words = useWords(graphWords)
   const navigate = useNavigate()

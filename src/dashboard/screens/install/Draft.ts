@@ -3,7 +3,9 @@ import { newIdempotencyKey } from "../../api/Client.ts"
 import type { Draft } from "../../forms/FormModel.ts"
 import type { InstallLink } from "./InstallLink.ts"
 
-/** Everything typed or reached in one install, except secret answers, stored in this browser tab until the install is done. */
+/**
+ * Everything entered or reached in one install, except secret answers, stored in this browser tab until the install is finished.
+ */
 export interface InstallDraft {
   readonly id: string
   readonly url: string

@@ -64,7 +64,7 @@ export const Findings = ({ findings }: { readonly findings: ReadonlyArray<Findin
   )
 }
 
-/** Why a module does without what its repository offers. An invalid document is reported with the snapshot. */
+/** Why a module does not use what its repository offers. An invalid document is reported with the snapshot. */
 const DroppedManifest = ({ manifest }: { readonly manifest: CompatibilityReport["manifest"] }) => {
   const words = useWords(installWords)
   if (manifest.status !== "rejected") return null

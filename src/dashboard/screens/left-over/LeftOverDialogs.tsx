@@ -40,7 +40,7 @@ const Confirm = ({ action, capsule, children, decide, done, onClose, title }: Co
       toast(done)
       onClose()
     },
-    // Fetch obstacles and a changed guard again.
+    // Fetch the obstacles and a changed guard again.
     onError: () => void refresh()
   })
   return (

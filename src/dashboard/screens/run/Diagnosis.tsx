@@ -58,7 +58,7 @@ interface DiagnosisProps {
 
 const isChange = (run: Run): boolean => run.type === "apply" || run.type === "destroy_apply" || run.type === "restore"
 
-/** Shown for a failed Run: first the cause, then what it has left behind, then what to do. */
+/** Shown for a failed Run: first the cause, then what it left behind, then what to do. */
 export const Diagnosis = ({ run, capsule, events, plan }: DiagnosisProps) => {
   const words = useWords(diagnosisWords)
   const workspace = useWorkspace()

@@ -43,7 +43,7 @@ export const linesByDay = (
       today.lines.push(apply === undefined ? { kind: "change", run, fed } : { kind: "change", run, apply, fed })
     }
   }
-  // A single one needs no folding.
+  // A single check needs no folding.
   return days.map(({ day, lines }) => ({
     day,
     lines: lines.map((line) => {

@@ -11,7 +11,7 @@ import { automationWords } from "./AutomationWords.ts"
 import { useMembersChange } from "./MembersChange.ts"
 import { workspaceWords } from "./Words.ts"
 
-/** An automation never owns a Workspace. */
+/** An automation can never own a Workspace. */
 const roles: ReadonlyArray<Role> = ["viewer", "member", "admin"]
 
 /** Creates a member that never signs in. */

@@ -65,7 +65,7 @@ describe("oidcc-config-certification-test-plan", () => {
     })
   )
 
-  tests.live("a spoofed Host changes no address", () =>
+  tests.live("a spoofed Host does not change any address", () =>
     Effect.gen(function* () {
       const headers = { host: "evil.example.com", "x-forwarded-host": "evil.example.com" }
       const metadata = yield* json(yield* send("/.well-known/openid-configuration", { headers }))

@@ -142,7 +142,7 @@ describe("OAuth tokens at the API", () => {
     })
   )
 
-  tests.live("are revoked with everything a person has granted", () =>
+  tests.live("are revoked along with everything else a person has granted", () =>
     Effect.gen(function* () {
       const grants = yield* Grants
       const { cookie, subject } = yield* someone

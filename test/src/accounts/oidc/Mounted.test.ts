@@ -44,7 +44,7 @@ it.live("the served control plane is an issuer, and accepts the tokens it issues
         fetch(`${url}/api/v1/workspaces`, { method, headers: { authorization: `Bearer ${tokens.access_token}` } })
       )
     expect((yield* call("GET")).status).toBe(200)
-    // The scope `read` alone permits no changes.
+    // The scope `read` alone does not permit changes.
     expect((yield* call("POST")).status).toBe(403)
     yield* Effect.promise(() => client.tokenRevocation(config, tokens.refresh_token ?? ""))
     expect((yield* call("GET")).status).toBe(401)

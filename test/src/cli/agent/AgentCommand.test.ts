@@ -158,7 +158,7 @@ describe("svc agent", () => {
     )
   )
 
-  live("reports in the doctor a wrong clock, an invalid proxy, and a file without a certificate", () =>
+  live("reports a wrong clock, an invalid proxy, and a file without a certificate in the doctor", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const authority = join(folder, "authority.pem")

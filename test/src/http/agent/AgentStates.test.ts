@@ -21,7 +21,7 @@ import type { TestAgent } from "../support/TestAgent.ts"
 const plane = suite(farPlane)
 afterAll(plane.dispose)
 
-/** The state of another Capsule. */
+/** Another Capsule's state. */
 const foreign = (serial: number) =>
   text(new TextDecoder().decode(stateFile(serial)).replace('"lineage":"lineage"', '"lineage":"other"'))
 

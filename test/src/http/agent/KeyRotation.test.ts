@@ -149,7 +149,7 @@ plane.live("a refusal unrelated to keys leaves on disk the next keys that the se
 )
 
 plane.live(
-  "what was sealed for the former keys can be opened while any process of the agent holds a Run, and no longer",
+  "what was sealed for the former keys can be opened while any process of the agent holds a Run, but not afterwards",
   () =>
     Effect.gen(function* () {
       const agent = yield* enrolledFolder

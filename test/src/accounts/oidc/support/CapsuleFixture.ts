@@ -71,7 +71,7 @@ export const setCapsuleStatus = Effect.fnUntraced(function* (capsuleId: string, 
   yield* sql`UPDATE capsules SET status = ${status} WHERE id = ${capsuleId}`
 })
 
-/** Makes another configuration of the Capsule the current one, in the same epoch. */
+/** Makes a different configuration of the Capsule the current one, in the same epoch. */
 export const otherConfig = Effect.fnUntraced(function* (capsuleId: string, name: string, identity = true) {
   const sql = yield* SqlClient.SqlClient
   const configId = id("icfg", name)
