@@ -169,7 +169,7 @@ export class ConnectionStore extends Context.Service<
     readonly change: (row: ConnectionRow, change: ConnectionChange) => Effect.Effect<boolean>
     /** Stores new token values with the same authority, without creating a new version. In the caller's transaction. */
     readonly renew: (row: ConnectionRow, secrets: ConnectionSecrets) => Effect.Effect<void>
-    /** Compare-and-set for its removal: afterwards the Connection has no values and is no longer found. */
+    /** Removes the Connection by compare-and-set: afterwards it has no values and can no longer be found. */
     readonly remove: (row: ConnectionRow) => Effect.Effect<boolean>
     /** Stores the outcome of a test of the values in `row`. Ignored if the values have been replaced in the meantime. */
     readonly setStatus: (row: ConnectionRow, status: "verified" | "error") => Effect.Effect<void>

@@ -8,9 +8,9 @@ export interface OutgoingMail {
   readonly text: string
 }
 
-/** The mail server did not accept a mail. Neither field contains an address, a credential or anything from the mail's body. */
+/** The mail server did not accept a message. Neither field contains an address, a credential, or any of the message's body. */
 export class MailNotSent extends Schema.TaggedError<MailNotSent>()("MailNotSent", {
-  /** Whether the mail server would refuse the same mail if it were sent again. */
+  /** Whether the mail server would refuse the same message again. */
   permanent: Schema.Boolean,
   /** E.g. `ECONNECTION` or `RCPT TO 550`. */
   code: Schema.String

@@ -17,7 +17,7 @@ import { perimeter } from "./Perimeter.ts"
 import { sourceHooks } from "./SourceHooks.ts"
 import { routerConfig } from "./UnknownRoutes.ts"
 
-/** The whole HTTP face as a function from request to response, independent of the server. */
+/** The entire HTTP interface as a function from request to response, independent of the server. */
 export type WebHandler = (request: Request, context?: Context.Context<never>) => Promise<Response>
 
 /** The mounted handler, for callers in this process. */

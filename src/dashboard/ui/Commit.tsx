@@ -34,7 +34,7 @@ export const CommitLine = ({
   description,
   withAuthor = true
 }: CommitProps & {
-  /** `false` if an adjacent column names other people and times. */
+  /** `false` if an adjacent column shows a different person and time. */
   readonly withAuthor?: boolean
 }) => (
   <span className="commit-line">

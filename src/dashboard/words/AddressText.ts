@@ -1,4 +1,4 @@
-/** A word from an address, or a number if the address parses it as one. */
+/** A text value from the URL, even if the router has parsed it as a number. */
 export const addressText = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : typeof value === "number" ? String(value) : undefined
 

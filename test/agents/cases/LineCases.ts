@@ -17,7 +17,7 @@ export const faultAt = (message: Said, way: Way, also?: () => void): Fault => ({
 const wanted = { plan: "waiting_approval", apply: "succeeded", drift_check: "succeeded" } as const
 const statusOf = (type: string) => Object.entries(wanted).find(([name]) => name === type)?.[1]
 
-/** A dropped connection changes nothing but timing: every Run ends as it would have without the drop, which did happen. */
+/** A dropped connection affects only timing: every Run ends as it would have otherwise. Also asserts that the drop happened. */
 const cut = (
   world: AgentWorld,
   label: string,
