@@ -5,7 +5,7 @@ import type { RunType } from "../schema/records/Run.ts"
 /**
  * The points at which a crash leaves a different state behind.
  *
- * - `<type>.<event>`: that event of such a Run has been written (for a resource: noted); for moves of the Run, inside the
+ * - `<type>.<event>`: that event has been written for such a Run (for a resource: noted); for moves of the Run, inside the
  *   transaction, just before its commit
  * - `<type>.claimed`, `.settled`: the execution is beginning, or is over with its run folder still in place
  * - `<type>.prepared`, `.executed`: between the three steps of an execution, around the work outside the database
@@ -26,8 +26,8 @@ import type { RunType } from "../schema/records/Run.ts"
  * - `log_removal.marked`, `.erased`: the Runs whose logs will be removed have been marked, and some of their lines have been
  *   deleted
  * - `audit_removal.deleted`, `.removed`: the oldest events of a chain have been deleted but not committed, and a step is over
- * - `retention.removed`, `.passed`: a few records have been removed and counted, and a pass over all kinds is over but not in the
- *   audit trail
+ * - `retention.removed`, `.passed`: a few records have been removed and counted, and a pass over all kinds is complete but not
+ *   yet in the audit trail
  * - `recovery.*`: before anything is settled, after each Run, and before left-over folders are swept
  */
 export type KillPointName =

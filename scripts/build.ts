@@ -17,8 +17,8 @@ class BuildFailed extends Schema.TaggedError<BuildFailed>()("BuildFailed", { mes
   override readonly [Runtime.errorExitCode] = 1
 }
 
-// The factor by which code must run more often than by default before it is compiled to machine code, until the program resets
-// this. Code that runs once, at startup, costs more to compile than to run.
+// Code must run this many times as often as by default before it is compiled to machine code, until the program resets this. Code
+// that runs once, at startup, costs more to compile than to run.
 const startReluctance = 100
 
 // Replaces the service's own entry point: it imports the files embedded in the binary.

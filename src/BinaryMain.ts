@@ -1,5 +1,5 @@
 // The first thing that a compiled binary loads. The rest is bundled separately, at the paths given in `scripts/build.ts`, so that
-// a sync or client process loads nothing of the service.
+// a sync or client process loads none of the service.
 import { dirname, join } from "node:path"
 import { confineArgument, guardArgument, syncArgument } from "./BinaryArguments.ts"
 import { isAgentCommand, isClientCommand } from "./cli/ClientCommandNames.ts"

@@ -163,7 +163,7 @@ describe("the house", () => {
     expect(builtins).toEqual([])
   })
 
-  test("keeps database and HTTP server out of the runner", () => {
+  test("keeps the database and the HTTP server out of the runner", () => {
     const wrong = imports.filter(
       ({ file, specifier }) =>
         file.room === "runner" && /^(?:effect\/sql|effect\/http-api|effect\/cluster|node:sqlite)/.test(specifier)

@@ -131,7 +131,7 @@ describe("every citation resolves", () => {
     expect([...code, ...pages].filter((path) => unresolvable.test(joined(read(path))))).toEqual([])
   })
 
-  test("to an attack, to a row of the attack walk", () => {
+  test("and every attack id resolves to a row of the attack walk", () => {
     const ids = files
       .filter((path) => (path.startsWith("test/") && isCode(path)) || isCorpus(path))
       .filter((path) => path !== "test/Citations.test.ts")

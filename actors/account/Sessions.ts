@@ -58,8 +58,9 @@ export interface OpenSession {
 }
 
 /**
- * Sessions of signed-in people. Their start and end are in the operation history. The secret lives in the browser's cookie; the
- * database holds its digest. Grants to applications made in a session end with it, unless they were meant to outlive it.
+ * Sessions of signed-in people. Their start and end are recorded in the operation history. The secret lives in the browser's
+ * cookie; the database holds its digest. Grants to applications made in a session end with it, unless they were meant to outlive
+ * it.
  */
 export class Sessions extends Context.Service<
   Sessions,

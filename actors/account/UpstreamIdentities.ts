@@ -60,7 +60,8 @@ const Linked = Schema.Struct({ subject: Subject, status: Schema.String })
 
 /**
  * People's identities at the upstream provider, identified by issuer and subject. An identity belongs to the account it has been
- * linked to; until then, to the account with its verified address, if that address has been verified here too.
+ * linked to; before it is linked, it belongs to the account with its verified address, if that address has been verified here
+ * too.
  */
 export class UpstreamIdentities extends Context.Service<
   UpstreamIdentities,

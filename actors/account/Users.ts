@@ -65,7 +65,7 @@ export class Users extends Context.Service<
     ) => Effect.Effect<void, ApiError>
     /**
      * Changes the account's address, in lookup form, with the proof that it belongs to the person. Password reset links sent to
-     * the previous address are revoked. Must run in a transaction of the caller, who has made sure that nobody else has the
+     * the previous address are revoked. Must run in the transaction of a caller who has made sure that nobody else has the
      * address.
      */
     readonly setAddress: (
@@ -85,11 +85,11 @@ export class Users extends Context.Service<
       subject: string,
       passwordHash: string
     ) => Effect.Effect<void, ApiError>
-    /** Removes the password of a person who signs in by passkey from now on; the effects are those of `setPassword`. */
+    /** Removes the password of a person who now signs in by passkey; the effects are the same as those of `setPassword`. */
     readonly removePassword: (context: CommandContext, subject: string) => Effect.Effect<void, ApiError>
     /** Everybody who has an account, oldest first. */
     readonly list: Effect.Effect<ReadonlyArray<User>>
-    /** Locks an account out everywhere immediately, or unlocks it. */
+    /** Locks an account everywhere, with immediate effect, or unlocks it. */
     readonly setStatus: (
       context: CommandContext,
       subject: string,

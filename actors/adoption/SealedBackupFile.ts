@@ -47,7 +47,7 @@ const decodeJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Unkno
 const decodeFormat = Schema.decodeUnknownOption(Schema.Struct({ format: Schema.String }))
 const decodeFile = Schema.decodeUnknownOption(SealedBackup)
 
-/** The format of a document; `undefined` if it names none. */
+/** The format of a document; `undefined` if it does not state one. */
 const formatOf = (document: unknown) => Option.getOrUndefined(decodeFormat(document))?.format
 
 const sealedBackup = Effect.fnUntraced(function* (bytes: Uint8Array) {
@@ -114,7 +114,7 @@ export const openSealedBackup = Effect.fn("openSealedBackup")(function* (
       `The Capsule ${capsule.name} had no state when the backup was made, so there is nothing to import. Install it as a new Capsule.`
     )
   const original = Redacted.value(yield* open(statePlace(version), version.state))
-  // Both installations know the state in the backup: only a higher serial is newer than either.
+  // Both installations know the state in the backup: only a state with a higher serial is newer for both.
   const state = Option.getOrElse(withSerial(original, version.serial + 1), () => original)
   const secrets =
     version.sealed_secrets === null

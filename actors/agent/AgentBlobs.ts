@@ -14,7 +14,7 @@ import { RunSettings } from "../run/RunSettings.ts"
 import { fromAgent } from "./JobSecrets.ts"
 
 type Claim = typeof RunClaim.Type
-/** What agents upload: a snapshot is only ever fetched. */
+/** The kinds of blob that agents upload; agents only ever fetch snapshots. */
 type Kind = Exclude<typeof BlobKind.Type, "snapshot">
 
 /** A blob from an agent is refused because it is too large, does not match its digest, or is missing. */
@@ -71,7 +71,7 @@ export class AgentBlobs extends Context.Service<
       part: BlobPart<E>
     ) => Effect.Effect<StoredBytes, BlobRefused | E>
     readonly isComplete: (claim: Claim, kind: Kind, digest: string) => Effect.Effect<boolean>
-    /** Whether a complete blob can be opened through to its end. None of it is kept in memory. */
+    /** Whether a complete blob can be opened all the way to its end. None of it is kept in memory. */
     readonly check: (
       agentId: AgentSession["agent"]["id"],
       claim: Claim,

@@ -14,7 +14,7 @@ import { AgentSettlement } from "./AgentSettlement.ts"
 import { CarriedBlobs } from "./CarriedBlobs.ts"
 import { RunAgents } from "./RunAgents.ts"
 
-/** What agents receive, and what happens to what they report. */
+/** What agents receive, and how their reports are handled. */
 export const agents = Layer.mergeAll(AgentReleases.layer, RunAgents.layer).pipe(
   Layer.provideMerge(AgentMonitor.layer),
   Layer.provideMerge(
@@ -32,7 +32,7 @@ export const agents = Layer.mergeAll(AgentReleases.layer, RunAgents.layer).pipe(
   Layer.provideMerge(AgentLeases.layer)
 )
 
-/** Renews the leases of the Runs that agents hold, settles what the agents sent earlier, and watches the leases from then on. */
+/** Renews the leases of the Runs that agents hold, settles what the agents sent earlier, and then watches the leases. */
 export const workForAgents = Effect.gen(function* () {
   const monitor = yield* AgentMonitor
   yield* monitor.resume

@@ -110,7 +110,7 @@ export class AgentReports extends Context.Service<
 
       /**
        * An agent that has waited too long for a response asks again while the large file is still being read. Reading the file
-       * twice at once would need twice the memory and save it twice.
+       * twice at the same time would need twice the memory and save it twice.
        */
       const onceAtATime = <A>(what: string, read: Effect.Effect<A, AgentRefusal>): Effect.Effect<A, AgentRefusal> =>
         Effect.suspend(() => {

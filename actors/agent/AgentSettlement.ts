@@ -55,15 +55,15 @@ const untouched = {
 }
 
 /**
- * The tool of a plan or drift check was killed because its agent or its lease ended; this is the message when it happens for the
- * second time.
+ * The tool of a plan or drift check was killed because its agent stopped or its lease expired; this is the message when it
+ * happens for the second time.
  */
 const unfinished = (agentId: string) => ({
   code: "agent_lost",
   message: `The agent ${agentId} could not keep its lease, and ended its tool; nothing was changed. Start it again.`
 })
 
-/** The agent stopped by itself, before its lease expired or because it was asked to stop. */
+/** Nobody cancelled the Run: its agent stopped before its lease expired, or was asked to stop. */
 const isUnasked = (run: RunRow, result: JobResult) =>
   result.status === "failed" && result.failure.reason === "cancelled" && run.cancel_requested_at === null
 

@@ -28,7 +28,7 @@ interface Taken extends CarriedFile {
 /** The files that a message names: those it carries, and those transferred separately. */
 export interface MessageFiles {
   readonly open: (kind: Kind, digest: string) => Effect.Effect<Redacted.Redacted<Uint8Array>, BlobRefused>
-  /** Whether a file can be opened through to its end. */
+  /** Whether a file can be opened all the way to its end. */
   readonly check: (kind: Kind, digest: string) => Effect.Effect<void, BlobRefused>
   /** Stores what the message carries, within the transaction that writes the record naming it. */
   readonly store: Effect.Effect<void>

@@ -17,7 +17,7 @@ export interface SmallFile {
   readonly packed: Redacted.Redacted<Uint8Array>
 }
 
-/** The small ones among a job's files. */
+/** The small files of a job. */
 export const smallFiles = Effect.fnUntraced(function* (prepared: PreparedJob) {
   const { planFile, state } = blobsOf(prepared)
   const contents = [

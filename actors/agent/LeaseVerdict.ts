@@ -15,7 +15,7 @@ const applyGivenUpAfter = (leaseSeconds: number): bigint => seconds(applySeconds
 export const givenUpAfter = (kind: Lease["kind"], isStarted: boolean, leaseSeconds: number): bigint =>
   kind === "apply" && isStarted ? applyGivenUpAfter(leaseSeconds) : unstartedGivenUpAfter
 
-/** How long an agent has been silent, and what follows. */
+/** How long an agent has been silent, and what that means for its Run. */
 export const verdictOn = (
   { heardAt, isAccepted, isUnreachable, kind, leaseSeconds }: Lease,
   at: bigint

@@ -25,7 +25,7 @@ export interface GivenResult {
 
 /**
  * Who has approved which plan, and whether that is enough; the only writer of `run_approvals`. Every method works in the caller's
- * transaction, with the rules and permissions of that moment.
+ * transaction, under the rules and permissions in force at that moment.
  */
 export class Approvals extends Context.Service<
   Approvals,

@@ -9,7 +9,7 @@ export const installationScope = ""
 export const AuditScope = Schema.Union([WorkspaceId, Schema.Literal(installationScope)])
 export type AuditScope = typeof AuditScope.Type
 
-/** The head of a chain: its newest link, and the newest one that retention removed. */
+/** The head of a chain: its newest link, and the newest link that retention removed. */
 export const AuditChainRow = table("audit_chains", {
   scope: AuditScope,
   position: Schema.Int,

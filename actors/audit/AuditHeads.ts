@@ -6,7 +6,7 @@ import { dateOfAnswer } from "../database/ReadHorizon.ts"
 import { AuditChainRow, workspaceOf } from "./AuditChainRow.ts"
 import type { AuditKey } from "./AuditLink.ts"
 
-/** The heads of the chains: all of them, or only that of one Workspace. */
+/** The heads of the chains: all of them, or only one Workspace's. */
 export const headOf = Effect.fn("Audit.headOf")(function* (
   key: Pick<AuditKey, "id">,
   installationId: string | undefined,

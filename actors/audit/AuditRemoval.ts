@@ -20,7 +20,7 @@ const eventsAtOnce = 200
 const pause = "5 millis"
 /** Number of steps per cleanup turn; the cleanup has other work to do. */
 const stepsOfTurn = 50
-/** A chain without anything to remove is checked again after this time. */
+/** A chain with nothing to remove is checked again after this time. */
 const rest = Duration.toMillis("1 hour")
 
 /** Audit events of one chain that are past their retention period. */

@@ -117,7 +117,7 @@ const rosterFaults = Effect.fn("AuditVerification.roster")(function* (
 
 const Mac = rowShape({ mac: AuditRow.columns.mac })
 
-/** What an exported head proves about this database. A head whose event retention has since removed proves nothing. */
+/** What an exported head proves about this database. If retention has since removed a head's event, the head proves nothing. */
 const headFaults = Effect.fn("AuditVerification.head")(function* (head: AuditHead) {
   const sql = yield* SqlClient.SqlClient
   const faults: Array<AuditFault> = []

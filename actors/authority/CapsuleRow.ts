@@ -83,7 +83,7 @@ export const CapsuleRow = table(
     release_comment: Schema.NullOr(Schema.String),
     /** What a Capsule without a credential is waiting for. */
     credential_wait: Schema.NullOr(CredentialWaitJson),
-    /** Hours between checks: `NULL` follows the Workspace, 0 never. */
+    /** Hours between checks: `NULL` follows the Workspace, 0 means never. */
     drift_check_hours: Schema.NullOr(Schema.Int),
     drift_check_by: Schema.NullOr(Schema.String),
     drift_check_due_at: Schema.NullOr(Timestamp),

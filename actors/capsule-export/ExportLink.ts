@@ -6,8 +6,8 @@ import { newId } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
 
 /**
- * What a link is bound to. It is not stored: its contents are checked when the link is used, so a server restart invalidates no
- * links. The operation history names each link that has been used.
+ * What a link is bound to. It is not stored: its contents are checked when the link is used, so a server restart does not
+ * invalidate links. The operation history names each link that has been used.
  */
 export interface LinkSubject {
   /** The session of the person who requested it. */
@@ -19,7 +19,7 @@ export interface LinkSubject {
 const purpose = "capsule-export"
 const separator = "."
 
-/** Names one link in the operation history. */
+/** Identifies one link in the operation history. */
 const LinkId = Schema.String.check(Schema.isPattern(/^exp_[a-z2-7]{24}$/)).pipe(Schema.brand("svc/ExportLinkId"))
 export type ExportLinkId = typeof LinkId.Type
 

@@ -2,7 +2,7 @@ import { type CapsuleStatus, isEnded } from "../../schema/records/CapsuleLifecyc
 import type { RunId, StateVersionId } from "../../schema/records/Ids.ts"
 import type { AdoptionProblem, AdoptionProblemCode } from "../../schema/records/LeftOverState.ts"
 
-/** Everything that decides whether a left-over state may become the Capsule's state. */
+/** Everything that determines whether a left-over state may become the Capsule's state. */
 export interface AdoptionFacts {
   readonly leftOver: {
     readonly lineage: string | null

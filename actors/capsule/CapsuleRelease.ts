@@ -80,7 +80,7 @@ export const releaseCapsule = Effect.fn("Capsule.release")(function* (
     yield* lanes.settleStatus(capsule.source_id)
     yield* interfaces.destroyed(capsule.id)
     yield* deliveries.released(capsule.id)
-    // Runs before the shares are ended: a plan that loses its input then records the release as its reason.
+    // Done before the shares are ended: a plan that loses its input then records the release as its reason.
     const consumers = yield* endProducer(context, capsule, reason)
     const revokedShareIds = yield* endShares(context, capsule.id)
     yield* audit.append({

@@ -41,9 +41,9 @@ const followedPlan = Effect.fnUntraced(function* (
 })
 
 /**
- * Applies a plan that the Capsule created automatically, if its owner has opted in: to commits in the lane. A plan that would
- * destroy or replace something still waits for a person, and so does a configuration that has never been applied. The usual
- * approval rules apply: the service's approval counts if a rule names automation.
+ * Applies a plan that the Capsule created automatically, if its owner has opted in; the opt-in covers commits in the lane. A plan
+ * that would destroy or replace something still waits for a person, and so does a configuration that has never been applied. The
+ * usual approval rules apply: the service's approval counts if a rule names automation.
  */
 export const applyFollowed = Effect.fn("Capsule.applyFollowed")(function* (planRunId: RunId) {
   const sql = yield* SqlClient.SqlClient

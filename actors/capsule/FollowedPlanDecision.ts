@@ -4,7 +4,7 @@ import { isPinned, pinWords } from "../authority/AutoUpdatePins.ts"
 import type { CapsuleRow } from "../authority/CapsuleRow.ts"
 import type { RunRow } from "../run/RunRow.ts"
 
-/** The facts that decide whether an automatic plan of a Capsule is applied automatically. */
+/** The facts that determine whether an automatic plan of a Capsule is applied automatically. */
 export interface FollowedPlan {
   readonly capsule: Pick<CapsuleRow, "auto_update_enabled" | "auto_update_apply" | "pinned_at" | "pinned_reason">
   readonly plan: Pick<RunRow, "install_config_id" | "resolved_commit">

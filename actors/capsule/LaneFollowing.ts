@@ -153,7 +153,7 @@ export const followDeferred = Effect.fn("Capsule.followDeferred")(function* (cap
   }).pipe(transaction(sql))
 })
 
-/** Decides about the lane's current snapshot, in the caller's transaction. */
+/** Makes the decision about the lane's current snapshot, in the caller's transaction. */
 export const followStanding = Effect.fn("Capsule.followStanding")(function* (capsule: GuardedCapsuleRow) {
   const lanes = yield* SourceLanes
   const lane = yield* lanes.find(capsule.source_id, {

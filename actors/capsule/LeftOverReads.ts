@@ -17,7 +17,7 @@ const Restored = rowShape({ restored_at: Timestamp })
 
 type Capsule = AdoptionFacts["capsule"] & { readonly id: CapsuleId }
 
-/** The current facts that decide whether a Capsule's left-over states can be adopted. */
+/** The current facts that determine whether a Capsule's left-over states can be adopted. */
 export const adoptionFacts = Effect.fn("adoptionFacts")(function* (sql: SqlClient.SqlClient, capsule: Capsule) {
   const [current] = yield* Effect.orDie(StateVersionRow.some(sql, "lineage", "serial")`SELECT lineage, serial
     FROM state_versions WHERE id = ${capsule.current_state_version_id}`)

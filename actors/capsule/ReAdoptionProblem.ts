@@ -33,7 +33,7 @@ export interface DecisiveRecords {
   readonly successions: number | undefined
 }
 
-/** The first difference among the facts on which the records of Run and Capsule must agree. */
+/** The first difference among the facts on which the records of the Run and the Capsule must agree. */
 const drift = ({ capsule, plan, run, successions, version }: DecisiveRecords): string | undefined => {
   const isItsState =
     version !== undefined &&

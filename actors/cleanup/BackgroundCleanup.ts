@@ -29,7 +29,7 @@ const interval: Duration.Input = "1 minute"
 const before = ({ after }: RetentionPeriod) =>
   Effect.map(Clock.currentTimeMillis, (millis) => new Date(millis - Duration.toMillis(after)).toISOString())
 
-/** Ends plans that were not applied in time: reviewable ones, and approved ones that were never used. */
+/** Expires plans that were not applied in time: reviewable ones, and approved ones that were never used. */
 export const expirePlans = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const ledger = yield* RunLedger
@@ -52,7 +52,7 @@ export const purge = Effect.gen(function* () {
 const guarded = <E, R>(name: string, work: Effect.Effect<unknown, E, R>) =>
   Effect.catchCause(work, (cause) => Effect.logError(`Cleanup failed: ${name}`, cause))
 
-/** Does everything that is due, once. */
+/** Runs every task that is due, once. */
 const turn = Effect.gen(function* () {
   const schedule = yield* SourceSchedule
   const follows = yield* DeferredFollows

@@ -10,7 +10,7 @@ export interface VariablePatch {
 }
 
 /**
- * A configuration's values after a patch, or what is wrong with the patch. The values set have been checked against the
+ * A configuration's values after a patch, or what is wrong with the patch. The new values have been checked against the
  * declarations.
  */
 export const patchedValues = (

@@ -55,7 +55,7 @@ export const checkBounds = (field: string, values: Schema.Json): Effect.Effect<v
   return problem === undefined ? Effect.void : Effect.fail(invalidRequest(`${field}: ${problem}.`))
 }
 
-/** The variables that another Capsule's Output may fill: neither host-delivered nor derived ones. */
+/** The variables that another Capsule's Output may fill: those that are neither host-delivered nor derived. */
 export const isFillable = (variable: DeclaredVariable): boolean =>
   variable.origin === "user" || variable.origin === "module_default"
 
@@ -77,7 +77,7 @@ export const governedVariables = ({
   )
 }
 
-/** Why a person may not set a variable, if so. */
+/** The reason why a person may not set a variable, if there is one. */
 const notTheirs = ({ origin }: DeclaredVariable): string | undefined => {
   if (origin === "user") return undefined
   if (origin === "operator") return "the operator sets this input"
@@ -86,7 +86,7 @@ const notTheirs = ({ origin }: DeclaredVariable): string | undefined => {
     : "the service fills this input itself"
 }
 
-/** The variables, each with whether it has a value. */
+/** The variables, each marked with whether it has a value. */
 export const marked = (
   variables: ReadonlyArray<DeclaredVariable>,
   values: VariableValues

@@ -155,7 +155,10 @@ const place = (row: { readonly id: ConnectionId; readonly workspace_id: Workspac
   rowId: row.id
 })
 
-/** The only writer of `connections`, with `ConnectionTokens`. Values and files are sealed before they are stored and leave only through `secrets`. */
+/**
+ * Together with `ConnectionTokens`, the only writer of `connections`. Values and files are sealed before they are stored and
+ * leave only through `secrets`.
+ */
 export class ConnectionStore extends Context.Service<
   ConnectionStore,
   {

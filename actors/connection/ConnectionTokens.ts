@@ -59,7 +59,7 @@ export class ConnectionTokens extends Context.Service<
     /** Clears that record when the renewal had no effect. */
     readonly settled: (row: ConnectionRow, oauth: StoredOAuth) => Effect.Effect<void>
     readonly fault: (id: ConnectionId, code: ConnectionOAuthFault["code"], message: string) => Effect.Effect<void>
-    /** Deletes the tokens, which are useless now. */
+    /** Deletes the tokens, which are now useless. */
     readonly forget: (id: ConnectionId) => Effect.Effect<void>
     /** A revoked Connection whose tokens the authorization server may still accept, even if the Connection has been removed. */
     readonly ended: (id: ConnectionId) => Effect.Effect<ConnectionRow | undefined>

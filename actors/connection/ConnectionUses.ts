@@ -8,7 +8,7 @@ import { type UseAttempt, decideUse } from "./ConnectionUse.ts"
 import { useOf } from "./ConnectionStore.ts"
 import type { ConnectionRow } from "./ConnectionRow.ts"
 
-/** The authority for using a Connection: that of a person, or of the person who enabled the automation. */
+/** The authority to use a Connection: that of a person, or of the person who enabled the automation. */
 export interface UseStarter {
   readonly subject: string | undefined
   readonly automatic: boolean

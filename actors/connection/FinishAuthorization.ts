@@ -33,7 +33,7 @@ import { oauthRefusal } from "./OAuthRefusal.ts"
 import { connectionRotated } from "./RotatedConnections.ts"
 import { storedOAuth } from "./TokenLifetime.ts"
 
-/** The response belongs to no open authorization: it was never begun, has been used already, or has expired. */
+/** The response belongs to no open authorization: it was never begun, has already been used, or has expired. */
 export const nothingOpen = failedPrecondition(
   "No authorization is open that this answer belongs to: they last ten minutes and serve once. Nothing was changed; start again from the Connections of the Workspace."
 )

@@ -56,7 +56,7 @@ const MadeConnection = Schema.Struct({
   authMode: Schema.optionalKey(Schema.String),
   /** The value that the access token becomes: an environment name, or `token` of a Git Connection. */
   accessToken: Schema.NonEmptyString,
-  /** Further values, which are the same for everybody and not secret. */
+  /** Additional values, which are the same for everybody and not secret. */
   values: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   origins: Schema.optionalKey(Schema.Array(GivenCredentialOrigin).check(Schema.isMinLength(1), Schema.isMaxLength(32)))
 })
@@ -82,7 +82,7 @@ export const OAuthHelperDeclaration = Schema.Struct({
   scopes: Schema.Array(Schema.String.check(Schema.isPattern(/^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/))),
   /** `sent`: the server's metadata does not mention PKCE; a challenge is sent anyway. */
   pkce: Schema.optionalKey(Schema.Literals(["advertised", "sent"])),
-  /** Further authorization request parameters. */
+  /** Additional authorization request parameters. */
   parameters: Schema.optionalKey(
     Schema.Record(
       Schema.String.check(

@@ -11,7 +11,7 @@ export interface DeclaredHelper {
   readonly parameters: Readonly<Record<string, string>>
   /** The value of the recipe that the access token becomes. */
   readonly accessTokenName: string
-  /** Further values of the recipe, the same for everybody. */
+  /** Additional values of the recipe, the same for everybody. */
   readonly values: Readonly<Record<string, string>>
 }
 
@@ -26,7 +26,7 @@ export const valuesOf = ({ accessTokenName, values }: DeclaredHelper, accessToke
   [accessTokenName]: Redacted.value(accessToken)
 })
 
-/** Fails with `capability_not_available` when no helper is declared, and `not_found` for an unknown one. */
+/** Fails with `capability_not_available` when no helper is declared, and with `not_found` for an unknown helper. */
 export const findHelper = Effect.fn("findHelper")(function* (helperId: string) {
   const helpers = yield* OAuthHelpers
   if (helpers.length === 0) {

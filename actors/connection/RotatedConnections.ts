@@ -7,7 +7,7 @@ export const connectionRevoked =
   "A Connection that this plan was made with was revoked. Bind another one, and plan again."
 export const connectionRotated = "A Connection that this plan was made with has new values. Plan again."
 
-/** Why one Connection is no longer the one used for the plan; a removed one is reported where it is needed. */
+/** Why a Connection is no longer the one used for the plan; a removed Connection is reported where it is needed. */
 export const rotationProblem = (
   use: Pick<NonNullable<ProviderResolution["use"]>, "connectionVersion"> | undefined,
   row: Pick<ConnectionRow, "status" | "version"> | undefined

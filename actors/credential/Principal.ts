@@ -16,7 +16,7 @@ export interface Principal {
   readonly scopes: ReadonlyArray<string> | "all"
   /** Set when the credential is bound to one Workspace. */
   readonly boundWorkspaceId?: WorkspaceId | undefined
-  /** When the person of a session last confirmed their identity, in milliseconds since the epoch (1970). */
+  /** When the person behind a session last confirmed their identity, in milliseconds since the epoch (1970). */
   readonly confirmedAt?: number | undefined
   /** Set when the credential is confined within its Workspace. */
   readonly limits?: TokenLimits | undefined

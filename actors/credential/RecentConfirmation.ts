@@ -5,7 +5,7 @@ import type { Principal } from "./Principal.ts"
 
 const lifetime = Duration.toMillis(retention.confirmation.after)
 
-/** Whether the person of the session has confirmed their identity recently enough. */
+/** Whether the person behind the session has confirmed their identity recently enough. */
 export const isConfirmed = ({ confirmedAt }: Principal): Effect.Effect<boolean> =>
   Effect.map(Clock.currentTimeMillis, (millis) => confirmedAt !== undefined && millis - confirmedAt < lifetime)
 

@@ -24,8 +24,8 @@ export class DatabaseFile extends Context.Service<
      */
     readonly release: (pages: number) => Effect.Effect<void, SqlError>
     /**
-     * Rewrites the file without empty pages, so that `release` works from then on. Temporarily needs as much free space as the
-     * file occupies.
+     * Rewrites the file without empty pages, after which `release` works. Temporarily needs as much free space as the file
+     * occupies.
      */
     readonly rebuild: Effect.Effect<void, SqlError>
     /** Problems found in the file, one per line; empty when it is sound. */

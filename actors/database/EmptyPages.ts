@@ -17,7 +17,8 @@ export const pagesToRelease = ({ empty, total }: FilePages): number =>
   Math.max(0, Math.min(pagesAtOnce, empty - Math.max(slackPages, Math.floor(total * slackShare))))
 
 /**
- * Shrinks the file after much has been deleted. Stops early if nothing is released, as with a file that has never been converted.
+ * Shrinks the file after a lot of data has been deleted. Stops early if nothing is released, as happens with a file that has
+ * never been converted.
  */
 export const releaseEmptyPages = Effect.gen(function* () {
   const file = yield* DatabaseFile

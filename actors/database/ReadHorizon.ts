@@ -34,7 +34,7 @@ export const presentUntil = (moments: ReadonlyArray<string | null>): Effect.Effe
     return Effect.succeed(timestampOf(present))
   })
 
-/** How long, in milliseconds, a result that shows its own time is reused. */
+/** How long a result that shows its own time is reused, in milliseconds. */
 const datedAnswerMillis = 1000
 
 /**

@@ -55,7 +55,7 @@ const reader =
     )
   }
 
-/** Rows that belong to no single table: those of a join or an aggregate. Declared next to the query. */
+/** Rows from a join or an aggregate, which belong to no single table. Declared next to the query. */
 export interface RowShape<C extends Columns> {
   readonly columns: C
   /** Reads rows: the statement must return exactly these columns. */
@@ -130,7 +130,7 @@ export interface Table<Name extends string, C extends Columns, Default extends k
   ) => Template<Pick<RowOf<C>, Names[number]>>
   /** Only these columns, for a list that shows no others. */
   readonly only: <Names extends keyof C & string>(...names: ReadonlyArray<Names>) => TablePart<Name, Pick<C, Names>>
-  /** All columns but these, for a list that shows neither sealed nor large ones. */
+  /** All columns except these, for a list that shows no sealed or large columns. */
   readonly without: <Names extends keyof C & string>(...names: ReadonlyArray<Names>) => TablePart<Name, Omit<C, Names>>
   /** The columns and values of an insert, to follow `INSERT INTO <table>`. */
   readonly values: <Row extends NewRow<C, Default>>(

@@ -74,7 +74,7 @@ export interface Reviewed {
   readonly binding: Pick<BindingRow, "status" | "permissions" | "delivery_type"> | undefined
   /** The Interface that currently matches; not looked up if there is no binding. */
   readonly interfaceId: InterfaceId | undefined
-  /** Whether the person of the binding is an active member of the Workspace. */
+  /** Whether the binding belongs to an active member of the Workspace. */
   readonly isMember: boolean
 }
 

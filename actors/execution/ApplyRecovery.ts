@@ -121,8 +121,8 @@ export class ApplyRecovery extends Context.Service<
       const preparations = yield* RunPreparations
 
       /**
-       * Decided by the ledger alone: the phase, or the response to an agent, is written before the tool starts. A run folder can
-       * be lost, an event cannot.
+       * Decided from the ledger alone: the phase, or the response to an agent, is written before the tool starts. A run folder
+       * can be lost; an event cannot.
        */
       const mayHaveStarted = (run: RunRow) =>
         run.start_acknowledged_at !== null

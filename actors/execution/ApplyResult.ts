@@ -23,7 +23,7 @@ export interface ApplyResult {
   readonly error?: RunError | undefined
 }
 
-/** The result of an apply that the runner observed to finish, with its Outputs as they may be published. */
+/** The result of an apply that the runner saw finish, with its Outputs as they may be published. */
 export const resultOf = (outcome: ApplyOutcome, outputs: ReadonlyArray<StateOutput>): ApplyResult => ({
   exit: outcome.exit,
   state: outcome.state,

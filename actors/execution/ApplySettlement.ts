@@ -43,7 +43,7 @@ export interface CheckedApply {
   readonly lifecycle: Lifecycle
 }
 
-/** An agent stops its tool on its own before its lease expires, and when asked to stop it. */
+/** An agent stops its tool on its own before its lease expires, and also when asked to. */
 const unasked = {
   code: "apply_interrupted",
   message:

@@ -20,8 +20,8 @@ const nameOf = ({ childAlias, moduleLocalName }: ProviderRequirement) =>
   childAlias === undefined ? moduleLocalName : `${moduleLocalName}.${childAlias}`
 
 /**
- * Whether the operator allows the provider and the bound Connection may serve it at that time; `undefined` if nothing prevents
- * it. Use rules are checked afterwards, for the starter and the place.
+ * Why the operator does not allow the provider, or why the bound Connection may not serve it at that time; `undefined` if nothing
+ * prevents it. Use rules are checked afterwards, for the starter and the place.
  */
 export const providerObstacle = (
   requirement: ProviderRequirement,

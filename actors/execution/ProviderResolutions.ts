@@ -10,7 +10,7 @@ import { type ConnectionRow, NamesJson } from "../connection/ConnectionRow.ts"
 import { poolObstacle, withoutArguments } from "./PoolObstacle.ts"
 import { providerObstacle } from "./ProviderObstacle.ts"
 
-/** The authority for using the Connections, and where they are used. */
+/** The authority to use the Connections, and where they are used. */
 export interface ProviderUse {
   readonly starter: UseStarter
   readonly site: UseSite

@@ -24,7 +24,7 @@ export const cancelRun = ({ lifecycle, handover }: Services, run: RunRow, eviden
     yield* handover.finished(run)
   })
 
-/** Ends a running Run whose authority has changed and that changed nothing; in the caller's transaction. */
+/** Ends a running Run that changed nothing and whose authority has changed; in the caller's transaction. */
 export const supersedeRun = ({ lifecycle, handover }: Services, run: RunRow, reason: string) =>
   Effect.gen(function* () {
     yield* lifecycle.supersede(holdOf(run), reason)

@@ -156,7 +156,7 @@ export class RunInputs extends Context.Service<
         Effect.orDie
       )
 
-      /** Outputs of the Capsule's producers, by target variable; if two fill the same one, the later wins. */
+      /** Outputs of the Capsule's producers, by target variable; if two fill the same variable, the later one wins. */
       const injected = Effect.fnUntraced(function* (capsule: CapsuleRow) {
         const values = new Map<string, RunVariable>()
         const missing: Array<MissingInput> = []

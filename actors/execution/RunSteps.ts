@@ -31,7 +31,7 @@ export interface RunSteps<Job, Outcome, Failure = RunnerFailure> {
   readonly refuse: (run: RunRow, reason: RunBlocked) => Effect.Effect<void, HoldLost>
 }
 
-/** One step after the other, with a kill point in each gap. */
+/** One step after another, with a kill point in each gap. */
 export const inSteps =
   <Job, Outcome, Failure>(
     { execute, prepare, refuse, settle }: RunSteps<Job, Outcome, Failure>,

@@ -45,7 +45,7 @@ const make = Effect.gen(function* () {
     )
     const { path, resolved_commit: expectedCommit } = snapshot
     return yield* snapshots.sync({ url, ref: commit, path, credentials }).pipe(
-      // Some servers provide a commit only by its branch name.
+      // Some servers provide commits only by branch name.
       Effect.catchTag("GitRefNotFound", () => snapshots.sync({ url, ref, path, expectedCommit, credentials }))
     )
   })

@@ -23,7 +23,7 @@ export interface InterfaceTokenRequest {
 }
 
 /**
- * A Capsule's application may use whatever its own Capsule has declared that it consumes, and the Capsule's own Interfaces. An
+ * A Capsule's application may use whatever its own Capsule has declared it consumes, and the Capsule's own Interfaces. An
  * application that the operator has admitted to Interfaces may use whatever the person may.
  */
 const isFor =
@@ -68,8 +68,8 @@ export const interfacePermissions = Effect.fn("interfacePermissions")(function* 
 })
 
 /**
- * The Workspaces in which this address is an Interface that the person may currently invoke through the client. For a client that
- * names no Workspace, the Workspace is used if it is the only one; if there are several, none is guessed.
+ * The Workspaces in which this address is an Interface that the person may currently invoke through the client. If the client
+ * does not name a Workspace, the Workspace is used if it is the only one; if there are several, none is guessed.
  */
 export const workspacesOfResource = Effect.fn("workspacesOfResource")(function* (
   sql: SqlClient.SqlClient,

@@ -60,7 +60,7 @@ const leavesPortOpen = (registered: string, type: ApplicationType): boolean =>
 
 /**
  * Whether the address in a request is registered. Compared character for character, since any normalisation leaves room for
- * attack. Native apps cannot know the port of their loopback listener beforehand, so only their port may differ (RFC 8252).
+ * attacks. Native apps cannot know their loopback listener's port beforehand, so for them the port alone may differ (RFC 8252).
  */
 export const isRegisteredRedirect = (
   given: string,

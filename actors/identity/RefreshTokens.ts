@@ -75,7 +75,9 @@ export class RefreshTokens extends Context.Service<
             )
           : draw
 
-      /** A client that lost a response looks like a reuse shortly after the first use, while the successor is unused. */
+      /**
+       * Shortly after the first use, while the successor is unused, a retry by a client that lost a response looks like a reuse.
+       */
       const withinGrace = Effect.fnUntraced(function* (row: IssuedToken, token: Redacted.Redacted) {
         if (!graceful || row.used_at === null || row.successor_hash === null) return false
         const until = DateTime.addDuration(DateTime.makeUnsafe(row.used_at), refreshReuseGrace)

@@ -5,7 +5,7 @@ import { type Grant, Grants } from "./Grants.ts"
 import { isRegisteredRedirect } from "./RedirectUris.ts"
 import type { StaticRegistry } from "./StaticRegistry.ts"
 
-/** Whether a grant was given for an address that the client still has. A device has no address. */
+/** Whether a grant was issued for an address that is still registered for the client. A device has no address. */
 export const isAtRegisteredAddress = (
   { applicationType, redirectUris }: Pick<Client, "applicationType" | "redirectUris">,
   { redirectUri }: Pick<Grant, "redirectUri">
@@ -14,8 +14,8 @@ export const isAtRegisteredAddress = (
 const usesDevices = ({ grantTypes }: Client) => grantTypes.includes("urn:ietf:params:oauth:grant-type:device_code")
 
 /**
- * Ends what is left of removed clients and redirect addresses: codes, access tokens and refresh families. Runs in the caller's
- * transaction. Returns the number of grants.
+ * Revokes whatever remains of removed clients and redirect addresses: codes, access tokens and refresh families. Runs in the
+ * caller's transaction. Returns the number of grants.
  */
 export const endRemovedRedirects = Effect.fn("endRemovedRedirects")(function* (
   before: StaticRegistry,

@@ -45,7 +45,7 @@ export interface VerifiedJwt {
 
 const parseClaims = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Json))
 
-/** The signing keys of ID tokens and resource tokens: one signs, the next one is already published. */
+/** The signing keys for ID tokens and resource tokens: one signs, the next is already published. */
 export class SigningKeys extends Context.Service<
   SigningKeys,
   {

@@ -12,7 +12,7 @@ export class StaticClients extends Context.Service<
   StaticRegistry & {
     /**
      * Validates a document without applying it. Fails with `StaticClientsRefused` if it breaks a rule. The returned steps apply
-     * it and undo that.
+     * and undo it.
      */
     readonly replacement: (document: StaticClientDocument) => Effect.Effect<Replacement, StaticClientsRefused>
   }

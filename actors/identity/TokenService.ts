@@ -40,13 +40,13 @@ const grantEnded = refuse("invalid_grant", "The grant has ended. Ask the person 
 export class TokenService extends Context.Service<
   TokenService,
   {
-    /** A reused code ends everything that was issued for it. */
+    /** Reusing a code revokes everything that was issued for it. */
     readonly exchangeCode: (
       client: Client,
       presented: Omit<PresentedCode, "clientId">,
       resource: string | undefined
     ) => Effect.Effect<IssuedTokens, OAuthError>
-    /** A reused refresh token ends its family. While the authority cannot be read, nothing is consumed. */
+    /** Reusing a refresh token revokes its family. While the authority cannot be read, nothing is consumed. */
     readonly refresh: (client: Client, request: RefreshRequest) => Effect.Effect<IssuedTokens, OAuthError>
     readonly exchangeDeviceCode: (
       client: Client,

@@ -24,7 +24,7 @@ import { ProjectRow } from "../workspace/ProjectRow.ts"
 
 type Columns = Readonly<Record<string, string | null>>
 
-/** The Project that an install goes to: the named one in this Workspace, or its default. */
+/** The Project that an install belongs to: the one named, which must be in this Workspace, or the Workspace's default. */
 export const projectOf = Effect.fnUntraced(function* (workspaceId: WorkspaceId, projectId: ProjectId | undefined) {
   const sql = yield* SqlClient.SqlClient
   const rows = yield* Effect.orDie(

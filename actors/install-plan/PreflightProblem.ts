@@ -5,7 +5,7 @@ import type { InstallConfigId, WorkspaceId } from "../../schema/records/Ids.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import type { ReportRow, SnapshotRow, SourceRow } from "../source/SourceRow.ts"
 
-/** The records named by a preflight that exist. */
+/** Those records named by a preflight that actually exist. */
 export interface NamedRecords {
   readonly source: Pick<SourceRow, "id" | "workspace_id" | "removed_at"> | undefined
   readonly snapshot: Pick<SnapshotRow, "id" | "source_id" | "url" | "ref" | "path"> | undefined

@@ -16,7 +16,7 @@ import { type InterfaceId, type StateVersionId, Subject } from "../../schema/rec
 
 const Installer = rowShape({ subject: Subject })
 
-/** Carries out the intents of applies: fills an Interface in from the Outputs, and binds the requested subjects once. */
+/** Carries out the intents of applies: fills in an Interface from the Outputs, and binds the requested subjects once. */
 export class InterfaceMaterialization extends Context.Service<
   InterfaceMaterialization,
   {

@@ -12,8 +12,8 @@ export class Interfaces extends Context.Service<
   Interfaces,
   {
     /**
-     * The Interfaces of a Workspace that this person may open: those of an existing Capsule that are resolved and have a ready
-     * `ui.open` binding for the person. `capsuleId` only narrows the result. Writes nothing.
+     * The Interfaces of a Workspace that this person may open: resolved Interfaces of existing Capsules, with a ready `ui.open`
+     * binding for the person. `capsuleId` only narrows the result. Writes nothing.
      */
     readonly uiSurfaces: (
       workspaceId: WorkspaceId,

@@ -9,14 +9,14 @@ import { retryAfterMillis } from "./MailRetry.ts"
 import { deliveryInterval, mailPlace, SealedMail } from "./Mails.ts"
 import { MailNotSent, MailTransport } from "./MailTransport.ts"
 
-/** Only a few at a time, so that a slow mail server delays nothing else. */
+/** Only a few at a time, so that a slow mail server does not delay anything else. */
 const batch = 20
 
 /** Sends queued mails. If a mail server is down, only mails are delayed. */
 export class MailDelivery extends Context.Service<
   MailDelivery,
   {
-    /** Sends what is due, once. Runs automatically every few seconds. */
+    /** Sends all due mails, once. Runs automatically every few seconds. */
     readonly deliverDue: Effect.Effect<void>
   }
 >()("svc/mail/MailDelivery") {

@@ -10,7 +10,7 @@ export interface MailOrigin {
   readonly language: MailLanguage
 }
 
-/** `undefined` if no mail server is configured: nothing is queued then, and people pass links on themselves. */
+/** `undefined` if no mail server is configured, in which case nothing is queued and people pass links on themselves. */
 export const MailSettings = Context.Reference<{ readonly origin: MailOrigin | undefined }>("svc/mail/MailSettings", {
   defaultValue: () => ({ origin: undefined })
 })

@@ -34,8 +34,8 @@ const UseShape = rowShape({
 })
 
 /**
- * What stops in the Workspace when the member leaves, according to the rules for Connections and tokens: read in the transaction
- * of the removal, or beforehand to show it.
+ * What stops in the Workspace when the member leaves, according to the rules for Connections and tokens: read in the removal's
+ * transaction, or beforehand for display.
  */
 export const departureOf = Effect.fn("departureOf")(function* (workspaceId: WorkspaceId, subject: Subject) {
   const sql = yield* SqlClient.SqlClient

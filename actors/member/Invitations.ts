@@ -68,7 +68,7 @@ export class Invitations extends Context.Service<
   Invitations,
   {
     /**
-     * Creates an invitation; an earlier pending invitation of the same person to the same Workspace ends. Fails with
+     * Creates an invitation and ends any earlier pending invitation of the same person to the same Workspace. Fails with
      * `permission_denied` if the inviter may not grant the role, `failed_precondition` for an active member, `not_found` for an
      * unknown subject, and `invalid_request`.
      */
@@ -77,13 +77,13 @@ export class Invitations extends Context.Service<
       scope: InvitationScope,
       request: NewInvitation
     ) => Effect.Effect<IssuedInvitation, ApiError>
-    /** Newest first, including ended ones. */
+    /** Newest first, including invitations that have ended. */
     readonly list: (
       workspaceId: WorkspaceId,
       subject: string,
       page: PageRequest
     ) => Effect.Effect<Page<Invitation>, ApiError>
-    /** Ends a pending invitation; one that has ended stays as it is. Fails with `permission_denied` and `not_found`. */
+    /** Ends a pending invitation; leaves one that has already ended unchanged. Fails with `permission_denied` and `not_found`. */
     readonly revoke: (
       context: CommandContext,
       scope: InvitationScope & { readonly workspaceId: WorkspaceId },

@@ -65,7 +65,7 @@ const changeOf = (
 
 /**
  * What a sign-in changes: whether it may create an account, and the memberships. Roles given by rules follow the rules in both
- * directions; roles given by people stay.
+ * directions; roles given by people remain unchanged.
  */
 export const provisioningDecision = (
   rules: ReadonlyArray<ProvisioningRule>,

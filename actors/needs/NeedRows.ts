@@ -10,7 +10,7 @@ import { StoredWorkspace } from "../workspace/StoredWorkspace.ts"
 
 /** Real Workspaces have far fewer. Beyond this limit the response is marked as incomplete. */
 export const mostCapsules = 5000
-/** More than a person can decide about. */
+/** More than a person can decide on. */
 const mostPlans = 1000
 
 const run = RunRow.columns

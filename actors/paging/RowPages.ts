@@ -5,7 +5,7 @@ import type { Columns, RowOf, TablePart } from "../database/Table.ts"
 import type { Cursors } from "./Cursors.ts"
 import type { Page, PageRequest } from "./Page.ts"
 
-/** A list of one table, ordered by `created_at` then `id` (specification, ruling 1). */
+/** A list of one table's rows, ordered by `created_at` then `id` (specification, ruling 1). */
 export interface RowList {
   /** Name of the list in its cursors. */
   readonly route: string

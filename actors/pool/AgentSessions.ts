@@ -73,7 +73,7 @@ export class AgentSessions extends Context.Service<
     readonly mayTakeRuns: (session: Pick<AgentSession, "facts">) => Effect.Effect<void, UpgradeRequired>
     /** The session of a bearer token. */
     readonly of: (secret: string | undefined) => Effect.Effect<AgentSession, Unauthorised>
-    /** Whether, since the session began, its agent has been neither revoked nor given new keys. */
+    /** Whether the agent has been neither revoked nor given new keys since the session began. */
     readonly stands: (session: AgentSession) => Effect.Effect<boolean>
     /** The agent's description of itself when it renews; written when it has changed, and otherwise twice a minute. */
     readonly described: (session: AgentSession, said: Pick<AgentFacts, "disk" | "draining">) => Effect.Effect<void>

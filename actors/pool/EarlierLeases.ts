@@ -36,11 +36,11 @@ export class EarlierLeases extends Context.Service<
         if (longest === undefined || longest.lease === null) return undefined
         const whole = applySeconds(longest.lease)
         const passed = (yield* monotonicNow) - begun.at
-        // However wrong the time of day is, a process never waits longer than this.
+        // However wrong the wall clock is, a process never waits longer than this.
         if (passed >= seconds(whole)) return undefined
         const [row] = yield* Restored.rows(sql)`SELECT MAX(restored_at) AS restored_at FROM restore_review`
         if (row === undefined || row.restored_at === null) return undefined
-        // The time of day only determines how much of the wait had already passed when the process started.
+        // The wall clock only determines how much of the wait had already passed when the process started.
         const until = Math.min(Date.parse(row.restored_at), begun.millis) + whole * 1000
         return passed < seconds((until - begun.millis) / 1000) ? new Date(until).toISOString() : undefined
       }).pipe(Effect.orDie, Effect.withSpan("EarlierLeases.end"))

@@ -109,7 +109,7 @@ export class PoolReach extends Context.Service<
           yield* dateOfAnswer
           return heldBack(until)
         }
-        // Whether an agent is connected changes without a commit, so a response about it is valid for one second.
+        // An agent can connect or disconnect without a commit, so a response about its connection is valid for one second.
         yield* dateOfAnswer
         const assigned = yield* Effect.orDie(Assigned.rows(sql)`SELECT 1 AS assigned FROM agent_pool_workspaces w
           JOIN agent_pools p ON p.name = w.pool AND p.archived_at IS NULL

@@ -16,7 +16,7 @@ const MarkedPlan = rowShape({ id: RunId, pool: RunRow.columns.pool, provided_mar
 
 const isMark = Schema.is(ProvidedMark)
 
-/** Marks as they are stored: a stolen database alone, without the keys, does not help in guessing values. */
+/** Marks as they are stored: without the keys, a stolen database is no help in guessing values. */
 export const keyedMarks = (
   vault: Vault["Service"],
   said: ReadonlyArray<{ readonly name: string; readonly mark?: string | undefined }>

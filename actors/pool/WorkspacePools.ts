@@ -19,7 +19,7 @@ const provided = (names: ReadonlyArray<string>) => (names.length === 0 ? {} : { 
 
 /**
  * Pools and agents as seen by a Workspace that may use them: nothing about other Workspaces except that places are occupied. A
- * revoked agent is not listed; the Run that it may still hold names it.
+ * revoked agent is not listed, but any Run that it still holds identifies it.
  */
 export class WorkspacePools extends Context.Service<
   WorkspacePools,
@@ -60,7 +60,7 @@ export class WorkspacePools extends Context.Service<
           )}`)
         const all = yield* Effect.forEach(agents, shownAgent(presence, release))
         const given = yield* provisionsOf(workspaceId)
-        // Whether an agent is connected changes without a commit.
+        // An agent can connect or disconnect without a commit.
         yield* dateOfAnswer
         const items = shown.map((row): WorkspacePool => {
           const own = all.filter(({ pool }) => pool === row.name)

@@ -141,7 +141,7 @@ export interface AskedRun {
 
 /**
  * The scheduled drift checks that must stop to make room for people's requests: the latest ones, one for each waiting Workspace,
- * and none where one is already stopping.
+ * and none where a check is already stopping.
  */
 export const givingWay = (
   { limits, running }: Pick<QueueState, "limits" | "running">,

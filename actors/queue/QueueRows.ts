@@ -47,7 +47,7 @@ const mostAsked = 10
 const mostOfPerson = 50
 
 /**
- * What in the queue can start on the control plane: no applies while agents may be executing applies unknown to a restored
+ * Which queued Runs can start on the control plane: no applies while agents may be executing applies unknown to a restored
  * server.
  */
 export interface QueueWindow {

@@ -2,7 +2,7 @@ import type { QueuePlace } from "../../schema/records/QueuePlace.ts"
 import { slotPoolOf } from "../run/RunPools.ts"
 import type { Place } from "./QueueDecision.ts"
 
-/** A place with its sentence, as a row refers to Runs: by ids as plain strings. */
+/** A place with its sentence. It refers to Runs as a row does: by ids as plain strings. */
 export type WordedPlace = typeof QueuePlace.Encoded
 
 const sentenceOf = ({ heldByRunId, limit, pool, reason }: Place): string => {

@@ -12,7 +12,7 @@ const keptForPeople = (limit: number) => Math.floor(limit / 10)
 
 /**
  * Whether a Workspace may queue one more Run. Checked in the transaction that writes the Run, before anything is written. Only
- * new work is checked: a coordinator's further Runs, and the apply of an automatic plan, were admitted with the first Run.
+ * new work is checked: a coordinator's subsequent Runs, and the apply of an automatic plan, were admitted with the first Run.
  */
 export class RunAdmission extends Context.Service<
   RunAdmission,

@@ -38,7 +38,7 @@ export class RunQueue extends Context.Service<
     readonly wake: Effect.Effect<void>
     /** Waits for the next wake-up. */
     readonly woken: Effect.Effect<void>
-    /** Like `woken`, for one of many waiters: each wake-up from now on is a message. */
+    /** Like `woken`, for one of many waiters: each subsequent wake-up arrives as a message. */
     readonly listen: Effect.Effect<Queue.Dequeue<void>, never, Scope.Scope>
     /** Takes the next runnable Run: it is `running` and owned by `owner` when this returns. */
     readonly claim: (owner: string) => Effect.Effect<RunRow | undefined>

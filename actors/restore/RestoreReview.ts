@@ -34,7 +34,7 @@ export const pendingReview = Effect.flatMap(allKinds, (kinds) =>
   )
 )
 
-/** Whether anything is pending; nearly free if nothing was ever restored. Read through `sql`. */
+/** Whether anything is pending; nearly free if nothing has ever been restored. Read through `sql`. */
 export const awaitsReview = (sql: SqlClient.SqlClient) =>
   Effect.map(
     sql`SELECT 1 AS one FROM restore_review r WHERE r.decision IS NULL AND (
@@ -73,7 +73,7 @@ export class RestoreReview extends Context.Service<
   RestoreReview,
   {
     readonly list: Effect.Effect<ReadonlyArray<ReviewItem>>
-    /** Approval rules and teams apply again at once: nobody can act under them until a membership is confirmed. */
+    /** Approval rules and teams take effect again immediately: nobody can act under them until a membership is confirmed. */
     readonly rules: Effect.Effect<ReadonlyArray<RestoredRules>>
     /**
      * Confirms or removes the named records, or all that are waiting, and returns them. One transaction: if any id is not

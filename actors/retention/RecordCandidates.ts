@@ -48,7 +48,7 @@ export interface Candidates {
   readonly ids: ReadonlyArray<RecordId>
   /** How many are kept, by reason. */
   readonly kept: ReadonlyMap<NeedReason, number>
-  /** Where the next batch begins; absent after the last. */
+  /** Where the next batch begins; absent after the last batch. */
   readonly next: LookedAt | undefined
 }
 

@@ -105,7 +105,7 @@ export const retainedKinds: ReadonlyArray<RetainedKind> = [
     since: "created_at",
     workspace: ownWorkspace,
     bytes: `${bytesWithParts("r.state")} + ${bytesOf("r.sealed_secrets")}`,
-    // The index is removed first: from then on the version is treated as not yet read.
+    // The index is removed first: after that, the version is treated as not yet read.
     parts: [
       { table: "state_indexes", of: "state_version_id", key: ["state_version_id"], bytes: "0" },
       { table: "outputs", of: "state_version_id", key: ["id"], bytes: bytesOf("value", "sealed_value") }

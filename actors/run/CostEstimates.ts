@@ -27,7 +27,7 @@ const priceOf = (prices: ReadonlyArray<Price>, change: ResourceChange, side: Sid
   return "priceless"
 }
 
-// Prices have few decimals; further digits in a sum are binary floating-point noise.
+// Prices have few decimals; any extra digits in a sum are binary floating-point noise.
 const rounded = (value: number) => Math.round(value * 1e6) / 1e6
 
 const staysAsItCosts = (prices: ReadonlyArray<Price>, change: ResourceChange) => {

@@ -13,7 +13,7 @@ import { RunLogChunkRow } from "./RunLogChunkRow.ts"
 
 /** A batch of lines is at most 64 KiB, and deleted pages are overwritten: a larger transaction would delay writers. */
 const chunksAtOnce = 32
-/** Lets writers go first between two steps. */
+/** Lets writers go first between steps. */
 const pause = "5 millis"
 /** Steps in one turn of the cleanup, which has other work to do. */
 const stepsOfTurn = 200

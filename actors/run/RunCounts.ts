@@ -46,7 +46,7 @@ const isChosen = (filter: RunFilter, facet: Facet, alike: AlikeRuns): boolean =>
 
 const facetNames: ReadonlyArray<Facet> = ["type", "status", "trigger", "actor", "capsule"]
 
-/** Counts for each facet, with all other filters applied but not its own. */
+/** Counts for each facet, with every filter applied except its own. */
 export const facetsOf = (counted: ReadonlyArray<AlikeRuns>, filter: RunFilter): RunFacets => {
   const countsOf = <A extends string>(facet: Facet, valueOf: (alike: AlikeRuns) => A | null) => {
     const others = facetNames.filter((name) => name !== facet)

@@ -35,7 +35,7 @@ export const holdOf = (run: Pick<RunRow, "id" | "owner" | "fence">): RunHold => 
 export const isHeld = (sql: SqlClient.SqlClient, { fence, owner, runId }: RunHold) =>
   sql`id = ${runId} AND status = 'running' AND owner = ${owner} AND fence = ${fence}`
 
-/** Fails with `HoldLost` when the statement changed nothing. */
+/** Fails with `HoldLost` if the statement changed nothing. */
 export const changedUnder = <E>(
   hold: RunHold,
   rows: Effect.Effect<ReadonlyArray<unknown>, E>

@@ -107,7 +107,7 @@ export class RunLedger extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<RunId>>
     /** The plans of a Capsule that are waiting for approval or for their apply. */
     readonly applicablePlans: (capsuleId: CapsuleId) => Effect.Effect<ReadonlyArray<RunId>>
-    /** Voids this plan, unless its apply has begun or it is void already. */
+    /** Voids this plan, unless its apply has begun or it is already void. */
     readonly supersedePlan: (id: RunId, reason: string) => Effect.Effect<void>
     /** The plans that have expired. */
     readonly expiredPlans: (at: string) => Effect.Effect<ReadonlyArray<RunId>>

@@ -44,8 +44,8 @@ const endAgain = Schedule.spaced("5 seconds")
 
 /**
  * The log sequence of each Run, written in batches so that a noisy Run costs the ledger few transactions. Lines are numbered
- * without gaps; a restarted Run continues the sequence. If a log exceeds the configured limit, only its last lines follow when
- * the Run ends: no Run may fill the disk that holds other Runs' states.
+ * without gaps; a restarted Run continues the sequence. Once a log exceeds the configured limit, only its last lines are added
+ * when the Run ends: no Run may fill the disk that holds other Runs' states.
  */
 export class RunLogs extends Context.Service<
   RunLogs,

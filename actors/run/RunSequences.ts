@@ -69,8 +69,9 @@ export const eventBatch = Effect.fnUntraced(function* (
 })
 
 /**
- * Takes the numbers for a batch of log lines that may arrive twice; `endedAt` if no line follows it. The last lines of an
- * execution arrive after its Run has ended: they are accepted under its fence until the log ends or the Run is claimed again.
+ * Takes the numbers for a batch of log lines that may arrive twice; `endedAt` is set if no line follows the batch. The last lines
+ * of an execution arrive after its Run has ended: they are accepted under its fence until the log ends or the Run is claimed
+ * again.
  */
 export const logBatch = Effect.fnUntraced(function* (
   sql: SqlClient.SqlClient,

@@ -54,8 +54,8 @@ const refuseMoving = Effect.fnUntraced(function* (id: SourceId) {
 })
 
 /**
- * Retires a Source: it keeps no valid webhook secret, schedule or Connection, and no snapshot or report except those of ended
- * Capsules.
+ * Retires a Source: it no longer has a valid webhook secret, a schedule or a Connection, and the only snapshots and reports it
+ * keeps are those of ended Capsules.
  */
 const takeOut = Effect.fn("Source.takeOut")(function* (row: SourceRow, unknownSecret: Redacted.Redacted) {
   const sql = yield* SqlClient.SqlClient

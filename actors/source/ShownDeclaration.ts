@@ -1,7 +1,7 @@
 import type { InputFacts } from "../../schema/records/CompatibilityReport.ts"
 import { present } from "../run/RunRow.ts"
 
-/** Up to this length, a form shows these in full; longer ones are left to the module's own text. */
+/** Up to this length, a form shows these in full; anything longer has to be read in the module's own text. */
 const longestDefault = 2000
 const longestType = 2000
 

@@ -6,7 +6,10 @@ import { RunResultRow } from "../run/RunResultRow.ts"
 
 const decodeStaged = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ archiveDigest: Schema.String })))
 
-/** Removes archives that a crash left without a record. Those of a running install so far exist only in its Run's result. */
+/**
+ * Removes archives that a crash left without a record. The archives of an install still in progress are recorded only in its
+ * Run's result.
+ */
 export const cleanUpSnapshots = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const store = yield* SnapshotStore

@@ -127,7 +127,7 @@ export class SourceLanes extends Context.Service<
     ) => Effect.Effect<boolean>
     /** Updates the Source's status from its lanes: it is in error while a lane in use cannot be fetched. */
     readonly settleStatus: (sourceId: SourceId) => Effect.Effect<void>
-    /** The lanes that are due, of Sources with automatic syncs. */
+    /** The due lanes of Sources with automatic syncs. */
     readonly due: Effect.Effect<ReadonlyArray<Lane & { readonly sourceId: SourceId }>>
   }
 >()("svc/actors/source/SourceLanes") {

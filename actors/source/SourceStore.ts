@@ -109,10 +109,7 @@ export class SourceStore extends Context.Service<
     readonly find: (id: SourceId | null) => Effect.Effect<SourceRow | undefined>
     readonly update: (id: SourceId, columns: Readonly<Record<string, string | number | null>>) => Effect.Effect<void>
     readonly hookSecret: (row: SourceRow) => Effect.Effect<Redacted.Redacted>
-    /**
-     * Seals the next webhook secret in place of the one in `row`; from then on, deliveries must prove knowledge of the new
-     * secret.
-     */
+    /** Seals the next webhook secret in place of the one in `row`; deliveries must then prove knowledge of the new secret. */
     readonly renewHookSecret: (row: SourceRow, secret: Redacted.Redacted) => Effect.Effect<void>
     readonly insertSnapshot: (
       workspaceId: WorkspaceId,

@@ -33,7 +33,7 @@ const goneReasons = new Set(["delete_because_no_resource_config", "delete_becaus
 /** A time that a function has put into a value: `plantimestamp()` is known while planning. */
 const holdsTime = (value: unknown) => /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z/.test(JSON.stringify(value ?? null))
 
-/** Every cause once, in the order in which it first appears. */
+/** Every cause once, in order of first appearance. */
 const distinct = (causes: ReadonlyArray<ChangeCause>): ReadonlyArray<ChangeCause> => {
   const seen = new Map(causes.map((cause) => [JSON.stringify(cause), cause]))
   return [...seen.values()]

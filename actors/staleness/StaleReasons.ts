@@ -57,8 +57,8 @@ export class StaleReasons extends Context.Service<
     /** Compares what a Capsule was applied with to what it would receive now. */
     readonly compare: (capsuleId: CapsuleId) => Effect.Effect<void>
     /**
-     * A producer's offer may have changed: compares its consumers, in any Workspace, and voids those of their plans that have
-     * other values. Returns these plans.
+     * A producer's offer may have changed: compares its consumers, in any Workspace, and voids any of their plans that have
+     * different values. Returns these plans.
      */
     readonly producerMoved: (producerCapsuleId: CapsuleId) => Effect.Effect<ReadonlyArray<string>>
     /**

@@ -4,7 +4,7 @@ import { LeftOverReason } from "../../schema/records/LeftOverState.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** States that applies left behind and their settlements did not accept. */
+/** States left behind by applies and not accepted by their settlements. */
 export const LeftOverStateRow = table("left_over_states", {
   id: LeftOverStateId,
   workspace_id: WorkspaceId,
@@ -16,11 +16,11 @@ export const LeftOverStateRow = table("left_over_states", {
   /** `NULL`, like `serial`, when it is not a complete state file. */
   lineage: Schema.NullOr(Schema.String),
   serial: Schema.NullOr(Schema.Int),
-  /** `NULL` also when the tool encrypted it. */
+  /** Also `NULL` when the tool encrypted it. */
   resource_count: Schema.NullOr(Schema.Int),
   /** Sealed; `NULL` once it has been adopted or discarded. */
   state: Schema.NullOr(Schema.String),
-  /** `NULL` also when they were unknown. */
+  /** Also `NULL` when they were unknown. */
   sealed_secrets: Schema.NullOr(Schema.String),
   build_digest: Schema.NullOr(Schema.String),
   build_size_bytes: Schema.NullOr(Schema.Int),

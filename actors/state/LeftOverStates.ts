@@ -56,12 +56,12 @@ const KeptCheckpoint = rowShape({
 
 type KeptCheckpoint = RowOf<typeof KeptCheckpoint.columns>
 
-/** Who decided about a left-over state. */
+/** Who made the decision about a left-over state. */
 interface Decision {
   readonly by: string | null
 }
 
-/** States that applies left behind and their settlements did not accept: kept, sealed, until a person adopts or discards them. */
+/** States left behind by applies and not accepted by their settlements: kept, sealed, until a person adopts or discards them. */
 export class LeftOverStates extends Context.Service<
   LeftOverStates,
   {

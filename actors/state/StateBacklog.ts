@@ -63,7 +63,7 @@ const readNext = Effect.fn("StateBacklog.readNext")(function* (capsuleId: Capsul
 
 /**
  * Reads the StateVersions that were committed by releases without an index, one at a time and each in its own transaction, so
- * that it resumes where it was interrupted and blocks no other writer. Those of one Capsule are read oldest first.
+ * that it resumes where it was interrupted and blocks no other writer. Each Capsule's StateVersions are read oldest first.
  */
 export const readBacklog = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

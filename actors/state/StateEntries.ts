@@ -29,7 +29,7 @@ export interface ResourceEntry {
 
 const keyedDigest = (key: KeyObject, ...texts: ReadonlyArray<string>): string => {
   const digest = createHmac("sha256", key)
-  // Processed individually: a state of many MiB may have a single attribute of about that length.
+  // Processed individually: a state of many MiB may contain a single attribute almost that long.
   for (const text of texts) digest.update(text)
   // 96 bits are plenty: without the key, a value cannot be guessed, and collisions cannot be constructed.
   return digest.digest("base64url").slice(0, 16)

@@ -46,7 +46,7 @@ export class StateIndex extends Context.Service<
   {
     /**
      * Adds the contents of a StateVersion, in the caller's transaction. Does nothing while an earlier one of the Capsule has yet
-     * to be read: those are read in order, and this one with them.
+     * to be read: they are read in order, and this one along with them.
      */
     readonly add: (version: IndexedState) => Effect.Effect<void>
     /** The index key of a real object in the Workspace; `null` if it has none. */

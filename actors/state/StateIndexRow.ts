@@ -4,7 +4,7 @@ import { Timestamp } from "../../schema/records/Primitives.ts"
 import { jsonText } from "../database/JsonText.ts"
 import { type RowOf, table } from "../database/Table.ts"
 
-/** StateVersions that have been read. Those of one Capsule are read in the order of their generations. */
+/** StateVersions that have been read. Each Capsule's StateVersions are read in the order of their generations. */
 export const StateIndexRow = table("state_indexes", {
   state_version_id: StateVersionId,
   capsule_id: CapsuleId,

@@ -7,7 +7,7 @@ export interface StateKeeping {
   /** Accepts a state and returns at once. */
   readonly offer: (checkpoint: StateCheckpoint) => Effect.Effect<void>
   /**
-   * Waits until the newest state is kept, and accepts no more: from then on, the outcome of the execution carries the state. A
+   * Waits until the newest state is kept, then accepts no more: after that, the outcome of the execution carries the state. A
    * failure is logged; the place of execution still has the state.
    */
   readonly end: Effect.Effect<void>
@@ -40,7 +40,7 @@ export const makeStateKeeping = Effect.fnUntraced(function* (
       return Effect.logError("A checkpoint of a state could not be kept.", cause)
     })
 
-  /** Returns whether nothing is left waiting because of a failure. */
+  /** Returns `false` when a failure has left a state waiting, otherwise `true`. */
   const attempt = Effect.suspend(() => {
     const checkpoint = waiting
     waiting = undefined

@@ -34,7 +34,7 @@ export const StateVersionRow = table("state_versions", {
   build_digest: Schema.NullOr(Schema.String),
   build_size_bytes: Schema.NullOr(Schema.Int),
   sealed_secrets: Schema.NullOr(Schema.String),
-  /** For an adopted state: the left-over state it was. */
+  /** For an adopted state: the left-over state that was adopted. */
   left_over_state_id: Schema.NullOr(LeftOverStateId),
   /** For a state that was taken over with the install: the upload it came from. */
   state_upload_id: Schema.NullOr(StateUploadId)

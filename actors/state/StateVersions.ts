@@ -125,7 +125,9 @@ export const toOutput = (row: OutputRow): Output | undefined =>
         stateVersionId: row.state_version_id
       })
 
-/** The only writer of `state_versions` and `outputs`. States are sealed before they are stored, and indexed with the same commit. */
+/**
+ * The only writer of `state_versions` and `outputs`. States are sealed before they are stored, and indexed in the same commit.
+ */
 export class StateVersions extends Context.Service<
   StateVersions,
   {

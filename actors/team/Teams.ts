@@ -41,7 +41,7 @@ const grantWords = ({ environment, projectId, role }: TeamGrant): string =>
 
 /**
  * Teams of a Workspace; the only writer of their tables, except for the trigger that removes suspended members. A team determines
- * who counts towards an approval rule and what its grants add, so only owners may change it.
+ * who counts towards an approval rule and which roles its grants add, so only owners may change it.
  */
 export class Teams extends Context.Service<
   Teams,

@@ -74,7 +74,7 @@ export const storedAgent = (path: string) => ({
  * - `identity`: `none` before enrolment
  * - `keys`: created and stored on first use. Read from disk every time, since another process of this agent may have replaced
  *   them
- * - `dateKeys`: records since when undated keys have been known
+ * - `dateKeys`: records the given date for keys that have none yet
  * - `nextKeys`: their replacements, from when they are created until the server has accepted them
  * - `prepareKeys`: creates next keys, unless they exist
  * - `dropNextKeys`: stops announcing them

@@ -16,7 +16,7 @@ import { uploadStates } from "./StateUploads.ts"
 const betweenLooks = "500 millis"
 const millisecondsInSecond = 1000
 
-/** Asks the tool of an apply to stop early enough to save its state. A plan is simply killed, by the guard. */
+/** Asks an apply's tool to stop early enough to save its state. A plan is simply killed, by the guard. */
 const stopInTime = (lease: Lease, handle: RunHandle) =>
   Effect.sleep(betweenLooks).pipe(
     Effect.andThen(
@@ -28,8 +28,8 @@ const stopInTime = (lease: Lease, handle: RunHandle) =>
   )
 
 /**
- * Records the start of an apply durably before the tool runs: on the server, and here in the record of the Run. Once the start is
- * permitted, the run folder holds a durable note of it too.
+ * Durably records the start of an apply before the tool runs: on the server, and here in the Run's record. Once the start is
+ * permitted, the run folder also holds a durable note of it.
  */
 const recordStart = (lease: Lease, handle: RunHandle, accepted: Effect.Effect<void>) =>
   Effect.gen(function* () {
@@ -99,7 +99,7 @@ const removed = Effect.fnUntraced(function* ({ room }: RunHandle) {
 
 /**
  * The server reports that the Run no longer belongs to this agent. A tool that may be changing something is asked to stop first,
- * so that it can save its state; it is killed when its lease ends, at the latest.
+ * so that it can save its state; it is killed no later than the end of its lease.
  */
 const endedAndStopped = Effect.fnUntraced(function* (handle: RunHandle) {
   const end = yield* endedBy(handle)
@@ -141,7 +141,7 @@ const keptAfter = "20 millis"
 
 /**
  * Sends a result, and writes it to disk if the response does not arrive at once, since the connection may be down. Anything the
- * server already has need not be kept, and until then the run folder holds the state of an apply.
+ * server already has need not be kept, and until the result is on disk, the run folder holds the state of an apply.
  */
 const ended = Effect.fnUntraced(function* (handle: RunHandle, fresh: FreshResult) {
   const { room, spool } = handle
@@ -171,8 +171,8 @@ export const runOffer = Effect.fn("AgentRun.offer")(
           ),
           Effect.andThen(
             begun,
-            // A refused report does not kill the tool of an apply: the server's order follows, and without one the tool stops
-            // when the lease ends.
+            // A refused report does not kill an apply's tool: the server's order follows, and without one the tool stops when the
+            // lease ends.
             Effect.catchTag(sendReports(handle, scope), "Gone", (gone) =>
               offer.kind === "apply" ? Effect.never : Effect.fail(gone)
             )

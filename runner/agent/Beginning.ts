@@ -12,8 +12,8 @@ const leastOfOffer = 10
 /**
  * An offer that is being accepted.
  *
- * - `mayStart`: the guard knows when the processes of the Run have to be dead. While the offer is fresh, that is before it goes
- *   to another agent, so a plan or a drift check does not wait for the acceptance
+ * - `mayStart`: the guard knows when the processes of the Run have to be dead. While the offer is fresh, this deadline falls
+ *   before the offer goes to another agent, so a plan or a drift check does not wait for the acceptance
  * - `accepted`: the server knows that this agent has accepted the Run; its lease begins
  * - `begun`: both of these, or what prevents them
  */

@@ -114,8 +114,8 @@ const nothing = Redacted.make(new Uint8Array(0))
 type State = Redacted.Redacted<Uint8Array>
 
 /**
- * Writes the state of an apply to disk as soon as it is known: a state that the tool could only print exists nowhere else. From
- * then on it can be submitted, whatever happens to the Run.
+ * Writes the state of an apply to disk as soon as it is known: a state that the tool could only print exists nowhere else. Once
+ * on disk, it can be submitted, whatever happens to the Run.
  */
 const stateKeeper = Effect.fnUntraced(function* (room: RunRoom) {
   const scope = yield* Effect.scope

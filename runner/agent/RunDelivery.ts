@@ -92,14 +92,14 @@ const neverStarted: LeftOver = {
 
 /**
  * Submits what an apply left after it was settled without this agent. The server allowed the start, so it waits for this even if
- * the tool was never started: in that case the agent reports that, provided that its disk proves it.
+ * the tool was never started: in that case the agent says so, provided that its disk proves it.
  */
 export const handIn = Effect.fnUntraced(function* ({ room }: RunHandle) {
   const runner = yield* ModuleRunner
   const left = yield* untilDiskTakesIt(runner.recover(room.runFolder))
   if (Option.isSome(left)) return yield* sendLeft(room, left.value)
   if (!(yield* untilDiskTakesIt(provesUnstarted(room.runFolder)))) return
-  // A restored server does not know the Run, and is not missing anything.
+  // A restored server does not know about the Run, and is not missing anything.
   yield* Effect.catchTag(sendLeft(room, neverStarted), "Gone", () => Effect.void)
 })
 

@@ -26,8 +26,7 @@ export type SealedResult = typeof SealedResult.Type
  * The progress of a Run.
  *
  * - `accepted`: nothing is sealed yet
- * - `started`: only in rooms from earlier releases. Whether the tool of an apply may have been started is recorded in the run
- *   folder
+ * - `started`: only in rooms from earlier releases. Whether an apply's tool may have been started is recorded in the run folder
  * - `ended`: the result is sealed and waiting to be sent; this survives a power cut
  */
 export const RunStage = Schema.Union([
@@ -126,7 +125,7 @@ export const adoptRoom = Effect.fnUntraced(function* (
   const bytes = yield* readOptional(join(folder, "record.json"), "read how far a Run is")
   if (Option.isNone(bytes) || bytes.value.length === 0) {
     if (yield* holdsApply(folder)) {
-      // What the tool of an apply left exists only here, whatever has happened to the record. The server knows which parts it
+      // What an apply's tool left behind exists only here, whatever has happened to the record. The server knows which parts it
       // wants.
       const left = (claim: RunClaim) =>
         roomOf(folder, { version: 1, ...claim, kind: "apply", at: { stage: "accepted" } })

@@ -26,7 +26,7 @@ export const spoolLimits: SpoolLimits = {
  *
  * - `append`: never fails, and never waits for the connection or a flush
  * - `next`: the oldest unacknowledged batch. It has the same contents each time, even after a crash. A power cut may shorten one
- *   that was not flushed; if the server has stored the longer one, it reports so before anything is sent again
+ *   that was not flushed; if the server has stored the longer one, it says so before anything is sent again
  * - `flushed`: this batch and all before it are on disk, unless they have been acknowledged
  * - `acknowledged`: the server has stored everything up to this batch
  * - `waiting`: waits until there is something to send

@@ -11,8 +11,8 @@ export interface StateUploads {
 }
 
 /**
- * Sends states one at a time until the Scope closes, always the newest one. After each it pauses for five times as long as the
- * upload took, so that large states do not monopolise the connection.
+ * Sends states one at a time until the Scope closes, always the newest one. After each upload it pauses for five times as long as
+ * the upload took, so that large states do not monopolise the connection.
  */
 export const uploadStates = Effect.fnUntraced(function* (
   send: (state: StateCheckpoint) => Effect.Effect<void>

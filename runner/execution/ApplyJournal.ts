@@ -14,7 +14,7 @@ const Entry = Schema.Struct({
   /**
    * - `failed`: the tool has reported the failure, but not yet the reason
    * - `refused`: the reason given by the provider
-   * - `unanswered`: the provider never responded, e.g. because it died, which indicates nothing about what exists
+   * - `unanswered`: the provider never responded, e.g. because it died, which says nothing about what exists
    */
   moment: Schema.Literals(["started", "completed", "failed", "refused", "unanswered"]),
   address: Schema.String,

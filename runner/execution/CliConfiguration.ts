@@ -42,8 +42,8 @@ const installation = (mirror: ProviderMirror | undefined, mirrored: ReadonlyArra
 }
 
 /**
- * The only CLI configuration of a run. It always names the sources of providers: otherwise the tool would also use plugins from
- * the module's own `terraform.d` folder. A provider held by the mirror is never fetched from the network.
+ * The only CLI configuration of a run. It always specifies the sources of providers: otherwise the tool would also use plugins
+ * from the module's own `terraform.d` folder. A provider held by the mirror is never fetched from the network.
  */
 export const cliConfiguration = (mirror: ProviderMirror | undefined, mirrored: ReadonlyArray<string>): string =>
   ["disable_checkpoint = true", "provider_installation {", ...installation(mirror, mirrored), "}", ""].join("\n")

@@ -2,7 +2,8 @@ const mebibyte = 1024 * 1024
 const between = 8 * mebibyte
 
 /**
- * Node provides such a call only if started with `--expose-gc`; the call would stop everything else, so Node is left to itself.
+ * Node provides a call for this only if started with `--expose-gc`; the call would stop everything else, so Node is left to
+ * itself.
  */
 const request = typeof Bun === "undefined" ? () => {} : () => Bun.gc(false)
 

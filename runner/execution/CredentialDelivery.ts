@@ -91,7 +91,7 @@ const problemOf = (tuple: ProviderCredentials): string | undefined => {
 }
 
 /**
- * `DEMO_TOKEN` of provider `acme/demo` is its argument `token`, unless a recipe says otherwise. A wrong guess is refused later.
+ * `DEMO_TOKEN` for provider `acme/demo` is its argument `token`, unless a recipe says otherwise. A wrong guess is refused later.
  */
 const conventionalArgument = (tuple: ProviderCredentials, envName: string): string | undefined => {
   const type = tuple.provider.slice(tuple.provider.lastIndexOf("/") + 1)

@@ -38,7 +38,7 @@ export interface Preparation {
   readonly planFile: Redacted.Redacted<Uint8Array> | undefined
   /** `repository`: the module's own lock takes precedence. `given`: only the job's lock counts. */
   readonly lock: "repository" | "given"
-  /** Whether to compute the digest of the module's tree, if the tree alone decides what is executed. */
+  /** Whether to compute the digest of the module's tree, if the tree alone determines what is executed. */
   readonly wantsTree: boolean
 }
 

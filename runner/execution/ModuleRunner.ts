@@ -23,8 +23,8 @@ import { type ConcealingControl, serverPaths, shownFailure } from "./ServerPaths
  * - `plan`: computes a reviewable plan (to create, update or destroy). Fails with `RunnerFailure` if there is none, even if it
  *   was cancelled. Afterwards inputs and tree are removed from disk; a build archive is kept.
  * - `apply`: applies exactly the reviewed plan file, with the reviewed lock and build. A `RunnerFailure` means that the tool was
- *   not started and nothing was changed; everything else is an `ApplyOutcome`, whose state must be imported whatever the exit. A
- *   run folder serves one apply: a second start is refused.
+ *   not started and nothing was changed; everything else is an `ApplyOutcome`, whose state must be imported however the apply
+ *   ended. A run folder serves one apply: a second start is refused.
  * - `driftCheck`: compares the state with the real objects.
  * - `recover`: after a crash of the service, finds what an apply left in a run folder; `none` if its tool was never started.
  *   Kills processes that are still working in the folder. Repeatable.

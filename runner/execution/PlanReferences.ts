@@ -146,7 +146,7 @@ const blocksOf = (root: PlannedModule) => {
   return blocks
 }
 
-/** The number of instances of a resource depends on its own repetition and on that of each module around it. */
+/** The number of instances of a resource depends on its own repetition and on that of each module that contains it. */
 const repetitionOf = (place: Place, block: PlannedBlock): ChangeReferences | undefined => {
   const found = emptyFound()
   let isRepeated = false

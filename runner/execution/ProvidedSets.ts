@@ -4,7 +4,7 @@ import type { RunJob } from "./RunJob.ts"
 import { RunPlace } from "./RunPlace.ts"
 import { runnerFailure } from "./RunnerFailure.ts"
 
-/** The credentials that a job leaves to this machine, by name, each read once. */
+/** The credentials that a job expects this machine to supply, by name, each read once. */
 export const providedSets = Effect.fnUntraced(function* ({ credentials }: Pick<RunJob, "credentials">) {
   const place = yield* RunPlace
   const sets = new Map<string, ProvidedSet>()

@@ -26,7 +26,7 @@ export interface LinkRequest {
 }
 
 /**
- * Gives an apply the packages that its plan was made with, as an installation would: links into the cache. Returns false, and
+ * Gives an apply the packages that its plan was created with, as an installation would: links into the cache. Returns false, and
  * writes nothing, if the lock is not in the form the tool writes or a package is missing: the tool then has to install.
  *
  * Nothing is verified here. Before it starts any plugin, the tool compares each package with the hashes in the lock, and the lock

@@ -12,7 +12,7 @@ const comment = /^(?:#.*)?\n/gm
 
 /**
  * The providers in a lock, if the text is exactly what the tool itself writes and every provider has a hash of its unpacked
- * package, the kind that the tool verifies before it starts one. Undefined for everything else.
+ * package, the kind that the tool verifies before it starts a provider. Undefined for everything else.
  */
 export const lockedProviders = (lockText: string): ReadonlyArray<LockedProvider> | undefined => {
   const found: Array<LockedProvider | undefined> = []

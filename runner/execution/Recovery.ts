@@ -56,8 +56,8 @@ export const recoverApply = Effect.fnUntraced(function* (
 })
 
 /**
- * Whether the disk proves that the tool of an apply was never started: the journal is opened and the record written before the
- * tool starts, and everything the tool does is journalled. A folder without a journal proves nothing.
+ * Whether the disk proves that an apply's tool was never started: the journal is opened and the record written before the tool
+ * starts, and everything the tool does is journalled. A folder without a journal proves nothing.
  */
 export const provesUnstarted = Effect.fnUntraced(function* (
   runFolder: string

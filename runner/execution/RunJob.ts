@@ -38,7 +38,7 @@ export type CredentialFile = typeof CredentialFile.Type
  * - `argumentNames`: the equivalent provider argument by environment name, for two configurations of one provider with different
  *   credentials: they share one environment
  * - `provided`: name of the executing machine's own credentials; `values` and `files` are then empty in the job. The credentials
- *   reach the provider through environment and files only, since a plan file contains arguments
+ *   reach the provider only through the environment and files, since a plan file contains arguments
  */
 export const ProviderCredentials = Schema.Struct({
   provider: Schema.String,

@@ -16,7 +16,7 @@ const cutMark = " (cut)"
  */
 export interface RunReport {
   readonly clean: (text: string) => Effect.Effect<string>
-  /** Like the above, for many messages at once. From a provisioner's line, only the part before its output is kept. */
+  /** Like the above, for many messages at once. Only the part of a provisioner's line before its output is kept. */
   readonly cleanMessages: (messages: ReadonlyArray<ToolMessage>) => Effect.Effect<ReadonlyArray<ToolMessage>>
   readonly phase: (phase: RunPhase) => Effect.Effect<void>
   readonly log: (phase: RunPhase, stream: LogStream, text: string) => Effect.Effect<void>

@@ -14,8 +14,8 @@ export interface StateCheckpoint {
  *
  * - `event`: what happened, in the schema for its kind
  * - `log`: one line or message from a program
- * - `checkpoint`: passes on a state that is durable at this place. It does not wait until the state is stored elsewhere; the
- *   receiver that stores it reports `state.saved`
+ * - `checkpoint`: passes on a state that is stored durably in this place. It does not wait until the state is stored elsewhere;
+ *   the receiver that stores it reports `state.saved`
  */
 export interface RunSink {
   readonly event: <Kind extends ReportedKind>(kind: Kind, data: RunEventData<Kind>) => Effect.Effect<void>

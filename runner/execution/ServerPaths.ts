@@ -45,7 +45,7 @@ export interface ServerPathsRequest {
   readonly mirror: string | undefined
 }
 
-/** The module's folder, the folders around it up to the repository, and the Run's other folders, below a sandbox root. */
+/** The module's folder, the folders that contain it up to the repository, and the Run's other folders, below a sandbox root. */
 const sandboxPlaces = (root: string, modulePath: string): ReadonlyArray<Place> => {
   const source = posix.join(root, sandboxPaths.source)
   const segments = modulePath.split("/").filter((segment) => segment !== ".")

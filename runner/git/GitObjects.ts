@@ -41,8 +41,8 @@ export const missingObject = () =>
   new GitProtocolBroken({ message: "The Git server did not send every object of the commit, or sent damaged ones." })
 
 /**
- * Reads and verifies an object: its type must fit its place and its bytes must hash to its id. So a snapshot is the commit that
- * was resolved, no matter who fetched it or from where.
+ * Reads and verifies an object: its type must be the expected one and its bytes must hash to its id. So a snapshot is the commit
+ * that was resolved, no matter who fetched it or from where.
  */
 export const readVerified = Effect.fnUntraced(function* (
   source: GitObjectSource,

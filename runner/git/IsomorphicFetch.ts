@@ -46,7 +46,7 @@ const verifyPack = Effect.fnUntraced(function* (packs: ReadonlyArray<string>) {
 const objectType = (type: string): GitObjectType | undefined =>
   type === "commit" || type === "tree" || type === "blob" || type === "tag" ? type : undefined
 
-/** Fetches one commit without history, by isomorphic-git, into a bare repository on disk. */
+/** Fetches one commit without history, using isomorphic-git, into a bare repository on disk. */
 export const fetchIsomorphic = Effect.fn("fetchIsomorphic")(function* (
   transport: GitTransport,
   request: FetchRequest

@@ -54,7 +54,7 @@ const environment = (
       : {
           // An argument would be visible in the process list.
           GIT_CONFIG_COUNT: "1",
-          // git sends it to this repository only, whatever else it requests from the server.
+          // git sends it only to this repository, whatever else it requests from the server.
           GIT_CONFIG_KEY_0: `http.${endpoint.url}.extraHeader`,
           GIT_CONFIG_VALUE_0: Redacted.make(`Authorization: ${Redacted.value(authorization)}`)
         })
@@ -186,8 +186,8 @@ const runGit = Effect.fnUntraced(function* (
 })
 
 /**
- * Fetches one commit without history, by the installed git, into a bare repository on disk. Fails with
- * `GitNativeUnavailable` when git failed in a way that says nothing about the server.
+ * Fetches one commit without history, using the installed git, into a bare repository on disk. Fails with `GitNativeUnavailable`
+ * when git failed in a way that says nothing about the server.
  */
 export const fetchNative = Effect.fn("fetchNative")(function* (
   options: NativeOptions,

@@ -19,7 +19,7 @@ export const encodePacket = (line: string | Uint8Array): Uint8Array => {
   return Buffer.concat([header, payload])
 }
 
-/** Splits bytes over packets of one sideband channel: 1 pack data, 2 progress, 3 fatal error. */
+/** Splits bytes across packets of one sideband channel: 1 pack data, 2 progress, 3 fatal error. */
 export const encodeSideBand = (channel: 1 | 2 | 3, bytes: Uint8Array): ReadonlyArray<Uint8Array> => {
   const room = maxPayload - 1
   const packets: Array<Uint8Array> = []

@@ -97,10 +97,11 @@ const parseV2 = Effect.fnUntraced(function* (
 })
 
 /**
- * Lists the refs that start with one of the prefixes, annotated tags peeled, by protocol v2 or what older servers send.
+ * Lists the refs that start with one of the prefixes, with annotated tags peeled, using protocol v2 or whatever older servers
+ * send.
  *
- * Used instead of isomorphic-git's `listServerRefs`, which mistakes a broken connection for the end of the list (an old tag
- * would become the newest) and requests one prefix only.
+ * Used instead of isomorphic-git's `listServerRefs`, which mistakes a broken connection for the end of the list (an old tag would
+ * become the newest) and requests only one prefix.
  */
 export const listRemoteRefs = Effect.fn("listRemoteRefs")(function* (
   transport: GitTransport,

@@ -103,7 +103,7 @@ const configured = (server: AuthorizationServer, metadata: ServerMetadata, fetch
   const configuration = new Configuration(metadata, server.clientId, undefined, authentication(server))
   configuration.timeout = requestSeconds
   if (fetch !== undefined) configuration[customFetch] = fetch
-  // The address policy decides about plain http before any request is made.
+  // Before any request is made, the address policy decides whether plain http is allowed.
   allowInsecureRequests(configuration)
   return configuration
 }

@@ -9,7 +9,7 @@ const backslash = 0x5c
 const percent = 0x25
 const ampersand = 0x26
 const semicolon = 0x3b
-// Each further level of quoting doubles the backslashes.
+// Each additional level of quoting doubles the backslashes.
 const mostBackslashes = 64
 const longestEntity = 10
 

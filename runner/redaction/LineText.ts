@@ -18,7 +18,7 @@ const isBlank = (text: string, index: number) => {
 }
 
 /**
- * A text as its lines: matched as is, and across its line breaks as if there were none. Programs wrap their output, and a tool
+ * Text treated as lines: matched as is, and across its line breaks as if there were none. Programs wrap their output, and a tool
  * that relays another's output line by line does not indicate whether a piece was a whole line. Matching crosses a break only as
  * far as a match that began before it could extend. Lines of a dump are read by their columns.
  */
@@ -60,7 +60,7 @@ export class LineText {
     if (from < text.length) this.#take(from === 0 ? text : text.slice(from), position + from)
   }
 
-  /** Continues matching from the position of another text; decoders start afresh. */
+  /** Continues matching from another text's position; decoders start afresh. */
   continueFrom(other: LineText): void {
     this.#text.continueFrom(other.#text)
     this.#lineStart = other.#lineStart

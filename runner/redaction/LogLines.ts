@@ -48,7 +48,7 @@ const pieces = (line: string): Array<string> => {
 }
 
 /**
- * Turns the raw output of a process into log lines: decoded, redacted across chunk and line boundaries, capped, made safe to
+ * Turns the raw output of a process into log lines: decoded, redacted across chunk and line boundaries, capped, and made safe to
  * show.
  */
 export interface TextReader {

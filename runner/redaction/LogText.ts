@@ -13,8 +13,8 @@ const keepGraphicRendition = (sequence: string) =>
   isGraphicRendition(sequence) ? sequence.replace("\u009b", "\u001b[") : ""
 
 /**
- * Text for a log line: colours (SGR) stay; titles, links, cursor moves and clears are removed; every other control character,
- * bidirectional override and lone surrogate becomes visible. Line feeds stay; a carriage return before one is dropped, any
+ * Text for a log line: colours (SGR) are kept; titles, links, cursor moves and clears are removed; every other control character,
+ * bidirectional override and lone surrogate is made visible. Line feeds are kept; a carriage return before one is dropped, any
  * other is made visible, so nothing can be overwritten. Redact first.
  */
 export const logText = (text: string): string =>

@@ -5,7 +5,7 @@
  * - `token`: between characters that are not part of a word
  * - `number`: as for `token`, and not part of a date, a version or an address
  * - `guarded`: when the match covers at least `minSource` characters of the text
- * - `unbroken`: in a text without its blanks, where line breaks are left out
+ * - `unbroken`: in text from which blanks and line breaks have been left out
  */
 export type PatternKind = "anywhere" | "token" | "number" | "guarded" | "unbroken"
 
@@ -148,7 +148,7 @@ export class PatternAutomaton {
     this.#targets[slot] = target
   }
 
-  // Parents precede their children in the queue, so the target of a failure link is complete already.
+  // Parents precede their children in the queue, so the target of a failure link is already complete.
   #link(size: number, firstChild: Int32Array, sibling: Int32Array, byteOf: Uint8Array): void {
     const queue = new Int32Array(size)
     let filled = 1

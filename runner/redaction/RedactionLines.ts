@@ -4,7 +4,7 @@ import type { RedactionStream } from "./RedactionStream.ts"
 export type RedactedLine = string | undefined
 
 /**
- * Redacts text that is known line by line: a secret across several lines becomes one mark, in the first. It does not matter
+ * Redacts text that is supplied line by line: a secret spanning several lines becomes one mark, in the first. It does not matter
  * whether a line was complete when it was printed. Releases each line as soon as no later one can change it.
  */
 export class RedactionLines {

@@ -11,8 +11,8 @@ export interface PostedSecret {
  * Requests to the thread, answered in order. `redactor` and `stream` are numbers that the sender chooses.
  *
  * - `add`: creates the redactor if it is new
- * - `stream`: a piece of a text; `last` ends it
- * - `lines`: lines of a text that is known line by line; `last` ends it. Returns the lines decided so far
+ * - `stream`: a piece of a text; `last` marks the final piece
+ * - `lines`: lines of a text that is supplied line by line; `last` marks the final ones. Returns the lines decided so far
  * - `close`: forgets a redactor, its streams and its secrets
  */
 export type RedactionRequest = { readonly id: number; readonly redactor: number } & (

@@ -11,7 +11,7 @@ const longestContext = 64
 
 /**
  * Redacts text that arrives in pieces. The output does not depend on how the text was split. A secret is found even with terminal
- * sequences scattered in it. Only a suffix that could still become a secret is held back; in a complete line, only one that
+ * sequences scattered through it. Only a suffix that could still become a secret is held back; in a complete line, only one that
  * already shows 6 characters.
  */
 export class RedactionStream {

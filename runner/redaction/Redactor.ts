@@ -121,7 +121,7 @@ export class Redactor {
     return new RedactionStream(() => automaton, shortest, this.#scanner).end(text)
   }
 
-  // Built on first use, once for all secrets added until then.
+  // Built on first use, once for all secrets added up to that point.
   #search(): PatternAutomaton {
     this.#automaton ??= new PatternAutomaton(secretPatterns(this.#secrets))
     return this.#automaton

@@ -11,7 +11,7 @@ export interface RedactedText {
   readonly end: (rest: string) => Effect.Effect<string>
 }
 
-/** Text that is known line by line. */
+/** Text that is supplied line by line. */
 export interface RedactedLines {
   /** The next lines that no later one can change, in order. */
   readonly push: (lines: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<RedactedLine>>

@@ -15,7 +15,7 @@ import { shortestAnywhere } from "./SecretRule.ts"
 // A longer run of blanks or quotes is not part of a secret; without a bound it could be held back indefinitely.
 const longestRun = 2048
 
-/** A match for which the character to its right is not known yet. */
+/** A match whose next character to the right is not known yet. */
 interface Candidate {
   readonly pattern: Pattern
   readonly start: number
@@ -28,8 +28,8 @@ interface Candidate {
  * Finds secrets in text as it is fed, byte by byte. What it finds depends only on the text, never on how it was split. `decoded`
  * is for bytes that may not be text at all: in such bytes only printable neighbours end a token.
  *
- * With `breaks` it reads text whose line breaks have been left out, and ignores blanks. Then it finds only matches that cross a
- * break, and no tokens: a line may begin or end with anything.
+ * With `breaks` it reads text whose line breaks have been left out, and ignores blanks. In this mode it finds only matches that
+ * cross a break, and no tokens: a line may begin or end with anything.
  */
 export class SecretMatcher implements ByteSink {
   readonly #automaton: PatternAutomaton

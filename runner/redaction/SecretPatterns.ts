@@ -31,7 +31,7 @@ const slices = (bytes: ReadonlyArray<number>): ReadonlyArray<ReadonlyArray<numbe
   )
 }
 
-/** The whole text, and each longer line of it: a part of a key file is as likely to be printed as the whole. */
+/** The whole text, and each line of it that is long enough: a part of a key file is as likely to be printed as the whole. */
 const pieces = (text: string): ReadonlySet<string> => {
   const lines = text
     .split(/\r\n|\n|\r/)

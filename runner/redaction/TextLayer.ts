@@ -6,7 +6,7 @@ import { SecretMatcher } from "./SecretMatcher.ts"
 
 /** How deeply base64 and hexadecimal encodings may be nested. */
 const deepestEncoding = 3
-// In binary data, longer runs are rarer by chance. Shorter runs encode fewer than 6 bytes.
+// In binary data, longer runs are less likely to occur by chance. Shorter runs encode fewer than 6 bytes.
 const shortestBase64 = [6, 8, 8]
 const shortestHex = [8, 12, 12]
 

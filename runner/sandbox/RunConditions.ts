@@ -7,7 +7,7 @@ import type { SandboxSpawnFailed } from "./SandboxStatus.ts"
 /** Conditions that apply to a Run at every level. */
 export interface RunConditions {
   readonly guard: RunGuard
-  /** The limits of its programs. */
+  /** The limits on its programs. */
   readonly limits: SandboxLimits
   /** The network shared by all of the Run's commands that may use one. Levels without namespaces use the host's network. */
   readonly network: Effect.Effect<NetworkEntry, SandboxSpawnFailed>

@@ -47,7 +47,7 @@ export const unmetDemand = (
   return undefined
 }
 
-/** A Run's limits: those of the settings, lowered to what its profile allows. */
+/** A Run's limits: those from the settings, lowered to what its profile allows. */
 export const demandedLimits = (limits: SandboxLimits, demands: RunDemands | undefined): SandboxLimits => {
   const asked = demands?.limits
   if (asked === undefined) return limits

@@ -55,7 +55,7 @@ export interface SpawnRequest {
   readonly role: ProcessRole
   /** Input for the process on additional file descriptors. */
   readonly inputs: ReadonlyArray<readonly [fd: number, stream: Stream.Stream<Uint8Array>]>
-  /** Called at once with the id of the started process. */
+  /** Called immediately with the id of the started process. */
   readonly noted: (pid: number) => Effect.Effect<void>
   /** Kills processes that may have left the process group. */
   readonly killStragglers: Effect.Effect<void>

@@ -8,7 +8,7 @@ import { metadataRanges, type NetworkSettings } from "./network/NetworkSettings.
  */
 export type Isolation = "auto" | "required" | "off"
 
-/** Upper bounds of one sandboxed process tree. */
+/** Upper bounds for one sandboxed process tree. */
 export interface SandboxLimits {
   /** Processes and threads; enforced only if the sandbox has its own process count. */
   readonly processes: number
@@ -34,9 +34,8 @@ export interface SandboxLimits {
  * - `trustedTrees`: digests of module trees that may run at `process` if nothing better works; see `treeDigest`
  * - `bubblewrap`, `unshare`, `setpriv`, `prlimit`, `seatbelt`: names on PATH or absolute paths
  * - `extraReadOnly`, `extraWritable`: absolute paths that every sandbox may see in addition to the system folders
- * - `userIds`: the unprivileged ids that the `user_landlock` level hands out, one per Run; they and the id after them, which is
- *   the group of all of them, must be unused. If another service on this machine has taken them, the next ones up to 65533 are
- *   used
+ * - `userIds`: the unprivileged ids that the `user_landlock` level hands out, one per Run; they and the next id, which is the
+ *   group that they share, must be unused. If another service on this machine has taken them, the next ones up to 65533 are used
  * - `ownFolder`: absolute folder for the sandbox's own files; a temporary one when undefined
  * - `controlGroups`: whether control groups may enforce limits, if they can be created
  * - `dataFolder`: absolute path of the service's data folder. At the `user_landlock` level, Runs may be granted passage through

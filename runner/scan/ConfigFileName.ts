@@ -6,7 +6,7 @@ export interface ConfigFileName {
   readonly stem: string
   readonly syntax: ConfigSyntax
   readonly dialect: "common" | "opentofu"
-  /** Merged over the others instead of added. */
+  /** Merged over the others instead of being added. */
   readonly override: boolean
 }
 

@@ -73,7 +73,9 @@ class ReadWalk {
     return name?.kind === "name" && name.text === "module" ? this.#place.folder : this.#place.root
   }
 
-  /** A path in plain text, also below `path.module` or `path.root`. `inTree` is absent if the path is outside the tree. */
+  /**
+   * A path in plain text, which may be below `path.module` or `path.root`. `inTree` is absent if the path is outside the tree.
+   */
   #provenPath(token: ConfigToken | undefined): { readonly inTree: string | undefined } | undefined {
     if (token?.kind !== "text" || token.heredoc) return undefined
     const [first, second, ...rest] = token.parts
@@ -201,8 +203,8 @@ class ReadWalk {
 }
 
 /**
- * What a configuration file may read from the tree. Errs on the side of more: a string that names a file counts as a read, and a
- * possible path that is not plain text is unproven.
+ * What a configuration file may read from the tree. Errs on the side of including more: a string that names a file counts as a
+ * read, and a possible path that is not plain text is unproven.
  */
 export const fileReads = (text: string, place: ReadingPlace): FileReads => {
   const walk = new ReadWalk(place)

@@ -79,8 +79,8 @@ export const stepTemplate = (cursor: Cursor): boolean => {
 }
 
 /**
- * Moves past an expression, up to the line end or closing brace of its argument. It knows strings, templates, heredocs,
- * comments and brackets only: the parser decides whether the expression is valid.
+ * Moves past an expression, up to the line end or closing brace of its argument. It recognises only strings, templates, heredocs,
+ * comments and brackets: the parser decides whether the expression is valid.
  */
 export const skipExpression = (cursor: Cursor, maxNesting: number): OutlineFault | undefined => {
   const { text } = cursor

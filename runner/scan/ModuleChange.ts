@@ -4,7 +4,7 @@ import type { ModuleFootprint } from "./ModuleFootprint.ts"
 /**
  * One of two commits, from a module's point of view.
  *
- * - `files`: a digest of each file of the tree; what it covers counts as a change
+ * - `files`: a digest of each file in the tree; a difference in anything it covers counts as a change
  * - `manifest`: a digest of the repository's manifest; `null` when it is not known
  */
 export interface ModuleAt {

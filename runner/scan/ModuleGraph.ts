@@ -125,7 +125,7 @@ const maxFindings = 200
 /** Enough to state why a tool does not fit; in a graph of thousands of modules the same few recur. */
 const maxToolDemands = 500
 
-/** Without duplicates, the most severe first; any beyond the limit are only counted. */
+/** Without duplicates, most severe first; any beyond the limit are only counted. */
 const orderedFindings = (findings: ReadonlyArray<Finding>): ReadonlyArray<Finding> => {
   const unique = [...new Map(findings.map((finding) => [JSON.stringify(finding), finding])).values()].sort(
     (left, right) =>

@@ -46,7 +46,7 @@ export const parseAddress = (text: string): AddressSteps | undefined => {
   return [...steps, { name: `${type.name}.${resource.name}`, key: resource.key }]
 }
 
-/** Whether `pattern` names this resource, a module around it, or all instances of either. */
+/** Whether `pattern` names this resource, a module that contains it, or all instances of either. */
 export const covers = (pattern: AddressSteps, address: AddressSteps): boolean =>
   pattern.length <= address.length &&
   pattern.every(({ key, name }, at) => name === address[at]?.name && (key === undefined || key === address[at]?.key))

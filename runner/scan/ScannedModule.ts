@@ -3,7 +3,7 @@ import { InputType } from "../../schema/manifest/InputType.ts"
 import { Finding } from "../../schema/records/CompatibilityReport.ts"
 import { ProviderPackage, ProviderRequirement } from "../../schema/records/Provider.ts"
 
-/** A line in a file of the tree, counted from 1. */
+/** A line in a file in the tree, counted from 1. */
 export const SourceLocation = Schema.Struct({ path: Schema.String, line: Schema.Int })
 export type SourceLocation = typeof SourceLocation.Type
 

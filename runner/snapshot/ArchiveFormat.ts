@@ -51,7 +51,7 @@ export interface PlainEntry {
   readonly mtime: Date
 }
 
-/** The header blocks in front of a file's bytes. */
+/** The header blocks that precede a file's bytes. */
 export const encodeEntryHeader = ({ mode, mtime, path, sizeBytes }: PlainEntry): Uint8Array => {
   const header = new Header({
     path,

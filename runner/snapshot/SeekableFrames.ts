@@ -67,7 +67,7 @@ export const seekTableBytes = (tail: Uint8Array): Result.Result<number, string> 
 
 export const seekFooterBytes = footerBytes
 
-/** The frames of a file of `fileBytes`; they must fill it exactly. */
+/** The frames of a file of `fileBytes` bytes; they must fill it exactly. */
 export const decodeSeekTable = (table: Uint8Array, fileBytes: number): Result.Result<ReadonlyArray<Frame>, string> => {
   const buffer = Buffer.from(table)
   const count = (buffer.length - headerBytes - footerBytes) / entryBytes

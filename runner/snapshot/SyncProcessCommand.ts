@@ -7,7 +7,7 @@ export interface SyncProcessCommandShape {
   readonly args: ReadonlyArray<string>
 }
 
-/** How to start the process for one sync: by default, this runtime with the entry point; a compiled binary names itself. */
+/** How to start the process for one sync: by default, this runtime with the entry point; a compiled binary specifies itself. */
 export const SyncProcessCommand = Context.Reference<SyncProcessCommandShape>("svc/snapshot/SyncProcessCommand", {
   defaultValue: () => ({
     program: process.execPath,

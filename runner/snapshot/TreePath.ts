@@ -5,7 +5,7 @@ const maxPathBytes = 1024
 const ignorable = /[\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g
 const control = /\p{Cc}/u
 
-/** The form that a file system that ignores case and normalisation would compare. */
+/** The form of a name that a file system ignoring case and normalisation would compare. */
 const folded = (path: string) => path.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC")
 
 /** Done by hand: names may be arbitrarily long, and a pattern anchored at the end is quadratic. */

@@ -35,7 +35,7 @@ const newestFirst = Order.flip(
 export const managedFolder = (path: Path.Path, tools: string, version: string, platform: Platform, sha256: string) =>
   path.join(tools, "opentofu", version, platform.name, sha256)
 
-/** The managed executables for this platform, the newest first. Nothing is verified yet. */
+/** The managed executables for this platform, newest first. Nothing is verified yet. */
 export const managedTools = Effect.fn("ManagedTools.list")(function* (tools: string, platform: Platform) {
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path

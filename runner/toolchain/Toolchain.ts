@@ -43,9 +43,9 @@ export class Toolchain extends Context.Service<
   Toolchain,
   {
     /**
-     * With `require`, only a tool of that name and version is accepted, so a Capsule never changes its flavour silently.
+     * With `require`, only a tool of that name and version is accepted, so a Capsule never silently changes its flavour.
      *
-     * Fails with `ToolMissing` (nothing fits), `ToolBroken` (a tool was found but does not work; it is not skipped) or
+     * Fails with `ToolMissing` (nothing matches), `ToolBroken` (a tool was found but does not work; it is not skipped) or
      * `ToolDownloadFailed`. All three carry a `remedy`.
      */
     readonly resolve: (require?: ToolRequirement) => Effect.Effect<Tool, ToolError>

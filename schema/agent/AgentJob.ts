@@ -5,7 +5,7 @@ import { Timestamp } from "../records/Primitives.ts"
 import { Digest } from "./Blob.ts"
 import { CarriedFiles } from "./CarriedFile.ts"
 
-/** A Run under one claim. Everything an agent reports about a Run names its claim. */
+/** A Run under one claim. Everything an agent reports about a Run identifies its claim. */
 export const RunClaim = Schema.Struct({ runId: RunId, fence: Schema.Int })
 export type RunClaim = typeof RunClaim.Type
 
@@ -95,7 +95,7 @@ export const ReportBatch = Schema.Struct({
 export type ReportBatch = typeof ReportBatch.Type
 
 /**
- * What an agent still holds of a Run when it begins a session. `ended`: its result has not been sent yet. `left`: only what an
+ * What an agent still holds from a Run when it begins a session. `ended`: its result has not been sent yet. `left`: only what an
  * exited process left behind.
  */
 export const HeldRun = Schema.Struct({

@@ -55,9 +55,9 @@ export const helloText = (hello: {
   ].join("\n")
 
 /**
- * Begins a session; an older session of the same agent ends, unless it belongs to another process that is draining. `next` holds
- * the new public keys when the agent is rotating its keys: they take effect with the following session. `providedMarks` belong to
- * the sets in `facts.provided`; a changed mark means that the set has been replaced.
+ * Begins a session and ends an older session of the same agent, unless that one belongs to another process that is draining.
+ * `next` holds the new public keys when the agent is rotating its keys: they take effect with the next session. `providedMarks`
+ * belong to the sets in `facts.provided`; a changed mark means that the set has been replaced.
  */
 export const Hello = Rpc.make("Hello", {
   payload: {

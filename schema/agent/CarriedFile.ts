@@ -2,8 +2,8 @@ import { Schema } from "effect"
 import { Digest } from "./Blob.ts"
 
 /**
- * The capability to accept small files inside the message that names them. Neither side sends such files to a peer without it:
- * that peer's files, and larger ones, are transferred separately.
+ * The capability to accept small files inside the message that refers to them. Neither side sends such files to a peer without
+ * it: that peer's files, and larger ones, are transferred separately.
  */
 export const carriesFiles = "carried-files"
 

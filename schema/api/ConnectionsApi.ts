@@ -94,7 +94,7 @@ const AnswerParameter = Schema.Union([Schema.String, Schema.Array(Schema.String)
 /** A revoked Connection, and what was stopped or made void as a result. */
 export const RevokedConnection = Schema.Struct({
   connection: Connection,
-  /** Plans made with it, which are now void. */
+  /** Plans created with it, which are now void. */
   supersededRunIds: Schema.Array(RunId),
   /** Plans, drift checks and syncs that were using it and have been asked to stop. */
   cancelledRunIds: Schema.Array(RunId),

@@ -42,7 +42,7 @@ export const commitLink = (gitAddress: string, commit: string): string | undefin
   return found === undefined ? undefined : `${found.repository}${found.forge.commit(commit)}`
 }
 
-/** The page of a file of a commit, under the same conditions. `path` is relative to the repository. */
+/** The page of a file in a commit, under the same conditions. `path` is relative to the repository. */
 export const fileLink = (gitAddress: string, commit: string, path: string): string | undefined => {
   const found = forgeOf(gitAddress, commit)
   // Parsing the path as a URL resolves `..` segments and encodes everything else.

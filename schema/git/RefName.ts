@@ -10,7 +10,7 @@ const isComponent = (component: string) =>
 /** Whether a ref is a commit rather than a name. */
 export const isCommitRef = (text: string): boolean => commit.test(text)
 
-/** Git's own rules for ref names (`git check-ref-format --allow-onelevel`), without names that look like an option. */
+/** Git's own rules for ref names (`git check-ref-format --allow-onelevel`), excluding names that look like an option. */
 const isRefName = (text: string) =>
   encoder.encode(text).length <= maxBytes &&
   !forbidden.test(text) &&

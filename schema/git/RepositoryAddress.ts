@@ -9,7 +9,7 @@ import {
 /** Why a caller refuses an address, as the end of a sentence; `undefined` if the caller accepts it. */
 export type AddressRule = (address: ServerAddress) => string | undefined
 
-/** Git is reached over HTTPS. Anything else that an operator allows is the policy of `runner/git`. */
+/** Git is reached over HTTPS. Anything else that an operator allows is handled by the policy in `runner/git`. */
 export const httpsOnly: AddressRule = ({ scheme }) => (scheme === "https" ? undefined : "must start with https://.")
 
 /** For addresses that are also checked against the operator's policy. */

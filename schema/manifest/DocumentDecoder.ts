@@ -9,7 +9,7 @@ import type { ManifestDiagnostic } from "./ManifestDiagnostic.ts"
  */
 const fullReportNodes = 4000
 
-/** Decodes a closed document: fields that the schema does not name are refused, and every fault gets a diagnostic. */
+/** Decodes a closed document: fields that the schema does not define are refused, and every fault gets a diagnostic. */
 export const documentDecoder = <Document extends Schema.ConstraintDecoder<unknown>>(schema: Document) => {
   const reportingAll = Schema.decodeUnknownResult(schema, { errors: "all", onExcessProperty: "error" })
   const reportingFirst = Schema.decodeUnknownResult(schema, { errors: "first", onExcessProperty: "error" })

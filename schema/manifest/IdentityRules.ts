@@ -25,8 +25,8 @@ const checkDelivery = (
 }
 
 /**
- * The slots and the lane through which an identity may be delivered. The structure admits more than any version grants: a
- * document that requests too much stays valid, and only the requesting module is refused.
+ * The slots and the lane through which an identity may be delivered. The structure allows more than any version grants: a
+ * document that requests too much remains valid, and only the requesting module is refused.
  */
 export const checkIdentityDelivery = (
   requirements: ReadonlyArray<RequirementDeclaration>,

@@ -13,7 +13,7 @@ const needsString = (input: InputDeclaration) =>
 const isSecret = (variable: VariableFacts, input?: InputDeclaration) =>
   variable.sensitive || variable.ephemeral || input?.secret === true || input?.role === "initial_secret"
 
-/** The variable as offered by the form of a generic install. */
+/** The variable as presented in the form for a generic install. */
 export const genericInput = (variable: VariableFacts): CompiledInput => ({
   name: variable.name,
   type: variable.type,

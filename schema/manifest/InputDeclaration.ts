@@ -17,7 +17,7 @@ export type InputRole = typeof InputRole.Type
 export const Label = bilingualText(160)
 export type Label = typeof Label.Type
 
-/** Presentation of one OpenTofu variable. It adds no variable: the compatibility report has to prove the name. */
+/** Presentation of one OpenTofu variable. It does not add a variable: the compatibility report has to prove the name. */
 export const InputDeclaration = Schema.Struct({
   name: VariableName,
   source: Schema.Struct({ kind: InputSourceKind }),

@@ -33,7 +33,7 @@ export interface CompilationRequest {
   readonly base: BaseInstallConfig
 }
 
-/** The evidence does not match: something has changed between review and compilation. Review again. */
+/** The evidence does not match: something changed between review and compilation. Review again. */
 export class InstallEvidenceMismatch extends Schema.TaggedError<InstallEvidenceMismatch>()("InstallEvidenceMismatch", {
   fields: Schema.NonEmptyArray(
     Schema.Literals(["sourceSnapshotId", "compatibilityReportId", "modulePath", "manifestDigest"])

@@ -77,7 +77,7 @@ const collect = (issue: SchemaIssue.Issue, path: DocumentPath, findings: Array<F
       return collect(issue.issue, path, findings)
     case "Filter": {
       const { diagnosticCode, expected } = issue.filter.annotations ?? {}
-      // A filter without its own code (the names of a record) is reported through the issues inside it.
+      // A filter without a code of its own (such as one on the names of a record) is reported through the issues inside it.
       if (!isCode(diagnosticCode)) return collect(issue.issue, path, findings)
       findings.push({ path, code: diagnosticCode, message: `Expected ${expected ?? "another value"}.` })
       return

@@ -21,8 +21,8 @@ export const OutputFacts = Schema.Struct({
 export type OutputFacts = typeof OutputFacts.Type
 
 /**
- * The evidence that a configuration is compiled from: one report on one module of one snapshot, and the manifest with that digest
- * (`sha256:` and 64 hex digits; absent when the snapshot has none).
+ * The evidence that a configuration is compiled from: one report on one module of one snapshot, and the manifest, identified by
+ * its digest (`sha256:` and 64 hex digits; absent when the snapshot has none).
  */
 export const InstallPins = Schema.Struct({
   sourceSnapshotId: Schema.String,

@@ -26,7 +26,7 @@ export const RelativeFolder = Schema.String.check(
   })
 )
 
-/** A folder in a repository as a commit spells it, or `.` for its root. Wider than what a manifest may name. */
+/** A folder in a repository as spelled in a commit, or `.` for its root. Accepts more paths than a manifest may name. */
 export const RepositoryFolder = Schema.String.check(
   lengthBetween(1, maxPathCharacters),
   fieldRule({

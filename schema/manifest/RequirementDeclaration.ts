@@ -2,7 +2,7 @@ import { Schema } from "effect"
 import { fieldRule, itemsBetween, lengthBetween, propertiesBetween, uniqueStrings } from "./FieldRule.ts"
 import { Permission, token, VariableName } from "./TextRules.ts"
 
-/** Slot name to target name; the slots are closed per kind and at least one is named. */
+/** Maps slot names to target names; each kind has a closed set of slots, and at least one must be named. */
 const targets = <Slot extends string>(slots: ReadonlyArray<Slot>) =>
   Schema.Record(Schema.Literals(slots), Schema.optionalKey(VariableName)).check(propertiesBetween(1, slots.length))
 
@@ -77,12 +77,12 @@ export const OidcRequirement = Schema.Struct({
 })
 export type OidcRequirement = typeof OidcRequirement.Type
 
-/** How a granted permission reaches its holder; `none` carries nothing. */
+/** How a granted permission is delivered to its holder; with `none`, nothing is delivered. */
 export const BindingDelivery = Schema.Struct({ type: token(128) })
 
 export const Permissions = Schema.Array(Permission).check(itemsBetween(1, 16), uniqueStrings)
 
-/** From v2.2. Resolved after the plan to exactly one Interface of the same Workspace. */
+/** Available from v2.2. Resolved after the plan to exactly one Interface in the same Workspace. */
 export const ConsumedInterfaceRequirement = Schema.Struct({
   kind: Schema.Literal("interface.consume"),
   key: token(128),

@@ -15,7 +15,7 @@ import { CredentialOrigin } from "../records/CredentialOrigin.ts"
 import { Timestamp } from "../records/Primitives.ts"
 import { CommandContext } from "./Command.ts"
 
-/** An authorization request that a person is about to be redirected with: its purpose and the browser session. */
+/** An authorization request with which a person is about to be redirected: its purpose and the browser session. */
 export const StartAuthorization = Schema.Struct({
   helperId: Schema.String,
   redirectUri: Schema.String,

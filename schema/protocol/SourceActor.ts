@@ -15,7 +15,7 @@ export const SourceActor = Entity.make("Source", [
     success: CreatedSource,
     error: ApiError
   }),
-  /** A hand-over: a sync has finished without reading a Source that is kept only once it has been read. */
+  /** A hand-over: a sync has finished without reading a Source that is to be removed if it cannot be read. */
   Rpc.make("Unread", { payload: { runId: RunId }, primaryKey: ({ runId }) => runId })
     .annotate(ClusterSchema.Persisted, true)
     .annotate(ClusterSchema.WithTransaction, true),

@@ -40,7 +40,7 @@ export const Agent = Schema.Struct({
   /** Names of the agent's own credentials. */
   provided: Schema.Array(ProvidedName),
   enrolledAt: Timestamp,
-  /** Accurate to half a minute. */
+  /** Accurate to within half a minute. */
   lastContactAt: Timestamp
 }).annotate({ identifier: "Agent" })
 export type Agent = typeof Agent.Type

@@ -10,9 +10,7 @@ export class AuditActor extends Schema.Opaque<AuditActor>()(
   })
 ) {}
 
-/**
- * One entry of the append-only operation history; `data` never contains a value of a variable, output or credential.
- */
+/** One entry of the append-only operation history; `data` never contains the value of a variable, output or credential. */
 export class AuditEvent extends Schema.Opaque<AuditEvent>()(
   Schema.Struct({
     id: AuditEventId,

@@ -16,8 +16,8 @@ export class AuditChainHead extends Schema.Opaque<AuditChainHead>()(
 ) {}
 
 /**
- * The heads of all audit event chains at one point in time. Stored elsewhere, they later prove that nothing before them was
- * changed.
+ * The heads of all audit event chains at one point in time. Stored elsewhere, they can later prove that nothing before them has
+ * been changed.
  */
 export class AuditHead extends Schema.Opaque<AuditHead>()(
   Schema.Struct({

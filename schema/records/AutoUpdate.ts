@@ -26,7 +26,7 @@ export class AutoUpdate extends Schema.Opaque<AutoUpdate>()(
   }).annotate({ identifier: "AutoUpdate" })
 ) {}
 
-/** Absent fields stay as they are. `resume` ends the pin; `resumeOnNewCommit` says whether a newer commit ends it. */
+/** Absent fields are left unchanged. `resume` ends the pin; `resumeOnNewCommit` sets whether a newer commit ends it. */
 export class AutoUpdateChange extends Schema.Opaque<AutoUpdateChange>()(
   Schema.Struct({
     enabled: Schema.optionalKey(Schema.Boolean),
@@ -38,8 +38,8 @@ export class AutoUpdateChange extends Schema.Opaque<AutoUpdateChange>()(
 
 /**
  * - `taken`: it was planned (`planned`), or applied without a person (`applied`).
- * - `waiting`: it needs a person, because of `reason`.
- * - `skipped`: it was passed over, because of `reason`.
+ * - `waiting`: it needs a person; `reason` states why.
+ * - `skipped`: it was passed over; `reason` states why.
  * - `deferred`: the service retries it when the queue has room or automation is resumed.
  */
 export const AutoUpdateVerdict = Schema.Literals(["taken", "waiting", "skipped", "deferred"])

@@ -4,7 +4,7 @@
 export const capsuleStatuses = ["pending", "active", "stale", "error", "disabled", "destroyed", "released"] as const
 export type CapsuleStatus = (typeof capsuleStatuses)[number]
 
-/** Nothing brings back a Capsule that has ended; its records stay readable. */
+/** A Capsule that has ended cannot be brought back; its records remain readable. */
 export const isEnded = (status: CapsuleStatus): boolean => status === "destroyed" || status === "released"
 
 /** Neither ended nor disabled: it may have Runs, and what it provides may be used. */

@@ -8,15 +8,15 @@ export const mostNamed = 20
 /**
  * Something that differs since the last apply and may be why a plan changes anything. Names only, never a value.
  *
- * - `commit`: another commit, in which files of the module differ; `fileCount` is absent if they could not be compared
- * - `input`: an input with another value in the configuration
- * - `dependency`: an input for which another Capsule now supplies another value
+ * - `commit`: a different commit, in which files of the module differ; `fileCount` is absent if they could not be compared
+ * - `input`: an input with a different value in the configuration
+ * - `dependency`: an input for which another Capsule now supplies a different value
  * - `drift`: the real object was changed or deleted outside of svc
  * - `resource`: resources that this one refers to and that the same plan changes, or that were changed outside
  * - `data`: data sources that this one refers to; what they read is not recorded
- * - `connection`: other Connections for providers
- * - `operator`: another profile or base configuration set by the operator
- * - `tool`: another tool, version of it, or selection of providers
+ * - `connection`: different Connections for providers
+ * - `operator`: a different profile or base configuration set by the operator
+ * - `tool`: a different tool, tool version or selection of providers
  * - `unfinished`: the last apply stopped before it was complete
  * - `function`: a function in the module that returns a different result each time, such as `timestamp()`
  */
@@ -51,10 +51,10 @@ export type ChangeCause = typeof ChangeCause.Type
  * - `compared`: with the last apply
  * - `first`: svc has not applied anything before, so there is nothing to compare with
  * - `destroy`: everything is removed because a person or a service requested it
- * - `not_recorded`: the Run has no plan, or it was made by a release that recorded too little
+ * - `not_recorded`: the Run has no plan, or its plan was created by a release that recorded too little
  *
- * `causes` lists everything that differs. For each resource `certain` says whether the evidence leaves only one possible cause;
- * otherwise `causes` lists the possible ones, and is empty if nothing recorded explains the change.
+ * `causes` lists everything that differs. For each resource, `certain` indicates whether the evidence leaves only one possible
+ * cause; otherwise `causes` lists the possible ones, and is empty if nothing recorded explains the change.
  */
 export class ChangeCauses extends Schema.Opaque<ChangeCauses>()(
   Schema.Struct({

@@ -60,8 +60,8 @@ export class ManifestDiagnostic extends Schema.Opaque<ManifestDiagnostic>()(
 ) {}
 
 /**
- * The verdict on a valid manifest for one module. `path` is the module in the snapshot, as `modulePath` names it; `key` is its
- * path in the repository, which is how the manifest names it. `absent` means that the manifest does not mention the module.
+ * The verdict on a valid manifest for one module. `path` is the module's path in the snapshot, as in `modulePath`; `key` is its
+ * path in the repository, by which the manifest identifies it. `absent` means that the manifest does not mention the module.
  */
 export class ModuleVerdict extends Schema.Opaque<ModuleVerdict>()(
   Schema.Struct({

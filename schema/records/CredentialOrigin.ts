@@ -22,8 +22,8 @@ const normalised = (text: string): string | undefined => {
 }
 
 /**
- * Where the values of a Git Connection may be sent: one exact origin, or the part of it below a path, which then ends with a
- * slash. Every origin has exactly one spelling.
+ * Where the values of a Git Connection may be sent: one exact origin, or the part of it below a path, in which case the path ends
+ * with a slash. Every origin has exactly one spelling.
  */
 export const CredentialOrigin = Schema.String.check(
   Schema.makeFilter((text: string) => normalised(text) === text, { description: expected, expected })

@@ -1,6 +1,9 @@
 // Must not import Effect: the dashboard loads this module too.
 
-/** Reasons why something needs a person, worst first: the order of the list, and which reason an entry is named after. */
+/**
+ * Reasons why something needs a person, worst first. This determines the order of the list and the reason that an entry is named
+ * after.
+ */
 export const needKinds = [
   "unknown_safety",
   "failed",

@@ -71,7 +71,7 @@ export const requiredText = (max: number) =>
     Schema.isPattern(/[^\s\p{Default_Ignorable_Code_Point}]/u, { description: "text that is not blank" })
   )
 
-/** A module's folder: `.` or a relative path as the commit spells it (specification, install). */
+/** A module's folder: `.` or a relative path as spelled in the commit (specification, install). */
 export const RelativePath = RepositoryFolder.pipe(Schema.brand("RelativePath"))
 export type RelativePath = typeof RelativePath.Type
 

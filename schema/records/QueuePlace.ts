@@ -4,7 +4,7 @@ import { RunId } from "./Ids.ts"
 /**
  * The control plane has two pools of places for executing Runs, so that neither can starve the other. `builds` is for work that
  * fetches and builds: syncs, compatibility checks, and plans whose configuration has a source build. `runs` is for everything
- * else. `agents` stands for the places in the Run's agent pool.
+ * else. `agents` refers to the places in the Run's agent pool.
  */
 export const SlotPool = Schema.Literals(["runs", "builds", "agents"])
 export type SlotPool = typeof SlotPool.Type
@@ -37,8 +37,8 @@ export type QueueReason = typeof QueueReason.Type
  * - `agent`: no agent in the pool is connected
  * - `tool`, `platform`, `isolation`, `credentials`: the Run needs one that no connected agent has
  * - `disk`: the disks of the agents that have it are nearly full
- * - `leases`: after a restore, the leases of applies that began before it must have expired; `needed` is when they will have
- * - `undrained`: the agents that have it are draining, or run a release to which the server gives no Runs
+ * - `leases`: the leases of applies that began before a restore have not expired yet; `needed` is when they will have
+ * - `undrained`: the agents that have it are draining, or run a release that the server gives no Runs to
  */
 export const MissingProperty = Schema.Literals([
   "assignment",

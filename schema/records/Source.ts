@@ -43,7 +43,7 @@ export class Source extends Schema.Opaque<Source>()(
     hookSecretCreatedAt: Timestamp,
     /** The default lane comes first. Present only in responses for a single Source; lists omit it. */
     lanes: Schema.optionalKey(Schema.Array(SourceLane)),
-    /** When the Source was removed: it stays readable for the records that originate from it, but starts nothing. */
+    /** When the Source was removed: it remains readable for the records that originate from it, but no longer starts anything. */
     removedAt: Schema.optionalKey(Timestamp),
     createdAt: Timestamp,
     updatedAt: Timestamp

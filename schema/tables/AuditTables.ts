@@ -33,7 +33,7 @@ export const auditTables: ReadonlyArray<string> = [
   `CREATE INDEX idempotency_receipts_by_age ON idempotency_receipts (created_at)`
 ]
 
-/** The history of a person and the history of a Run. */
+/** Indexes for the history of a person and the history of a Run. */
 export const auditFilterIndexes: ReadonlyArray<string> = [
   `CREATE INDEX audit_events_by_actor ON audit_events (workspace_id, actor_subject, created_at, id)`,
   `CREATE INDEX audit_events_by_run ON audit_events (run_id, created_at, id) WHERE run_id IS NOT NULL`

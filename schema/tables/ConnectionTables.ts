@@ -98,7 +98,7 @@ export const providerAddressSpelling: ReadonlyArray<string> = [
 export const connectionUseColumns: ReadonlyArray<string> = [
   `ALTER TABLE connections ADD COLUMN use_rule TEXT NOT NULL DEFAULT '{"roles":["owner","admin"]}'`,
   `ALTER TABLE connections ADD COLUMN version INTEGER NOT NULL DEFAULT 1`,
-  // A removed Connection keeps its row for the Runs and configurations that name it, without its values.
+  // The row of a removed Connection is kept, without its values, for the Runs and configurations that name it.
   `ALTER TABLE connections ADD COLUMN removed_at TEXT`,
   // Which Run received which values. A row is kept until its Run is over.
   `CREATE TABLE connection_holds (
@@ -125,7 +125,7 @@ export const connectionUseColumns: ReadonlyArray<string> = [
       (SELECT a.actor_subject FROM audit_events a JOIN capsules c ON c.id = a.target_id
         WHERE c.source_id = sources.id AND a.action = 'capsule.install' ORDER BY a.created_at, a.id LIMIT 1))
     WHERE auth_connection_id IS NOT NULL`,
-  // Members set default refs too. Only a ref chosen by an owner or admin, or the repository's own default, widens a rule.
+  // Members can also set default refs. Only a ref chosen by an owner or admin, or the repository's own default, widens a rule.
   `ALTER TABLE sources ADD COLUMN default_ref_by_manager INTEGER NOT NULL DEFAULT 0`,
   `UPDATE sources SET default_ref_by_manager = 1 WHERE default_ref = 'HEAD'`
 ]

@@ -103,8 +103,8 @@ export const identityTables: ReadonlyArray<string> = [
 ]
 
 /**
- * The redirect URI that a grant was given for, so that removing the URI can revoke the grant; `NULL` for devices and where it is
- * no longer known.
+ * The redirect URI that a grant was given for, so that removing the URI can revoke the grant; `NULL` for devices, and when the
+ * URI is no longer known.
  */
 export const grantRedirectColumns: ReadonlyArray<string> = [
   `ALTER TABLE oidc_grants ADD COLUMN redirect_uri TEXT`,

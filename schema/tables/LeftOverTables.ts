@@ -1,7 +1,7 @@
 /**
- * States that an apply left behind and its settlement did not accept, sealed. `state` and `sealed_secrets` are erased when one is
- * adopted, which moves them to its StateVersion, or discarded; the rest stays as evidence. `state_version_id`, `state_generation`
- * and `execution_authority_epoch` record where the Capsule stood after the settlement.
+ * Sealed states that an apply left behind and its settlement did not accept. `state` and `sealed_secrets` are erased when the
+ * state is discarded or adopted (adoption moves them to its StateVersion); the rest stays as evidence. `state_version_id`,
+ * `state_generation` and `execution_authority_epoch` record where the Capsule stood after the settlement.
  */
 export const leftOverTables: ReadonlyArray<string> = [
   `CREATE TABLE left_over_states (

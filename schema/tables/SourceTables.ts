@@ -121,5 +121,5 @@ export const commitDescriptionColumns: ReadonlyArray<string> = [
   `ALTER TABLE source_snapshots ADD COLUMN commit_description TEXT`
 ]
 
-/** A removed Source starts nothing and is not listed; Capsules that are no longer in service may still name it. */
+/** A removed Source no longer starts anything and is not listed; Capsules that are no longer in service may still name it. */
 export const sourceRemovalColumns: ReadonlyArray<string> = [`ALTER TABLE sources ADD COLUMN removed_at TEXT`]

@@ -7,7 +7,7 @@ const trigger = (name: string, event: string, when: string, which: string) =>
 const ofCapsule = (id: string) => `id IN (SELECT group_id FROM run_group_members WHERE capsule_id = ${id})`
 
 /**
- * Updates of a Workspace that advance wave by wave. `moved` counts changes since the group began, only by triggers, so
+ * Updates of a Workspace that advance wave by wave. `moved` counts changes since the group began; only triggers increment it, so
  * that no code that changes a Run or a Capsule can forget it; `seen` is the count at the last decision.
  */
 export const waveTables: ReadonlyArray<string> = [

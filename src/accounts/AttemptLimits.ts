@@ -4,7 +4,7 @@ import { SecureRandom } from "effect/crypto"
 import { RateLimiter } from "effect/persistence"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 
-/** How often one address or one subject may act per minute. */
+/** How many times per minute an address or a subject may act. */
 const perMinute = { sign_in: 10, token: 120, authorize: 60, mutation: 600, invitation: 20, address_link: 3 } as const
 export type Attempt = keyof typeof perMinute
 

@@ -15,7 +15,7 @@ const address = Effect.map(HttpServerRequest.HttpServerRequest, ({ remoteAddress
   Option.getOrUndefined(remoteAddress)
 )
 
-/** Counts a sign-in attempt that names no account. */
+/** Counts a sign-in attempt that does not identify an account. */
 export const countAttempt = Effect.gen(function* () {
   const limits = yield* AttemptLimits
   yield* limits.enter({ address: yield* address })

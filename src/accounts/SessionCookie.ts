@@ -51,14 +51,14 @@ const crossSite = () =>
 const comesFromABrowser = (headers: Headers.Headers) =>
   headers["origin"] !== undefined || headers["sec-fetch-site"] !== undefined
 
-/** Refuses requests from pages on other sites. Clients that are not browsers name no site, and are let through. */
+/** Refuses requests from pages on other sites. Clients that are not browsers do not name a site, and are let through. */
 export const refuseCrossSite = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const { baseUrl } = yield* HttpSettings
   if (comesFromABrowser(headers) && !isSameOrigin(headers, new URL(baseUrl).origin)) return yield* crossSite()
 })
 
-/** Does the same for a request authenticated by a cookie, but also refuses it if it names no site. */
+/** Does the same for a request authenticated by a cookie, but also refuses it if it does not name a site. */
 export const requireSameOrigin = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const { baseUrl } = yield* HttpSettings

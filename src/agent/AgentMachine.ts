@@ -28,8 +28,8 @@ export const agentSandbox = (settings: AgentMachineSettings) =>
   Sandbox.layer.pipe(Layer.provide(Layer.succeed(SandboxSettings, settings.sandbox)))
 
 /**
- * Everything needed to execute Runs on an agent. It is the control plane's runner over the agent's own folder: snapshots and
- * builds are fetched there before a job begins.
+ * Everything needed to execute Runs on an agent. It is the control plane's runner, working in the agent's own folder: snapshots
+ * and builds are fetched there before a job begins.
  */
 export const agentMachine = (folder: string) =>
   Layer.unwrap(

@@ -26,9 +26,9 @@ export class PlatformUnsupported extends Schema.TaggedError<PlatformUnsupported>
 
 export interface AgentStart extends AgentOptions, EnrolmentRequest {
   readonly folder: string
-  /** Completes at the first request to stop: no new job, and an exit after the last one. */
+  /** Completes at the first request to stop: the agent takes no new jobs and exits after its last one. */
   readonly drain: Effect.Effect<void>
-  /** Completes at the second one: tools are asked to stop too. */
+  /** Completes at the second request: tools are asked to stop too. */
   readonly stop: Effect.Effect<void>
 }
 

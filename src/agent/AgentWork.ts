@@ -56,7 +56,7 @@ const requireAbility = Effect.fnUntraced(function* (offer: JobOffer, disk: Agent
 /**
  * The work of an agent, as effects that run until they are interrupted.
  *
- * - `adopt`: takes over what earlier processes left behind; runs before the first session, so that the session names it
+ * - `adopt`: takes over what earlier processes left behind; runs before the first session, so that the session reports it
  * - `takeJobs`: polls while there is a free place
  * - `renew`: renews leases and the session
  * - `over`: completes when nothing is held
@@ -137,7 +137,7 @@ export class AgentWork extends Context.Service<
         /** One offer, requested under the same name until there is a response: a lost offer is sent again. */
         const poll = Effect.gen(function* () {
           const claim = randomBytes(16).toString("hex")
-          // The time of the first request: a resent offer keeps this time, and goes to another agent just as long after it.
+          // The time of the first request: resending an offer changes neither this time nor when the offer goes to another agent.
           const sent = momentOf(machineClocks)
           const answer = yield* until(
             Effect.suspend(() =>

@@ -52,7 +52,7 @@ const makeBackup = Effect.fn("makeBackup")(
   Effect.catchTag("PlatformError", ({ message }) => new OwnCommandFailed({ message }))
 )
 
-/** Backups created by the running server, if the settings name a folder for them. */
+/** Backups created by the running server, if the settings specify a folder for them. */
 export class ScheduledBackups extends Context.Service<
   ScheduledBackups,
   {

@@ -59,7 +59,7 @@ const downloadCommand = Command.make(
   })
 ).pipe(Command.withDescription("Write the state to a new file of mode 0600; the audit trail of its Workspace says so"))
 
-/** States that were left over by applies and could not become their Capsule's state. */
+/** States that applies left behind and that could not become their Capsule's state. */
 export const leftOverStatesCommand = Command.make("left-over-states").pipe(
   Command.withDescription("States that applies left and that could not become the state of their Capsule"),
   Command.withSubcommands([listCommand, downloadCommand])

@@ -80,7 +80,7 @@ const decide = (name: string, decision: ReviewDecision, description: string) =>
     })
   ).pipe(Command.withDescription(description))
 
-/** Records from a restore that await confirmation: shown, confirmed or removed. */
+/** Shows, confirms or removes restored records that await confirmation. */
 export const restoreReviewCommand = Command.make(
   "restore-review",
   { ...dataFlags, json: jsonFlag },

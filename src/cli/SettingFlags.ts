@@ -23,7 +23,10 @@ export const settingFlags = Record.map(definitions, (definition) =>
       )
 )
 
-/** Every setting with a flag, as part of a command's configuration. Two flags that are never given would clash. */
+/**
+ * Every setting with a flag, as part of a command's configuration. Flags that can never be given are left out, since two of them
+ * would clash.
+ */
 export const everySettingFlag: Readonly<Record<string, Flag.Flag<Option.Option<string>>>> = Record.filter(
   settingFlags,
   (_, name) => Object.entries(definitions).some(([known, { flag }]) => known === name && flag !== undefined)

@@ -21,7 +21,7 @@ export type SvcError = ApiError | TransportFailed
 /** The result of a service's method. */
 export type Answer<A, E = never> = Effect.Effect<A, SvcError | E, Actor>
 
-/** The result of a service's method with many items. */
+/** The result of a service's method that returns many items. */
 export type Items<A, E = never> = Stream.Stream<A, SvcError | E, Actor>
 
 const unreachable = "The server cannot be reached. Check its address, and whether it runs."

@@ -23,7 +23,7 @@ export const mailSettings = (settings: Settings) =>
 export const offlineMailSettings = (settings: Settings) =>
   Layer.succeed(MailSettings, originOf(settings, settings.baseUrl))
 
-/** Sends queued emails in the background, if the settings name a mail server. */
+/** Sends queued emails in the background, if the settings specify a mail server. */
 export const mailDelivery = (settings: Settings) => {
   const server = mailServer(settings)
   return server === undefined ? Layer.empty : MailDelivery.layer.pipe(Layer.provide(smtpTransport(server)))

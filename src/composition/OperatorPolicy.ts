@@ -42,7 +42,7 @@ export class PolicyInForce extends Context.Service<
   }
 >()("svc/composition/PolicyInForce") {}
 
-/** The operator's ceilings, profiles, base configurations and assignments from the policy file, if the settings name one. */
+/** The operator's ceilings, profiles, base configurations and assignments from the policy file, if the settings specify one. */
 export const operatorPolicy = (settings: Settings) =>
   Layer.unwrap(
     Effect.gen(function* () {

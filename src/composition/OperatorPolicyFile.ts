@@ -14,9 +14,9 @@ import { forbiddenMaterial } from "../../schema/secret-material/SecretScan.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
 
 /**
- * The operator's policy file: ceilings over manifests, execution profiles, base configurations of modules, the addresses that
- * Capsules are given, the prices of resources, the ways to make Connections, and who gets an account through upstream sign-in.
- * Absent parts have defaults.
+ * The operator's policy file: ceilings on manifests, execution profiles, base configurations of modules, the addresses assigned
+ * to Capsules, the prices of resources, the ways to make Connections, and who gets an account through upstream sign-in. Absent
+ * parts have defaults.
  */
 export const OperatorPolicyFile = Schema.Struct({
   repositoryInstallUx: Schema.optionalKey(

@@ -19,7 +19,7 @@ interface PageParts {
   readonly style: string
   readonly boot: string
   readonly icon: string
-  /** The typeface of most text; the other one is not loaded until something uses it. */
+  /** The typeface used for most text; the other one is not loaded until something uses it. */
   readonly font: string
   /** The script for the worker that compares long values. */
   readonly differenceWorker: string
@@ -90,6 +90,7 @@ export const pageHtml = ({
       </body>
     </html>
   )
-  // Placed first: after a style sheet it would have to wait for it, and the renderer moves preloads ahead of scripts.
+  // Placed first: if it came after a style sheet, it would have to wait for that, and the renderer moves preloads ahead of
+  // scripts.
   return `<!doctype html>${markup.replace("<head>", `<head><script src="${boot}"></script>`)}`
 }

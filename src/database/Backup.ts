@@ -34,7 +34,7 @@ const factsOf = (file: string) =>
     const [row] = yield* NewestMigration.rows(sql)`SELECT MAX(migration_id) AS newest FROM svc_migrations`
     const schemaVersion = row?.newest ?? 0
     const installation = yield* readInstallation
-    // From an older database only the keys are read: its tables do not match the queries.
+    // Only the keys are read from an older database: its tables do not match the queries.
     const needed = schemaVersion === newestKnown ? yield* neededFiles : []
     return {
       needed,

@@ -89,7 +89,7 @@ export const unpackFiles = Effect.fn("unpackFiles")(function* (
         return passed
       })
     )
-    // The copy has been checked already, but its disk may still fail.
+    // The copy has already been checked, but its disk may still fail.
     if (written.sha256 !== entry.sha256) {
       return yield* new BackupRefused({ message: `The ${entry.kind} ${entry.digest} could not be written whole.` })
     }

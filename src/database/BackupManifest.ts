@@ -5,7 +5,7 @@ import { buildsName, snapshotsName } from "./DataFolder.ts"
 
 const FileDigest = Schema.String.check(Schema.isPattern(/^sha256:[0-9a-f]{64}$/))
 
-/** A file in the data folder next to the database, named by the digest of its contents. */
+/** A file in the data folder next to the database, named after the digest of its contents. */
 export const NeededFile = Schema.Struct({ kind: Schema.Literals(["snapshot", "build"]), digest: FileDigest })
 export type NeededFile = typeof NeededFile.Type
 

@@ -9,7 +9,7 @@ import { passOn, readAt } from "./FileRanges.ts"
 
 /**
  * A backup is the database, the files next to it, a manifest with the digest of each file and of each block of the database, the
- * keyed digest of the manifest, the manifest's length, and these bytes. To SQLite, the file is the database at its start.
+ * keyed digest of the manifest, the manifest's length, and these bytes. SQLite sees only the database at the start of the file.
  */
 const mark = new TextEncoder().encode("svc-backup-seal1")
 const macBytes = 32

@@ -45,7 +45,7 @@ const inspected = (keys: RestoreOptions["keys"]) =>
     }
   })
 
-/** The files in a backup that do not match their names, and the needed ones that it lacks. */
+/** The files in a backup that do not match their names, and the needed files that it lacks. */
 const checkFiles = Effect.fnUntraced(function* (
   folder: string,
   needed: ReadonlyArray<NeededFile>,

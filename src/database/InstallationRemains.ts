@@ -6,7 +6,7 @@ import { instanceName } from "./Installation.ts"
 
 /** A copy that `svc restore` is using, or was using when it was killed. */
 export const restoringName = "restoring.sqlite"
-/** The files of a backup until its database is put in place. */
+/** Holds the files of a backup until its database is put in place. */
 export const restoringFilesName = "restoring-files"
 
 const logName = `${databaseName}-wal`

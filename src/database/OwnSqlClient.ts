@@ -73,9 +73,9 @@ const commits = Effect.gen(function* () {
 })
 
 /**
- * The database services over a host's own `SqlClient`: one SQLite database with this service as its only writer and foreign keys
- * on; WAL and `synchronous=FULL` are advised. It is migrated to this release's schema. Reads share its connection with writes.
- * Fails with `SqlClientUnsuitable` for anything but SQLite with foreign keys.
+ * The database services on top of a host's own `SqlClient`: one SQLite database with this service as its only writer and foreign
+ * keys on; WAL and `synchronous=FULL` are advised. It is migrated to this release's schema. Reads share its connection with
+ * writes. Fails with `SqlClientUnsuitable` for anything but SQLite with foreign keys.
  */
 export const layerFromSqlClient = Layer.mergeAll(
   Layer.effect(ReadSql, SqlClient.SqlClient),

@@ -49,8 +49,9 @@ const ledgers = RunLedger.layer.pipe(
 )
 
 /**
- * Writes the restore event into its chain. Chains that have not begun include it at the first startup. Without the master key,
- * which only an unauthenticated backup can do without, the event remains outside the chain and the check of the chains names it.
+ * Writes the restore event into its chain. Chains that have not begun include it at the first startup. If there is no master key,
+ * which is possible only for an unauthenticated backup, the event remains outside the chain and the check of the chains reports
+ * it.
  */
 const record = Effect.fnUntraced(function* (keys: MasterKeys, entry: AuditEntry) {
   const chain = yield* readChain(installationScope)
@@ -162,7 +163,7 @@ const authenticate = Effect.fn("authenticateBackup")(function* (
 })
 
 /**
- * Puts a backup into a data folder that does not contain a database yet. The copy is authenticated, checked, migrated to this
+ * Puts a backup into a data folder that does not yet contain a database. The copy is authenticated, checked, migrated to this
  * release's schema, and stripped of what cannot be trusted (`takeBack`) before it is put in place: if the process is killed at
  * any point, the folder has either no database or the complete one, and a refused file leaves the folder unchanged. The operator
  * puts the master key there first.

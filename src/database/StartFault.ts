@@ -1,4 +1,4 @@
-/** Why no server can work on a data folder, and what to do about it. Startup fails with it, and `svc doctor` reports it. */
+/** Why no server can use a data folder, and what to do about it. Startup fails with it, and `svc doctor` reports it. */
 export interface StartFault {
   readonly message: string
   readonly remedy: string

@@ -44,7 +44,7 @@ export interface AdministrationShape {
   readonly disableAccount: (subject: string) => Effect.Effect<void, ApiError>
   readonly enableAccount: (subject: string) => Effect.Effect<void, ApiError>
   readonly createToken: (subject: string, token: NewToken) => Effect.Effect<Redacted.Redacted, ApiError>
-  /** A link with which the person chooses a password or passkey. */
+  /** A link that lets the person choose a password or passkey. */
   readonly setupLink: (subject: string) => Effect.Effect<Redacted.Redacted, ApiError>
 }
 

@@ -37,8 +37,8 @@ const ordinaryScopes: ReadonlyArray<string> = ["read", "write"]
 /** A control plane in this process. */
 export class ControlPlane extends Context.Service<ControlPlane, ControlPlaneShape>()("svc/embedding/ControlPlane") {
   /**
-   * Acts for a person of this control plane whom the host has authenticated, under the same roles, teams and rules as
-   * over HTTP. Fails for an account that is not open; an account disabled later is refused from then on.
+   * Acts for a person who has an account on this control plane and whom the host has authenticated, under the same roles, teams
+   * and rules as over HTTP. Fails for an account that is not open; once an account is disabled, its requests are refused.
    */
   static readonly user = (subject: string, options: ActingFor = {}): Layer.Layer<Actor, ApiError, ControlPlane> =>
     Layer.effect(

@@ -77,7 +77,7 @@ export const layerRoutes = ({
         const web = yield* Effect.orDie(HttpServerRequest.toWeb(request))
         const { pathname, search } = new URL(web.url)
         const path = pathname.startsWith(prefix) ? pathname.slice(prefix.length) : ""
-        // The URL has already been normalised: a path that climbs out of the prefix is not among the open ones.
+        // The URL has already been normalised: a path that climbs out of the prefix is not one of the open paths.
         if (!isOpen(path)) return unknown
         if (path === openApiPath && web.method === "GET") return yield* description
         const headers = new Headers(web.headers)

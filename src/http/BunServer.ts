@@ -46,10 +46,10 @@ export const startBunServer: StartServer = async ({
       })
       switch (request.method) {
         case "CONNECT":
-          // Any further data on the connection is not a request, so the connection is closed after the response.
+          // Anything else that arrives on the connection is not a request, so the connection is closed after the response.
           return withHeader(answered, failed, "connection", "close")
         case "HEAD":
-          // Bun sends the date in every other response.
+          // For every other method, Bun sends the date itself.
           return withHeader(answered, failed, "date", new Date().toUTCString())
         default:
           return answered

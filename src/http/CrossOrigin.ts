@@ -17,7 +17,7 @@ const preflightHeaders = {
 
 /** How a server responds to pages from the origins that its operator has named. */
 export interface CrossOrigin {
-  /** The request, stripped of what the browser adds automatically if it comes from such a page. */
+  /** The request; if it comes from such a page, anything that the browser adds automatically is removed. */
   readonly admitted: (request: Request) => Request
   /** The response, if the request is a preflight. */
   readonly preflight: (request: Request) => Response | undefined
@@ -48,8 +48,8 @@ const sharing = (origins: ReadonlyArray<string>) => {
 }
 
 /**
- * CORS for named origins, compared character for character. Credentials are never allowed: such a page sends a bearer token,
- * and a cookie or session on its request is ignored.
+ * CORS for named origins, compared character for character. Credentials are never allowed: pages from these origins send a bearer
+ * token, and a cookie or session on their requests is ignored.
  */
 export const crossOrigin = (origins: ReadonlyArray<string>): CrossOrigin => {
   if (origins.length === 0) return closed

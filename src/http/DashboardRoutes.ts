@@ -26,7 +26,7 @@ export const dashboardRoutes = HttpRouter.use(
         ifNoneMatch: request.headers["if-none-match"]
       }
       const answer = unknownRouteResponse(request.url, yield* currentRequestId)
-      // A known path with another method is not an unknown address.
+      // A known path requested with another method is not an unknown address.
       const found = assetFor(assets, asked) ?? (answer.status === 404 ? notFoundPageFor(assets, asked) : undefined)
       if (found === undefined) return answer
       return HttpServerResponse.uint8Array(found.body, {

@@ -15,7 +15,7 @@ export interface ExchangeShape {
   readonly remoteAddress?: string | undefined
   /** Absent when it is not known which requests arrived together: the request then renews the state for itself. */
   readonly turn?: Turn | undefined
-  /** Called once the whole body has arrived. From then on the connection may be idle while the server works. */
+  /** Called once the whole body has arrived. After that, the connection may be idle while the server works. */
   readonly bodyReceived: () => void
   /** Called when the session in the request's cookie has been extended, so that the response renews the cookie as well. */
   readonly sessionRenewed?: ((secret: Redacted.Redacted) => void) | undefined

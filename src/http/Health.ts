@@ -75,5 +75,5 @@ export const readiness = Effect.gen(function* () {
   })
 })
 
-/** The health of the service on its own listener. It is mounted last; until then the listener itself responds. */
+/** The health of the service on its own listener. It is mounted last; before that, the listener itself responds. */
 export const health = Layer.unwrap(Effect.map(readiness, healthRoutes))

@@ -93,7 +93,7 @@ export class HttpListener extends Context.Service<
           return range === undefined ? [] : [range]
         })
         const readable = crossOriginRefusal(options.corsOrigins ?? [])
-        // The last host seen: nearly all requests to a server name the same one.
+        // The last host seen: nearly all requests to a server use the same one.
         let knownHost: string | undefined
         let mounted: WebHandler | undefined
         let turn: Turn | undefined

@@ -48,7 +48,7 @@ export const writeResponse = async (
   try {
     let next = await reader.read()
     if (!next.done && headers["content-length"] === undefined) {
-      // Most bodies are a single chunk, whose length is known if the stream then ends at once.
+      // Most bodies are a single chunk. If the stream ends right after it, the length is known.
       const first = next.value
       const second = reader.read()
       const settled = await Promise.race([second, setImmediate(undefined)])

@@ -10,7 +10,7 @@ type Answered = Effect.Effect<HttpServerResponse.HttpServerResponse>
 
 const separator = "\u0000"
 
-/** Two requests with the same key get the same answer from the same records. A live stream is requested by header. */
+/** Two requests with the same key get the same answer from the same records. A live stream is requested through headers. */
 const keyOf = (context: Context.Context<never>): string => {
   const { credential, credentialId, subject } = Context.getUnsafe(context, Caller)
   const { headers, url } = Context.getUnsafe(context, HttpServerRequest.HttpServerRequest)
@@ -19,8 +19,8 @@ const keyOf = (context: Context.Context<never>): string => {
 }
 
 /**
- * A reusable answer: only a complete one that is already in memory, since a stream can be read only once. A blob is sent as it
- * is; a string or bytes would be copied for each response, and garbage collection of long lists stalls everything else.
+ * A reusable answer. It must be complete and already in memory, since a stream can be read only once. A blob is sent as it is; a
+ * string or bytes would be copied for each response, and garbage collection of long lists stalls everything else.
  */
 const repeatable = (response: HttpServerResponse.HttpServerResponse) => {
   const { body, status } = response
@@ -31,7 +31,7 @@ const repeatable = (response: HttpServerResponse.HttpServerResponse) => {
   return { response: again, weight: contentLength }
 }
 
-/** Wraps a clock, and notes when the time is read. */
+/** Wraps a clock, and takes note whenever the time is read. */
 const noting = (clock: Clock.Clock, note: () => void): Clock.Clock => {
   const currentTimeMillisUnsafe = () => {
     note()
@@ -59,7 +59,7 @@ interface Remembered {
 
 /**
  * Answers, and records how long the answer is valid. If a handler reads the time other than through `presentUntil`, its answer is
- * invalid at once.
+ * immediately invalid.
  */
 const observed = (answered: Answered): Effect.Effect<Remembered> =>
   Effect.withFiber((fiber) => {

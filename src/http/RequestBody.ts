@@ -21,7 +21,7 @@ const defaultLimits: JsonLimits = {
 // Credential files are uploaded inside the JSON of a new Connection.
 const connectionLimits: JsonLimits = { ...defaultLimits, maxBytes: 20 * mebibyte, maxStringBytes: 2 * mebibyte }
 
-/** Body size limits of endpoints, by `group.endpoint`. */
+/** Body size limits for endpoints, by `group.endpoint`. */
 export const bodyLimitsOf = (endpoint: string): JsonLimits =>
   endpoint === "connections.create" ? connectionLimits : defaultLimits
 

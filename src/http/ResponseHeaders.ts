@@ -14,8 +14,8 @@ const transportSecurity = (baseUrl: string): Readonly<Record<string, string>> =>
   baseUrl.startsWith("https:") ? { "strict-transport-security": "max-age=31536000" } : {}
 
 /**
- * Headers of every response. Responses are not cached unless they say otherwise, and API responses never are; the token routes
- * also say so to HTTP/1.0 caches, whatever the status.
+ * Headers sent with every response. Responses are not cached unless they say otherwise, and API responses never are; the token
+ * routes also say so to HTTP/1.0 caches, whatever the status.
  */
 export const commonHeaders = (baseUrl: string) => {
   const always = { ...transportSecurity(baseUrl), ...noSniffing }

@@ -36,7 +36,7 @@ export interface ServerOptions {
     request: () => Request,
     connection: Connection
   ) => Response | Promise<Response | undefined>
-  /** The response to a request on which the server failed. */
+  /** The response to a request that the server failed to handle. */
   readonly failed: () => Response
   readonly open: (frames: RunFrames, sink: SocketSink) => SocketSession
 }
@@ -44,7 +44,7 @@ export interface ServerOptions {
 /** A listening server. */
 export interface Server {
   readonly port: number
-  /** Stops accepting connections, and resolves once none are left. With `force`, the remaining ones are cut. */
+  /** Stops accepting connections, and resolves once none are left. With `force`, the remaining ones are dropped. */
   readonly stop: (force: boolean) => Promise<void>
 }
 

@@ -10,7 +10,7 @@ import { SourceHooksApi } from "./SourceHooksApi.ts"
 const maxDeliveryBytes = 1024 * 1024
 const bearerPattern = /^bearer ([A-Za-z0-9._~+/-]{1,512}={0,2})$/i
 
-/** The headers in which forges name the event. A ping tests a new webhook. */
+/** The headers in which forges identify the event. A ping tests a new webhook. */
 const eventHeaders = ["x-github-event", "x-gitea-event", "x-forgejo-event", "x-gogs-event"]
 
 /**

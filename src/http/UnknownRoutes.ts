@@ -53,7 +53,7 @@ export const isRouteNotFound = <E>(cause: Cause.Cause<E>): boolean =>
       reason.error.reason._tag === "RouteNotFound"
   )
 
-/** 405 with `Allow` for a known path under another method, 404 otherwise. */
+/** 405 with `Allow` for a known path requested with another method, 404 otherwise. */
 export const unknownRouteResponse = (url: string, requestId: string) => {
   const allowed = allowedMethods(url)
   return allowed.length === 0

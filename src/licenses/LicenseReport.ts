@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** A document that a component requires to be passed on: its licence, or a notice. */
+/** A document that must be passed on with a component: its licence, or a notice. */
 const LicenseText = Schema.Struct({ file: Schema.String, text: Schema.NonEmptyString })
 
 /** A third-party component of the shipped product. `license` is an SPDX expression. */

@@ -23,7 +23,7 @@ const collected = Effect.gen(function* () {
   return yield* collectLicenses(fileURLToPath(new URL("../..", import.meta.url)))
 })
 
-/** The licences of the running program: of a binary or package as built, of a checkout as it would be built now. */
+/** The licences of the running program: for a binary or package, as it was built; for a checkout, as it would be built now. */
 export const licenses = Effect.gen(function* () {
   const embedded = yield* EmbeddedLicenses
   if (embedded === undefined) return yield* collected

@@ -21,7 +21,7 @@ export interface KnownText {
   readonly copyright?: string
 }
 
-/** npm packages that name their licence but do not include its text. */
+/** npm packages that state their licence but do not include its text. */
 export const missingTexts: Readonly<Record<string, ReadonlyArray<KnownText>>> = {
   "clean-git-ref": [{ file: "LICENSE", copyright: "Copyright Eli White" }],
   diff3: [{ file: "licenses/MIT.txt", copyright: "Copyright Tyler Wanek" }]

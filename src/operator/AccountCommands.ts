@@ -71,7 +71,7 @@ export class AccountCommands extends Context.Service<
     readonly resetLink: (request: ResetRequest) => Effect.Effect<IssuedLink, ApiError>
     /**
      * A link for creating an account or joining the Workspace. The operator vouches for any address they give. Fails with
-     * `failed_precondition` while there is no account, and as `Invitations.create` does.
+     * `failed_precondition` while there is no account, and in the same cases as `Invitations.create`.
      */
     readonly invite: (request: InvitationRequest) => Effect.Effect<IssuedLink, ApiError>
     /**

@@ -6,7 +6,7 @@ import { Vault } from "../../actors/vault/Vault.ts"
 import type { VaultLocked } from "../../actors/vault/VaultErrors.ts"
 
 export const KeyRotationRequest = Schema.Struct({
-  /** Removes keys from the file that stored data no longer needs. */
+  /** Removes from the file the keys that stored data no longer needs. */
   forgetRetired: Schema.Boolean,
   /** The signing keys have leaked: drop them at once. */
   compromised: Schema.Boolean

@@ -88,7 +88,7 @@ export class OperatorAccounts extends Context.Service<OperatorAccounts, Reached<
     )
 }
 
-/** Keys of the installation, accessed likewise. */
+/** Keys of the installation, accessed the same way. */
 export class OperatorKeys extends Context.Service<OperatorKeys, Reached<KeyCommands["Service"]>>()(
   "svc/operator/OperatorKeys"
 ) {
@@ -108,7 +108,7 @@ export class OperatorKeys extends Context.Service<OperatorKeys, Reached<KeyComma
     )
 }
 
-/** The operator's review after a restore, accessed likewise. */
+/** The operator's review after a restore, accessed the same way. */
 export class OperatorRestore extends Context.Service<OperatorRestore, Reached<RestoreCommands["Service"]>>()(
   "svc/operator/OperatorRestore"
 ) {
@@ -132,7 +132,7 @@ export class OperatorRestore extends Context.Service<OperatorRestore, Reached<Re
     )
 }
 
-/** States that applies left behind, accessed likewise. */
+/** States that applies left behind, accessed the same way. */
 export class OperatorLeftOvers extends Context.Service<OperatorLeftOvers, Reached<LeftOverCommands["Service"]>>()(
   "svc/operator/OperatorLeftOvers"
 ) {
@@ -155,7 +155,7 @@ export class OperatorLeftOvers extends Context.Service<OperatorLeftOvers, Reache
     )
 }
 
-/** Pools of agents, accessed likewise; only a running server knows which agents are connected. */
+/** Pools of agents, accessed the same way; only a running server knows which agents are connected. */
 export class OperatorPools extends Context.Service<OperatorPools, Reached<PoolCommands["Service"]>>()(
   "svc/operator/OperatorPools"
 ) {
@@ -204,7 +204,7 @@ export class OperatorReleases extends Context.Service<OperatorReleases, Reached<
     )
 }
 
-/** The people who operate the installation, accessed likewise. */
+/** The people who operate the installation, accessed the same way. */
 export class OperatorGrants extends Context.Service<OperatorGrants, Reached<GrantCommands["Service"]>>()(
   "svc/operator/OperatorGrants"
 ) {
@@ -228,7 +228,7 @@ export class OperatorGrants extends Context.Service<OperatorGrants, Reached<Gran
     )
 }
 
-/** Records past the server's retention periods, accessed likewise. */
+/** Records past the server's retention periods, accessed the same way. */
 export class OperatorRetention extends Context.Service<OperatorRetention, Reached<RetentionCommands["Service"]>>()(
   "svc/operator/OperatorRetention"
 ) {

@@ -3,7 +3,7 @@ import { Effect, FileSystem, Layer, Option, Path, Redacted, Schema } from "effec
 import { Headers } from "effect/http"
 import { RpcMiddleware } from "effect/rpc"
 
-/** A command over the operator's socket that lacks the listening server's secret. */
+/** A command sent over the operator's socket without the listening server's secret. */
 export class OperatorUnauthorised extends Schema.TaggedError<OperatorUnauthorised>()("OperatorUnauthorised", {
   message: Schema.String
 }) {}

@@ -24,7 +24,7 @@ export class ReleaseCommands extends Context.Service<
   {
     /**
      * Settles a silent agent's Run as if its lease had expired, under the fence that the operator saw. Without a fence, or while
-     * nobody knows that the tool is dead, it fails with a message that names the holder of the Run and the risk.
+     * the tool is not known to be dead, it fails with a message that names the holder of the Run and the risk.
      */
     readonly release: (request: ReleaseCommand) => Effect.Effect<ReleasedRun, ApiError>
   }

@@ -185,7 +185,7 @@ describe("what a configuration requires from the host", () => {
     })
   )
 
-  tests.live("identity.oidc: pinned at plan, registered only by the apply, retired by the destroy", () =>
+  tests.live("identity.oidc: pinned at plan time, registered only by the apply, retired by the destroy", () =>
     Effect.gen(function* () {
       const { context } = yield* Bench
       const sql = yield* SqlClient.SqlClient

@@ -12,7 +12,7 @@ const connections = 10
 // As long as the measured load, and just as long before it: until then, much of the time is spent compiling the code.
 const loadSeconds = 0.2
 const warmUpSeconds = 0.6
-// On a busy machine, too few responses also arrive within that time for anything to be compiled.
+// On a busy machine, too few responses arrive within that time for anything to be compiled.
 const fewestToWarm = 500
 const fewest = 60
 /** Limit for p99 relative to p50. */

@@ -17,7 +17,7 @@ const post = (url: string, body: unknown, from: number) =>
     }).then((response) => response.status)
   )
 
-/** The latency of reads while many clients try passwords: hashing must not starve the others. */
+/** The latency of reads while many clients try passwords: hashing must not starve the reads. */
 export const signInStorm = Effect.gen(function* () {
   const product = yield* startProduct(["--trusted-proxies", "127.0.0.1"])
   const read = Effect.gen(function* () {

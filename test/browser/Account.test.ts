@@ -17,7 +17,7 @@ const offering = (page: Page, password: boolean) =>
   )
 
 describe("sign-in methods", () => {
-  test("come from the server: its provider, and the return to the requested page", async () => {
+  test("come from the server, with its provider and the return to the requested page", async () => {
     const { page, faults, go } = await suite.visit(undefined, visitor())
     await offering(page, true)
     await go(`/sign-in?return=${encodeURIComponent("/new?git=https://x.example/y")}`)
@@ -29,7 +29,7 @@ describe("sign-in methods", () => {
     expect(faults).toEqual([])
   })
 
-  test("include no password where the server accepts none", async () => {
+  test("do not include a password where the server accepts none", async () => {
     const { page, go } = await suite.visit(undefined, visitor())
     await offering(page, false)
     await go("/sign-in")
@@ -66,7 +66,7 @@ describe("a link to another address", () => {
     }
   })
 
-  test("opened on another link's page replaces it", async () => {
+  test("replaces another link when opened on that link's page", async () => {
     const { page, go } = await suite.visit()
     await go("/account/address#svce_used", ".notice-warn")
     await page.evaluate(() => {

@@ -89,7 +89,7 @@ describe("the activity", () => {
     expect(faults).toEqual([])
   })
 
-  test("is filtered through its address, which shows the same to everybody, and so is its export", async () => {
+  test("is filtered through its address, as is its export, and the address shows everybody the same", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme/activity", ".activity-row")
     await page.getByLabel("Action").selectOption("run.approve")

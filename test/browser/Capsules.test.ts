@@ -9,7 +9,7 @@ import { browserSuite } from "./support/Suite.ts"
 const suite = browserSuite()
 
 describe("the list of capsules", () => {
-  test("shows the newest run of each, however many newer runs other capsules have", async () => {
+  test("shows each capsule's newest run, however many newer runs other capsules have", async () => {
     const world = newWorld()
     const at = (minute: number) => new Date(Date.UTC(2026, 0, 1, 0, minute)).toISOString()
     const old = baseRun({
@@ -47,7 +47,7 @@ describe("the list of capsules", () => {
   })
 })
 
-describe("drift of a capsule", () => {
+describe("drift in a capsule", () => {
   test("is reverted by a separate plan, and checked at the chosen interval", async () => {
     const world = newWorld()
     const [capsule, ...others] = world.capsules

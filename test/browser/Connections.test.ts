@@ -158,7 +158,7 @@ describe("a connection", () => {
 
 describe("an operator's helper", () => {
   for (const look of [lightEnglish, darkJapanese])
-    test(`leads to its server, and back to a connection (${look.language})`, async () => {
+    test(`takes a person to its server, and back to a connection (${look.language})`, async () => {
       const english = look.language === "en"
       const { page, api, faults, go } = await suite.visit(look)
       await go(screen, ".row-connection")

@@ -66,7 +66,7 @@ describe("a first visit", () => {
     expect(faults).toEqual([])
   })
 
-  test("to the start page leads to the workspace's overview before the code arrives", async () => {
+  test("to the start page requests the workspace's overview before the code arrives", async () => {
     const { page, api, faults } = await suite.visit()
     const code = await holdCode(page)
     const overview = page.waitForRequest(/\/api\/v1\/dashboard\/overview/)
@@ -77,7 +77,7 @@ describe("a first visit", () => {
     expect(faults).toEqual([])
   })
 
-  test("without a session leads to sign-in and back to the page", async () => {
+  test("without a session goes to sign-in and back to the page", async () => {
     const { page, api } = await suite.visit()
     api.world.signedIn = false
     await page.goto(`${api.origin}/w/acme/runs/${reviewRun}`)
@@ -108,7 +108,7 @@ describe("a first visit", () => {
     expect(faults).toEqual([])
   })
 
-  test("whose session was ended elsewhere shows no error on the way to sign-in", async () => {
+  test("whose session has been ended elsewhere shows no error on the way to sign-in", async () => {
     const { page, api, faults } = await suite.visit()
     api.world.signedIn = false
     // A navigation that returns no content keeps the current page and its messages.

@@ -11,7 +11,7 @@ const { en, ja } = graphWords
 const largeWorld = () => ({ ...newWorld(), graph: largeGraph(300) })
 
 describe("the graph", () => {
-  test("shows one Capsule between its producers and consumers, and no Source", async () => {
+  test("shows one Capsule between its producers and consumers, but no Source", async () => {
     const { page, go, faults } = await suite.visit()
     await go(`/w/acme/graph?around=${storefrontId}`, ".node-centre")
     expect(await page.locator(".node-centre strong").textContent()).toBe("storefront")

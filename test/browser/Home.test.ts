@@ -6,7 +6,7 @@ import { browserSuite } from "./support/Suite.ts"
 const suite = browserSuite()
 
 describe("home", () => {
-  test("shows one entry for each capsule in groups, riskiest first, with what else it has", async () => {
+  test("shows one entry for each capsule, in groups, riskiest first, with whatever else applies to it", async () => {
     const { page, faults, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     await page.getByRole("heading", { level: 1, name: "6 things need you" }).waitFor()
@@ -69,7 +69,7 @@ describe("home", () => {
     expect(faults).toEqual([])
   })
 
-  test("loads further entries on demand, and counts all of them from the start", async () => {
+  test("loads more entries on demand, and counts all of them from the start", async () => {
     const { api, page, faults, go } = await suite.visit()
     const [drifted] = needs.filter(({ kind }) => kind === "drifted")
     if (drifted === undefined) throw new Error("no drift")
@@ -84,7 +84,7 @@ describe("home", () => {
     expect(faults).toEqual([])
   })
 
-  test("reports that all is well only when it knows so", async () => {
+  test("reports that all is well only when it knows that it is", async () => {
     const { api, page, faults, go } = await suite.visit()
     api.world.needs = []
     api.world.health = healthOf(12)

@@ -113,7 +113,7 @@ describe.skipIf(!canFollow && process.env["SVC_TEST_REQUIRE_ALL"] !== "1").each(
   ["ja", "en"]
 ] as const)("two people and the application of a Capsule, the owner in %s and the guest in %s", (first, second) => {
   it.live(
-    "from the invitation through sign-in and sign-out to the removal, which takes effect on the next request",
+    "from invitation through sign-in and sign-out to removal, which takes effect on the next request",
     () =>
       Effect.gen(function* () {
         const at = yield* followedTutorial

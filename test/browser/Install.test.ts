@@ -169,7 +169,7 @@ describe("from a link to a plan", () => {
 
   // The server reads such a link before any page does, and responds itself.
   test.skipIf(compiledBinary() === undefined)(
-    "and by the server too, with a message that can be read without JavaScript",
+    "and the server refuses it too, with a message that can be read without JavaScript",
     async () => {
       const { page, api, go } = await suite.visit()
       await go(`${link}&var.domain=evil`, "h1")

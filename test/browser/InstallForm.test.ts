@@ -26,7 +26,7 @@ describe("the address of a repository", () => {
     })
   }
 
-  test("that names no repository is not sent", async () => {
+  test("that does not identify a repository is not sent", async () => {
     const { page, api, go } = await suite.visit()
     await go("/new", "input[type=url]")
     await page.locator("input[type=url]").fill("https://git.acme.example")

@@ -89,7 +89,7 @@ describe("using only the keyboard", () => {
     await row.getByText("s3:PutObject").first().waitFor()
   })
 
-  test("language and theme change at once and persist", async () => {
+  test("language and theme change immediately and persist", async () => {
     const { page, go } = await suite.visit()
     await go("/account", ".row-static")
     await page.getByLabel("Language").selectOption("ja")

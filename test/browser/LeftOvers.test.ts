@@ -40,7 +40,7 @@ describe("a state left by an apply", () => {
     expect(faults).toEqual([])
   })
 
-  test("shows what blocks it on its run, and can be discarded there", async () => {
+  test("shows on its run what blocks it, and can be discarded there", async () => {
     const world = newWorld()
     world.leftOvers = world.leftOvers.map((each) => ({
       ...each,

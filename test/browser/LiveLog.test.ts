@@ -30,7 +30,7 @@ describe("the live log", () => {
     expect(afters.at(-1)).toBeGreaterThanOrEqual(50)
   })
 
-  test("holds a hundred thousand lines with fewer than a hundred in the page, and follows the newest", async () => {
+  test("handles a hundred thousand lines with fewer than a hundred in the page, and follows the newest", async () => {
     const { page, api, faults, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     api.emitLog(applyRun, lines(1, 100_000))

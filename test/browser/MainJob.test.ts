@@ -50,7 +50,7 @@ const notesLeft = Effect.fnUntraced(function* (notesDir: string) {
 
 describe("the main job, with the real server, tool and provider", () => {
   it.live(
-    "from the setup link through passkey and password, an install, an update and a drift to destruction",
+    "from the setup link through passkey, password, install, update and drift to destruction",
     () =>
       Effect.gen(function* () {
         const mirror = yield* providerMirror

@@ -20,7 +20,7 @@ const mark = (page: Page) => page.evaluate(() => Reflect.set(globalThis, "__same
 const isSame = (page: Page) => page.evaluate(() => Reflect.get(globalThis, "__same") === true)
 
 describe("a click while the server is unreachable", () => {
-  test("on a screen whose code is not loaded keeps the page, reports the outage, and opens the screen once the server is back", async () => {
+  test("on a link to a screen whose code is not loaded keeps the page, reports the outage, and opens the screen once the server is back", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     await mark(page)
@@ -39,7 +39,7 @@ describe("a click while the server is unreachable", () => {
     expect(await isSame(page)).toBe(true)
   })
 
-  test("on a screen whose code is loaded waits too, and another click replaces it", async () => {
+  test("on a link to a screen whose code is loaded also waits, and another click replaces it", async () => {
     const { page, go } = await suite.visit(darkJapanese)
     await go("/w/acme/runs", ".run-row")
     await page.getByRole("link", { name: ja.home }).click()
@@ -73,7 +73,7 @@ describe("a click while the server is unreachable", () => {
     reconnect()
   })
 
-  test("does not hide that a file is missing on the server: the page is reloaded, once", async () => {
+  test("does not hide the fact that a file is missing on the server: the page is reloaded, once", async () => {
     const { page, go } = await suite.visit()
     await go("/w/acme", ".attention-row")
     await mark(page)

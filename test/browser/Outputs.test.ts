@@ -5,7 +5,7 @@ import { barriers, browserSuite } from "./support/Suite.ts"
 
 const suite = browserSuite()
 
-test("an output names the capsules that consume it, and can be copied", async () => {
+test("an output lists the capsules that consume it, and can be copied", async () => {
   const world = newWorld()
   const [dependency] = world.dependencies
   if (dependency === undefined) throw new Error("no dependency")

@@ -55,7 +55,7 @@ describe("an open approval", () => {
   for (const [language, look] of looks) {
     const words = planEndWords[language]
 
-    test(`names what it is bound to (${language})`, async () => {
+    test(`shows what it is bound to (${language})`, async () => {
       const visit = await visited(look)
       visit.api.world.runs = visit.api.world.runs.map((run) =>
         run.id === safeRun
@@ -133,7 +133,7 @@ describe("an open approval", () => {
     expect(await dialog.locator("button[type=submit]").isDisabled()).toBe(true)
   })
 
-  test("closes when the capsule changes or ends", async () => {
+  test("closes when the capsule changes or is released", async () => {
     for (const [change, reason] of [
       [{ executionAuthorityEpoch: 9 }, planEndWords.en.reasons.moved],
       [{ status: "released" as const }, planEndWords.en.reasons.capsule_ended]

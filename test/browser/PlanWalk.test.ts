@@ -15,7 +15,7 @@ describe("a first-time user", () => {
     ["en", lightEnglish],
     ["ja", darkJapanese]
   ] as const) {
-    test(`finds on the Run's page alone what changes, from which commit, and who approved it (${language})`, async () => {
+    test(`needs only the Run's page to find what changes, from which commit, and who approved it (${language})`, async () => {
       const world = newWorld()
       world.approvals = lapsed
       const { faults, go, page } = await suite.visit(look, world)

@@ -73,7 +73,7 @@ const ended = (page: Page, id: string) =>
 
 describe("a first-time user, on the real server", () => {
   it.live(
-    "finds on the Run's page which statement changes, why, who approved it, from which commit, and what is adopted",
+    "uses the Run's page to find which statement changes, why, who approved it, from which commit, and what is adopted",
     () =>
       Effect.gen(function* () {
         const repository = yield* notesRepository(policy("Allow"))

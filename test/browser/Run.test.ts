@@ -24,7 +24,7 @@ describe("a Run that hit a limit", () => {
 })
 
 describe("an apply whose check failed", () => {
-  test("shows the response, what to do, and under which profile", async () => {
+  test("shows the response, what to do, and the profile it ran under", async () => {
     const { page, api, go } = await suite.visit()
     api.world.runs = api.world.runs.map((run) =>
       run.id === applyRun
@@ -176,7 +176,7 @@ describe("a plan under review", () => {
     ])
   })
 
-  test("explains why it is void, and one for another revision is planned again at that revision", async () => {
+  test("explains why it is void, and if it was for another revision, is planned again at that revision", async () => {
     const { page, api, go } = await suite.visit()
     const capsuleId = api.world.runs.find(({ id }) => id === safeRun)?.capsuleId
     await go(`/w/acme/runs/${safeRun}`, ".decision")
@@ -213,7 +213,7 @@ describe("a plan under review", () => {
 describe("what a plan changes", () => {
   const rows = (text: string) => ({ hasText: text })
 
-  test("is shown inside a policy: the statement, what it now allows, and the number of unchanged ones folded", async () => {
+  test("is shown inside a policy: the statement, what it now allows, and how many unchanged statements are folded", async () => {
     const { page, go, faults } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".difference")
     const policy = page.locator(".change", rows("aws_s3_bucket_policy.exports"))
@@ -240,7 +240,7 @@ describe("what a plan changes", () => {
     )
   })
 
-  test("names what an import adopts, where a moved resource was, and what forces a replacement", async () => {
+  test("shows what an import adopts, where a moved resource was, and what forces a replacement", async () => {
     const { page, go } = await suite.visit()
     await go(`/w/acme/runs/${reviewRun}`, ".difference")
     expect(await page.locator(".change-group-import").innerText()).toContain("adopts acme-audit-prod")
@@ -262,7 +262,7 @@ describe("a Run in the queue", () => {
 })
 
 describe("a short address of a Run", () => {
-  test("leads to its workspace", async () => {
+  test("opens the Run in its workspace", async () => {
     const { page, go } = await suite.visit()
     await go(`/runs/${approvedRun}`, ".timeline")
     expect(new URL(page.url()).pathname).toBe(`/w/acme/runs/${approvedRun}`)

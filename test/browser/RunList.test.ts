@@ -38,7 +38,7 @@ describe("the list of runs", () => {
     expect(faults).toEqual([])
   })
 
-  test("has a name on every row, even for a Source that has been removed", async () => {
+  test("shows a name on every row, even for a Source that has been removed", async () => {
     const world = newWorld()
     const [template] = world.runs
     const [source] = world.sources
@@ -65,7 +65,7 @@ describe("the list of runs", () => {
     expect(faults).toEqual([])
   })
 
-  test("finds by words and ids, and reports when nothing matches", async () => {
+  test("finds runs by words and ids, and reports when nothing matches", async () => {
     const { faults, go, page } = await suite.visit()
     await go("/w/acme/runs", rows)
     await page.keyboard.press("/")

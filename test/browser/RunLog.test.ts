@@ -45,7 +45,7 @@ describe("the log of a Run", () => {
     expect(faults).toEqual([])
   })
 
-  test("puts a line in the address, several with Shift, and shows them again from it", async () => {
+  test("puts a line in the address, or several with Shift, and shows the linked lines again when that address is opened", async () => {
     const { page, api, go } = await suite.visit()
     await go(`/w/acme/runs/${applyRun}`, ".log-line")
     api.emitLog(applyRun, lines(1, 400))

@@ -41,7 +41,7 @@ const rowsSeen = (page: Page) =>
   })
 
 describe("a list of 1,000 capsules", () => {
-  test("costs no more per key of its search than one of 10", async () => {
+  test("costs no more per key typed into its search than a list of 10", async () => {
     const works = { small: new Array<Work>(), big: new Array<Work>() }
     for (let round = 0; round < rounds; round += 1)
       for (const [name, count] of [
@@ -77,7 +77,7 @@ describe("a list of 1,000 capsules", () => {
 })
 
 describe("a log of 100,000 lines", () => {
-  test("costs no more per screen, jump to an end, new line or open search than one of 1,000", async () => {
+  test("costs no more per screen, jump to an end, new line or open search than a log of 1,000", async () => {
     const works = {
       small: new Array<Awaited<ReturnType<typeof useLog>>>(),
       big: new Array<Awaited<ReturnType<typeof useLog>>>()

@@ -33,7 +33,7 @@ describe("a link to a document that lists sources", () => {
     expect(faults).toEqual([])
   })
 
-  test("keeps the revision that an option names", async () => {
+  test("keeps the revision that an option specifies", async () => {
     const { page, go } = await suite.visit()
     await go(`${link}&ref=main`, ".facts")
     await page.getByRole("button", { name: "Read the document" }).click()

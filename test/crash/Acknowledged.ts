@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { CrashHost } from "./CrashHost.ts"
 
-/** Everything that a client has been told has happened and must not be undone. */
+/** Everything that has been reported to a client as done and must not be undone. */
 export interface Acknowledged {
   readonly installPlans: Set<string>
   readonly capsules: Set<string>

@@ -56,7 +56,7 @@ const garbage = (length: number) => new Uint8Array(length).map((_, index) => (in
 const pageSize = 4096
 
 const onDisk = Effect.fnUntraced(function* (options: ServeOptions, script: string) {
-  // In a separate user namespace, an unprivileged user may mount too.
+  // In a separate user namespace, even an unprivileged user may mount.
   const unshare = ["unshare", process.getuid?.() === 0 ? "-m" : "-Urm"] as const
   const [program, flag] = unshare
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

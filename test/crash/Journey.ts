@@ -173,7 +173,7 @@ export interface Commits {
   readonly chain: (revision: string) => Effect.Effect<unknown>
 }
 
-/** Performs the main job as far as a kill point needs it, or an update of several Capsules. */
+/** Performs the main job as far as a kill point requires, or an update of several Capsules. */
 export const travel = Effect.fn("travel")(function* (traveller: Traveller, name: JourneyName, commits: Commits) {
   if (name === "update") return yield* updateJourney(traveller, commits.chain)
   const { capsuleId, plan } = yield* install(traveller, {

@@ -88,7 +88,7 @@ describe("the lines of the activity page", () => {
     ])
   })
 
-  test("mark removals, and also unknown actions", () => {
+  test("mark removals and unknown actions", () => {
     expect(markOf({ action: "token.revoke" })).toEqual({ icon: "connection", tone: "bad" })
     expect(markOf({ action: "run.approve" }).tone).toBe("good")
     expect(markOf({ action: "something.new" })).toEqual({ icon: "activity", tone: "plain" })

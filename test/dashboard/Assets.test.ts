@@ -62,7 +62,7 @@ describe("the dashboard's files", () => {
     })
   )
 
-  it.live("every file named by a page exists and may be cached forever", () =>
+  it.live("every file referenced by a page exists and may be cached forever", () =>
     Effect.gen(function* () {
       const set = yield* assets
       const html = text(assetFor(set, { path: "/" })?.body)
@@ -109,7 +109,7 @@ describe("the dashboard's files", () => {
       })
   )
 
-  it.live("a page names the chunks of the screen at its address, so that they load along with the rest", () =>
+  it.live("a page references the chunks of the screen at its address, so that they load along with the rest", () =>
     Effect.gen(function* () {
       const set = yield* assets
       const scripts = (path: string) =>
@@ -131,7 +131,7 @@ describe("the dashboard's files", () => {
       const set = yield* assets
       for (const path of ["/", "/runs/run_1", "/w/acme/runs", "/w/acme/capsules", "/new", "/account"]) {
         const html = text(assetFor(set, { path })?.body)
-        // Workers are only named: a page that needs one starts it later.
+        // Workers are only referenced: a page that needs one starts it later.
         expect(html.match(/(?:src|href)="\/assets\/[\w.-]+\.js"/g)?.length).toBeLessThan(21)
       }
     })

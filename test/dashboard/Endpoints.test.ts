@@ -30,7 +30,7 @@ test("the dashboard's list of routes matches the API's declarations, under the s
   expect(other).toEqual([])
 })
 
-test("no other file in the dashboard names a path of the API", () => {
+test("no other file in the dashboard contains an API path", () => {
   const files = readdirSync(dashboard, { recursive: true, encoding: "utf8" }).filter((name) => /\.tsx?$/.test(name))
   expect(files).toContain(list)
   const naming = files.filter((name) => readFileSync(`${dashboard}${name}`, "utf8").includes("/api/v1"))

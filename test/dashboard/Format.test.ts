@@ -56,7 +56,7 @@ describe("numbers in words", () => {
     ])
   })
 
-  test("an exact time names its time zone", () => {
+  test("an exact time includes its time zone", () => {
     expect(exactTime("en", "2026-11-20T08:57:03.000Z")).toMatch(/20 Nov 2026.*57:03.*(?:UTC|GMT|[A-Z]{3,4})/)
     expect(exactTime("ja", "2026-11-20T08:57:03.000Z")).toMatch(/2026\/11\/20.*57:03.*(?:UTC|GMT|[A-Z]{3,4})/)
   })

@@ -29,7 +29,7 @@ describe("a stored hand-off", () => {
     expect(parseHandOff(text, since + handOffKeptMs + 1)).toBeUndefined()
   })
 
-  test("leads to the promised address with a response, and to no look-alike", () => {
+  test("leads only to the promised address with a response, never to a look-alike", () => {
     expect(leadsTo("https://notes.example/connected?run_id=1", handOff)).toBe(true)
     for (const other of [
       "https://notes.example/connected",

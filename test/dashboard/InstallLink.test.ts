@@ -30,7 +30,7 @@ describe("an install link", () => {
     })
   })
 
-  test("to a document with options names the document", () => {
+  test("to a document with options identifies the document", () => {
     expect(readInstallLink(`?kind=capsule-source-options&${git}&path=install/options.json`)).toEqual({
       kind: "options",
       link: { url: "https://git.example/a/b.git", path: "install/options.json" }

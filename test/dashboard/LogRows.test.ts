@@ -78,7 +78,7 @@ describe("the rows in a log", () => {
 })
 
 describe("a link to lines", () => {
-  test("names one or several", () => {
+  test("identifies one line or several", () => {
     expect(["#L12", "#L12-L14", "#L14-12", "#L0", "#Lx", ""].map(rangeOf)).toEqual([
       { from: 12, to: 12 },
       { from: 12, to: 14 },

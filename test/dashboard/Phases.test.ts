@@ -107,7 +107,7 @@ describe("the timeline of a Run", () => {
 })
 
 describe("the progress of an apply", () => {
-  test("names the parts of the plan that the apply has not started, and nothing that the tool does not report", () => {
+  test("lists the parts of the plan that the apply has not started, but nothing that the tool does not report", () => {
     const changes = [
       { address: "a.done", actions: ["create"] },
       { address: "a.failed", actions: ["delete", "create"] },

@@ -110,7 +110,7 @@ describe("the plan's diff", () => {
     expect(splitAddress({ address: 'aws_x.y["a\u2066"]', type: "aws_x" })).toEqual(["", 'aws_x.y["a\\u{2066}"]'])
   })
 
-  test("names what takes effect: an import, a move, and first the attribute that forces a replacement", () => {
+  test("identifies what takes effect, an import or a move, and lists the attribute that forces a replacement first", () => {
     const none = { ...base, actions: ["no-op"], changedAttributes: [] }
     expect(changeKind({ ...none, importing: { id: "i-1" } })).toBe("import")
     expect(changeKind({ ...none, actions: ["update"], importing: {} })).toBe("import")

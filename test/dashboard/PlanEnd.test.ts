@@ -19,7 +19,7 @@ test("a plan that is waiting or approved can be decided on", () => {
   expect(planEndOf(waiting, { ...seen, capsule: undefined })).toBeUndefined()
 })
 
-test("each end follows from its status", () => {
+test("the reason a plan has ended follows from its status", () => {
   expect(planEndOf({ ...waiting, status: "superseded" }, seen)).toBe("superseded")
   expect(planEndOf({ ...waiting, status: "expired" }, seen)).toBe("expired")
   expect(planEndOf({ ...waiting, status: "failed" }, seen)).toBe("failed")
@@ -33,7 +33,7 @@ test("a waiting plan expires when its time is up; an approved one does not", () 
   expect(planEndOf(approved, { ...seen, now: Date.parse(at) })).toBeUndefined()
 })
 
-test("a Capsule that has ended or changed ends the plan, but not if it was read earlier", () => {
+test("a plan ends when its Capsule has ended or changed, but not if the Capsule was read earlier", () => {
   expect(planEndOf(waiting, { ...seen, capsule: { ...capsule, status: "released" } })).toBe("capsule_ended")
   expect(planEndOf(waiting, { ...seen, capsule: { ...capsule, executionAuthorityEpoch: 3 } })).toBe("moved")
   expect(planEndOf(waiting, { ...seen, capsule: { ...capsule, currentStateGeneration: 6 } })).toBe("moved")

@@ -50,7 +50,7 @@ describe("a re-adoption of a Capsule in error", () => {
     expect(snapshotChoices({}, {})).toEqual([])
   })
 
-  test("prompts for no secret and for nothing that another source supplies", () => {
+  test("does not prompt for a secret or for anything that another source supplies", () => {
     const asked = fieldsOf(reviewedModel(installConfig)).map(({ name }) => name)
     const open = installConfig.variables.filter(({ origin, sensitive }) => origin === "user" && !sensitive)
     expect(asked.toSorted()).toEqual(open.map(({ name }) => name).toSorted())

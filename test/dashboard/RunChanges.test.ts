@@ -14,7 +14,7 @@ const check = (id: string, more: Parameters<typeof baseRun>[0] | object = {}) =>
   })
 
 describe("the lines in the list of Runs", () => {
-  test("fold consecutive drift checks that found nothing, and never one that found something", () => {
+  test("fold consecutive drift checks that found nothing, but never one that found something", () => {
     const runs = [check("run_a"), check("run_b"), check("run_c", { drifted: true }), check("run_d")]
     const [day] = linesByDay(runs, [], { foldsChecks: true })
     expect(day?.lines.map((line) => (line.kind === "checks" ? line.runs.length : line.run.id))).toEqual([

@@ -52,7 +52,7 @@ const harness = () => {
 }
 
 describe("a Run's stream", () => {
-  test("resumes after the last item it received, and accepts no item twice", () => {
+  test("resumes after the last item it received, and never accepts an item twice", () => {
     const { stream, opened, items, waits, last, send } = harness()
     stream.start()
     send(1, 2)

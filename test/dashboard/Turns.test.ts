@@ -50,7 +50,7 @@ describe("turns", () => {
     expect(done).toEqual(["first", "from the first", "after a rest"])
   })
 
-  test("do none of the work that has been cleared, even within a slice", () => {
+  test("do not perform work that has been cleared, even within a slice", () => {
     const { clock, task } = page()
     const turns = new Turns(clock)
     const done: Array<string> = []

@@ -13,7 +13,7 @@ setDefaultTimeout(120_000)
 const root = fileURLToPath(new URL("../../", import.meta.url))
 const isReady = ["node", "npm", "bash"].every((program) => Bun.which(program) !== null)
 
-/** An empty project with the packed package installed, and in it the shell of a person with a token for a server. */
+/** An empty project with the packed package installed, and a shell in it for a person with a token for a server. */
 const project = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

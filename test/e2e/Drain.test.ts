@@ -100,7 +100,7 @@ describe.skipIf(tool === null)("a server asked to stop during an apply", () => {
   )
 
   live(
-    "accepts no new work in the meantime, and on the second signal interrupts the apply in such a way that its state is saved",
+    "does not accept new work in the meantime, and on the second signal interrupts the apply in a way that saves its state",
     () =>
       Effect.gen(function* () {
         const held = yield* heldApply({ flags: ["--drain-delay", "300"] })

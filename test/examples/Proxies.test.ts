@@ -79,7 +79,7 @@ for (const name of proxies) {
         const discovery = yield* Effect.promise(async () => (await fetch(`${origin}/.well-known/svc`, { tls })).json())
         expect(discovery).toMatchObject({ apiBaseUrl: `${origin}/api/v1` })
 
-        // The Run is waiting, so the stream stays open: a buffering proxy would pass nothing on.
+        // The Run is waiting, so the stream stays open: a buffering proxy would not pass anything on.
         const events = `${origin}/api/v1/runs/${runId}/events`
         const first = yield* Effect.promise(async () => {
           const response = await fetch(events, { tls, headers: { ...headers, accept: "text/event-stream" } })

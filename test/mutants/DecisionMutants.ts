@@ -1,6 +1,6 @@
 import type { Mutant } from "./Mutant.ts"
 
-/** Guards in one file that one test detects, keyed by what each one is about. */
+/** Guards in one file that one test covers, keyed by name. */
 const guardsOf = (
   file: string,
   test: string,

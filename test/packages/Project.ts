@@ -52,7 +52,7 @@ export const packed = Effect.fn("packed")(function* (folders: ReadonlyArray<stri
   )
 })
 
-/** An empty project with the packages installed, in a folder that is removed with the Scope. */
+/** An empty project with the packages installed, in a folder that is removed when the Scope closes. */
 export const project = Effect.fn("project")(function* (
   installed: ReadonlyArray<string>,
   copied: ReadonlyArray<string>

@@ -77,7 +77,7 @@ const take = async (name: string, look: Look): Promise<Uint8Array> => {
 }
 
 describe("the picture", () => {
-  test.each(pictures)("%s matches the stored one", async (name, screen, look) => {
+  test.each(pictures)("%s matches the stored picture", async (name, screen, look) => {
     const found = await take(screen, look)
     if (updates) await store(name, found)
     else expect(await compare(name, found)).toBeUndefined()

@@ -165,12 +165,12 @@ export const manifestRules: ReadonlyArray<SpecificationRule> = [
     "scopes include openid and stay inside the allowlist; with none no capability is granted",
     requireCompiler,
     "a scope outside the allowlist",
-    "without any scope allowlist no identity is granted"
+    "no identity is granted without a scope allowlist"
   ],
   [
     "the endpoint url is a canonical HTTPS origin; values are pinned; only the final Apply registers; retired by destroy",
     hosting,
-    "identity.oidc: pinned at plan, registered only by the apply, retired by the destroy"
+    "identity.oidc: pinned at plan time, registered only by the apply, retired by the destroy"
   ],
   [
     "drift of origin, variable, callback, scope or digest fails before the runner executes",

@@ -40,7 +40,7 @@ describe("the closing report of CI", () => {
     expect(closingReport([ended(0, bunLog)])).toBe("")
   })
 
-  test("names each failed test once, with its file and error, without the noise before it", () => {
+  test("lists each failed test once, with its file and error, but without the noise before it", () => {
     expect(closingReport([ended(0, bunLog, "npm run other"), ended(1, bunLog)])).toBe(
       `npm test ended with 1
   test/actors/Hosting.test.ts: hosting > counts
@@ -79,7 +79,7 @@ guards ended with 1
     expect(closingReport([ended(1, log)])).toBe("npm test ended with 1\n  test/A.test.ts (worker crashed: SIGKILL)")
   })
 
-  test("shows the last lines of a suite that names no test", () => {
+  test("shows the last lines of a suite that does not name a test", () => {
     const log = Array.from({ length: 90 }, (_, index) => `line ${index}`).join("\n")
     const lines = closingReport([ended(2, log, "build")]).split("\n")
     expect(lines).toHaveLength(17)

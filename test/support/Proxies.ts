@@ -39,7 +39,9 @@ interface ConnectProxy {
   readonly close: () => void
 }
 
-/** A proxy that only tunnels, whatever the destination, to a port on this machine that cannot be reached otherwise. */
+/**
+ * A proxy that only tunnels. Whatever the destination, it connects to a port on this machine that cannot be reached otherwise.
+ */
 export const connectProxy = (toPort: number) =>
   Effect.acquireRelease(
     Effect.promise(

@@ -6,7 +6,10 @@ import { leftOut, programs } from "../../src/licenses/BundledPackages.ts"
 import { builtOnce } from "./BuiltOnce.ts"
 
 const root = fileURLToPath(new URL("../../", import.meta.url))
-/** In the folder that contains the sources it was built from: a modified copy of them shares `node_modules` with the others. */
+/**
+ * In the folder that contains the sources it was built from: a modified copy of the sources shares `node_modules` with the
+ * others.
+ */
 const cache = `${root}dist/test/`
 
 /**

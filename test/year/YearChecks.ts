@@ -64,7 +64,7 @@ const filesBelow = Effect.fnUntraced(function* (folder: string) {
   return found
 })
 
-/** Archives that no record names. Any that are found twice, days apart, are orphans. */
+/** Archives that no record references. Any that are found twice, days apart, are orphans. */
 export const unnamedArchives = Effect.fn("unnamedArchives")(function* (dataDir: string) {
   const read = yield* ReadSql
   const rows = yield* read<{ digest: string }>`SELECT DISTINCT archive_digest AS digest FROM source_snapshots`
@@ -73,7 +73,7 @@ export const unnamedArchives = Effect.fn("unnamedArchives")(function* (dataDir: 
   return stored.filter((file) => !named.has(file.replace(/^.*\//, "").replace(/\..*$/, "")))
 })
 
-/** Checks that every archive named by a record exists and is intact: each of its files is read and verified. */
+/** Checks that every archive referenced by a record exists and is intact: each of its files is read and verified. */
 const archives = Effect.fn("archives")(function* () {
   const read = yield* ReadSql
   const store = yield* SnapshotStore

@@ -5,9 +5,9 @@ import { killProcessesOfRun } from "../../execution/OrphanedProcesses.ts"
 import { bootSeconds } from "../BootClock.ts"
 import { GuardLineText } from "./GuardProtocol.ts"
 
-// The process that guarantees an agent's leases: whatever happens to the agent, a tool is dead when its lease ends. It knows run
-// folders and deadlines, but no server. The agent extends the deadlines through a pipe; when the pipe closes, the agent has
-// exited.
+// The process that guarantees an agent's leases: whatever happens to the agent, a tool is dead when its lease ends. It knows
+// about run folders and deadlines, but not about any server. The agent extends the deadlines through a pipe; when the pipe
+// closes, the agent has exited.
 
 const betweenLooks = "100 millis"
 
@@ -22,7 +22,7 @@ const program = Effect.gen(function* () {
     if (line === undefined) return
     if (line.say === "release") deadlines.delete(line.folder)
     else deadlines.set(line.folder, line.killAtBoot)
-    // The agent starts no tool before it has read this.
+    // The agent never starts a tool before it has read this.
     stdout.write(`${line.say} ${line.folder}\n`)
   })
   lines.on("close", () => {

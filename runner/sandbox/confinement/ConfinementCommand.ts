@@ -18,7 +18,7 @@ const program = (): Option.Option<string> =>
 
 /**
  * How to start the process that becomes a sandboxed program: by default, Bun with the entry point, where Bun is this runtime or
- * one installed alongside the library; a compiled binary names itself. When Bun isn't available, the process reports that and
+ * one installed alongside the library; a compiled binary specifies itself. When Bun isn't available, the process reports that and
  * nothing runs.
  */
 export const ConfinementCommand = Context.Reference<ConfinementCommandShape>("svc/sandbox/ConfinementCommand", {

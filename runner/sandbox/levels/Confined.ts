@@ -109,7 +109,7 @@ export const spawnSupervised = Effect.fnUntraced(function* (
     environment: {},
     role: { kind: "supervisor" },
     inputs: [
-      // Stays open for as long as the service wants the program.
+      // Stays open for as long as the service needs the program.
       [supervisorFds.control, Stream.never],
       [supervisorFds.spec, specStream(program)]
     ],

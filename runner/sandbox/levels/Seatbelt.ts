@@ -30,7 +30,7 @@ const below = (paths: ReadonlyArray<string>) => paths.map((path) => `(subpath ${
 const exactly = (paths: ReadonlyArray<string>) => paths.map((path) => `(literal ${quoted(path)})`).join(" ")
 
 /**
- * A Seatbelt profile, which denies everything that it does not name. The network is either denied, or cannot reach this machine
+ * A Seatbelt profile, which denies everything that it does not list. The network is either denied, or cannot reach this machine
  * itself.
  */
 export const seatbeltProfile = (paths: {

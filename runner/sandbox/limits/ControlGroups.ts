@@ -134,8 +134,8 @@ const giveControllers = (folder: string) => {
 }
 
 /**
- * Moves this process and its children into a subgroup. A group with other members, such as a login session, was not delegated
- * to this service and stays as it is.
+ * Moves this process and its children into a subgroup. A group with other members, such as a login session, was not delegated to
+ * this service and is left unchanged.
  */
 const moveAside = Effect.fnUntraced(function* (folder: string) {
   const own = new Set(processTree(yield* listProcesses, process.pid).map(({ pid }) => String(pid)))

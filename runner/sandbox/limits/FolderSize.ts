@@ -4,7 +4,7 @@ import { ChildProcess, type ChildProcessSpawner } from "effect/process"
 import { systemPath } from "../SandboxView.ts"
 
 /**
- * The disk usage of a folder in bytes, undefined if unknown. `du` walks the folder, rather than this process: it does not follow
+ * The disk usage of a folder in bytes, undefined if unknown. `du`, rather than this process, walks the folder: it does not follow
  * links planted by module code, and a folder with a million files does not block anything else.
  */
 export const folderBytes = Effect.fnUntraced(

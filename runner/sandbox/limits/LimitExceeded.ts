@@ -6,7 +6,7 @@ export interface LimitExceeded {
   readonly message: string
 }
 
-/** Upper bounds of one Run, in bytes unless said otherwise. */
+/** Upper bounds for one Run, in bytes unless stated otherwise. */
 export interface RunBounds {
   readonly memoryBytes: number
   /** Processes and threads. */

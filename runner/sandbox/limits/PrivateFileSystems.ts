@@ -1,7 +1,7 @@
 import { closeSync, constants, openSync, statfsSync, statSync } from "node:fs"
 import { Effect, Result, type Scope } from "effect"
 
-/** The mount points of a sandbox's in-memory file systems, whose sizes are limits of the Run. */
+/** The mount points of a sandbox's in-memory file systems, whose sizes are among the Run's limits. */
 const privateFolders = [
   { path: "/tmp", limit: "tmp_limit" },
   { path: "/dev/shm", limit: "shm_limit" }

@@ -10,7 +10,7 @@ import { privateFileSystems } from "./PrivateFileSystems.ts"
 import { listProcesses, processTree, usesMoreThan } from "./ProcessTree.ts"
 import { launchedIn } from "./RunLauncher.ts"
 
-/** A program of a Run, as the limits see it. */
+/** One of a Run's programs, as seen by the limits. */
 export interface LimitedProgram {
   readonly pid: number
   /** A process that sees the private file systems; the program itself if there are none. */
@@ -23,8 +23,8 @@ export interface LimitedProgram {
 export interface RunGuard {
   readonly around: (commandLine: CommandLine) => CommandLine
   /**
-   * Stops the program if the Run exceeds a limit, until the Scope closes. Returns a check, to be used after the program has
-   * exited, of whether a limit stopped it.
+   * Until the Scope closes, stops the program if the Run exceeds a limit. Returns a check, for use after the program has exited,
+   * that reports whether a limit stopped it.
    */
   readonly watch: (
     program: LimitedProgram
@@ -36,7 +36,7 @@ export interface RunGuard {
 export interface RunLimits {
   readonly bounds: RunBounds
   readonly keeper: LimitKeeper
-  /** Never fails: if no group can be created, the Run is watched instead. `own` are the limits of this Run. */
+  /** Never fails: if no group can be created, the Run is watched instead. `own` holds the limits of this Run. */
   readonly guard: (root: string, own: RunBounds) => Effect.Effect<RunGuard, never, Scope.Scope>
 }
 

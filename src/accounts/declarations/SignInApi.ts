@@ -39,7 +39,7 @@ export const SetupLinkAnswer = Schema.Struct({ link: SetupLinkState })
 
 const cookie = "The session's secret is in the cookie alone."
 
-/** Setup, sign-in, sign-out and the sessions of a person. */
+/** Setup, sign-in, sign-out and a person's sessions. */
 export class SignInApi extends describedGroup("signIn", "Setup, sign-in, sign-out and the sessions of a person.")
   .add(
     HttpApiEndpoint.get("offer", "/auth/offer", { success: SignInOffer }).annotateMerge(

@@ -6,7 +6,7 @@ import { readStaticClients } from "./StaticClientFile.ts"
 export interface ClientSettings {
   /** The file with clients and resource servers. See docs/oidc.md. */
   readonly clientsFile?: string | undefined
-  /** The client that discovery names to mobile applications. */
+  /** The client that discovery advertises to mobile applications. */
   readonly advertisedClientId?: string | undefined
 }
 

@@ -18,7 +18,7 @@ export interface Onward {
 
 /**
  * A page that continues automatically to an address, as a new navigation and without a script. A redirect would still be part of
- * a form submission: browsers restrict it, and every following redirect, to the form's allowed targets, and we do not know where
+ * a form submission: browsers restrict it, and every subsequent redirect, to the form's allowed targets, and we do not know where
  * an application redirects people next.
  */
 export const onwardPage = ({ address, language, text, title }: Onward) =>

@@ -125,7 +125,7 @@ const ja: PageWords = {
 
 export const pageWords: Readonly<Record<Language, PageWords>> = { en, ja }
 
-/** Japanese when preferred to English by the request, or else by the browser. */
+/** Japanese if the request, or else the browser, prefers it to English. */
 export const pageLanguage = (uiLocales: string | undefined, acceptLanguage: string | undefined): Language => {
   const wanted = [...(uiLocales?.split(" ") ?? []), ...(acceptLanguage?.split(",") ?? [])]
   const first = wanted.map((tag) => tag.trim().slice(0, 2).toLowerCase()).find((tag) => tag === "en" || tag === "ja")

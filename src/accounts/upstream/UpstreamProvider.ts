@@ -114,7 +114,7 @@ const exchange = Effect.fn("UpstreamProvider.exchange")(function* (
   return { claims, accessToken: tokens.access_token }
 })
 
-/** The claims of the ID token, completed from UserInfo if needed and available. */
+/** The claims of the ID token, supplemented from UserInfo if needed and available. */
 const profileOf = Effect.fn("UpstreamProvider.profile")(function* (
   { configuration }: Known,
   settings: UpstreamSettings,

@@ -7,7 +7,7 @@ export interface RefusalWords {
   readonly next: (name: string) => string
 }
 
-/** The reasons a sign-in can fail, and what refuses a request before a sign-in begins. */
+/** The reasons a sign-in can fail, and the reasons a request is refused before a sign-in begins. */
 export type PageReason = UpstreamReason | "too_many" | "foreign_page" | "signed_out"
 
 const en: Readonly<Record<PageReason, RefusalWords>> = {
@@ -208,7 +208,7 @@ const ja: typeof en = {
 
 export const refusalWords: Readonly<Record<Language, typeof en>> = { en, ja }
 
-/** The HTTP status of each reason. */
+/** The HTTP status for each reason. */
 export const refusalStatus: Readonly<Record<UpstreamReason, number>> = {
   not_configured: 501,
   unreachable: 503,

@@ -34,7 +34,7 @@ export const folderOf = (flag: Option.Option<string>) =>
     Option.getOrElse(() => defaultDir)
   )
 
-/** Keys are pinned at the first contact, so that contact must not cross the network in clear text. */
+/** Keys are pinned on first contact, which therefore must not cross the network in clear text. */
 export const serverOf = Effect.fnUntraced(function* (flag: Option.Option<string>) {
   const given = yield* givenOr(flag, agentEnv.server)
   if (Option.isNone(given)) {

@@ -10,7 +10,7 @@ const days = (millis: number): string => {
 
 /**
  * How old an agent's keys are. Keys more than a day past their lifetime should have been replaced: a running agent replaces them
- * with its next session.
+ * when its next session begins.
  */
 export const keyAge = (
   madeAt: string | undefined,

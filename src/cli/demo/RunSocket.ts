@@ -47,14 +47,14 @@ const frames = (server: DemoServer, path: string) =>
     { bufferSize: 4096 }
   )
 
-/** The events of a Run from its first one, live, until the Run is final. */
+/** The events of a Run, followed live from the first one until the Run is final. */
 export const runEvents = (server: DemoServer, runId: string) =>
   frames(server, `/api/v1/runs/${runId}/events`).pipe(
     Stream.mapEffect((text) => Schema.decodeEffect(EventFrame)(text)),
     Stream.flatMap((frame) => Stream.fromIterable("events" in frame ? frame.events : []))
   )
 
-/** The log lines of a Run from its first one, live, until the Run stops executing. */
+/** The log lines of a Run, followed live from the first one until the Run stops executing. */
 export const runLogs = (server: DemoServer, runId: string) =>
   frames(server, `/api/v1/runs/${runId}/logs`).pipe(
     Stream.mapEffect((text) => Schema.decodeEffect(LogFrame)(text)),

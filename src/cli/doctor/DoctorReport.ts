@@ -52,7 +52,7 @@ export const formatFindings = (findings: ReadonlyArray<AnyFinding>): string =>
     ])
     .join("\n")
 
-/** A finding as one line of the log or of a refusal. */
+/** A finding as one line in the log or in a refusal. */
 export const findingLine = ({ message, remedy }: Finding): string =>
   remedy === undefined ? message : `${message} ${remedy}`
 

@@ -6,7 +6,7 @@ const openers: Readonly<Partial<Record<NodeJS.Platform, readonly [string, ...Arr
   win32: ["rundll32", "url.dll,FileProtocolHandler"]
 }
 
-/** Whether a browser was started at an address: the one in `BROWSER`, or the person's desktop default. */
+/** Whether an address was opened in a browser: the one in `BROWSER`, or the person's desktop default. */
 export const openBrowser = Effect.fn("openBrowser")(
   function* (url: string) {
     const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

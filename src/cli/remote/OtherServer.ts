@@ -18,14 +18,14 @@ const versionsOf = Effect.fnUntraced(
   Effect.orElseSucceed((): ReadonlyArray<string> => [])
 )
 
-/** Whether this is the response for an unknown route; the one for a missing record names the record. */
+/** Whether this is the response for an unknown route; the response for a missing record names the record. */
 const isUnknownRoute = (error: unknown): boolean =>
   error instanceof ApiError && error.code === "not_found" && error.message.startsWith("There is no such route")
 
 const isUnknownForm = (error: unknown): boolean => Schema.isSchemaError(error)
 
 /**
- * Explains failures at a server with another API version, and at an older server with the same version that lacks a command's
+ * Explains failures on a server with another API version, and on an older server with the same version that lacks a command's
  * route. Every other failure is unchanged.
  */
 export const explainedOf =

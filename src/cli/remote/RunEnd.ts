@@ -87,7 +87,7 @@ const stopped = (run: Run) =>
   )
 
 /**
- * Waits until nothing more will happen automatically, and shows progress; an interruption only stops the watching, not the Run.
+ * Waits until nothing more will happen automatically, and shows progress; an interruption stops only the watching, not the Run.
  */
 export const awaitRun = (run: Run, timeout: Option.Option<number>, quiet: boolean) => {
   const watched = quiet

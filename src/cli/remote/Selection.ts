@@ -96,7 +96,7 @@ export const stateVersionsOf = Effect.fn("stateVersionsOf")(function* (capsuleId
 
 const isRunId = (text: string) => text.startsWith("run_")
 
-/** A Run by its id, or a Capsule's newest matching Run, by the Capsule's name. */
+/** A Run by its id, or the newest matching Run of a Capsule given by name. */
 export const runNamed = Effect.fn("runNamed")(function* (
   named: string,
   workspace: Option.Option<string>,

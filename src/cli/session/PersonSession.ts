@@ -19,7 +19,7 @@ const emailOf = Effect.gen(function* () {
 
 /**
  * Runs a command as the person at the terminal: they enter their password, which opens a session, and the session is closed when
- * the command finishes. Used for what the server refuses to do for tokens. People without a password use the dashboard.
+ * the command finishes. Used for actions that the server does not allow with tokens. People without a password use the dashboard.
  */
 export const asPerson =
   ({ passwordStdin }: { readonly passwordStdin: boolean }) =>

@@ -18,7 +18,7 @@ interface Progressing {
 const firstWait = 50
 const longestWait = 1000
 
-/** State between two polls: how often nothing was new, and which Run has already been followed to completion. */
+/** State between two polls: how many polls in a row found nothing new, and which Run has already been followed to completion. */
 interface Looked<P> {
   readonly seen: P | undefined
   readonly idle: number

@@ -25,8 +25,8 @@ const send = (url: string): Promise<Response> => {
 }
 
 /**
- * Sends a GET now, and passes the JSON of a successful response to `then`, which may name the next one. Failures are left to
- * the page's code.
+ * Sends a GET now, and passes the JSON of a successful response to `then`, which may send the next one. Failures are left to the
+ * page's code.
  */
 export const askEarly = <A>(url: string, then: (body: A) => void = () => undefined): void => {
   send(url)
@@ -37,7 +37,7 @@ export const askEarly = <A>(url: string, then: (body: A) => void = () => undefin
 }
 
 /**
- * Does the same for a record that may be megabytes long: hands over its first characters, unparsed, as soon as they arrive, so
+ * Does the same for a record that may be megabytes long: passes on its first characters, unparsed, as soon as they arrive, so
  * that nothing waits for the rest, and only the page's code parses the record.
  */
 export const askEarlyForHead = (url: string, then: (head: string) => void): void => {

@@ -152,7 +152,7 @@ export type AccountSession = typeof AccountSessionSchema.Encoded & { readonly cu
 export type AccountNotice = typeof AccountNoticeSchema.Encoded
 export type Passkey = typeof PasskeySchema.Encoded
 export type LinkedIdentity = typeof LinkedIdentitySchema.Encoded
-/** Whether the person has recently confirmed their identity, and how they can. */
+/** Whether the person has recently confirmed their identity, and how they can do so. */
 export interface Confirmation {
   readonly confirmed: boolean
   readonly password: boolean

@@ -41,7 +41,7 @@ const isText = (value: unknown): value is string => typeof value === "string" &&
 const installed = ({ data: { capsule, environment } }: AuditEvent): string | undefined =>
   isText(capsule) ? `${capsule}${isText(environment) ? ` · ${environment}` : ""}` : undefined
 
-/** A Run has no name: it is about a Capsule, or a Source. */
+/** A Run has no name: it concerns a Capsule, or a Source. */
 const subjectOf = ({ target }: AuditEvent, run: Run | undefined): AuditEvent["target"] => {
   if (target.kind !== "run" || run === undefined) return target
   if (run.capsuleId !== undefined) return { kind: "capsule", id: run.capsuleId }

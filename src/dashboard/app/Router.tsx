@@ -22,7 +22,7 @@ interface Context {
 
 const root = createRootRouteWithContext<Context>()({
   beforeLoad: async ({ context, preload }) => {
-    // The current page stays open until there is a server for the next one.
+    // The current page stays open until the server can be reached for the next one.
     if (!preload) await reachableForNavigation()
     return context.queryClient.ensureQueryData(bootstrapQuery)
   },

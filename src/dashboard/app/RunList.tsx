@@ -16,7 +16,7 @@ interface RunListProps {
   readonly capsules?: ReadonlyArray<Capsule>
 }
 
-/** A Run without a Capsule is about a Source. */
+/** A Run without a Capsule concerns a Source. */
 const SourceOrKind = ({ run }: { readonly run: Run }) => {
   const words = useWords(vocabulary)
   const kind = words.runType[run.type]

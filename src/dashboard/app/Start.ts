@@ -29,7 +29,7 @@ askEarly(address(dashboardBootstrap, {}), (body: Bootstrap) => {
 
 if (place === "capsules" && id !== undefined) askCapsule(id)
 if (place === "runs" && id !== undefined) {
-  // A Run names its Capsule before anything long. A wrong guess would only cost one unused read.
+  // In a Run's record, the Capsule comes before anything long. A wrong guess would only cost one unused read.
   askEarlyForHead(address(runsRead, { params: { runId: id } }), (head) => {
     const [, capsuleId] = /"capsuleId":"(cap_[a-z0-9]+)"/.exec(head) ?? []
     if (capsuleId !== undefined) askCapsule(capsuleId)

@@ -30,7 +30,7 @@ export interface FormGroup {
 export interface FormModel {
   readonly groups: ReadonlyArray<FormGroup>
   readonly advanced: ReadonlyArray<FormField>
-  /** Variables that are not asked for, and where their values come from. */
+  /** Variables that the form does not ask for, and where their values come from. */
   readonly filled: ReadonlyArray<{ readonly name: string; readonly origin: DeclaredVariable["origin"] }>
 }
 

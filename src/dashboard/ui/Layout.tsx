@@ -60,7 +60,7 @@ export const Panel = ({ title, beside, actions, about, children, flush = false, 
   </section>
 )
 
-/** Named facts about a record, label and value. Absent facts leave no row. */
+/** Named facts about a record, label and value. Absent facts have no row. */
 export const Facts = ({
   items,
   columns = false

@@ -48,12 +48,12 @@ export interface Difference {
     readonly total: number
   }
   readonly highlights: ReadonlyArray<Highlight>
-  /** Elements that changed only their position, where order has no meaning. */
+  /** Elements whose only change is their position, where order has no meaning. */
   readonly reordered: number
   /** The only respect in which the two values differ. */
   readonly only: "whitespace" | "type" | "order" | undefined
   readonly lines: ReadonlyArray<DifferenceLine>
-  /** The number of lines added or removed; not all lines of a long difference are drawn at first. */
+  /** The number of lines added or removed; not all lines of a long difference are drawn initially. */
   readonly changedLines: number
 }
 

@@ -27,7 +27,9 @@ const drawnFirst = 50
 /** How many more lines each request adds. */
 export const linesOfPage = 1000
 
-/** Splits a difference into what is drawn at first and what is requested later, so that a page never draws it all at once. */
+/**
+ * Splits a difference into the part drawn initially and the part requested later, so that a page never draws all of it at once.
+ */
 export const paged = (difference: Difference) => {
   const folds: Array<ReadonlyArray<DifferenceLine>> = []
   const lines = difference.lines.map((line): DrawnLine => {
@@ -43,7 +45,7 @@ export const paged = (difference: Difference) => {
   }
   return {
     first,
-    /** The next lines from a position onwards, in the difference or in one of its folds. */
+    /** The next lines, starting from a position, in the difference or in one of its folds. */
     page: (from: number, fold?: number): DrawnPage => {
       const all = fold === undefined ? lines : unfolded(folds[fold] ?? [])
       return { lines: all.slice(from, from + linesOfPage), length: all.length }

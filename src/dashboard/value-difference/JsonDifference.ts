@@ -59,7 +59,7 @@ const pathOf = (ancestors: ReadonlyArray<string>, node: JsonNode): ReadonlyArray
   return [...ancestors, ...[name, only].filter((part) => part !== undefined)].map(visibleText)
 }
 
-/** Draws a tree; with `isText` the value was a string, in which nothing is marked as unknown or sensitive. */
+/** Draws a tree; if `isText`, the value was a string, in which nothing is marked as unknown or sensitive. */
 const draw = (root: JsonNode, isText: boolean): ReadonlyArray<DifferenceLine> => {
   let before = 0
   let after = 0
@@ -190,7 +190,7 @@ const leaves = (node: JsonNode): ReadonlyArray<JsonNode> =>
 
 const isScalar = (value: JsonValue | undefined) => value !== undefined && !isJsonArray(value) && !isJsonObject(value)
 
-/** The difference between two objects or lists by their keys and elements; one side may be absent. */
+/** The difference between two objects or lists, key by key or element by element; one side may be absent. */
 export const jsonDifference = (
   before: JsonValue | undefined,
   after: JsonValue | undefined,

@@ -111,7 +111,7 @@ export const pairElements = (
   return { pairs, moved }
 }
 
-/** The keys of both sides in the order of the new one; removed keys come after their predecessors. */
+/** The keys of both sides, in the order of the new side; removed keys come after their predecessors. */
 export const pairKeys = (before: ReadonlyArray<string>, after: ReadonlyArray<string>): ReadonlyArray<string> => {
   const kept = new Set(after)
   const followers = new Map<string, Array<string>>()

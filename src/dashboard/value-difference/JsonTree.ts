@@ -18,7 +18,7 @@ export interface JsonNode {
   readonly children: ReadonlyArray<JsonNode> | undefined
   /** The previous position of an element that moved in a list whose order matters. */
   readonly movedFrom: number | undefined
-  /** Nested elements that changed only their position, where order has no meaning. */
+  /** Nested elements whose only change is their position, where order has no meaning. */
   readonly reordered: number
 }
 
@@ -140,7 +140,7 @@ export const highlightsOf = (
   if (own || (widens && !isJsonObject(node.after) && !isJsonObject(node.before) && node.key !== "Statement")) {
     return [highlight(node)]
   }
-  // A statement that is added or removed as a whole is treated like one whose members are.
+  // A statement added or removed as a whole is treated like one whose members are added or removed.
   const children =
     node.children ??
     (isJsonObject(node.after ?? node.before)

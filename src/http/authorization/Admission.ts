@@ -58,7 +58,7 @@ const auditActor = ({ credential, credentialId, subject }: Principal): AuditActo
     : { kind: "token", subject, tokenId: credentialId }
 }
 
-/** The rule of a route that requires authentication. */
+/** The rule for a route that requires authentication. */
 export type AdmittedRule = Exclude<AccessRule, { readonly kind: "public" | "token" }>
 
 /** A request with a valid credential. */

@@ -13,7 +13,7 @@ const Place = rowShape({ projectId: ProjectId, environment: Schema.NullOr(Schema
 
 type Places = (sql: SqlClient.SqlClient, id: string) => Effect.Effect<ReadonlyArray<LimitedPlace>, SqlError>
 
-/** The Capsule of a record that names one in `capsule_id`. */
+/** The Capsule of a record that identifies one in `capsule_id`. */
 const byCapsule =
   (table: string): Places =>
   (sql, id) =>

@@ -44,7 +44,7 @@ const LocatedRow = Schema.Struct({
   role: Schema.NullOr(Role),
   status: Schema.NullOr(MemberStatus),
   archivedAt: Schema.NullOr(Schema.String),
-  /** The highest role that teams add for the Capsule, as its index in `grantedRoles`. */
+  /** The highest role that teams grant for the Capsule, as its index in `grantedRoles`. */
   granted: Schema.optionalKey(Schema.NullOr(Schema.Int))
 })
 
@@ -102,7 +102,7 @@ const grantedBy = (sql: SqlClient.SqlClient, locator: RecordLocator, subject: st
           AND (g.environment IS NULL OR g.environment = c.environment))`
 }
 
-// Runs for every request: in SQLite, lookups by a unique key take a fifth of the time of a join.
+// Runs for every request: in SQLite, lookups by a unique key take a fifth of the time that a join takes.
 const selectByRecord = (sql: SqlClient.SqlClient, locator: RecordLocator, id: string, subject: string) => {
   const membership = sql`FROM memberships m WHERE m.workspace_id = r.workspace_id AND m.subject = ${subject}`
   return sql`SELECT r.workspace_id AS "workspaceId", (SELECT m.role ${membership}) AS role,
@@ -168,9 +168,8 @@ const nounOf = (locator: WorkspaceLocator): string => {
 }
 
 /**
- * Finds the Workspaces that a record, or a Workspace id given directly, belongs to, and reads the caller's membership
- * with them. Fails with `not_found` for an unknown id, and with `permission_denied` for a record that no Workspace
- * owns.
+ * Finds the Workspaces that a record, or a Workspace id given directly, belongs to, and reads the caller's membership along with
+ * them. Fails with `not_found` for an unknown id, and with `permission_denied` for a record that no Workspace owns.
  */
 export const locateWorkspaces = Effect.gen(function* () {
   const sql = yield* ReadSql

@@ -171,7 +171,7 @@ const described = (schema: unknown, words: Readonly<Record<string, string | unde
 
 const wordsOf: ReadonlyMap<string, Readonly<Record<string, string | undefined>>> = new Map(Object.entries(recordProse))
 
-/** The records, with the meaning of their fields. */
+/** The records, with the meanings of their fields. */
 const describedRecords = (schemas: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(schemas).map(([name, schema]) => [name, described(schema, wordsOf.get(name) ?? {})])

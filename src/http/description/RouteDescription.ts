@@ -2,7 +2,7 @@ import { HttpApiGroup, OpenApi } from "effect/http-api"
 import { documentedOperation } from "./DocumentParts.ts"
 import type { JsonObject } from "./DocumentSchemas.ts"
 
-/** A group of endpoints, and what it is about. */
+/** A group of endpoints, and what it covers. */
 export const describedGroup = <const Id extends string>(id: Id, description: string) =>
   HttpApiGroup.make(id).annotateMerge(OpenApi.annotations({ description }))
 

@@ -18,7 +18,7 @@ const ownerScope = Effect.gen(function* () {
 const ruleOf = (params: { readonly ruleId: string }) => pathId(ApprovalRuleId, params.ruleId, "Rule of approval")
 const teamOf = (params: { readonly teamId: string }) => pathId(TeamId, params.teamId, "Team")
 
-/** Rules of approval, and the status of a plan under them. */
+/** Approval rules, and the status of a plan under them. */
 export const approvalHandlers = HttpApiBuilder.group(
   SvcApi,
   "approvals",

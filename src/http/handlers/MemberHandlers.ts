@@ -14,7 +14,7 @@ export const memberScope = Effect.gen(function* () {
   return { workspaceId: yield* authorisedWorkspace, acting: { subject } }
 })
 
-/** Routes of single members. */
+/** Routes for individual members. */
 export const memberHandlers = HttpApiBuilder.group(
   SvcApi,
   "members",

@@ -30,7 +30,7 @@ const presentedBearer = Effect.gen(function* () {
   return token === undefined ? yield* invalidToken() : Redacted.make(token)
 })
 
-/** Routes of personal access tokens. */
+/** Routes for personal access tokens. */
 export const tokenHandlers = HttpApiBuilder.group(
   SvcApi,
   "accountTokens",

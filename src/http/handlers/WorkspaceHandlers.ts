@@ -24,7 +24,7 @@ import { storedAnswers } from "./StoredAnswers.ts"
 
 const largestPage = 100
 
-/** Routes of Workspaces and everything listed by Workspace. */
+/** Routes for Workspaces and for everything listed by Workspace. */
 export const workspaceHandlers = HttpApiBuilder.group(
   SvcApi,
   "workspaces",

@@ -40,7 +40,7 @@ it.effect("the secret is returned once and stored only as its digest", () =>
   }).pipe(fresh)
 )
 
-it.effect("a token becomes invalid only by expiry, revocation or a locked account", () =>
+it.effect("a token becomes invalid only when it expires, it is revoked or its account is locked", () =>
   Effect.gen(function* () {
     const accounts = yield* Accounts
     const tokens = yield* AccessTokens

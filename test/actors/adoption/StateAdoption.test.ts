@@ -162,7 +162,7 @@ describe.skipIf(Bun.which("terraform") === null)("infrastructure that a tool app
         const plan = yield* settled(confirmed.planRunId)
         expect(plan.planSummary).toMatchObject({ destroy: 1, add: 0, change: 0 })
 
-        // Once used, its id installs no second Capsule, and its lineage is refused as a second upload.
+        // Once used, its id cannot install a second Capsule, and its lineage is refused as a second upload.
         const again = { ...(yield* requestOf("whole")), capsule: { name: "second", environment: "test" } }
         const adopt = { uploadId: fitting.id, sha256: fitting.sha256 }
         const codeOf = (request: Parameters<typeof installs.create>[2], by = context) =>

@@ -4,7 +4,7 @@ import { type ExecutionSpan, phaseDurations } from "../../../actors/agent/AgentP
 const span: ExecutionSpan = { acceptedAt: 1_000_000, resultAt: 1_010_000, finishedAt: 1_012_000 }
 
 describe("the phases of an agent's Run", () => {
-  test("last as long as the agent reports, and the last one until its result", () => {
+  test("have the durations that the agent reports, and the last one lasts until its result", () => {
     for (const ahead of [0, 3_600_000, -3_600_000]) {
       const at = (millis: number) => span.acceptedAt + ahead + millis
       expect(

@@ -109,7 +109,7 @@ it.live("filters by person, Run and time; a window ends where the next one begin
   })
 )
 
-test("a filter accepts a time in whole seconds as the same moment with milliseconds, and no other form", () => {
+test("a filter treats a time in whole seconds as the same moment with milliseconds, and accepts no other form", () => {
   const decode = Schema.decodeUnknownExit(AskedTime)
   expect(decode("2026-01-31T09:30:00Z")).toEqual(Exit.succeed("2026-01-31T09:30:00.000Z"))
   expect(decode("2026-01-31T09:30:00.120Z")).toEqual(Exit.succeed("2026-01-31T09:30:00.120Z"))

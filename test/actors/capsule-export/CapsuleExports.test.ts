@@ -147,7 +147,7 @@ describe("a Capsule export", () => {
     })
   )
 
-  tests.live("has the inputs of the state, even when an unapplied plan has others", () =>
+  tests.live("contains the inputs of the state, even when an unapplied plan has others", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules

@@ -27,7 +27,7 @@ test("gives the commands for the tool that wrote the state, and for the other on
   expect(exportReadme({ ...facts, folder: "module/it's here" })).toContain("cd 'module/it'\\''s here'")
 })
 
-test("names everything that must be supplied, with the reason", () => {
+test("lists everything that must be supplied, with the reason", () => {
   const text = exportReadme({
     ...facts,
     toSupply: [

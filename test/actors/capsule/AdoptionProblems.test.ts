@@ -73,7 +73,7 @@ describe("a left-over state may be adopted", () => {
     expect(left({ discarded_at: "2026-01-01T00:00:00.000Z", serial: 1 })).toEqual(["discarded"])
   })
 
-  test("for every combination: exactly the blocking facts are named, each in its own words", () => {
+  test("for every combination: exactly the blocking facts are reported, each in its own words", () => {
     const flags = fc.record({
       lineage: fc.boolean(),
       older: fc.boolean(),

@@ -97,7 +97,7 @@ for (const [expected, table, columns] of others) {
   )
 }
 
-tests.live("a pin that lasts until the next commit is released by it", () =>
+tests.live("the next commit releases a pin that lasts until the next commit", () =>
   Effect.gen(function* () {
     yield* behind
     const pin = { pinned_at: "2026-01-01T00:00:00.000Z", pin_ends_on_commit: 1 }

@@ -38,7 +38,7 @@ const waits: ReadonlyArray<readonly [reason: string, different: Partial<Followed
 ]
 
 test.each(waits.map(([reason, different]) => [reason, JSON.stringify(different), different] as const))(
-  "%s: the plan waits for a person with %s",
+  "%s: with %s, the plan waits for a person",
   (reason, _shown, different) => {
     expect(personNeeded({ ...followed, ...different })?.[0]).toBe(reason)
   }

@@ -87,7 +87,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Capsule that follows its lan
         expect(yield* greetingsOf(capsule.id)).toEqual(["one"])
 
         yield* capsules.update(context, capsule.id, { autoUpdate: { enabled: true, apply: true } })
-        // If its Workspace is archived between plan and apply, the plan remains waiting.
+        // If its Workspace is archived between plan and apply, the plan keeps waiting.
         const sql = yield* SqlClient.SqlClient
         yield* sql`CREATE TRIGGER archives AFTER UPDATE OF status ON runs WHEN NEW.status = 'waiting_approval'
           BEGIN UPDATE workspaces SET archived_at = '2026-01-01T00:00:00.000Z' WHERE id = NEW.workspace_id; END`

@@ -40,7 +40,7 @@ describe("when several people decide concurrently", () => {
     })
   )
 
-  tests.live("an adoption and an apply never both start from one state", () =>
+  tests.live("an adoption and an apply never both start from the same state", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const runs = yield* Runs
@@ -64,7 +64,7 @@ describe("when several people decide concurrently", () => {
 
 describe("an adoption whose process dies", () => {
   tests.live(
-    "has written nothing just before its commit, and everything after it; repeating the adoption has no further effect",
+    "has written nothing if that happens just before its commit, and everything if it happens afterwards; repeating the adoption has no further effect",
     () =>
       Effect.gen(function* () {
         const { context } = yield* TestPlane

@@ -146,7 +146,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
     })
   )
 
-  tests.live("a default ref chosen by a member widens no rule", () =>
+  tests.live("a default ref chosen by a member does not widen any rule", () =>
     Effect.gen(function* () {
       const member = yield* aMember
       const owner = yield* ownerContext

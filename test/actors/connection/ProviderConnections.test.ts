@@ -62,7 +62,7 @@ const capsuleOf = (id: CapsuleId) => Effect.flatMap(Capsules, (capsules) => caps
 
 describe.skipIf(Bun.which("terraform") === null)("provider Connections", () => {
   tests.live(
-    "reach exactly the configuration they are bound to, also through a child module, and leak nowhere",
+    "reach exactly the configuration they are bound to, including through a child module, and leak nowhere",
     () =>
       Effect.gen(function* () {
         const { context, dataDir, notesDir } = yield* TestPlane

@@ -65,7 +65,7 @@ for (const [name, schema] of Object.entries(records)) {
   )
 }
 
-it.live("text that is not JSON, and JSON that does not fit, is refused with the fault named", () =>
+it.live("text that is not JSON, and JSON that does not fit, is refused, and the refusal states the fault", () =>
   Effect.sync(() => {
     const read = storedJson(Schema.Struct({ labels: Schema.Array(Schema.String) }))
     expect(read('{"labels":["a"],"more":1}')).toEqual({ labels: ["a"] })

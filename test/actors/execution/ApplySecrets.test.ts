@@ -96,7 +96,7 @@ describe.skipIf(Bun.which("terraform") === null)("secret inputs while a plan is 
     })
   )
 
-  tests.live("are hidden after they have changed: the state contains the previous one", () =>
+  tests.live("are hidden after they have changed: the state contains the previous ones", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules

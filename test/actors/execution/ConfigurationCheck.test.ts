@@ -215,7 +215,7 @@ describe.skipIf(Bun.which("terraform") === null)("a revision plan", () => {
 })
 
 describe("a check stored by an older release", () => {
-  it.effect("covers the module only", () =>
+  it.effect("covers only the module", () =>
     Effect.gen(function* () {
       const spec = `{"sourceId":"${namedSource(1)}","snapshot":{"id":"${namedSnapshot(1)}","url":"https://git.example.test/a","ref":"main","path":".",
         "resolvedCommit":"1","archiveDigest":"sha256:1","archiveSizeBytes":1,"fileCount":1,"omitted":[],"warnings":[],

@@ -94,7 +94,7 @@ describe.skipIf(Bun.which("terraform") === null)("checks after an apply", () => 
     })
   )
 
-  tests.live("a failed check commits state and Outputs, and the narrow recovery returns to active", () =>
+  tests.live("a failed check commits state and Outputs, and the narrow recovery returns the Capsule to active", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const capsules = yield* Capsules

@@ -130,7 +130,7 @@ const rotatedUnderWay = Effect.fnUntraced(function* (branch: string, before: str
 const plain = { plain: "nothing secret" }
 
 describe.skipIf(Bun.which("terraform") === null)("Outputs that a killed apply left", () => {
-  tests.live("remain private if they repeat one of the plan's secrets, with its origin, in any form", () =>
+  tests.live("remain private, with the origin recorded, if they repeat one of the plan's secrets in any form", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("left-plan", module, given(secret))
       const applyId = yield* underWay(capsuleId, plan)

@@ -12,7 +12,7 @@ import { InstallConfigId } from "../../../schema/records/Ids.ts"
 
 type Columns = Readonly<Record<string, string | number | null>>
 
-/** A Run that is refused at its start: how it differs from one that may start, and the resulting error code. */
+/** A Run that is refused when it starts: how it differs from one that may start, and the resulting error code. */
 interface Refusal {
   readonly why: string
   readonly code: string

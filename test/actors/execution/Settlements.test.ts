@@ -120,7 +120,7 @@ const settledTwice = Effect.fnUntraced(function* <A, E, R>(
 })
 
 describe("a settlement is a function of the hold, the rows and the result", () => {
-  tests.live("a plan is parked once, from what was prepared", () =>
+  tests.live("a plan is parked once, using what was prepared", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("settle-plan", pureModule)
       const run = yield* held("plan", plan)
@@ -214,7 +214,7 @@ describe("a settlement is a function of the hold, the rows and the result", () =
       expect(second).toBe("nothing")
       const row = (yield* (yield* RunLedger).find(run.id)) ?? (yield* Effect.die("no Run"))
       expect([row.status, row.provider_apply_succeeded]).toEqual(["running", 1])
-      // Recovery reads from the same row which checks were not run.
+      // Recovery uses the same row to find the checks that were not run.
       const error = { code: "apply_interrupted", message: "interrupted" }
       const errors = { untouched: error, interrupted: error }
       yield* (yield* ApplyRecovery).settle(row, { kind: "nothing" }, errors)
@@ -226,7 +226,7 @@ describe("a settlement is a function of the hold, the rows and the result", () =
     })
   )
 
-  tests.live("an apply whose tool was not started finishes with what had been prepared", () =>
+  tests.live("an apply whose tool was not started finishes with what was prepared", () =>
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("settle-refused", pureModule)
       const run = yield* held("apply", plan, { planRunId: plan.id })

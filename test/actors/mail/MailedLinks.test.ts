@@ -61,7 +61,7 @@ describe("a link to change the address", () => {
 })
 
 describe("a link to set a new password", () => {
-  it.effect("verifies no address if the operator hands it over", () =>
+  it.effect("does not verify any address if the operator hands it over", () =>
     Effect.gen(function* () {
       const links = yield* SetupLinks
       const ann = yield* newPerson("ann")

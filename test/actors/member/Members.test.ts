@@ -133,7 +133,7 @@ it.effect("a role counts only while membership and account are active, and only 
   }).pipe(fresh)
 )
 
-it.effect("an empty change, an invitation by status and an unknown member are refused", () =>
+it.effect("an empty change, a change of status to invited and an unknown member are refused", () =>
   Effect.gen(function* () {
     const of = yield* team
     expect(yield* code(update(of, of.owner, of.viewer, {}))).toBe("invalid_request")
@@ -178,25 +178,27 @@ it.effect("anybody can leave, and only those who left can come back, by a new in
   }).pipe(fresh)
 )
 
-it.effect("ownership is handed over to an active member at once, and by an owner only", () =>
-  Effect.gen(function* () {
-    const of = yield* team
-    const users = yield* Users
-    expect(yield* code(handOver(of, of.admin, of.admin))).toBe("permission_denied")
-    expect(yield* code(handOver(of, of.owner, of.owner))).toBe("invalid_request")
-    expect(yield* code(handOver(of, of.owner, of.outsider))).toBe("failed_precondition")
-    yield* remove(of, of.owner, of.viewer)
-    expect(yield* code(handOver(of, of.owner, of.viewer))).toBe("failed_precondition")
-    yield* users.setStatus(serviceContext, of.admin, "disabled")
-    expect(yield* code(handOver(of, of.owner, of.admin))).toBe("failed_precondition")
-    expect(yield* handOver(of, of.owner, of.member)).toMatchObject({
-      owner: { subject: of.member, role: "owner" },
-      previousOwner: { subject: of.owner, role: "admin" }
-    })
-    expect(yield* code(handOver(of, of.owner, of.owner))).toBe("permission_denied")
-    expect(yield* code(remove(of, of.owner, of.owner))).toBe("ok")
-    expect(yield* code(remove(of, of.member, of.member))).toBe("failed_precondition")
-  }).pipe(fresh)
+it.effect(
+  "only an owner can hand over ownership, only to an active member, and the hand-over takes effect at once",
+  () =>
+    Effect.gen(function* () {
+      const of = yield* team
+      const users = yield* Users
+      expect(yield* code(handOver(of, of.admin, of.admin))).toBe("permission_denied")
+      expect(yield* code(handOver(of, of.owner, of.owner))).toBe("invalid_request")
+      expect(yield* code(handOver(of, of.owner, of.outsider))).toBe("failed_precondition")
+      yield* remove(of, of.owner, of.viewer)
+      expect(yield* code(handOver(of, of.owner, of.viewer))).toBe("failed_precondition")
+      yield* users.setStatus(serviceContext, of.admin, "disabled")
+      expect(yield* code(handOver(of, of.owner, of.admin))).toBe("failed_precondition")
+      expect(yield* handOver(of, of.owner, of.member)).toMatchObject({
+        owner: { subject: of.member, role: "owner" },
+        previousOwner: { subject: of.owner, role: "admin" }
+      })
+      expect(yield* code(handOver(of, of.owner, of.owner))).toBe("permission_denied")
+      expect(yield* code(remove(of, of.owner, of.owner))).toBe("ok")
+      expect(yield* code(remove(of, of.member, of.member))).toBe("failed_precondition")
+    }).pipe(fresh)
 )
 
 it.effect("a hand-over while the new owner is leaving still leaves the Workspace with an owner", () =>

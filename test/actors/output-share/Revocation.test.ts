@@ -74,8 +74,8 @@ const revokeSilently = (id: OutputShareId) =>
 
 const shareRevoked = "A share of Outputs that this plan used was revoked. Plan again."
 
-describe("values delivered to a plan, revoked before its apply", () => {
-  tests.live("voids the plan with its share, approved or not, and only that plan", () =>
+describe("revoking the values delivered to a plan before its apply", () => {
+  tests.live("voids exactly the plan whose share is revoked, approved or not", () =>
     Effect.gen(function* () {
       const { context, otherWorkspaceId, workspaceId } = yield* Bench
       const runs = yield* Runs
@@ -104,7 +104,7 @@ describe("values delivered to a plan, revoked before its apply", () => {
     })
   )
 
-  tests.live("voids the plan with its dependency", () =>
+  tests.live("voids the plan whose dependency is removed", () =>
     Effect.gen(function* () {
       const { context, otherWorkspaceId } = yield* Bench
       const { capsuleId, dependencyId } = yield* sharing("removed")

@@ -72,7 +72,7 @@ test("the stricter of two minimum levels applies", () => {
   expect(stricter("bubblewrap", "landlock")).toBe("bubblewrap")
 })
 
-test("a need names every missing property", () => {
+test("a need lists every missing property", () => {
   expect(needInWords({ tool: { name: "terraform", version: "1.11.4" }, platform: "linux_amd64" })).toBe(
     "Terraform 1.11.4 on linux_amd64"
   )

@@ -120,7 +120,7 @@ tests.live("an agent awaiting the review after a restore is not removed before t
   }).pipe(Effect.scoped, Effect.provide(TestClock.layer()))
 )
 
-tests.live("an agent that has submitted what its apply left owes nothing", () =>
+tests.live("an agent owes nothing once it has submitted what its apply left behind", () =>
   Effect.gen(function* () {
     yield* emptyWorld
     const sql = yield* SqlClient.SqlClient

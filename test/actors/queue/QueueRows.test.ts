@@ -25,7 +25,7 @@ const settings = {
 }
 const limits: QueueLimits = { runs: { places: 3, perWorkspace: 2 }, builds: { places: 2, perWorkspace: 1 } }
 
-/** A new database with a queue; its rows are everything that one process leaves to the next. */
+/** A new database with a queue; its rows are everything that one process leaves for the next. */
 const database = () => suite(testQueue(settings).pipe(Layer.provideMerge(testAccounts)))
 
 const tests = database()

@@ -70,7 +70,7 @@ const synced = Effect.fnUntraced(function* (name: string, defaultPath: string) {
 })
 
 describe("a repository's manifest", () => {
-  tests.live("names modules by their path in the repository, each with a verdict of its own", () =>
+  tests.live("identifies modules by their path in the repository, each with its own verdict", () =>
     Effect.gen(function* () {
       const { context } = yield* TestPlane
       const { source, snapshot } = yield* synced("apps", "apps")

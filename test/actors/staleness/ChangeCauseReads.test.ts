@@ -35,7 +35,7 @@ const noteWith = (content: string) => `
     content = ${content}
   }`
 
-/** Plans other values for the Capsule's inputs. */
+/** Plans different values for the Capsule's inputs. */
 const reconfigured = Effect.fnUntraced(function* (capsule: Capsule, variables: Readonly<Record<string, string>>) {
   const { context } = yield* TestPlane
   const capsules = yield* Capsules

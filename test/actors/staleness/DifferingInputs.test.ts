@@ -13,7 +13,7 @@ setDefaultTimeout(60_000)
 const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
 afterAll(tests.dispose)
 
-/** Plans and applies another value for one of the producer's own inputs. */
+/** Plans and applies a different value for one of the producer's own inputs. */
 const reconfigured = Effect.fnUntraced(function* (id: CapsuleId, variables: Readonly<Record<string, string>>) {
   const { context } = yield* TestPlane
   const capsules = yield* Capsules

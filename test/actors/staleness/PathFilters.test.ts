@@ -67,7 +67,7 @@ describe("path filters", () => {
 
       const shared = ["stale", "shared/net/main.tf changed"]
       expect(yield* after({ ...otherModule, ...sharedModule })).toEqual(shared)
-      // A further commit without changes to the module hides nothing.
+      // Another commit without changes to the module hides nothing.
       expect(yield* after({ ...sharedModule, "docs/b.md": "1" })).toEqual(shared)
       expect(yield* after({ "docs/b.md": "1" })).toEqual(["active"])
       // An older plan applied after the lane has moved on is also compared.

@@ -30,7 +30,7 @@ const renewed = Effect.fnUntraced(function* (id: CapsuleId) {
   expect(apply.status).toBe("succeeded")
 })
 
-/** Plans and applies other values for the producer's own inputs. */
+/** Plans and applies different values for the producer's own inputs. */
 const reconfigured = Effect.fnUntraced(function* (id: CapsuleId, variables: Readonly<Record<string, string>>) {
   const { context } = yield* TestPlane
   const capsules = yield* Capsules

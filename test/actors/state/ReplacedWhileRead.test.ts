@@ -121,7 +121,7 @@ tests.live("a saved plan or StateVersion that is removed while being read yields
     const [row] = yield* StateVersionRow.rows(sql)`SELECT * FROM state_versions WHERE id = ${id}`
     if (row === undefined) return yield* Effect.die(id)
     const states = yield* StateVersions
-    // The index of what older releases left behind then has nothing to read.
+    // Then the index of what older releases left behind has nothing to read.
     meanwhile = Effect.orDie(sql`DELETE FROM state_versions WHERE id = ${id}`)
     yield* readBacklog
     expect(yield* sql`SELECT generation FROM state_indexes`).toEqual([])

@@ -97,7 +97,7 @@ const checked = (id: string, generation: number, address: string, createdAt: str
     })
   })
 
-tests.live("names each change to a resource, and who planned and approved it", () =>
+tests.live("lists each change to a resource, and who planned and approved it", () =>
   Effect.gen(function* () {
     yield* changes
     const { drift, indexed, items } = yield* history()

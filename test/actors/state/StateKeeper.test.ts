@@ -52,7 +52,7 @@ const kept = Effect.fnUntraced(function* (workspaceId: WorkspaceId, runId: RunId
 
 const saved = (serial: number) => ({ serial, resourceCount: 1, final: false })
 
-tests.live("a state and its event are one commit", () =>
+tests.live("a state and its event are written in one commit", () =>
   Effect.gen(function* () {
     const run = yield* running("kept")
     const states = yield* (yield* makeStateKeeper)(run)

@@ -96,7 +96,7 @@ it.effect("a serial never decreases, and several states may share one", () =>
   })
 )
 
-it.effect("a failed write is retried, at the latest when the end is recorded", () =>
+it.effect("a failed write is retried no later than when the end is recorded", () =>
   Effect.gen(function* () {
     const later = failing(1)
     const keeping = yield* makeStateKeeping(later.keep)

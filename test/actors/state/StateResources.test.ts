@@ -138,7 +138,7 @@ tests.live("refuses to compare with another Capsule's state, or with one that do
   })
 )
 
-tests.live("pages are ordered by address, and their cursors fit only their list", () =>
+tests.live("pages are ordered by address, and a cursor is valid only for its own list", () =>
   Effect.gen(function* () {
     yield* emptyCapsules
     const names = ["a", "b", "c", "d", "e"]

@@ -55,7 +55,7 @@ const columnsInUse = Effect.gen(function* () {
 
 describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved to another row", () => {
   tests.live(
-    "fails a plan with integrity_fault after one attempt, and is named by the check of all sealed values",
+    "fails a plan with integrity_fault after one attempt, and is reported by the check of all sealed values",
     () =>
       Effect.gen(function* () {
         const sql = yield* SqlClient.SqlClient

@@ -125,7 +125,7 @@ it.effect("renaming, archiving and restoring", () =>
   }).pipe(fresh)
 )
 
-it.effect("the list is paged by creation, or by latest change first, without gaps or duplicates", () =>
+it.effect("the list is paged by creation time, or with the latest change first, without gaps or duplicates", () =>
   Effect.gen(function* () {
     const workspaces = yield* Workspaces
     const { subject } = yield* newPerson("ann")

@@ -14,7 +14,7 @@ const leaseSeconds = 120
 
 const toolsOf = (agent: KeptAgent) => processesBelow(agent.pid()).filter((pid) => nameOf(pid) === "terraform")
 
-/** A Capsule whose apply is waiting in its second note. */
+/** A Capsule whose apply is waiting at its second note. */
 const applying = Effect.fnUntraced(function* (world: AgentWorld, agent: KeptAgent, label = "one") {
   const { capsuleId, planRunId } = yield* world.installed(label)
   yield* world.over(planRunId)

@@ -52,7 +52,7 @@ export const cutCases: ReadonlyArray<LaneCase> = everySaid.flatMap((message) =>
 )
 
 const together: ReadonlyArray<Occasion> = ["plan", "apply", "drift", "handIn", "decline"]
-/** At these occasions, files are sent within messages if both sides support it. */
+/** On these occasions, files are sent within messages if both sides support it. */
 const carrying: ReadonlyArray<Occasion> = ["plan", "apply"]
 
 const cutTogether = (

@@ -60,7 +60,7 @@ const ownCredentials: WorldCase = {
     yield* bare.end
     yield* fit.end
     yield* verdict(world)
-    // The sensitive input is in the sealed plan file and the sealed state; the credential is nowhere.
+    // The sensitive input is in the sealed plan file and the sealed state; the credential does not appear anywhere.
     const sealed = yield* wordsInSealed(canaries).pipe(
       Effect.provide(storage(yield* testSettings({ dataDir: world.dataDir })))
     )

@@ -11,7 +11,9 @@ export interface Started {
 
 let outputs = 0
 
-/** Starts a program with its output in a file, because the output must not contain secrets either. Killed with the Scope. */
+/**
+ * Starts a program with its output in a file, because the output must not contain secrets either. Killed when the Scope closes.
+ */
 export const started = (
   command: ReadonlyArray<string>,
   options: { readonly cwd: string; readonly env: Record<string, string>; readonly output: string }

@@ -151,7 +151,7 @@ export const smoothness = Effect.fnUntraced(function* (browser: TestBrowser, fil
       ...longestTask(logs.map(({ big }) => big.filling))
     },
     {
-      // Using the wheel, Home and End, a search, and with 10 more lines every frame.
+      // While the wheel, Home and End, and a search are used, with 10 more lines every frame.
       name: "the same, in use while it grows: longest task",
       ...longestTask(logs.map(({ big }) => big.using))
     },

@@ -65,7 +65,7 @@ export interface LogWork {
 }
 
 /**
- * A reader's actions on a log of `count` lines while it grows: scrolling with the wheel, jumping from end to end, and with a
+ * A reader's actions on a log of `count` lines while it grows: scrolling with the wheel, jumping from end to end, and keeping a
  * search open.
  */
 export const useLog = async (page: Page, api: DevelopmentApi, measure: WorkMeter, count: number): Promise<LogWork> => {

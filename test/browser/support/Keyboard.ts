@@ -12,7 +12,7 @@ const reach = async (page: Page, element: Locator) => {
   throw new Error(`The Tab key does not reach ${element.toString()}.`)
 }
 
-/** A person on a page who has only a keyboard. */
+/** A person who uses a page with only a keyboard. */
 export const keyboardOf = (page: Page) => ({
   press: async (element: Locator) => {
     await reach(page, element)

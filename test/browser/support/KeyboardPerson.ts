@@ -132,7 +132,7 @@ export const personIn = (page: Page, language: Language, origin: string) => {
       await page.keyboard.press("Escape")
       await closed()
     }),
-    /** Their last identity confirmation is too long ago, so the page asks for a new one first. */
+    /** Their last identity confirmation was too long ago, so the page asks for a new one first. */
     handOver: (name: string) =>
       step(async () => {
         await keys.press(within(row(name), people.handOver))

@@ -67,7 +67,7 @@ describe("a policy", () => {
     expect(found.changedLines).toBe(2)
   })
 
-  test("in another order is not a change", () => {
+  test("in a different order is not a change", () => {
     const found = difference(policyOf(twenty), policyOf(twenty.toReversed()))
     expect(found).toMatchObject({ only: "order", changedLines: 0, reordered: 19 })
     const actions = (list: ReadonlyArray<string>) => policyOf([{ Sid: "A", Effect: "Allow", Action: list }])
@@ -190,7 +190,7 @@ describe("texts", () => {
     ])
   })
 
-  test("in base64 are decoded if the attribute is known to hold it", () => {
+  test("in base64 are decoded if the attribute is known to contain base64", () => {
     const encoded = (text: string) => Buffer.from(text).toString("base64")
     expect(difference(encoded("a\nb"), encoded("a\nc"), "user_data").reading).toBe("base64")
     expect(difference(encoded("a\nb"), encoded("a\nc"), "checksum").reading).toBe("words")

@@ -71,7 +71,7 @@ export const network = Effect.gen(function* () {
   const real = (line: string) => line.replace("https://git.example.com/infra.git", server.repositoryUrl)
   const run = Effect.fnUntraced(function* (line: string) {
     const end = yield* shell.run(real(line))
-    // Links name the public origin, where nothing is served in this test.
+    // Links use the public origin, where nothing is served in this test.
     const link = `${shell.home}/link.txt`
     if (!(yield* files.exists(link))) return end
     yield* files.writeFileString(link, (yield* files.readFileString(link)).replace(publicOrigin, server.url))

@@ -30,7 +30,7 @@ describe("an apply on an agent", () => {
           return printedState(state)
         })
       )
-      // This prevents a durable record, but not the first one.
+      // This prevents a durable record from being written, but does not affect the first record.
       yield* Effect.promise(() => mkdir(join(folder, "record.json.new")))
       yield* run
       expect(isStarted).toBe(false)

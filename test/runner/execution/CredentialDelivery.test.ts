@@ -57,7 +57,7 @@ describe("deliverCredentials", () => {
     expect(delivery.variables).toEqual({})
   })
 
-  test("several Connections for one provider are delivered as arguments, and files by a path valid in every run folder", () => {
+  test("several Connections for one provider are delivered as arguments, and files as paths valid in every run folder", () => {
     const delivery = delivered([
       tuple({ values: { DEMO_TOKEN: secret("one") }, argumentNames: { DEMO_TOKEN: "api_token" } }),
       tuple({
@@ -114,7 +114,7 @@ describe("deliverCredentials", () => {
     expect(plain(apart.variables)).toEqual({ svc_provider_0: "x", svc_provider_1: "y" })
   })
 
-  test("a secret that cannot be kept apart is refused, without its value", () => {
+  test("a secret that cannot be kept apart is refused without revealing its value", () => {
     const reason = refused([
       tuple({ values: { SHARED_TOKEN: secret("canary-one") } }),
       tuple({ alias: "b", connection: "b", values: { SHARED_TOKEN: secret("canary-two") } })

@@ -175,7 +175,7 @@ describe("ModuleRunner", () => {
     })
   )
 
-  live("fetches no module: a module that the scan did not find does not exist", () =>
+  live("never fetches a module: a module that the scan did not find does not exist", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

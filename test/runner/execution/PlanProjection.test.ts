@@ -24,7 +24,7 @@ const projected = (plan: Parameters<typeof projectPlan>[0], ...secrets: Readonly
   Effect.runSync(projectPlan(plan, directRedactor(new Redactor(secrets))))
 
 describe("projectPlan", () => {
-  test("counts each change once, and only managed ones", () => {
+  test("counts each change once, and only changes to managed resources", () => {
     const plan = planOf({
       resource_changes: [
         change(["create"]),
@@ -44,7 +44,7 @@ describe("projectPlan", () => {
     expect(resourceChanges).toHaveLength(9)
   })
 
-  test("shows the changes of each attribute, and nothing sensitive", () => {
+  test("shows the changes to each attribute, but nothing sensitive", () => {
     const plan = planOf({
       resource_changes: [
         {
@@ -75,7 +75,7 @@ describe("projectPlan", () => {
     )
   })
 
-  test("a whole object can be sensitive, a moved object is reported, only the length of a long value is shown", () => {
+  test("a whole object can be sensitive, a moved object is reported, and only the length of a long value is shown", () => {
     const plan = planOf({
       resource_changes: [
         change(["create"], { after: { a: "s" }, after_sensitive: true }),

@@ -57,7 +57,7 @@ describe("what an attribute is computed from", () => {
     ])
   })
 
-  test("of an instance in a module includes what determines the number of instances", () => {
+  test("for an instance in a module, includes what determines the number of instances", () => {
     expect(of(`demo.many["a.b[\\"0\\"]"]`, ["name"])).toEqual([
       { inputs: ["names"] },
       { attribute: "name", inputs: ["names"] }

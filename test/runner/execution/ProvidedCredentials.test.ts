@@ -131,7 +131,7 @@ describe("a runner's own credentials", () => {
     )
   )
 
-  it.live("may have other values at apply time if a label stands for them, but no other names", () =>
+  it.live("may have different values at apply time if a label represents them, but not different names", () =>
     onStage(({ folder, job, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner

@@ -79,7 +79,7 @@ const refusal = (set: ProvidedSet, plan: string, base?: string) =>
     base === undefined ? undefined : bytes(base)
   ).pipe(Effect.match({ onSuccess: () => undefined, onFailure: ({ message, reason }) => ({ message, reason }) }))
 
-describe("a plan that would carry away this machine's credentials", () => {
+describe("a plan that would leak this machine's credentials", () => {
   it.effect("is refused, with a message that does not contain them", () =>
     Effect.gen(function* () {
       const value = "own-credential-canary"
@@ -133,7 +133,7 @@ describe("a plan that would carry away this machine's credentials", () => {
             message: expect.stringContaining("file.key.json private_key")
           })
         }
-        // Unless the operator says so, nothing is public.
+        // Nothing is public unless the operator says so.
         expect(yield* refusal({ ...google, publicNames: [] }, googlePlan())).toMatchObject({ reason: "plan_failed" })
       })
   )

@@ -15,7 +15,7 @@ import { TestRunner } from "./support/TestRunner.ts"
 const phasesOf = ({ events }: Recorded) =>
   events.flatMap((event) => (event.kind === "run.phase" ? [event.data.phase] : []))
 
-/** Folder of the installed package; a package from a mirror is a link to it. */
+/** Folder of the installed package; if the package comes from a mirror, a link to that folder. */
 const packageIn = (cache: string) => {
   const versions = join(cache, provider, "1.0.0")
   return join(versions, readdirSync(versions)[0] ?? "")
@@ -73,7 +73,7 @@ describe("An apply with providers", () => {
     )
   )
 
-  it.live("starts no package that has changed since the plan, and changes nothing", () =>
+  it.live("never starts a package that has changed since the plan, and changes nothing", () =>
     afterPlan(({ apply, cacheFolder, notesDir }) =>
       Effect.gen(function* () {
         const cached = packageIn(cacheFolder)

@@ -39,7 +39,7 @@ const signalOn = (
 
 describe("ModuleRunner with a real provider", () => {
   it.live(
-    "delivers one Connection through the environment, locks the provider, hides a token that a provider prints",
+    "delivers one Connection through the environment, locks the provider, and hides a token that a provider prints",
     () =>
       onStage(({ job, folder, notesDir }) =>
         Effect.gen(function* () {
@@ -106,7 +106,7 @@ describe("ModuleRunner with a real provider", () => {
     )
   )
 
-  it.live("keeps two Connections of one provider apart, and the apply needs neither again", () =>
+  it.live("keeps two Connections for one provider apart, and the apply needs neither again", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner
@@ -146,7 +146,7 @@ describe("ModuleRunner with a real provider", () => {
     )
   )
 
-  it.live("configures providers named only by child modules, and keeps two of one type apart", () =>
+  it.live("configures providers named only by child modules, and keeps two of the same type apart", () =>
     onStage(({ job, folder, notesDir }) =>
       Effect.gen(function* () {
         const runner = yield* TestRunner

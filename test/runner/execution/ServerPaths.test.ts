@@ -49,7 +49,7 @@ const rows: ReadonlyArray<readonly [printed: string, shown: string]> = [
 ]
 
 describe("server paths", () => {
-  it.live("become relative to the module, or become a name", () =>
+  it.live("become relative to the module, or are replaced by a name", () =>
     Effect.gen(function* () {
       const paths = yield* serverPaths(request("infra/net"))
       for (const [printed, shown] of rows) {

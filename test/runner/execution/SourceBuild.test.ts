@@ -28,7 +28,7 @@ const building = (folder: string, commands: ReadonlyArray<PlanJobCommand>, more:
 type PlanJobCommand = NonNullable<PlanJob["sourceBuild"]>["commands"][number]
 
 describe("a source build", () => {
-  live("runs without a shell, credentials or network, and only its outputs reach plan and apply (G16)", () =>
+  live("runs without a shell, credentials or network, and only its outputs reach the plan and the apply (G16)", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
       const folder = yield* temporaryFolder

@@ -115,7 +115,8 @@ test("only one object of a state that is read in parts is in memory at a time", 
       }
     ]
   })
-  // A change made to an instance after an earlier one has been passed on must be visible, which shows that nothing is read ahead.
+  // A change made to an instance after an earlier instance has been passed on must be visible. This shows that nothing is read
+  // ahead.
   const text = new TextDecoder().decode(bytes)
   const seen: Array<string | undefined> = []
   const contents = await Effect.runPromise(

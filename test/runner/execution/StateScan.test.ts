@@ -94,7 +94,7 @@ describe("a state that is only scanned", () => {
     expect(found).toEqual(parsed(bytes(content)))
   })
 
-  test.each(others)("is not a state if the parser refuses it too: %s", async (content) => {
+  test.each(others)("is not a state if the parser also refuses it: %s", async (content) => {
     expect(Option.isNone(parsed(bytes(content)))).toBe(true)
     expect(Option.isNone(await scanned(bytes(content)))).toBe(true)
   })

@@ -121,7 +121,7 @@ describe("parseState", () => {
     }
   })
 
-  test("an encrypted state shows lineage and serial, and no outputs", () => {
+  test("an encrypted state shows its lineage and serial, but no outputs", () => {
     const parsed = parseState(
       bytes('{"serial":1,"lineage":"l","meta":{},"encrypted_data":"AA","encryption_version":"v0"}')
     )

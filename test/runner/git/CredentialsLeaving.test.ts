@@ -91,7 +91,7 @@ const servers = Effect.gen(function* () {
   return { trusted, foreign, commit: second }
 })
 
-describe("credentials go to their origins only", () => {
+describe("credentials are sent only to their own origins", () => {
   for (const [name, send] of ways.filter(([name]) => name !== "the newest version"))
     it.live(`${name} signs in where that is allowed`, () =>
       Effect.gen(function* () {

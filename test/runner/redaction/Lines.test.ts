@@ -22,7 +22,7 @@ const pairsOf = (text: string) => bytesOf(text).map((byte) => byte.toString(16).
 const secret = "tok-5hWq9Zr/Lm2+Xv8KpTn4Ys7Bd1Fg6Hj3Qa0Ec=longer-than-one-line-of-any-dump"
 const wrapped = (text: string, width: number) => text.match(new RegExp(`.{1,${width}}`, "gs")) ?? []
 
-describe("a secret spread over several lines", () => {
+describe("a secret spread across several lines", () => {
   const target = redactor(secret)
   const spellings: Readonly<Record<string, ReadonlyArray<string>>> = {
     "in two writes": [secret.slice(0, 11), secret.slice(11)],
@@ -150,7 +150,7 @@ describe("text that is held back", () => {
     expect(text.push(`x ${secret.slice(0, 20)}`) + text.end("", true)).toBe(`x ${mark}`)
   })
 
-  test("is bounded: beyond the limit it is hidden, and the following text is shown", () => {
+  test("is bounded: beyond the limit it is hidden, and the text after it is shown", () => {
     const stream = redactor(`beginning ${"'".repeat(4)} end-of-it`).lines()
     const flood = Array.from({ length: 40 }, () => "\u001b[31m\u001b[0m".repeat(128))
     const result = [...stream.push(["beginning"]), ...flood.flatMap((line) => stream.push([line]))]
@@ -206,7 +206,7 @@ describe("any secret, cut anywhere, in any encoding", () => {
     maxLength: 4
   })
 
-  test("reveals no six of its characters, and leaves the surrounding lines unchanged", () => {
+  test("never reveals any six of its characters, and leaves the surrounding lines unchanged", () => {
     fc.assert(
       fc.property(
         secrets,

@@ -28,7 +28,7 @@ const tables = Array.from({ length: 2 ** SandboxLevel.literals.length }, (_, bit
 )
 
 describe("the ladder of isolation", () => {
-  test("stops above the level without isolation: only 'off' leads there", () => {
+  test("stops above the level without isolation, which only 'off' selects", () => {
     for (const isolation of ["auto", "required"] as const) {
       const accepted: ReadonlyArray<SandboxLevel> = isolation === "auto" ? acceptedLevels : namespacedLevels
       for (const works of tables) {

@@ -16,7 +16,7 @@ describe("configValue", () => {
     expect(value('{ "${(a)}": 1 }').kind).toBe("expression")
   })
 
-  test("treats nothing as literal in JSON syntax that could be a template", () => {
+  test("in JSON syntax, treats nothing that could be a template as literal", () => {
     expect(value('"$${a}"', "json").kind).toBe("expression")
     expect(value('"a $ {"', "json")).toEqual({ kind: "string", value: "a $ {" })
   })
@@ -52,7 +52,7 @@ describe("literalJson", () => {
     for (const text of inexact) expect(literalJson(value(text))).toEqual({ text, exact: false })
   })
 
-  test("writes nested values as exact JSON, and nothing that needs evaluation", () => {
+  test("writes nested values as exact JSON, but never anything that needs evaluation", () => {
     expect(literalJson(value('{ "a": [1, null, true], "b": "$${x}" }'))).toEqual({
       text: '{"a":[1,null,true],"b":"${x}"}',
       exact: true

@@ -68,7 +68,7 @@ describe("what a commit changes in a module", () => {
     )
   }
 
-  scanner.live("the manifest, and one that has never been read", () =>
+  scanner.live("the manifest, including one that has never been read", () =>
     Effect.gen(function* () {
       const changed = touched("The manifest changed")
       expect(moduleChange(yield* at(base, "sha256:1"), yield* at(base, "sha256:1"))).toEqual(untouched)

@@ -223,7 +223,7 @@ describe("files of a module", () => {
       })
   )
 
-  scanner.live("warns about what the runner removes or replaces, in the module itself only", () =>
+  scanner.live("warns about what the runner removes or replaces, but only in the module itself", () =>
     Effect.gen(function* () {
       const child = { "m/a.tf": 'terraform {\n  backend "s3" {\n  }\n}\n', "m/terraform.tfvars": "" }
       const scan = yield* scanFiles({

@@ -77,7 +77,7 @@ describe("blocks of the newest tools", () => {
     })
   )
 
-  scanner.live("and nothing unknown", () =>
+  scanner.live("anything unknown is refused", () =>
     Effect.gen(function* () {
       const refused = [
         ['widget "a" {\n}\n', "unknown_block a.tf:1"],

@@ -61,7 +61,7 @@ const processesIn = (folder: string) =>
 
 const turn = Effect.promise(() => new Promise((done) => setImmediate(done)))
 
-/** A process that replaces the fetching one. */
+/** A process that replaces the fetch process. */
 const instead = (script: string) =>
   Layer.succeed(SyncProcessCommand, { program: process.execPath, args: ["-e", script] })
 

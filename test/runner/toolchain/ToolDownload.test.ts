@@ -205,7 +205,7 @@ describe("managed download", () => {
     })
   )
 
-  tests.live("is skipped when a tool is on PATH, and then yields to the managed one", () =>
+  tests.live("is skipped when a tool is on PATH, but a tool that has already been downloaded takes precedence", () =>
     Effect.gen(function* () {
       const fileSystem = yield* FileSystem.FileSystem
       const { key, mirror, root, resolve } = yield* setUp

@@ -166,7 +166,7 @@ describe("Toolchain", () => {
   )
 
   tests.live(
-    "starts a tool once for all services in a process, and again after its file has changed undetectably",
+    "starts a tool once for all services in a process, and again after its file has changed but kept its size and modification time",
     () =>
       Effect.gen(function* () {
         const { calls, file, fileSystem, searchPath } = yield* counted

@@ -103,7 +103,7 @@ describe("an event", () => {
       ].map(([, kind = ""]) => kind)
     )
     const moves = [...Object.values(runMoves), approvedPlanMoves].flatMap((to) => Object.values(to))
-    // The tool's messages name the event for a resource; its diagnostics are events of that name.
+    // The tool's messages determine the names of resource events; its diagnostics become events called diagnostic.
     const told = ["started", "progress", "completed", "failed"].map((moment) => `resource.${moment}`)
     const all = new Set<string>([...written, ...moves, ...told, "diagnostic"])
     expect([...all].filter((kind) => /^(run|resource|plan|state|agent)\.|^diagnostic$/.test(kind)).toSorted()).toEqual(

@@ -196,7 +196,7 @@ describe("a repository address", () => {
     }
   )
 
-  test("a document names public servers using HTTPS only", () => {
+  test("a document can refer only to public servers over HTTPS", () => {
     const isPublic = Schema.is(PublicGitAddress)
     expect(accepted.filter(([text]) => !isPublic(text))).toEqual([])
     expect(
@@ -205,7 +205,7 @@ describe("a repository address", () => {
     expect(isPublic("https://[2001:db8::1]/a")).toBe(true)
   })
 
-  test("the network policy applies too, equally to a link and a fetch", () => {
+  test("the network policy also applies, equally to links and fetches", () => {
     for (const text of ["http://h.example/a", "https://127.0.0.1/a", "https://[::1]/a", "https://h.example:22/a"]) {
       expect([text, link(`git=${q(text)}`)?.git]).toEqual([text, undefined])
       expect([text, addresses["a fetch"]?.(text)]).toEqual([text, undefined])

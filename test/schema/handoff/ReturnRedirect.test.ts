@@ -19,7 +19,7 @@ test("values cannot add fields (R3)", () => {
   expect(url.hash).toBe("")
 })
 
-test("a ticket is carried in the URL and in nothing that is printed (R3)", () => {
+test("a ticket appears in the URL and never in anything printed (R3)", () => {
   const redirect = returnRedirect(
     { product: "app", returnUri: "https://app.example" },
     { ...payload, setupTicket: Redacted.make("svct_canary") }

@@ -185,7 +185,7 @@ describe("hostile documents", () => {
     expect(outcome(text)).toBe(text === "\ufeff{}" ? "byte_order_mark" : "syntax")
   })
 
-  test("a refusal names the position and repeats none of the text", () => {
+  test("a refusal gives the position and repeats none of the text", () => {
     const refused = decode('{\n  "name": "canary-value",\n  "canary-key": 1,\n  "canary-key": 2\n}')
     const refusal = Result.isFailure(refused) ? refused.failure : undefined
     expect(refusal).toMatchObject({ reason: "duplicate_key", position: { line: 4, column: 3 } })

@@ -157,7 +157,7 @@ describe("requirements are proven (J11)", () => {
     ])
   })
 
-  test("without any scope allowlist no identity is granted", () => {
+  test("no identity is granted without a scope allowlist", () => {
     expect(told(compile({ requires: [endpoint(), oidc()] }, { policy: defaultOperatorPolicy }, identityFacts))).toEqual(
       ["oidc_not_allowed requires/1"]
     )

@@ -30,7 +30,7 @@ it.effect("strangers are delayed when many addresses attack one account", () =>
   Effect.gen(function* () {
     const { enter } = yield* AttemptLimits
     for (let n = 0; n < 30; n++) yield* enter({ address: address(n), account: "ada@example.com" })
-    // From any further address, each attempt waits five seconds before the password check.
+    // From every additional address, each attempt waits five seconds before the password check.
     const strangers = yield* Effect.forEach(
       Array.from({ length: 199 }, (_, n) => n + 30),
       (n) => Effect.forkChild(enter({ address: address(n), account: "ada@example.com" }), { startImmediately: true })

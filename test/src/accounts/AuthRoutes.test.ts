@@ -140,7 +140,7 @@ it.effect("a session's cookie lasts 30 days and is renewed with the session, at 
   }).pipe(fresh)
 )
 
-it.effect("worldwide guessing locks no one out of a known browser, nor out of a new one", () =>
+it.effect("guessing from all over the world does not lock anyone out, in a known browser or a new one", () =>
   Effect.gen(function* () {
     const first = yield* setUp
     const device = /svc_device=([^;]+)/.exec(first.headers.get("set-cookie") ?? "")?.[1] ?? ""

@@ -103,7 +103,7 @@ it.effect(
     }).pipe(fresh)
 )
 
-it.effect("a challenge works once, for five minutes, and for its purpose only", () =>
+it.effect("a challenge works once, for five minutes, and only for its purpose", () =>
   Effect.gen(function* () {
     const { device, subject } = yield* holder("ann")
     const good = device.get(yield* signInChallenge(), here, 2, subject)

@@ -121,7 +121,7 @@ it.effect(
     }).pipe(fresh)
 )
 
-it.effect("a challenge is valid for its link, and for setups only", () =>
+it.effect("a challenge is valid for its link, and only for setups", () =>
   Effect.gen(function* () {
     const links = yield* SetupLinks
     const users = yield* Users

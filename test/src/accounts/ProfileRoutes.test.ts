@@ -110,7 +110,7 @@ it.effect("a link expires after a day, when the next link is created, or when th
   }).pipe(fresh)
 )
 
-it.effect("if mail is sent, people request an address-change link themselves, a few times a minute", () =>
+it.effect("if mail is sent, people can request an address-change link themselves, a few times a minute", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const ann = yield* person("ann")

@@ -115,7 +115,7 @@ it.effect("responses of these routes, with any status, are not cacheable", () =>
   }).pipe(fresh)
 )
 
-it.effect("only a session of the whole account manages tokens", () =>
+it.effect("only a session for the whole account can manage tokens", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const workspace = yield* newWorkspace(ann.subject, { handle: "acme" })

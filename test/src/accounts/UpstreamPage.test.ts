@@ -14,7 +14,7 @@ const read = async (...[language, refusal]: readonly ["en" | "ja", Parameters<ty
 
 const japanese = /[ぁ-んァ-ヶ一-龠]/
 
-describe("the page of a sign-in that did not result in a session", () => {
+describe("the page for a sign-in that did not result in a session", () => {
   for (const reason of UpstreamReason.literals) {
     test(`${reason}: explains what happened and what to do, in both languages`, async () => {
       const [en, ja] = [await read("en", refusedFor(reason)), await read("ja", refusedFor(reason))]

@@ -165,41 +165,43 @@ it.live("a verified address is not linked to an account that merely claims it, a
   }).pipe(Effect.provide(face))
 )
 
-it.live("an address that the provider has not verified links nothing; the signed-in person may link anything", () =>
-  Effect.gen(function* () {
-    const ann = yield* verifiedPerson("ann")
-    const bob = yield* verifiedPerson("bob")
-    const sessions = yield* Sessions
-    const provider = yield* pliantProvider
-    const here = yield* installation(provider.issuer)
-    for (const email_verified of [false, "true", undefined]) {
-      expect((yield* signIn(here, provider, { claims: { email_verified } })).status).toBe(403)
-    }
-    const { secret } = yield* sessions.open({ subject: bob.subject, method: "password" })
-    here.jar.set("__Host-svc_session", text(secret))
-    const link = "/auth/upstream/start?link=true"
-    for (const headers of [{}, { "sec-fetch-site": "cross-site" }, { "sec-fetch-site": "none" }]) {
-      expect((yield* here.visit(link, headers)).status).toBe(403)
-    }
-    const started = yield* here.visit(link, { "sec-fetch-site": "same-origin" })
-    const asked = new URL(started.location).searchParams
-    provider.state.nonce = asked.get("nonce") ?? ""
-    provider.state.plan = {}
-    const query = new URLSearchParams({ code: "c", state: asked.get("state") ?? "", iss: provider.issuer })
-    expect((yield* here.visit(`/auth/upstream/callback?${query.toString()}`)).status).toBe(303)
-    expect(yield* here.whoAmI).toBe(bob.subject)
-    // The identity now belongs to Bob, although the address is Ann's.
-    const elsewhere = yield* installation(provider.issuer)
-    expect((yield* signIn(elsewhere, provider)).status).toBe(303)
-    expect(yield* elsewhere.whoAmI).toBe(bob.subject)
-    const second = yield* installation(provider.issuer)
-    const other = { claims: { sub: "second", email: "bob@example.com" } }
-    expect((yield* signIn(second, provider, other)).status).toBe(409)
-    expect(ann.subject).not.toBe(bob.subject)
-  }).pipe(Effect.provide(face))
+it.live(
+  "an address that the provider has not verified does not link anything; the signed-in person may link anything",
+  () =>
+    Effect.gen(function* () {
+      const ann = yield* verifiedPerson("ann")
+      const bob = yield* verifiedPerson("bob")
+      const sessions = yield* Sessions
+      const provider = yield* pliantProvider
+      const here = yield* installation(provider.issuer)
+      for (const email_verified of [false, "true", undefined]) {
+        expect((yield* signIn(here, provider, { claims: { email_verified } })).status).toBe(403)
+      }
+      const { secret } = yield* sessions.open({ subject: bob.subject, method: "password" })
+      here.jar.set("__Host-svc_session", text(secret))
+      const link = "/auth/upstream/start?link=true"
+      for (const headers of [{}, { "sec-fetch-site": "cross-site" }, { "sec-fetch-site": "none" }]) {
+        expect((yield* here.visit(link, headers)).status).toBe(403)
+      }
+      const started = yield* here.visit(link, { "sec-fetch-site": "same-origin" })
+      const asked = new URL(started.location).searchParams
+      provider.state.nonce = asked.get("nonce") ?? ""
+      provider.state.plan = {}
+      const query = new URLSearchParams({ code: "c", state: asked.get("state") ?? "", iss: provider.issuer })
+      expect((yield* here.visit(`/auth/upstream/callback?${query.toString()}`)).status).toBe(303)
+      expect(yield* here.whoAmI).toBe(bob.subject)
+      // The identity now belongs to Bob, although the address is Ann's.
+      const elsewhere = yield* installation(provider.issuer)
+      expect((yield* signIn(elsewhere, provider)).status).toBe(303)
+      expect(yield* elsewhere.whoAmI).toBe(bob.subject)
+      const second = yield* installation(provider.issuer)
+      const other = { claims: { sub: "second", email: "bob@example.com" } }
+      expect((yield* signIn(second, provider, other)).status).toBe(409)
+      expect(ann.subject).not.toBe(bob.subject)
+    }).pipe(Effect.provide(face))
 )
 
-it.live("a sign-in redirects to our own pages only", () =>
+it.live("a sign-in redirects only to our own pages", () =>
   Effect.gen(function* () {
     yield* verifiedPerson("ann")
     const provider = yield* pliantProvider

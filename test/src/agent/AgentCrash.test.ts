@@ -149,7 +149,7 @@ describe("an agent that is not running", () => {
   )
 })
 
-describe("an agent that cannot keep the lease of a plan", () => {
+describe("an agent that cannot keep its lease on a plan", () => {
   it.live(
     "reports that the plan has no result, not that its tool failed",
     () =>

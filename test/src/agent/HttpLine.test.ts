@@ -15,13 +15,13 @@ import { eventually } from "../../support/Eventually.ts"
 import { addApply, empty, heard, over, planned, released, staged } from "./support/AgentStage.ts"
 import { steadySession } from "./support/SteadySession.ts"
 
-describe("the connection of an agent to its server", () => {
+describe("an agent's connection to its server", () => {
   for (const { name, takesFiles } of [
     { name: "each message is lost", takesFiles: true },
     { name: "each message and each transfer with a server of the release before is lost", takesFiles: false }
   ]) {
     it.live(
-      `delivers everything once even if the request or the response of ${name}`,
+      `delivers everything once even if the request or response for ${name}`,
       () =>
         Effect.gen(function* () {
           const { folder, server, snapshot, start } = yield* staged("held")

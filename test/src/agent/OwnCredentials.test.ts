@@ -77,7 +77,7 @@ describe("an agent's own credentials", () => {
     })
   )
 
-  it.live("have a mark once the agent is enrolled, which differs for different values or another label", () =>
+  it.live("have a mark once the agent is enrolled; different values or a different label give a different mark", () =>
     Effect.gen(function* () {
       const { folder, own } = yield* having((at) => {
         const env = { DEMO_TOKEN: { file: join(at, "secret") } }

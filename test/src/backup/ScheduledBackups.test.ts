@@ -38,7 +38,7 @@ const settingsOf = (dataDir: string, backups: string) =>
     Option.none()
   )
 
-/** The schedule without a server; its first turn is over when the second one returns. */
+/** The schedule, without a server. Waiting for a second turn ensures that the first one is over. */
 const scheduled = Effect.fnUntraced(function* (dataDir: string, backups: string) {
   const services = yield* Layer.build(ScheduledBackups.layer(yield* settingsOf(dataDir, backups)))
   const schedule = Context.get(services, ScheduledBackups)
@@ -76,7 +76,7 @@ describe("scheduled backups", () => {
     })
   )
 
-  live("keep the earlier ones when the new one cannot be verified, and report that to operators only", () =>
+  live("keep the earlier ones when the new one cannot be verified, and report that only to operators", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const { backups, dataDir } = yield* prepared

@@ -3,7 +3,7 @@ import { Effect, FileSystem } from "effect"
 import { folder, live, svc } from "./support/CommandLine.ts"
 
 describe("svc", () => {
-  live("prints its version and commands, and exits with 2 for unknown ones", () =>
+  live("prints its version and commands, and exits with 2 for an unknown command", () =>
     Effect.gen(function* () {
       const [version, help, unknown, flag] = yield* Effect.all([
         svc(["version", "--json"]),

@@ -64,7 +64,7 @@ describe("the policy file on the command line", () => {
     })
   )
 
-  live("is reloaded by the running server, as a whole or not at all, and leaves an event", () =>
+  live("is reloaded by the running server, as a whole or not at all, and the reload is recorded as an event", () =>
     Effect.gen(function* () {
       const files = yield* FileSystem.FileSystem
       const at = yield* folder

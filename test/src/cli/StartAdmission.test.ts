@@ -13,7 +13,7 @@ import { inProcess, succeeded } from "./support/InProcess.ts"
 interface Broken {
   readonly name: string
   readonly check: string
-  /** In a separate process: when the database refuses, more has been started than when files do, and the process exits too. */
+  /** Runs in a separate process: the database refuses later in startup than files do, and its refusal also ends the process. */
   readonly inOwnProcess?: true
   readonly spoil: (dataDir: string) => Effect.Effect<unknown, unknown, Needs>
   /** Follows the printed instructions, and returns the data folder to use from then on. */

@@ -62,7 +62,7 @@ describe("a client request", () => {
     })
   )
 
-  it.effect("ends with the last response", () =>
+  it.effect("returns the last response", () =>
     Effect.gen(function* () {
       const busy = { status: 503 }
       expect(yield* ended([busy, busy, busy, busy, busy], get)).toEqual([503, 4])
@@ -75,7 +75,7 @@ describe("a client request", () => {
     })
   )
 
-  it.effect("waits no longer than a minute, and repeats no other refusal", () =>
+  it.effect("waits no longer than a minute, and is not repeated after any other refusal", () =>
     Effect.gen(function* () {
       expect(yield* ended([{ status: 503, retryAfter: "61" }], get)).toEqual([503, 1])
       expect(yield* ended([{ status: 500 }], get)).toEqual([500, 1])

@@ -43,7 +43,7 @@ const start = Effect.fn("start")(function* (settings: Readonly<Record<string, st
 })
 
 describe("the control plane as a library", () => {
-  live("runs twice in one process, each on its own data", () =>
+  live("runs twice in one process, each with its own data", () =>
     Effect.gen(function* () {
       const [one, two] = yield* Effect.all([start(), start()])
       expect(one.url).not.toBe(two.url)

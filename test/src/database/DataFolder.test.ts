@@ -125,7 +125,7 @@ it.effect("distinguishes network file systems from local ones", () =>
   })
 )
 
-it.live("restarts on its own tables, and refuses tables from a newer release", () =>
+it.live("restarts with its own tables, and refuses tables from a newer release", () =>
   Effect.gen(function* () {
     const folder = yield* temporary
     const database = Layer.fresh(Database.layer.pipe(Layer.provide(DataFolder.layer(folder))))

@@ -71,7 +71,7 @@ it.live(
         const isPlaced = yield* fs.exists(`${folder}/svc.sqlite`)
         expect([point, isPlaced]).toEqual([point, point === "placed"])
         if (!isPlaced) {
-          // Same state as before: there is nothing to serve, and no new installation replaces it either.
+          // Same state as before: there is nothing to serve, and no new installation takes its place.
           const error = yield* Effect.flip(restoredState(folder))
           expect([point, String(error)]).toEqual([point, expect.stringContaining("Repeat `svc restore`")])
           yield* restoreFrom(file, folder, { keys: Effect.succeed(keyring), acceptUnauthenticated: false })

@@ -35,7 +35,7 @@ it.live("commits, rolls back, and rolls back only a nested savepoint", () =>
   })
 )
 
-it.live("names the constraint of a duplicate", () =>
+it.live("names the constraint that a duplicate violates", () =>
   Effect.gen(function* () {
     const sql = yield* table("doubles")
     yield* sql`INSERT INTO doubles VALUES (1, 'a')`

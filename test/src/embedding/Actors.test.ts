@@ -105,19 +105,21 @@ describe("an in-process actor", () => {
     })
   )
 
-  plane.live("is the service only by name: in every Workspace, without an account, and audited as the service", () =>
-    Effect.gen(function* () {
-      const { user, workspace } = yield* Surroundings
-      yield* as(ControlPlane.user(user.subject), newSource("by-a-person"))
-      yield* as(ControlPlane.service, newSource("by-the-service"))
-      const account = Effect.flatMap(Workspaces, ({ page }) => page())
-      expect(yield* Effect.flip(as(ControlPlane.service, account))).toMatchObject({ code: "permission_denied" })
-      const history = Effect.flatMap(Workspaces, ({ activity }) =>
-        Stream.runCollect(activity(workspace.id, { action: "source.create" }))
-      )
-      const actors = (yield* as(ControlPlane.service, history)).map(({ actor }) => actor)
-      expect(actors.slice(0, 2)).toEqual([{ kind: "service" }, { kind: "user", subject: user.subject }])
-    })
+  plane.live(
+    "acts as the service only when named as such: in every Workspace, without an account, and audited as the service",
+    () =>
+      Effect.gen(function* () {
+        const { user, workspace } = yield* Surroundings
+        yield* as(ControlPlane.user(user.subject), newSource("by-a-person"))
+        yield* as(ControlPlane.service, newSource("by-the-service"))
+        const account = Effect.flatMap(Workspaces, ({ page }) => page())
+        expect(yield* Effect.flip(as(ControlPlane.service, account))).toMatchObject({ code: "permission_denied" })
+        const history = Effect.flatMap(Workspaces, ({ activity }) =>
+          Stream.runCollect(activity(workspace.id, { action: "source.create" }))
+        )
+        const actors = (yield* as(ControlPlane.service, history)).map(({ actor }) => actor)
+        expect(actors.slice(0, 2)).toEqual([{ kind: "service" }, { kind: "user", subject: user.subject }])
+      })
   )
 
   plane.live("is not an identity from another control plane, over HTTP, or from an external request", () =>

@@ -39,7 +39,7 @@ resource "demo_note" "a" {
 }
 `
 
-/** What a person's program sees. */
+/** Runs the program as this person. */
 const asPerson = <A, E>(
   services: Context.Context<Embedded>,
   subject: string,

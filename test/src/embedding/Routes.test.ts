@@ -111,7 +111,7 @@ describe("the API under a prefix of the host", () => {
     })
   )
 
-  host.live("accepts no cookie, and exposes nothing but API, webhooks, discovery and health", () =>
+  host.live("accepts no cookie, and exposes only the API, webhooks, discovery and health", () =>
     Effect.gen(function* () {
       expect(yield* status("/")).toBe(200)
       expect(yield* status("/control/plane/healthz")).toBe(200)
@@ -149,7 +149,7 @@ describe("the API under a prefix of the host", () => {
     })
   )
 
-  host.live("does not act on behalf of the person whose session cookie the browser sends along", () =>
+  host.live("does not act on behalf of the person whose session cookie the browser sends", () =>
     Effect.gen(function* () {
       const { handle } = yield* ControlPlane
       const administration = yield* Administration

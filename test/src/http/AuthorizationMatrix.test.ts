@@ -17,9 +17,9 @@ import { routes as everyRoute, verdictOf } from "./support/RouteRequests.ts"
 import { world } from "./support/World.ts"
 
 /**
- * Who may do what, by kind of route. Columns: routes only for a session of the whole account (t), account reads open to every
- * credential (a), changes to the whole account (w), and routes inside Workspace A for viewers, members, admins and owners. `r`
- * reads, `w` writes; `s` needs a session, recently confirmed if it writes in the Workspace; `c` reads in a recently confirmed
+ * Who may do what, by kind of route. Columns: routes only for a session covering the whole account (t), account reads open to
+ * every credential (a), changes to the whole account (w), and routes inside Workspace A for viewers, members, admins and owners.
+ * `r` reads, `w` writes; `s` needs a session, recently confirmed if it writes in the Workspace; `c` reads in a recently confirmed
  * session; a trailing `o` remains open when the Workspace is archived.
  */
 const table = `
@@ -121,7 +121,7 @@ const checkRow = Effect.fnUntraced(function* (row: ReturnType<typeof parse>[numb
 const tests = suite(matrixApplication)
 afterAll(tests.dispose)
 
-tests.live("every kind of route has its column, every kind of caller its row", () =>
+tests.live("every kind of route has a column, and every kind of caller has a row", () =>
   Effect.gen(function* () {
     const principals = yield* Principals
     const rows = parse(table)
@@ -139,7 +139,7 @@ const nowhere = Layer.succeed(HttpSettings, {
   auth: { oidc: false, password: true }
 })
 
-tests.live("a route without an access rule or without the check does not start", () =>
+tests.live("a route without an access rule or without the check cannot be served", () =>
   Effect.gen(function* () {
     const silent = HttpApiEndpoint.get("route", "/api/v1/route")
     const told = HttpApiEndpoint.get("route", "/api/v1/capabilities")

@@ -95,7 +95,7 @@ tests.live("an owner whose confirmation is too old is refused where one is requi
 
 for (const [caller, principal] of callers) {
   tests.live(
-    `the API answers ${principal}${caller === "arch" ? " of an archived Workspace" : ""} as every row states`,
+    `the API responds to ${principal}${caller === "arch" ? " of an archived Workspace" : ""} as each row states`,
     () =>
       Effect.gen(function* () {
         const credential = (yield* Principals).get(principal)

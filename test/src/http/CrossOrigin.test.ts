@@ -38,7 +38,7 @@ const readable = {
 const wants = { "access-control-request-method": "POST", "access-control-request-headers": "authorization" }
 
 describe("pages of other origins", () => {
-  tests.live("from a named one may read the API and its discovery, including refusals", () =>
+  tests.live("from a named origin may read the API and its discovery, including refusals", () =>
     Effect.gen(function* () {
       for (const path of [capsules, "/.well-known/svc", "/openapi.json", "/api/v1/nothing", "/api/v1/runs/run_x"]) {
         const answer = yield* ask(path, { ...bearer, origin: app })
@@ -62,7 +62,7 @@ describe("pages of other origins", () => {
     })
   )
 
-  tests.live("can act only with a bearer token: a cookie or session sent along is ignored", () =>
+  tests.live("can act only with a bearer token: any cookie or session sent with it is ignored", () =>
     Effect.gen(function* () {
       const cookie = "svc_session=ada-session"
       expect((yield* ask(capsules, { cookie, "sec-fetch-site": "same-origin" })).status).toBe(admitted)
@@ -95,7 +95,7 @@ describe("pages of other origins", () => {
     })
   )
 
-  tests.live("are unknown to a server whose operator has named none", () =>
+  tests.live("are not recognised by a server whose operator has named none", () =>
     Effect.gen(function* () {
       const read = yield* send(capsules, { headers: { ...bearer, origin: app } })
       expect([read.status, corsOf(read)]).toEqual([admitted, {}])

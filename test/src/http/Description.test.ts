@@ -155,7 +155,7 @@ describe("the description", () => {
     expect(Object.keys(answerExamples).length).toBeGreaterThan(80)
   })
 
-  test("has the stream frames, over WebSocket and as server-sent events", () => {
+  test("includes the stream frames, over WebSocket and as server-sent events", () => {
     for (const [sequence, frame] of [
       ["events", "RunEvent"],
       ["logs", "RunLog"]

@@ -3,7 +3,7 @@ import { HttpApi } from "effect/http-api"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { answersOf } from "../../../src/http/handlers/StoredAnswers.ts"
 
-test("all reads build their responses themselves, using the services of the request", () => {
+test("all reads build their responses themselves, using the request's services", () => {
   const found: Array<string> = []
   HttpApi.reflect(SvcApi, {
     predicate: ({ endpoint }) => endpoint.method === "GET",

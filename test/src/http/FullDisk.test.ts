@@ -32,24 +32,26 @@ const session = Effect.gen(function* () {
   return headers
 })
 
-tests.live("a full disk refuses every write of an admitted caller before it is validated, and no read", () =>
-  Effect.gen(function* () {
-    const headers = yield* session
-    for (const route of routes.filter(({ rule }) => rule.kind === "workspace" || rule.kind === "account")) {
-      const { code, status, verdict } = yield* verdictOf(route, "sound", headers)
-      const isRead = route.method === "GET"
-      expect([route.name, isRead ? verdict : [status, code]]).toEqual([
-        route.name,
-        isRead ? "ok" : [503, "storage_full"]
-      ])
-      if (isRead) continue
-      expect([route.name, (yield* verdictOf(route, "broken", headers)).code]).toEqual([route.name, "storage_full"])
-      expect([route.name, (yield* verdictOf(route, "sound", {})).status]).toEqual([route.name, 401])
-    }
-    disk.isFull = false
-    const [first] = routes.filter(({ method, rule }) => method === "POST" && rule.kind === "workspace")
-    if (first !== undefined) expect((yield* verdictOf(first, "sound", headers)).code).not.toBe("storage_full")
-  })
+tests.live(
+  "on a full disk, every write by an admitted caller is refused before it is validated, but reads are not",
+  () =>
+    Effect.gen(function* () {
+      const headers = yield* session
+      for (const route of routes.filter(({ rule }) => rule.kind === "workspace" || rule.kind === "account")) {
+        const { code, status, verdict } = yield* verdictOf(route, "sound", headers)
+        const isRead = route.method === "GET"
+        expect([route.name, isRead ? verdict : [status, code]]).toEqual([
+          route.name,
+          isRead ? "ok" : [503, "storage_full"]
+        ])
+        if (isRead) continue
+        expect([route.name, (yield* verdictOf(route, "broken", headers)).code]).toEqual([route.name, "storage_full"])
+        expect([route.name, (yield* verdictOf(route, "sound", {})).status]).toEqual([route.name, 401])
+      }
+      disk.isFull = false
+      const [first] = routes.filter(({ method, rule }) => method === "POST" && rule.kind === "workspace")
+      if (first !== undefined) expect((yield* verdictOf(first, "sound", headers)).code).not.toBe("storage_full")
+    })
 )
 
 it.live("a server on a full disk is not ready, and is ready again once there is space", () =>

@@ -7,7 +7,7 @@ import { it } from "../../support/Effect.ts"
 
 /**
  * Their responses pass through the encoder: an address is written differently from its stored form, and an event's data may come
- * from an earlier release, which no literal identifies. A download consists of bytes.
+ * from an earlier release, and no literal identifies it. A download consists of bytes.
  */
 const encoded = ["capsules.providerBindings", "exports.download", "runs.events"]
 

@@ -101,14 +101,16 @@ for (const [what, limits] of [
   )
 }
 
-tests.live("several limits of one kind admit each of them; a Project alone includes all its environments", () =>
-  Effect.gen(function* () {
-    const several = yield* credentialWith("environment:staging", "environment:production")
-    expect(yield* walk(several, reaches)).toEqual([])
-    const project = yield* credentialWith(`project:${otherProject}`, `project:${world.projectId}`)
-    const admits = (route: Route) => reaches(route) || route.path === "/api/v1/projects/:projectId"
-    expect(yield* walk(project, admits)).toEqual([])
-  })
+tests.live(
+  "several limits of one kind admit whatever any of them admits; a Project alone includes all its environments",
+  () =>
+    Effect.gen(function* () {
+      const several = yield* credentialWith("environment:staging", "environment:production")
+      expect(yield* walk(several, reaches)).toEqual([])
+      const project = yield* credentialWith(`project:${otherProject}`, `project:${world.projectId}`)
+      const admits = (route: Route) => reaches(route) || route.path === "/api/v1/projects/:projectId"
+      expect(yield* walk(project, admits)).toEqual([])
+    })
 )
 
 tests.live("a record that concerns Capsules both inside and outside the limits counts as outside", () =>

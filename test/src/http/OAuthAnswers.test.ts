@@ -49,7 +49,7 @@ describe("an answer", () => {
     )
   }
 
-  tests.live("whose code was issued to another authorization attempt is refused by PKCE", () =>
+  tests.live("whose code was issued for another authorization attempt is refused by PKCE", () =>
     Effect.gen(function* () {
       const { owner, pliant } = yield* world
       const victim = pliant.agreed((yield* begun("pliant")).authorizationUrl)
@@ -84,7 +84,7 @@ describe("an answer", () => {
     })
   )
 
-  tests.live("at another helper's address is a mix-up, and its code is sent nowhere", () =>
+  tests.live("at another helper's address is treated as a mix-up, and its code is not sent anywhere", () =>
     Effect.gen(function* () {
       const { other, owner, pliant } = yield* world
       const asked = other.state.forms.length
@@ -202,7 +202,7 @@ describe("an answer", () => {
 
 describe("an authorization server", () => {
   for (const misbehaves of ["lost", "redirect", "huge", "error", "plain text"] as const) {
-    tests.live(`that answers a code with "${misbehaves}" creates no Connection`, () =>
+    tests.live(`that responds to a code with "${misbehaves}" creates no Connection`, () =>
       Effect.gen(function* () {
         const { owner, pliant } = yield* world
         const answer = pliant.agreed((yield* begun("pliant")).authorizationUrl)

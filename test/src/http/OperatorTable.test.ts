@@ -137,7 +137,7 @@ describe("the operator's routes", () => {
     })
   )
 
-  tests.live("refuse a revoked or locked operator at the next request", () =>
+  tests.live("refuse a revoked or locked operator on the next request", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const operators = yield* Operators

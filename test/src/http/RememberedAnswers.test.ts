@@ -104,7 +104,7 @@ for (const [name, asked] of others) {
   )
 }
 
-tests.live("a response that was compared with a time is reused until that time", () =>
+tests.live("a response that depends on a comparison with a time is reused until that time", () =>
   Effect.gen(function* () {
     const moments = ["1970-01-01T00:00:20.000Z", null, "1970-01-01T00:00:10.000Z", "1969-01-01T00:00:00.000Z"]
     const { ask, runs } = yield* reading(Effect.map(presentUntil(moments), json))
@@ -117,7 +117,7 @@ tests.live("a response that was compared with a time is reused until that time",
   }).pipe(Effect.provide(TestClock.layer()))
 )
 
-tests.live("a response that shows its date keeps it for a second, or until something is committed", () =>
+tests.live("a response that shows its date is reused for a second, or until something is committed", () =>
   Effect.gen(function* () {
     const { sql } = yield* stored("dated")
     const { ask, runs } = yield* reading(Effect.map(dateOfAnswer, json))

@@ -208,7 +208,7 @@ tests.live("the walk covers reads of every kind", () =>
 )
 
 for (const { end, isOAuth = false, name, of, undo } of endings) {
-  tests.live(`when ${name}, here or by another process, the next read is refused on every route`, () =>
+  tests.live(`when ${name}, in this process or another, the next read is refused on every route`, () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const other = yield* elsewhere

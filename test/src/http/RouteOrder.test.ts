@@ -109,7 +109,7 @@ describe("every route of the API", () => {
     )
   )
 
-  tests.live("accepts no credential in place of another: 401 for unknown, duplicate or malformed ones", () =>
+  tests.live("never accepts one credential in place of another: 401 if unknown, duplicate or malformed", () =>
     each(guardedRoutes, (route) =>
       Effect.gen(function* () {
         for (const credential of [

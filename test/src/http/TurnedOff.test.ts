@@ -17,7 +17,7 @@ const routes = extensions
   .flatMap(({ endpoints }) => endpoints)
 
 describe("a family turned off by the operator", () => {
-  tests.live("answers capability_not_available to admitted callers, before it reads the body", () =>
+  tests.live("responds with capability_not_available to admitted callers, before it reads the body", () =>
     Effect.gen(function* () {
       expect(routes.length).toBeGreaterThan(3)
       for (const route of routes) {

@@ -187,7 +187,7 @@ tests.live("packages are identified by their innermost folder, and Go modules by
 )
 
 tests.live(
-  "the npm package contains licence, notice and third-party notices, and so does the image",
+  "the npm package contains the licence, the notice and third-party notices, and so does the image",
   () =>
     Effect.gen(function* () {
       const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

@@ -59,7 +59,7 @@ plane.live(
       const later = yield* offerTo(agent)
       yield* planOn(agent, later.offer)
       yield* (yield* Agents).revoke(agent.agentId)
-      // Counted in the background of the request that delivered the result.
+      // The request that delivers the result updates the count in the background.
       yield* eventually(sumOf(planned), (count) => count === (before[1] ?? 0) + 2)
       expect(yield* sumOf(lost)).toBe((before[0] ?? 0) + 1)
       expect(yield* sumOf(waits)).toBe((before[2] ?? 0) + 2)

@@ -75,7 +75,7 @@ live("a scrape contains help text for every metric, and exposes no library metri
   })
 )
 
-test("promtool is installed wherever every suite has to run", () => {
+test("promtool is installed wherever all suites must run", () => {
   if (process.env["SVC_TEST_REQUIRE_ALL"] === "1") expect(hasPromtool).toBe(true)
 })
 

@@ -12,7 +12,7 @@ import { migratedFolder } from "../../support/MigratedDatabase.ts"
 
 const tool = Bun.which("tofu") ?? Bun.which("terraform")
 
-describe.skipIf(tool === null)("telemetry of the main job", () => {
+describe.skipIf(tool === null)("telemetry from the main job", () => {
   it.live("runs from the request through the actor to the tool, measures Runs, and contains no secret", () =>
     Effect.gen(function* () {
       const { bodies, everything, origin, ...collected } = yield* collector

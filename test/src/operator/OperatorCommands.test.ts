@@ -27,7 +27,7 @@ const running = Effect.gen(function* () {
 const user = ["--email", "ada@example.com", "--password-stdin"]
 
 describe("the operator's commands alongside a running server", () => {
-  live("are executed by the server immediately, each with an event that names it", () =>
+  live("are executed by the server immediately, and each is recorded in an event that names it", () =>
     Effect.gen(function* () {
       const { admin, audit, logged, services, url } = yield* running
       const first = yield* admin(["setup-link"])

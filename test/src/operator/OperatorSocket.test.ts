@@ -19,7 +19,7 @@ const deadSocket = (path: string) =>
 const standIn = Effect.fn("standIn")(function* (dataDir: string, onData: string) {
   const script = `
     import { DatabaseSync } from "node:sqlite"
-    // Kept from the garbage collector, which would release the claim.
+    // Protected from the garbage collector, which would release the claim.
     const lock = (globalThis.lock = new DatabaseSync(${JSON.stringify(`${dataDir}/instance.lock`)}))
     lock.exec("PRAGMA journal_mode=MEMORY; BEGIN EXCLUSIVE")
     Bun.listen({ unix: ${JSON.stringify(`${dataDir}/operator.sock`)}, socket: { data(socket) { ${onData} } } })
@@ -37,7 +37,7 @@ describe("the operator's socket", () => {
     ["hangs up", "socket.end()"],
     ["speaks another language", `socket.write("HTTP/1.1 400 Bad Request\\r\\n\\r\\n")`]
   ] as const)
-    live(`never reports a command as done when the server ${fate} during it`, () =>
+    live(`never reports a command as done when the server ${fate} partway through`, () =>
       Effect.gen(function* () {
         const files = yield* FileSystem.FileSystem
         const dataDir = `${yield* folder}/data`

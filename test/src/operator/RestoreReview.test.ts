@@ -124,7 +124,7 @@ describe("an installation restored from a backup", () => {
   )
 
   live(
-    "names the Workspaces whose approval rules and teams were restored, until their memberships have been decided",
+    "names the Workspaces whose approval rules and teams were restored, until their memberships have been confirmed or removed",
     () =>
       Effect.gen(function* () {
         const { dataDir, review, workspaceId } = yield* restored

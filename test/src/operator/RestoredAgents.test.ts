@@ -47,7 +47,7 @@ describe("agents in an installation restored from a backup", () => {
       const another = yield* newKeys
       const enrolment = { token: secret, name: "two", keys: another.public, facts: machineFacts }
       expect(yield* Effect.flip(client.Enrol(enrolment))).toMatchObject({ _tag: "Unauthorised" })
-      // It is told to retry later, since the keys are its own.
+      // It is told to retry later, because it presented its own keys.
       expect(yield* Effect.flip(hello)).toMatchObject({
         retry: true,
         message: expect.stringContaining("restore-review")
@@ -86,7 +86,7 @@ describe("agents in an installation restored from a backup", () => {
     })
   )
 
-  live("are gone for good if an operator removes them, and so is the use of a pool and its credentials", () =>
+  live("are gone for good if an operator removes them, as is the right to use a pool and its credentials", () =>
     Effect.gen(function* () {
       const { added, dataDir, review, workspaceId } = yield* restoredWith(agentsAt)
       const { services } = yield* serve(dataDir)

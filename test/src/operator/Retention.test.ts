@@ -29,7 +29,7 @@ describe("svc prune", () => {
       const expected = [{ kind: "logs", workspaceId: of("ws", "a"), workspace: "alpha", runs: 1, bytes: 70 }]
       yield* Effect.gen(function* () {
         const { logged, services } = yield* serve(dataDir, new Map([["keepLogs", "30"]]))
-        // After the background job's first turn, which finds nothing.
+        // After the background job's first pass, which finds nothing.
         yield* Effect.provide(furnished(20), services)
         const young = yield* prune("--dry-run")
         expect([young.code, JSON.parse(young.out)]).toEqual([0, { dryRun: true, removed: [], kept: [] }])

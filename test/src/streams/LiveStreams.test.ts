@@ -141,7 +141,7 @@ describe("live streams over WebSocket", () => {
     })
   )
 
-  live("admit no one unintentionally", () =>
+  live("never admit anyone unintentionally", () =>
     Effect.gen(function* () {
       for (const [path, headers, status] of [
         [events, page, 101],

@@ -16,7 +16,7 @@ export const takeFaults = async (): Promise<ReadonlyArray<string>> => {
 const isText = (type: string) =>
   /^(?:application|text)\/(?:[\w.-]+\+)?json\b|^application\/x-ndjson\b|^text\/html\b/.test(type)
 
-/** The request for a response. */
+/** The request that produced a response. */
 export interface SentRequest {
   readonly method: string
   readonly url: string

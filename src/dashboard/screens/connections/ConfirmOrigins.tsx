@@ -13,8 +13,8 @@ import { useWords } from "../../words/Words.ts"
 import { connectionWords } from "./Words.ts"
 
 /**
- * Asks where an older Git Connection may be sent. Nothing is preselected: the way its Sources have used it may be an attack, so
- * each origin is shown along with who chose the Connection for it.
+ * Asks where an older Git Connection may be sent. Nothing is preselected: the way its Sources have used it may have been an
+ * attack, so each origin is shown along with who chose the Connection for it.
  */
 export const ConfirmOrigins = ({
   connection,

@@ -2,7 +2,7 @@ import type { Connection } from "../../api/Types.ts"
 
 type Use = Connection["use"]
 
-/** The lowest role that may use a Connection: a role includes the ones above it. */
+/** The lowest role that may use a Connection; the roles above it may use it too. */
 export type UsedFrom = Use["roles"][number]
 
 const upTo: Readonly<Record<UsedFrom, Use["roles"]>> = {

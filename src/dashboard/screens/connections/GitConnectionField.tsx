@@ -9,7 +9,7 @@ import { useWords } from "../../words/Words.ts"
 import { NewConnection } from "./NewConnection.tsx"
 import { connectionWords } from "./Words.ts"
 
-/** The Connection with which a repository is read. Each is listed with the only destinations it is sent to. */
+/** The Connection used to read a repository. Each is listed with the only destinations it is sent to. */
 export const GitConnectionField = ({
   url,
   value,

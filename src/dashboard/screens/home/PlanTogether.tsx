@@ -16,7 +16,7 @@ interface PlanTogetherProps {
   readonly replaces: boolean
 }
 
-/** Plans the Capsules that are waiting for one commit as one update. Nothing is applied without approval. */
+/** Plans the Capsules that are waiting for one commit, in a single update. Nothing is applied without approval. */
 export const PlanTogether = ({ capsuleIds, replaces }: PlanTogetherProps) => {
   const words = useWords(needWords)
   const workspace = useWorkspace()

@@ -8,7 +8,7 @@ const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(
 const longestPauseMs = 2000
 
 /**
- * Advances a coordinator to a reviewable Run, or to its failure. Each step is one request; the server advances too, so a
+ * Advances a coordinator to a reviewable Run, or to its failure. Each step is one request; the server advances it too, so a
  * pending step is only polled, at growing intervals.
  */
 export const advance = async <A extends Coordinated>(

@@ -27,8 +27,8 @@ const isSame = (source: Source, wanted: WantedSource): boolean =>
   source.status !== "disabled"
 
 /**
- * Starts a sync of the wanted Source, which pins one commit; an equal Source of the Workspace is reused. A Source created for
- * this is removed if it cannot be read, even if this page has been closed by then.
+ * Starts a sync of the wanted Source, which pins one commit; an equivalent Source in the Workspace is reused. A Source created
+ * for this is removed if it cannot be read, even if this page has been closed by then.
  */
 export const readSource = async (
   queryClient: QueryClient,

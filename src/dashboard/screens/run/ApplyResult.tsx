@@ -73,7 +73,7 @@ const Story = ({
   )
 }
 
-/** The public Outputs after this apply, with those that it changed marked, and the names of the private ones. */
+/** The public Outputs after this apply, with its changes marked, and the names of the private ones. */
 const ResultOutputs = ({
   capsule,
   changes,

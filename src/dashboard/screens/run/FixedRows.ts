@@ -19,8 +19,8 @@ export interface FixedRows {
 }
 
 /**
- * Which of `count` rows of equal height are visible in `scroller`. The cost of drawing or adding a row does not depend on their
- * number, whereas a list of measured rows lays out all of them again for each one.
+ * Which of `count` rows of equal height are visible in `scroller`. The cost of drawing or adding a row does not depend on the
+ * number of rows, whereas a list of measured rows lays out all of them again for each one.
  */
 export const useFixedRows = (scroller: RefObject<HTMLElement | null>, count: number, rowHeight: number): FixedRows => {
   const [view, setView] = useState(firstView)

@@ -1,6 +1,6 @@
 import type { Run, RunStatus } from "../../api/Types.ts"
 
-/** The status that a Run no longer in progress has after an event; after an approval there are several possibilities. */
+/** The status of a Run after an event, if the Run is no longer in progress; after an approval there are several possibilities. */
 const restsAt: Readonly<Record<string, RunStatus>> = {
   "run.waiting_approval": "waiting_approval",
   "run.approved": "succeeded",

@@ -1,4 +1,4 @@
-/** The log lines that a URL names by number. */
+/** The log lines that a URL identifies by number. */
 export interface LineRange {
   readonly from: number
   readonly to: number
@@ -6,7 +6,7 @@ export interface LineRange {
 
 const form = /^#?L([1-9]\d{0,8})(?:-L?([1-9]\d{0,8}))?$/
 
-/** The lines named by `#L120` or `#L120-L128`; `undefined` if the URL names none. */
+/** The lines that `#L120` or `#L120-L128` refers to; `undefined` if the URL refers to none. */
 export const rangeOf = (hash: string): LineRange | undefined => {
   const match = form.exec(hash)
   if (match === null) return undefined
@@ -28,7 +28,7 @@ export const extended = (range: LineRange | undefined, line: number): LineRange 
 /** The URL fragment for the log's Nth error, counting from 1. */
 export const errorHash = (place: number): string => `#error-${place}`
 
-/** The position of the error named by `#error-2`, counting from 1. */
+/** The position of the error that `#error-2` refers to, counting from 1. */
 export const errorPlaceOf = (hash: string): number | undefined => {
   const match = /^#error-([1-9]\d{0,5})$/.exec(hash)
   return match === null ? undefined : Number(match[1])

@@ -27,8 +27,8 @@ const endedBy: Readonly<Partial<Record<Run["status"], PlanEnd>>> = {
 
 /**
  * Why a decision on the displayed plan is no longer possible, based on the latest data; `undefined` while it still is. The server
- * has the final say; this only spares the reader a decision that would be refused. An expired plan is shown as such by the
- * browser's clock, before the server reports it.
+ * has the final say; this only spares the reader a decision that would be refused. A plan that has expired by the browser's clock
+ * is shown as expired before the server reports it.
  */
 export const planEndOf = (
   run: Standing,
@@ -45,7 +45,7 @@ export const planEndOf = (
   if (run.status === "waiting_approval" && run.expiresAt !== undefined && Date.parse(run.expiresAt) <= now)
     return "expired"
   if (capsule !== undefined && isEnded(capsule.status)) return "capsule_ended"
-  // Both only increase: a Capsule read before its plan is outdated and is ignored.
+  // Both only increase. If the Capsule was read before its plan, it is stale and is ignored.
   return isPast(capsule?.executionAuthorityEpoch, run.executionAuthorityEpoch) ||
     isPast(capsule?.currentStateGeneration, run.baseStateGeneration)
     ? "moved"

@@ -1,7 +1,7 @@
 import { useEffect, useRef } from "react"
 import { errorPlaceOf, hashOf } from "./LogLink.ts"
 
-/** Scrolls to the log error that the URL names, once it has arrived. */
+/** Scrolls to the log error that the URL refers to, once it has arrived. */
 export const useErrorLink = (errors: ReadonlyArray<number>, go: (index: number) => void): void => {
   const latest = useRef({ errors, go })
   const wanted = useRef(errorPlaceOf(window.location.hash))

@@ -3,7 +3,7 @@ import { extended, hashOf, type LineRange, rangeOf } from "./LogLink.ts"
 
 const inAddress = () => rangeOf(window.location.hash)
 
-/** The lines that the URL names. Clicking a number selects its line; with Shift, the range from the selected line. */
+/** The lines that the URL refers to. Clicking a number selects its line; with Shift, the range from the selected line. */
 export const useLogLink = (
   setFollow: (follow: boolean) => void
 ): {

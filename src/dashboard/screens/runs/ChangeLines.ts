@@ -67,7 +67,7 @@ export const barsOf = (run: Run, apply: FoldedRun | undefined): readonly [Bar, B
   return [planned ? "done" : active(run.status), approval, "open"]
 }
 
-/** How long a Run executed, in milliseconds; for a change, its plan and apply together. */
+/** The execution time of a Run, in milliseconds; for a change, the time of its plan and apply together. */
 export const tookOf = (
   ...runs: ReadonlyArray<Pick<Run, "startedAt" | "finishedAt"> | undefined>
 ): number | undefined => {

@@ -36,7 +36,7 @@ const useCounts = (facets: RunFacets | undefined) => {
 const active = "queued,running"
 const applies = "apply,destroy_apply"
 
-/** The filters for the list, with how many Runs each choice would leave. */
+/** The filters for the list, with the number of Runs that each choice would leave. */
 export const Facets = ({ search, capsules, onChange }: FacetsProps) => {
   const text = useWords(runListWords)
   const terms = useWords(vocabulary)

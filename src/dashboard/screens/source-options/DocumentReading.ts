@@ -4,7 +4,7 @@ import type { OptionsLink } from "../install/InstallLink.ts"
 
 /** The progress of reading a link's document, stored in this browser tab so that a reload continues it. */
 export interface DocumentReading extends SourceReading {
-  /** Set only when the link names no revision. */
+  /** Set only when the link does not name a revision. */
   readonly tag?: string
 }
 

@@ -14,7 +14,7 @@ import { Time } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
 import { sourceWords } from "../sources/Words.ts"
 
-/** Asks for confirmation, renews, and shows the new secret once. */
+/** Asks for confirmation, renews the secret, and shows the new one once. */
 const RenewSecret = ({ source, onClose }: { readonly source: Source; readonly onClose: () => void }) => {
   const words = useWords(sourceWords)
   const queryClient = useQueryClient()
@@ -25,7 +25,7 @@ const RenewSecret = ({ source, onClose }: { readonly source: Source; readonly on
         params: { sourceId: source.id },
         body: { hookSecretVersion: source.hookSecretVersion }
       })
-      // Only a replay with the same key gets a response without the secret, and none is sent.
+      // Only a replay with the same key gets a response without the secret, and no replay is sent.
       const secret = "hookSecret" in answer ? answer.hookSecret : undefined
       if (typeof secret !== "string") throw new Error("The answer to a renewal holds no secret.")
       return secret

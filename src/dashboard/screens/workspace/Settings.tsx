@@ -25,7 +25,7 @@ interface FleetProps {
   readonly line: typeof workspacesPlanUpdate | typeof workspacesDriftCheck
 }
 
-/** A button that starts a Run for many Capsules with one click. */
+/** A button that starts Runs for many Capsules with one click. */
 const Fleet = ({ title, text, label, line }: FleetProps) => {
   const words = useWords(workspaceWords)
   const workspace = useWorkspace()

@@ -39,7 +39,7 @@ export interface World {
   capsules: Array<Capsule>
   runs: Array<Run>
   sources: Array<Source>
-  /** Created for a failed read, and therefore in no list. */
+  /** Created for a failed read, and therefore not in any list. */
   removedSources: Array<Source>
   resources: ReadonlyArray<StateResource>
   pools: ReadonlyArray<WorkspacePool>

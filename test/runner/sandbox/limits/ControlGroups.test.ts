@@ -29,7 +29,7 @@ describe("the control group of the service", () => {
   })
 })
 
-test("a Run is limited in memory without swap, killed as a whole, and has its limit hits counted", () => {
+test("a Run is limited in memory without swap and killed as a whole, and its limit hits are counted", () => {
   const { counters, killFile, optional, required } = unifiedPlace("/group", defaultSandboxSettings.limits)
   expect(Object.fromEntries([...required, ...optional])).toEqual({
     "memory.max": String(4 * 1024 ** 3),

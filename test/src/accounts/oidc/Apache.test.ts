@@ -25,7 +25,7 @@ const tests = suite(
 )
 afterAll(tests.dispose)
 
-test("Apache is installed wherever every suite has to run", () => {
+test("Apache is installed wherever all suites must run", () => {
   if (process.env["SVC_TEST_REQUIRE_ALL"] === "1") expect(hasApache).toBe(true)
 })
 

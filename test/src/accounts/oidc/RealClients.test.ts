@@ -24,7 +24,7 @@ describe("openid-client", () => {
     return yield* promised(() => client.discovery(new URL(issuer), "basic", secret, undefined, { execute }))
   })
 
-  tests.live("signs in, reads UserInfo, refreshes, introspects, revokes and leaves", () =>
+  tests.live("signs in, reads UserInfo, refreshes, introspects, revokes and signs out", () =>
     Effect.gen(function* () {
       const config = yield* configured
       const { cookie, subject } = yield* someone

@@ -18,7 +18,7 @@ const signingKey = (kid: string) =>
   })
 type SigningKey = Effect.Success<ReturnType<typeof signingKey>>
 
-/** The reference OpenID provider on loopback for the Scope, with its own pages for sign-in and consent. */
+/** The reference OpenID provider on loopback for the lifetime of the Scope, with its own pages for sign-in and consent. */
 export const referenceProvider = Effect.fn("referenceProvider")(function* (redirectUri: string) {
   let handle: RequestListener = (_, response) => response.end()
   const issuer = yield* loopback((request, response) => handle(request, response))

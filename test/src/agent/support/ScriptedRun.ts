@@ -3,7 +3,7 @@ import type { RunId } from "../../../../schema/records/Ids.ts"
 import type { JobResult } from "../../../../runner/agent/JobResult.ts"
 import type { LeftOver } from "../../../../runner/execution/RunOutcome.ts"
 
-/** The script's view of a Run, and what it has received for it. */
+/** The script's view of a Run, and what it has received for that Run. */
 export interface ScriptedRun {
   readonly runId: RunId
   readonly fence: number

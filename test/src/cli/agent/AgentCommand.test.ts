@@ -141,7 +141,7 @@ describe("svc agent", () => {
     })
   )
 
-  live("compares its clock, in the doctor, with that of a server it reaches directly", () =>
+  live("has a doctor that compares its clock with that of a server it reaches directly", () =>
     Effect.gen(function* () {
       const { url } = yield* HttpListener
       const folder = join(yield* temporaryFolder, "agent")
@@ -158,7 +158,7 @@ describe("svc agent", () => {
     )
   )
 
-  live("reports a wrong clock, an invalid proxy, and a file without a certificate in the doctor", () =>
+  live("has a doctor that reports a wrong clock, an invalid proxy, and a file without a certificate", () =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const authority = join(folder, "authority.pem")
@@ -206,7 +206,7 @@ describe("svc agent", () => {
     })
   )
 
-  live("reports in the doctor that other users may read its key", () =>
+  live("has a doctor that reports when other users may read its key", () =>
     Effect.gen(function* () {
       const folder = join(yield* temporaryFolder, "agent")
       yield* Effect.flatMap(AgentFolder, ({ keys }) => keys).pipe(Effect.provide(AgentFolder.layerAt(folder)))

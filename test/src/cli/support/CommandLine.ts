@@ -22,7 +22,7 @@ const scripted = (stdin: string) =>
     Layer.succeed(TerminalCapabilities.TerminalCapabilities, { canColor: false, canAnimate: false, canPrompt: false })
   )
 
-/** The exit code of a program whose command line, in this process, prints to its fiber's console. */
+/** The exit code of a program whose command line runs in this process and prints to its fiber's console. */
 export const codeOf = Effect.fn("codeOf")(
   (args: ReadonlyArray<string>, stdin = ""): Effect.Effect<number, never, Layer.Success<typeof platform>> =>
     Effect.flatMap(Effect.exit(run(args)), (exit) =>

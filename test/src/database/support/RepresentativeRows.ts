@@ -8,7 +8,7 @@ import { identityRows } from "./rows/IdentityRows.ts"
 import { agentRows } from "./rows/AgentRows.ts"
 import type { Rows } from "./rows/RowValues.ts"
 
-/** A few rows from an installation in use, in the order of their references. */
+/** A few rows from an installation in use, in dependency order. */
 export const representativeRows: Rows = [
   ...accountRows,
   ...workspaceRows,

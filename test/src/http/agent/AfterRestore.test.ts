@@ -11,7 +11,7 @@ afterAll(plane.dispose)
 const ago = (seconds: number) => new Date(Date.now() - seconds * 1000).toISOString()
 
 plane.live(
-  "after a restore, no apply in a pool starts before the leases of that time have expired, whoever is confirmed",
+  "after a restore, no apply in a pool starts before the leases held at that time have expired, whoever is confirmed",
   () =>
     Effect.gen(function* () {
       const { enrolled } = yield* world

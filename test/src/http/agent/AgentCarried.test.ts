@@ -92,7 +92,7 @@ plane.live(
       expect((yield* settled(claim.runId)).status).toBe("succeeded")
       const logs = yield* sql<{ entries: string }>`SELECT entries FROM run_log_chunks WHERE run_id = ${claim.runId}`
       expect(logs.filter(({ entries }) => entries.includes("said last")).length).toBe(1)
-      // The response was lost until after the settlement.
+      // No response arrived before the settlement, so the result is sent again.
       yield* agent.as(agent.client.Result(result))
     }),
   120_000
@@ -133,7 +133,7 @@ plane.live(
       expect(yield* Effect.flip(take(named))).toMatchObject({ _tag: "Rejected" })
       yield* take({ ...named, files })
       expect(yield* stored).toEqual(["outcome", "state"])
-      // Its agent has been missing the response for so long that it sends each file separately.
+      // Its agent has been without a response for so long that it sends each file separately.
       const { bytes, digest } = state
       expect(yield* agent.send(claim, "state", digest, bytes, 0, bytes.length)).toMatchObject({ status: 200 })
       const another = Context.get(yield* Layer.build(Layer.fresh(CarriedBlobs.layer)), CarriedBlobs)
@@ -172,7 +172,7 @@ plane.live(
 )
 
 plane.live(
-  "a restored backup settles an apply from the result it contains, and makes no plan reviewable from one",
+  "a restored backup settles an apply from the result it contains, and does not make a plan reviewable from one",
   () =>
     Effect.gen(function* () {
       const agent = yield* (yield* world).enrolled()

@@ -172,13 +172,13 @@ plane.live(
       // A link to itself can be neither read nor reported as missing.
       symlinkSync(file, file)
       expect(yield* stored).toHaveLength(1)
-      // As a request does; it gets its response before the Run has finished.
+      // As in a request, which gets its response before the Run has finished.
       yield* Effect.uninterruptible(settlement.begin(claim))
       const status = Effect.map(
         sql<{ status: string }>`SELECT status FROM runs WHERE id = ${claim.runId}`,
         (rows) => rows[0]?.status
       )
-      // Often enough for the first attempts to be over.
+      // Repeated often enough for the first attempts to be over.
       for (let look = 0; look < 2000; look += 1) expect(yield* status).toBe("running")
       // In a single step: a file that is missing even for a moment would be treated as a lost result.
       renameSync(`${file}.away`, file)

@@ -116,7 +116,7 @@ plane.live(
     })
 )
 
-plane.live("a refusal unrelated to keys leaves on disk the next keys that the server has adopted", () =>
+plane.live("after a refusal unrelated to keys, the next keys that the server has adopted remain on disk", () =>
   Effect.gen(function* () {
     const agent = yield* enrolledFolder
     const sql = yield* SqlClient.SqlClient
@@ -149,7 +149,7 @@ plane.live("a refusal unrelated to keys leaves on disk the next keys that the se
 )
 
 plane.live(
-  "what was sealed for the former keys can be opened while any process of the agent holds a Run, but not afterwards",
+  "anything sealed for the former keys can be opened while any process of the agent holds a Run, but not afterwards",
   () =>
     Effect.gen(function* () {
       const agent = yield* enrolledFolder
@@ -179,7 +179,7 @@ plane.live(
 )
 
 plane.live(
-  "what was sealed for keys that the server has adopted can be opened before the agent knows that they were adopted",
+  "anything sealed for keys that the server has adopted can be opened before the agent knows that they were adopted",
   () =>
     Effect.gen(function* () {
       const agent = yield* enrolledFolder
@@ -223,7 +223,7 @@ plane.live(
 )
 
 plane.live(
-  "a session that starts during a key change neither undoes the announcement nor counts for the former keys",
+  "a session that starts during a key change neither undoes the announcement nor is accepted for the former keys",
   () =>
     Effect.gen(function* () {
       const agent = yield* enrolledFolder

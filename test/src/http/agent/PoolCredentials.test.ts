@@ -185,32 +185,30 @@ plane.live("a plan is void once no agent still has the credentials it was create
   })
 )
 
-plane.live(
-  "a plan is not voided by what its agent reported beforehand, and remains valid while its agent is away",
-  () =>
-    Effect.gen(function* () {
-      const { enrolled } = yield* world
-      const { voidReplaced } = yield* ProvidedMarks
-      const agent = yield* enrolled(provided)
-      yield* agent.hello([], { marks: credentials("a") })
-      // Replaced between the agent's last session and the plan.
-      const { planId } = yield* plannedWith(agent, "newer", "b")
-      yield* voidReplaced
-      expect((yield* standing(planId))?.status).toBe("waiting_approval")
-      yield* agent.hello([], { marks: [] })
-      yield* voidReplaced
-      expect((yield* standing(planId))?.status).toBe("waiting_approval")
-      // Another agent has different ones, and this one is gone for good.
-      const other = yield* enrolled(provided)
-      yield* other.hello([], { marks: credentials("c") })
-      yield* agent.hello([], { marks: credentials("b") })
-      yield* voidReplaced
-      expect((yield* standing(planId))?.status).toBe("waiting_approval")
-      yield* (yield* Agents).revoke(agent.agentId)
-      yield* voidReplaced
-      expect((yield* standing(planId))?.status).toBe("superseded")
-      yield* (yield* Agents).revoke(other.agentId)
-    })
+plane.live("a plan is not voided by an earlier report from its agent, and remains valid while its agent is away", () =>
+  Effect.gen(function* () {
+    const { enrolled } = yield* world
+    const { voidReplaced } = yield* ProvidedMarks
+    const agent = yield* enrolled(provided)
+    yield* agent.hello([], { marks: credentials("a") })
+    // Replaced between the agent's last session and the plan.
+    const { planId } = yield* plannedWith(agent, "newer", "b")
+    yield* voidReplaced
+    expect((yield* standing(planId))?.status).toBe("waiting_approval")
+    yield* agent.hello([], { marks: [] })
+    yield* voidReplaced
+    expect((yield* standing(planId))?.status).toBe("waiting_approval")
+    // Another agent has different credentials, and this agent is gone for good.
+    const other = yield* enrolled(provided)
+    yield* other.hello([], { marks: credentials("c") })
+    yield* agent.hello([], { marks: credentials("b") })
+    yield* voidReplaced
+    expect((yield* standing(planId))?.status).toBe("waiting_approval")
+    yield* (yield* Agents).revoke(agent.agentId)
+    yield* voidReplaced
+    expect((yield* standing(planId))?.status).toBe("superseded")
+    yield* (yield* Agents).revoke(other.agentId)
+  })
 )
 
 plane.live("a plan that finishes late does not bring back credentials that its agent no longer has", () =>

@@ -94,7 +94,7 @@ export const carriedResults: ReadonlyArray<Lie> = [
       const late = { ...own, lastBatch: 99, outcome: ended.digest }
       yield* refused(liar.as(liar.client.Result({ ...late, files: [ended, more] })), "Rejected")
       yield* refused(liar.as(liar.client.Result({ ...late, files: [ended] })), "Busy")
-      // A file of a different kind from the Run.
+      // A file for a different kind of Run.
       yield* refused(say([{ kind: "outcome", digest: outcome, bytes }], outcome), "Rejected")
       const elsewhere = yield* liar.sealed(held, "outcome", apply)
       const other = digestOf(elsewhere)

@@ -55,7 +55,7 @@ const serve = Effect.fnUntraced(function* (settings: Readonly<Record<string, str
 })
 type Served = Effect.Success<ReturnType<typeof serve>>
 
-/** A person with a browser at a server. */
+/** A person with a browser, signed in to a server. */
 export const visitor = Effect.fnUntraced(function* ({ services, url }: Served, name: string, cookieName: string) {
   const user = yield* Context.get(services, Users).create(serviceContext, {
     email: `${name}@example.com`,
@@ -175,7 +175,7 @@ export class OAuthWorld extends Context.Service<
   ).pipe(Layer.provideMerge(platform))
 }
 
-/** Starts an authorization at a helper; returns the address to which the browser is redirected. */
+/** Starts an authorization with a helper; returns the address to which the browser is redirected. */
 export const begun = Effect.fnUntraced(function* (helperId: string, more: Readonly<Record<string, unknown>> = {}) {
   const { owner, workspaceId } = yield* OAuthWorld
   const started = yield* owner.post(`/api/v1/connections/oauth/${helperId}/start`, { workspaceId, ...more })

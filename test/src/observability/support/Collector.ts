@@ -25,7 +25,7 @@ const Traces = Schema.fromJsonString(
 
 const decodeTraces = Schema.decodeEffect(Traces)
 
-/** A collector on loopback, open for the Scope. */
+/** A collector on loopback, open for the lifetime of the Scope. */
 export const collector = Effect.gen(function* () {
   const received: Array<{ readonly path: string; readonly body: string }> = []
   const origin = yield* fetchServer(async (request) => {

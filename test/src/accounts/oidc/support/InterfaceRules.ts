@@ -141,7 +141,7 @@ const withdrawn = Effect.gen(function* () {
     yield* mustBe(yield* refusal(asked, cookie), "invalid_target", `authorize after the ${what} went`)
     yield* restore
   }
-  // The refusals have consumed nothing; a lost membership revokes the grant permanently.
+  // The refusals do not consume anything; a lost membership revokes the grant permanently.
   const again = yield* tokensOf(yield* next)
   live = again.refresh_token ?? ""
   const dark = yield* withoutTable("interface_bindings", next)
@@ -285,7 +285,7 @@ const meantByDevice = Effect.gen(function* () {
   const refused = yield* press("/oauth/device", late, cookie)
   yield* must(refused.status >= 400, "a page that was shown before there were two")
   yield* must((yield* begun).shown.status >= 400, "two of them are not guessed")
-  // If the other one is now meant, the earlier page does not authorise it.
+  // If the person now means the other one, the earlier page does not authorise it.
   yield* setMembership(workspaceId, subject, { status: "suspended" })
   yield* must((yield* press("/oauth/device", late, cookie)).status >= 400, "an answer for the other Workspace")
   yield* time.advance("10 seconds")

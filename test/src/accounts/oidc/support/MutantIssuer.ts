@@ -61,7 +61,8 @@ const rewired = (text: string, file: string, copied: ReadonlySet<string>): strin
 
 /**
  * The issuer with a fault in one file, loaded alongside the real one; `undefined` means no fault. The affected files are copied
- * to a folder under node_modules, where packages resolve and no tool treats them as source; the copy is deleted with the Scope.
+ * to a folder under node_modules, where packages resolve and no tool treats them as source; the copy is deleted when the Scope
+ * closes.
  */
 export const loadIssuer = Effect.fnUntraced(function* (file: string, fault: Mutant | undefined) {
   const files = yield* FileSystem.FileSystem

@@ -53,7 +53,7 @@ const staysOnPage = (fields: (idToken: string) => Record<string, string>) =>
     yield* isSignedIn(cookie, true)
   })
 
-/** An unproven caller is prompted, and leaves without being redirected. */
+/** An unproven caller is prompted, and is signed out without a redirect. */
 const asksFirst = (fields: Record<string, string>) =>
   Effect.gen(function* () {
     const { cookie } = yield* signedIn

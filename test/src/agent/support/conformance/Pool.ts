@@ -6,9 +6,7 @@ import type { LogStream, ReportedFact, RunPhase } from "../../../../../schema/ev
 
 type Unnamed<Job> = Omit<Job, "runId">
 
-/**
- * The course of a Run, as seen by the control plane: exactly one of `outcome` and `failure`, plus what was reported meanwhile.
- */
+/** A Run as seen by the control plane: exactly one of `outcome` and `failure`, plus what was reported while it ran. */
 export interface Executed<Outcome> {
   readonly outcome: Outcome | undefined
   readonly failure: RunnerFailure | undefined
@@ -28,7 +26,7 @@ type Executes<Job, Outcome> = (
   request?: Request
 ) => Effect.Effect<Executed<Outcome>, unknown, Scope.Scope>
 
-/** Where Runs are executed: in the control plane's process, or by an agent. To the cases, this is the only difference. */
+/** Where Runs are executed: in the control plane's process, or by an agent. This is the only difference visible to the cases. */
 export interface Pool {
   /** Keeps a snapshot of these files; returns its digest. */
   readonly keep: (files: Readonly<Record<string, string>>) => Effect.Effect<string, unknown, Scope.Scope>

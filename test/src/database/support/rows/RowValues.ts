@@ -1,7 +1,7 @@
 /** The columns of a row; columns that a version does not have yet are omitted. */
 type Values = Readonly<Record<string, string | number | Uint8Array>>
 
-/** Rows of several tables, in the order of their references. */
+/** Rows of several tables, in dependency order. */
 export type Rows = ReadonlyArray<readonly [table: string, values: Values]>
 
 export const id = (prefix: string, letter: string) => `${prefix}_${letter.repeat(24)}`
