@@ -14,7 +14,7 @@ import { RunSettings } from "../run/RunSettings.ts"
 import { fromAgent } from "./JobSecrets.ts"
 
 type Claim = typeof RunClaim.Type
-/** The kinds of blob that agents upload; agents only ever fetch snapshots. */
+/** The kinds of blob that agents upload; agents fetch snapshots but never upload them. */
 type Kind = Exclude<typeof BlobKind.Type, "snapshot">
 
 /** A blob from an agent is refused because it is too large, does not match its digest, or is missing. */

@@ -16,7 +16,7 @@ const batch = 20
 export class MailDelivery extends Context.Service<
   MailDelivery,
   {
-    /** Sends all due mails, once. Runs automatically every few seconds. */
+    /** Sends the mails that are due, at most one batch of them, once. Runs automatically every few seconds. */
     readonly deliverDue: Effect.Effect<void>
   }
 >()("svc/mail/MailDelivery") {

@@ -141,7 +141,7 @@ const keptAfter = "20 millis"
 
 /**
  * Sends a result, and writes it to disk if the response does not arrive at once, since the connection may be down. Anything the
- * server already has need not be kept, and until the result is on disk, the run folder holds the state of an apply.
+ * server already has need not be kept, and until the server has the result, the run folder holds the state of an apply.
  */
 const ended = Effect.fnUntraced(function* (handle: RunHandle, fresh: FreshResult) {
   const { room, spool } = handle

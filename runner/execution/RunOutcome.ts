@@ -103,7 +103,7 @@ const leftState = {
 }
 
 /**
- * How an apply ended. The state is imported however the apply ended.
+ * How an apply ended. The state is imported whether or not the apply succeeded.
  *
  * - `state`: absent if there is none
  * - `stateProblem` and `rejectedState`: the state that was left does not continue the base state, and has to be examined manually

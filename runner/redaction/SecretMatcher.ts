@@ -15,7 +15,7 @@ import { shortestAnywhere } from "./SecretRule.ts"
 // A longer run of blanks or quotes is not part of a secret; without a bound it could be held back indefinitely.
 const longestRun = 2048
 
-/** A match whose next character to the right is not known yet. */
+/** A match for which the next character is not known yet. */
 interface Candidate {
   readonly pattern: Pattern
   readonly start: number

@@ -66,7 +66,7 @@ class Feed {
     if (shared !== undefined) return Deferred.await(shared.page)
     const reading: Reading = { after, version, page: Deferred.makeUnsafe() }
     this.#readings = [reading, ...this.#readings.slice(0, 1)]
-    // Not interruptible: others are waiting for this page even if the reading subscriber leaves.
+    // Not interruptible: others may still be waiting for this page if the reading subscriber leaves.
     return Effect.uninterruptible(
       Effect.onExit(this.#read(after), (exit) => {
         if (Exit.isFailure(exit)) this.#readings = this.#readings.filter((kept) => kept !== reading)

@@ -16,7 +16,7 @@ type Message = RpcGroup.Rpcs<typeof AgentProtocol>["_tag"]
 type Fetched = "snapshot" | "build" | "state" | "plan_file"
 export type Said = Message | `GET ${Fetched}` | `PUT ${Exclude<BlobKind, "snapshot">}`
 
-/** Every message and transfer, and when a fault hits it. Omitting a message here is a compile error. */
+/** Every message and transfer, each with the occasion on which a fault hits it. Omitting a message here is a compile error. */
 export const occasions: Readonly<Record<Said, Occasion>> = {
   Enrol: "begin",
   Challenge: "begin",

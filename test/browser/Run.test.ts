@@ -176,7 +176,7 @@ describe("a plan under review", () => {
     ])
   })
 
-  test("explains why it is void, and if it was for another revision, is planned again at that revision", async () => {
+  test("explains why it is void and, if it was for another revision, is planned again at that revision", async () => {
     const { page, api, go } = await suite.visit()
     const capsuleId = api.world.runs.find(({ id }) => id === safeRun)?.capsuleId
     await go(`/w/acme/runs/${safeRun}`, ".decision")

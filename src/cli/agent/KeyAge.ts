@@ -9,8 +9,8 @@ const days = (millis: number): string => {
 }
 
 /**
- * How old an agent's keys are. Keys more than a day past their lifetime should have been replaced: a running agent replaces them
- * when its next session begins.
+ * How old an agent's keys are. Keys more than a day past their lifetime should have been replaced: a running agent starts to
+ * replace them when its next session begins.
  */
 export const keyAge = (
   madeAt: string | undefined,

@@ -21,7 +21,7 @@ export const planTitled = Effect.fn("planTitled")(function* (run: Run) {
   return `${place}${run.type.replaceAll("_", " ")} ${run.id}`
 })
 
-/** Prints a plan in the form that a person reviews. */
+/** Prints a plan in the form shown for review. */
 export const showPlan = Effect.fn("showPlan")(function* (run: Run) {
   const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
   yield* Console.log(planText(run, yield* planTitled(run), painter(canColor)))
@@ -46,7 +46,7 @@ export const addressOf = Effect.fnUntraced(function* ({ id, workspaceId }: Run) 
   return `${origin}/w/${workspace.handle}/runs/${id}`
 })
 
-/** Prints the outcome of a Run: a plan in the form that is reviewed, everything else as a summary of its result. */
+/** Prints the outcome of a Run: a plan in the form shown for review, everything else as a summary of its result. */
 export const showEnd = Effect.fn("showEnd")(function* (run: Run) {
   if (run.planSummary !== undefined && run.planRunId === undefined) return yield* showPlan(run)
   const outputs = yield* outputsOf(run)

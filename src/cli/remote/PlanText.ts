@@ -170,7 +170,7 @@ const confinementLine = ({ isolation, network, profile }: Run): ReadonlyArray<st
   return said.length === 0 ? [] : [said.join(" · ")]
 }
 
-/** A plan in the form that a person reviews: the riskiest changes first, then minor ones, then Outputs, counts and the digest. */
+/** A plan in the form shown for review: the riskiest changes first, then minor ones, then Outputs, counts and the digest. */
 export const planText = (run: Run, title: string, paint: Paint): string => {
   const { groups, noise } = diffOf(run.resourceChanges ?? [])
   const quiet = noise.filter((change) => changeKind(change) !== "none")

@@ -184,7 +184,7 @@ const octets = (value: number) => {
   return four
 }
 
-it.effect("a subkey with consent, but without the key's binding, cannot sign anything", () =>
+it.effect("a subkey with consent, but without the key's binding, cannot sign a release", () =>
   Effect.gen(function* () {
     const own = Result.getOrThrow(readPackets(file("ed.gpg")))
     const primary = Result.getOrThrow(readPublicKey(own[0]?.body ?? new Uint8Array()))

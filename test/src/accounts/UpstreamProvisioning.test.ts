@@ -87,7 +87,7 @@ describe("an identity without an account", () => {
     }).pipe(Effect.provide(face))
   )
 
-  it.live("is refused entirely when any part of it fails: no account is left behind", () =>
+  it.live("is refused entirely when any part of creating its account fails: no account is left behind", () =>
     Effect.gen(function* () {
       const { here, provider } = yield* world
       const sql = yield* SqlClient.SqlClient

@@ -6,8 +6,8 @@ import { keeping } from "../../../src/http/KnownMembers.ts"
 import { it } from "../../support/Effect.ts"
 
 /**
- * Their responses pass through the encoder: an address is written differently from its stored form, and an event's data may come
- * from an earlier release, and no literal identifies it. A download consists of bytes.
+ * Their responses pass through the encoder: an address is written differently from its stored form, and an event's data, which no
+ * literal identifies, may come from an earlier release. A download consists of bytes.
  */
 const encoded = ["capsules.providerBindings", "exports.download", "runs.events"]
 

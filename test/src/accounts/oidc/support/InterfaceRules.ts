@@ -285,7 +285,7 @@ const meantByDevice = Effect.gen(function* () {
   const refused = yield* press("/oauth/device", late, cookie)
   yield* must(refused.status >= 400, "a page that was shown before there were two")
   yield* must((yield* begun).shown.status >= 400, "two of them are not guessed")
-  // If the person now means the other one, the earlier page does not authorise it.
+  // If the resource now identifies the other one, the earlier page does not authorise it.
   yield* setMembership(workspaceId, subject, { status: "suspended" })
   yield* must((yield* press("/oauth/device", late, cookie)).status >= 400, "an answer for the other Workspace")
   yield* time.advance("10 seconds")
