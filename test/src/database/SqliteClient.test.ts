@@ -1,5 +1,5 @@
-import { DatabaseSync } from "node:sqlite"
-import { afterAll, expect } from "bun:test"
+import { constants, DatabaseSync } from "node:sqlite"
+import { afterAll, expect, spyOn } from "bun:test"
 import { Deferred, Effect, Fiber, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
@@ -32,6 +32,31 @@ it.live("commits, rolls back, and rolls back only a nested savepoint", () =>
       })
     )
     expect((yield* sql<{ k: number }>`SELECT k FROM moves ORDER BY k`).map((row) => row.k)).toEqual([1, 3])
+  })
+)
+
+it.live("executes a join again without preparing it again", () =>
+  Effect.gen(function* () {
+    const sql = yield* table("lefts")
+    yield* table("rights")
+    const prepared = spyOn(DatabaseSync.prototype, "prepare")
+    const joined = (k: number) => sql`SELECT l.k, r.v FROM lefts l JOIN rights r ON r.v = l.v WHERE l.k = ${k}`
+    yield* joined(1)
+    const [database] = prepared.mock.contexts
+    prepared.mockRestore()
+    if (!(database instanceof DatabaseSync)) return yield* Effect.die("nothing was prepared")
+    let consulted = 0
+    // SQLite consults it about every table and column while it prepares a statement. Setting it expires all statements once.
+    database.setAuthorizer(() => {
+      consulted += 1
+      return constants.SQLITE_OK
+    })
+    yield* joined(2)
+    expect(consulted).toBeGreaterThan(0)
+    consulted = 0
+    yield* joined(3)
+    expect(consulted).toBe(0)
+    database.setAuthorizer(null)
   })
 )
 
