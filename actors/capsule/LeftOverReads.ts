@@ -3,9 +3,10 @@ import type { SqlClient } from "effect/sql"
 import { type CapsuleId, RunId } from "../../schema/records/Ids.ts"
 import { LeftOverState } from "../../schema/records/LeftOverState.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
-import { capsuleExclusiveTypes, RunStatus, RunType } from "../../schema/records/Run.ts"
+import { RunStatus, RunType } from "../../schema/records/Run.ts"
 import { rowShape } from "../database/Table.ts"
 import { present } from "../run/RunRow.ts"
+import { openInLine } from "../run/OpenRuns.ts"
 import type { ListedLeftOver } from "../state/LeftOverStateRow.ts"
 import { stateVersionIdOf } from "../state/StateVersions.ts"
 import { StateVersionRow } from "../state/StateVersionRow.ts"
@@ -22,8 +23,7 @@ export const adoptionFacts = Effect.fn("adoptionFacts")(function* (sql: SqlClien
   const [current] = yield* Effect.orDie(StateVersionRow.some(sql, "lineage", "serial")`SELECT lineage, serial
     FROM state_versions WHERE id = ${capsule.current_state_version_id}`)
   const [openRun] = yield* Effect.orDie(OpenRun.rows(sql)`SELECT id, type, status FROM runs
-    WHERE capsule_id = ${capsule.id} AND status IN ('queued', 'running') AND ${sql.in("type", capsuleExclusiveTypes)}
-    ORDER BY queued_at, id LIMIT 1`)
+    WHERE ${openInLine(sql, capsule.id)} ORDER BY queued_at, id LIMIT 1`)
   const [installation] = yield* Effect.orDie(Restored.rows(sql)`SELECT restored_at FROM installation
     WHERE restored_at IS NOT NULL`)
   return (leftOver: ListedLeftOver): AdoptionFacts => ({

@@ -10,6 +10,7 @@ import { type HoldLost, changedUnder, holdLost, isHeld, type RunHold } from "./R
 import { RunJournal } from "./RunJournal.ts"
 import { RunLifecycle, type SeenRun } from "./RunLifecycle.ts"
 import { makeRunPlaces } from "./RunPlaces.ts"
+import { openInLine } from "./OpenRuns.ts"
 import { mergedEvidence, pendingPlan, RunRow, SpecJson } from "./RunRow.ts"
 import type {
   CapsuleId,
@@ -311,8 +312,7 @@ export class RunLedger extends Context.Service<
       )
 
       const openExclusive = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
-        return yield* RunRow.rows(sql)`SELECT * FROM runs WHERE capsule_id = ${capsuleId}
-          AND status IN ('queued', 'running') AND ${sql.in("type", capsuleExclusiveTypes)} ORDER BY queued_at, id`
+        return yield* RunRow.rows(sql)`SELECT * FROM runs WHERE ${openInLine(sql, capsuleId)} ORDER BY queued_at, id`
       }, Effect.orDie)
 
       return RunLedger.of({

@@ -9,7 +9,7 @@ import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import { now } from "../Identity.ts"
 import { transaction } from "../database/Transaction.ts"
 import { SourceStore } from "../source/SourceStore.ts"
-import type { SourceRow } from "../source/SourceRow.ts"
+import { SnapshotRow, type SourceRow } from "../source/SourceRow.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { rowShape } from "../database/Table.ts"
 import { InstallPlanId, type RunId, type SourceId } from "../../schema/records/Ids.ts"
@@ -55,7 +55,7 @@ const refuseMoving = Effect.fnUntraced(function* (id: SourceId) {
 
 /**
  * Retires a Source: it no longer has a valid webhook secret, a schedule or a Connection, and the only snapshots and reports it
- * keeps are those of ended Capsules.
+ * keeps are those of ended Capsules. Returns whether snapshots were dropped, whose archives may no longer be needed.
  */
 const takeOut = Effect.fn("Source.takeOut")(function* (row: SourceRow, unknownSecret: Redacted.Redacted) {
   const sql = yield* SqlClient.SqlClient
@@ -78,7 +78,9 @@ const takeOut = Effect.fn("Source.takeOut")(function* (row: SourceRow, unknownSe
     UNION SELECT i.source_snapshot_id FROM install_configs i JOIN capsules c ON c.id = i.capsule_id
       WHERE c.source_id = ${row.id} AND i.source_snapshot_id IS NOT NULL`
   yield* sql`DELETE FROM compatibility_reports WHERE source_id = ${row.id} AND source_snapshot_id NOT IN (${evidence})`
-  yield* sql`DELETE FROM source_snapshots WHERE source_id = ${row.id} AND id NOT IN (${evidence})`
+  const dropped = yield* SnapshotRow.some(sql, "id")`DELETE FROM source_snapshots
+    WHERE source_id = ${row.id} AND id NOT IN (${evidence}) RETURNING id`
+  return dropped.length > 0
 }, Effect.orDie)
 
 /** Removes the Source and records that in the history. Runs in the caller's transaction. */
@@ -88,7 +90,7 @@ const removed = Effect.fnUntraced(function* (
   mintSecret: Effect.Effect<Redacted.Redacted>,
   runId?: RunId
 ) {
-  yield* takeOut(row, yield* mintSecret)
+  const freesArchives = yield* takeOut(row, yield* mintSecret)
   yield* (yield* InstallConfigStore).dropUnreported(row.workspace_id)
   yield* (yield* Audit).append({
     workspaceId: row.workspace_id,
@@ -99,6 +101,7 @@ const removed = Effect.fnUntraced(function* (
     data: { name: row.name, url: row.url },
     requestId
   })
+  return { freesArchives }
 })
 
 /**
@@ -134,6 +137,6 @@ export const removeSource = Effect.fn("Source.remove")(function* (
       )
     }
     yield* refuseMoving(row.id)
-    yield* removed(row, context, mintSecret)
+    return yield* removed(row, context, mintSecret)
   }).pipe(transaction(sql))
 })

@@ -77,7 +77,7 @@ export const layer = Layer.effect(
       update: (context, id, request) => answered(client(id).Update({ context, request })),
       remove: (context, id) =>
         answered(client(id).Remove({ context })).pipe(
-          Effect.andThen(cleanUpSnapshots),
+          Effect.flatMap(({ freesArchives }) => (freesArchives ? cleanUpSnapshots : Effect.void)),
           Effect.provideService(SqlClient.SqlClient, write),
           Effect.provideService(SnapshotStore, archives)
         ),

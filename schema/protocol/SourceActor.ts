@@ -20,7 +20,12 @@ export const SourceActor = Entity.make("Source", [
     .annotate(ClusterSchema.Persisted, true)
     .annotate(ClusterSchema.WithTransaction, true),
   Rpc.make("Update", { payload: { context: CommandContext, request: UpdateSource }, success: Source, error: ApiError }),
-  Rpc.make("Remove", { payload: { context: CommandContext }, error: ApiError }),
+  /** `freesArchives`: snapshots were dropped, so archives may be left that no record needs. */
+  Rpc.make("Remove", {
+    payload: { context: CommandContext },
+    success: Schema.Struct({ freesArchives: Schema.Boolean }),
+    error: ApiError
+  }),
   Rpc.make("RenewHookSecret", {
     payload: {
       context: CommandContext,

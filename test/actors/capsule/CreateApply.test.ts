@@ -151,7 +151,7 @@ it.live("a second apply for the Capsule is refused while one is open", () =>
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     yield* setPlan({})
-    yield* sql`INSERT INTO runs ${sql.insert({ id: "run_cccccccccccccccccccccccc", workspace_id: world.workspaceA, type: "apply", status: "running", capsule_id: world.capsuleId, requires_approval: 0, trigger_kind: "user", attempt: 1, spec: "{}", evidence: "{}", created_at: at, queued_at: at })}`
+    yield* sql`INSERT INTO runs ${sql.insert({ id: "run_cccccccccccccccccccccccc", workspace_id: world.workspaceA, type: "apply", status: "running", capsule_id: world.capsuleId, capsule_line: world.capsuleId, requires_approval: 0, trigger_kind: "user", attempt: 1, spec: "{}", evidence: "{}", created_at: at, queued_at: at })}`
     expect(yield* refused).toBe("run_conflict")
     expect((yield* run(planRunId))?.used_by_run_id).toBeNull()
   }).pipe(Effect.provide(plane))

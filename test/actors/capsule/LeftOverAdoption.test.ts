@@ -198,9 +198,9 @@ describe("a state that was not adopted when its Run settled", () => {
       const { capsuleId, record } = yield* withLeftOver("in-the-way")
       // A queued Run would start here, and its events would prevent it from being deleted below.
       yield* sql`INSERT INTO runs (id, workspace_id, type, status, owner, capsule_id, requires_approval, trigger_kind,
-        attempt, spec, evidence, created_at, queued_at) VALUES ('run_inthewayinthewayintheway', ${workspaceId},
-        'drift_check', 'running', 'inst_test#1', ${capsuleId}, 0, 'user', 0, '{}', '{}', '2100-01-01T00:00:00.000Z',
-        '2100-01-01T00:00:00.000Z')`
+        attempt, spec, evidence, created_at, queued_at, capsule_line) VALUES ('run_inthewayinthewayintheway',
+        ${workspaceId}, 'drift_check', 'running', 'inst_test#1', ${capsuleId}, 0, 'user', 0, '{}', '{}',
+        '2100-01-01T00:00:00.000Z', '2100-01-01T00:00:00.000Z', ${capsuleId})`
       expect(yield* problemsOf(capsuleId, record.id)).toEqual(["run_open"])
       expect(yield* codeOf(adopt(capsuleId, record.id))).toBe("run_conflict")
       yield* sql`DELETE FROM runs WHERE id = 'run_inthewayinthewayintheway'`

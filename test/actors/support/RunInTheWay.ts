@@ -11,8 +11,8 @@ export const inTheWay = Effect.fnUntraced(function* (capsuleId: CapsuleId, type:
   const { workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
   yield* sql`INSERT INTO runs (id, workspace_id, type, status, owner, capsule_id, requires_approval, trigger_kind,
-    attempt, spec, evidence, created_at, queued_at) VALUES (${id}, ${workspaceId}, ${type}, 'running', 'inst_test#1',
-    ${capsuleId}, 0, 'user', 0, '{}', '{}', ${far}, ${far})`
+    attempt, spec, evidence, created_at, queued_at, capsule_line) VALUES (${id}, ${workspaceId}, ${type}, 'running', 'inst_test#1',
+    ${capsuleId}, 0, 'user', 0, '{}', '{}', ${far}, ${far}, ${capsuleId})`
 })
 
 export const goneAgain = Effect.gen(function* () {
