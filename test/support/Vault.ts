@@ -1,7 +1,7 @@
-import { NodeCrypto } from "@effect/platform-node"
 import { Effect, Layer } from "effect"
 import { Vault } from "../../actors/vault/Vault.ts"
 import { VaultSettings } from "../../actors/vault/VaultSettings.ts"
+import { cryptography } from "../../src/composition/Platform.ts"
 import { DataFolder } from "../../src/database/DataFolder.ts"
 import { testDatabase } from "./Database.ts"
 
@@ -16,5 +16,5 @@ const settings = Layer.effect(
 export const testVault = Vault.layer.pipe(
   Layer.provideMerge(settings),
   Layer.provideMerge(testDatabase),
-  Layer.provideMerge(NodeCrypto.layer)
+  Layer.provideMerge(cryptography)
 )
