@@ -1,5 +1,7 @@
 // `bun run bench`: every figure alongside its comparison, in one run. `--only reads` runs one group; it may be repeated.
 // `--against FILE` runs only the comparison of this build with another release binary.
+// As `src/ServiceMain.ts` does, for the groups that run the service in this process.
+import "effect/schema/SchemaJITCompiler/enable"
 import { NodeRuntime } from "@effect/platform-node"
 import { availableParallelism, loadavg } from "node:os"
 import { parseArgs } from "node:util"
@@ -7,7 +9,7 @@ import { Cause, Console, Duration, Effect, Schema } from "effect"
 import { platform } from "../../src/composition/Platform.ts"
 import { agents } from "./agents/Agents.ts"
 import { commandLine } from "./CommandLine.ts"
-import { commandsFigure } from "./Commands.ts"
+import { commandsFigure } from "./commands/Commands.ts"
 import { growth } from "./Growth.ts"
 import { logs } from "./Logs.ts"
 import { mainJob } from "./MainJob.ts"
@@ -58,7 +60,7 @@ const printLoad = Effect.suspend(() =>
   Console.log(`${loadavg()[0]?.toFixed(1)} processes on ${availableParallelism()} cores in the last minute`)
 )
 
-/** A part that fails or does not finish leaves the others their time. */
+/** A part that fails or does not finish does not use up the others' time. */
 const longestPart = Duration.minutes(8)
 
 const printPart = ({ figures, name }: Parts[number]) =>

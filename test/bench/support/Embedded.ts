@@ -9,11 +9,11 @@ import { loadSettings } from "../../../src/settings/Settings.ts"
 import { logging } from "../../../src/observability/Logging.ts"
 import { makeClient } from "../../../src/client/index.ts"
 
-/** The service in this process, for measurements below the HTTP layer. */
-export const embedded = Effect.gen(function* () {
+/** The service in this process, with these settings, for measurements below the HTTP layer. */
+export const embeddedWith = Effect.fn("embedded")(function* (own: Readonly<Record<string, string>>) {
   const files = yield* FileSystem.FileSystem
   const dataDir = yield* files.makeTempDirectoryScoped({ prefix: "svc-bench-" })
-  const given = { dataDir, listen: "127.0.0.1:0", log: "error", toolDownload: "off" }
+  const given = { dataDir, listen: "127.0.0.1:0", log: "error", toolDownload: "off", ...own }
   const settings = yield* loadSettings(new Map(Object.entries(given)), Option.none())
   const logs = logging({ level: "error", format: "pretty" })
   const services = yield* Layer.build(controlPlane(settings).pipe(Layer.provide(platform), Layer.provideMerge(logs)))
@@ -32,5 +32,7 @@ export const embedded = Effect.gen(function* () {
   const client = yield* makeClient({ baseUrl: url, token: secret })
   const { workspaces } = yield* client.workspaces.list({ query: {} })
   const workspaceId = workspaces[0]?.id ?? (yield* Effect.die(new Error("The account has no Workspace.")))
-  return { services, dataDir, url, port, token: secret, client, workspaceId }
+  return { services, dataDir, url, port, token: secret, client, workspaceId, subject: user.subject }
 })
+
+export const embedded = embeddedWith({})

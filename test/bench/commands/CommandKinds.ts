@@ -1,0 +1,151 @@
+import { Context, Effect, Schema } from "effect"
+import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
+import { ApprovalRules } from "../../../actors/approval/ApprovalRules.ts"
+import { Capsules } from "../../../actors/capsule/Capsules.ts"
+import { serviceContext } from "../../../actors/Command.ts"
+import { Connections } from "../../../actors/connection/Connections.ts"
+import { AutomationMembers } from "../../../actors/member/AutomationMembers.ts"
+import { Invitations } from "../../../actors/member/Invitations.ts"
+import { Members } from "../../../actors/member/Members.ts"
+import { Runs } from "../../../actors/run/Runs.ts"
+import { Sources } from "../../../actors/source/Sources.ts"
+import { Teams } from "../../../actors/team/Teams.ts"
+import { Projects } from "../../../actors/workspace/Projects.ts"
+import { Workspaces } from "../../../actors/workspace/Workspaces.ts"
+import { CreateConnection } from "../../../schema/api/ConnectionsApi.ts"
+import { CapsuleId, SourceId, WorkspaceId } from "../../../schema/records/Ids.ts"
+import type { embeddedWith } from "../support/Embedded.ts"
+
+type World = Effect.Success<ReturnType<typeof embeddedWith>>
+
+/** Commands that leave the service as it was, or with one more record, so that they can be repeated. */
+export interface CommandKind {
+  readonly name: string
+  readonly once: (index: number) => Effect.Effect<unknown, unknown>
+}
+
+const context = serviceContext
+
+/** A Capsule of the module at this URL, whose first plan has been cancelled. */
+const installedCapsule = Effect.fnUntraced(function* ({ client, workspaceId }: World, url: string) {
+  const { installPlan } = yield* client.installPlans.create({
+    params: { workspaceId },
+    headers: { "idempotency-key": "bench" },
+    payload: { source: { name: "bench", url }, capsule: { name: "bench", environment: "bench" }, variables: {} }
+  })
+  const planned = yield* Effect.repeat(client.installPlans.read({ params: { installPlanId: installPlan.id } }), {
+    until: (read) => read.installPlan.planRunId !== undefined || read.installPlan.phase === "failed"
+  })
+  const { capsuleId, planRunId } = planned.installPlan
+  if (planRunId === undefined) return yield* Effect.die(new Error(JSON.stringify(planned.installPlan.diagnostics)))
+  yield* client.runs.cancel({ params: { runId: planRunId }, payload: {} })
+  return Schema.decodeUnknownSync(CapsuleId)(capsuleId)
+})
+
+/**
+ * Commands on every kind of record that people change. The Runs of the module at `url` must wait for an agent, so that no tool
+ * runs while commands are measured.
+ */
+export const commandKinds = Effect.fnUntraced(function* (world: World, url: string) {
+  const { services, subject } = world
+  const workspaceId = Schema.decodeUnknownSync(WorkspaceId)(world.workspaceId)
+  const owner = { workspaceId, subject }
+  const scope = { workspaceId, acting: { subject } }
+  const sources = Context.get(services, Sources)
+  const runs = Context.get(services, Runs)
+  const teams = Context.get(services, Teams)
+  const rules = Context.get(services, ApprovalRules)
+  const tokens = Context.get(services, AccessTokens)
+  const invitations = Context.get(services, Invitations)
+  const connections = Context.get(services, Connections)
+  const capsules = Context.get(services, Capsules)
+  const workspaces = Context.get(services, Workspaces)
+  const capsuleId = yield* installedCapsule(world, url)
+  const newSource = (index: number) =>
+    sources.create(context, { workspaceId, name: `bench ${index}`, url: "https://git.example.com/team/module.git" })
+  const newConnection = (index: number) =>
+    connections.create(
+      context,
+      CreateConnection.make({
+        workspaceId,
+        provider: "registry.opentofu.org/hashicorp/null",
+        recipeId: "generic-env",
+        authMode: "env",
+        displayName: `bench ${index}`,
+        values: { ONE: "a value that nobody reads" }
+      })
+    )
+  const { source } = yield* newSource(0)
+  const sourceId = Schema.decodeUnknownSync(SourceId)(source.id)
+  const connection = yield* newConnection(0)
+  const kinds: ReadonlyArray<CommandKind> = [
+    { name: "change a Source", once: (index) => sources.update(context, sourceId, { name: `bench ${index}` }) },
+    {
+      name: "change a Connection",
+      once: (index) => connections.update(context, connection.id, { displayName: `bench ${index}` })
+    },
+    { name: "change a Capsule", once: (index) => capsules.update(context, capsuleId, { name: `bench-${index}` }) },
+    {
+      name: "rename a Workspace",
+      once: (index) => workspaces.update(context, subject, workspaceId, { displayName: `bench ${index}` })
+    },
+    {
+      name: "create a project",
+      once: (index) => Context.get(services, Projects).create(context, workspaceId, { name: `bench ${index}` })
+    },
+    {
+      name: "create and remove a team",
+      once: (index) =>
+        Effect.flatMap(teams.create(context, owner, { name: `bench-${index}` }), ({ id }) =>
+          teams.remove(context, owner, id)
+        )
+    },
+    {
+      name: "create and remove an approval rule",
+      once: (index) =>
+        Effect.flatMap(rules.create(context, owner, { approvers: 1, environment: `bench-${index}` }), ({ id }) =>
+          rules.remove(context, owner, id)
+        )
+    },
+    {
+      name: "create and remove an automation",
+      once: (index) =>
+        Effect.flatMap(
+          Context.get(services, AutomationMembers).create(context, scope, { displayName: `bench ${index}` }),
+          (member) => Context.get(services, Members).remove(context, scope, member.subject)
+        )
+    },
+    {
+      name: "create and revoke an invitation",
+      once: (index) =>
+        Effect.flatMap(invitations.create(context, scope, { email: `bench-${index}@example.com` }), ({ invitation }) =>
+          invitations.revoke(context, scope, invitation.id)
+        )
+    },
+    {
+      name: "create and revoke a token",
+      once: (index) =>
+        Effect.flatMap(tokens.create(context, subject, { name: `bench ${index}`, scopes: ["read"] }), ({ token }) =>
+          tokens.revoke(context, subject, token.token_id)
+        )
+    },
+    // These activate an actor each time, and idle actors take memory for a while.
+    {
+      name: "create and remove a Source",
+      once: (index) =>
+        Effect.flatMap(newSource(index), (made) => sources.remove(context, SourceId.make(made.source.id)))
+    },
+    {
+      name: "create and remove a Connection",
+      once: (index) => Effect.flatMap(newConnection(index), ({ id }) => connections.remove(context, id))
+    },
+    {
+      name: "start and cancel a Run",
+      once: () =>
+        Effect.flatMap(capsules.plan(context, capsuleId, undefined), ({ value }) =>
+          runs.cancel(context, value.id, undefined)
+        )
+    }
+  ]
+  return kinds
+})

@@ -1,0 +1,88 @@
+import { Clock, Context, Effect, FileSystem } from "effect"
+import { SqlClient } from "effect/sql"
+import { Pools } from "../../../actors/pool/Pools.ts"
+import { embeddedWith } from "../support/Embedded.ts"
+import { type Figure, median } from "../support/Figures.ts"
+import { module, repositoryOf } from "../support/Modules.ts"
+import { type CommandKind, commandKinds } from "./CommandKinds.ts"
+import { observedStatements, replayed } from "./RecordedStatements.ts"
+
+const rounds = 9
+const commands = 100
+// Until then, much of the time is spent compiling the code.
+const warmUps = 20
+
+const elapsed = Effect.fnUntraced(function* <A, E, R>(work: Effect.Effect<A, E, R>) {
+  const started = yield* Clock.currentTimeNanos
+  const result = yield* work
+  return { result, nanos: Number((yield* Clock.currentTimeNanos) - started) }
+})
+
+interface Measured {
+  readonly name: string
+  /** The rate of the service as a ratio to that of the bare transactions. */
+  readonly ratio: number
+  readonly perSecond: number
+}
+
+/** One kind of command, alternating with its own statements in a copy of the database. */
+const measure = Effect.fnUntraced(function* (
+  { name, once }: CommandKind,
+  sql: SqlClient.SqlClient,
+  observed: Effect.Success<typeof observedStatements>
+) {
+  const replay = yield* replayed(sql, observed)
+  let index = 0
+  // Actors hand work over to each other in messages, whose statements are replayed as well.
+  const handedOver = Effect.yieldNow.pipe(
+    Effect.andThen(sql`SELECT 1 AS one FROM cluster_messages WHERE processed = 0 LIMIT 1`),
+    Effect.repeat({ until: (waiting) => waiting.length === 0 })
+  )
+  const own = Effect.suspend(() => once(++index)).pipe(
+    Effect.repeat({ times: commands - 1 }),
+    Effect.andThen(handedOver)
+  )
+  const ratios: Array<number> = []
+  const rates: Array<number> = []
+  for (let round = -warmUps; round < rounds; round++) {
+    const ours = yield* elapsed(own)
+    const theirs = yield* elapsed(replay)
+    if (round < 0) continue
+    ratios.push(theirs.nanos / ours.nanos)
+    // A command may write in more than one transaction, and a kind may be more than one command.
+    rates.push(theirs.result / (ours.nanos / 1e9))
+  }
+  return { name, ratio: median(ratios), perSecond: median(rates) } satisfies Measured
+}, Effect.scoped)
+
+/**
+ * Commands through their actors and services, one at a time, each compared with its bare transactions: the same statements, with
+ * the same durability, without actors, checks and decisions. The slowest kind is the figure.
+ */
+export const commandsFigure = Effect.gen(function* () {
+  const files = yield* FileSystem.FileSystem
+  const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-bench-policy-" })
+  const { origin, url } = yield* repositoryOf({ "main.tf": module })
+  const policyFile = `${folder}/policy.json`
+  const policy = { profiles: { far: { pool: "far" } }, baseConfigs: [{ origin, profile: "far" }] }
+  yield* files.writeFileString(policyFile, JSON.stringify(policy))
+  const observed = yield* observedStatements
+  const world = yield* embeddedWith({ policyFile, gitAllowOrigins: origin })
+  const pools = Context.get(world.services, Pools)
+  yield* pools.create("far", {})
+  yield* pools.assign("far", world.workspaceId)
+  const sql = Context.get(world.services, SqlClient.SqlClient)
+  const kinds = yield* commandKinds(world, url)
+  const measured = yield* Effect.forEach(kinds, (kind) => measure(kind, sql, observed))
+  const [slowest, ...others] = measured.toSorted((a, b) => a.ratio - b.ratio)
+  if (slowest === undefined) return []
+  const shown = ({ name, perSecond, ratio }: Measured) => `${name} ${ratio.toFixed(2)} x, ${perSecond.toFixed(0)}/s`
+  const figure: Figure = {
+    name: "slowest of all kinds of command against its bare transaction",
+    figure: slowest.ratio,
+    unit: "x",
+    target: { atLeast: 0.35 },
+    detail: [slowest, ...others].map(shown).join("; ")
+  }
+  return [figure]
+}).pipe(Effect.scoped)

@@ -1,0 +1,109 @@
+import { DatabaseSync, type SQLInputValue, StatementSync } from "node:sqlite"
+import { Effect, FileSystem } from "effect"
+import type { SqlClient } from "effect/sql"
+
+interface Executed {
+  readonly sql: string
+  readonly bindings: ReadonlyArray<SQLInputValue>
+  readonly method: "all" | "run"
+}
+
+/** The methods of `node:sqlite` that are observed, as they are. */
+const { all, run } = StatementSync.prototype
+const { prepare } = DatabaseSync.prototype
+
+interface Prepared {
+  readonly sql: string
+  readonly database: DatabaseSync
+}
+
+/**
+ * Observes the statements of this process until the scope closes. Must begin before the service opens its database: a statement
+ * does not reveal its connection.
+ */
+export const observedStatements = Effect.gen(function* () {
+  const prepared = new WeakMap<StatementSync, Prepared>()
+  let source: DatabaseSync | undefined
+  let executed: Array<Executed> = []
+  const observe = (method: Executed["method"], statement: StatementSync, bindings: ReadonlyArray<SQLInputValue>) => {
+    const known = prepared.get(statement)
+    if (known === undefined) return
+    if (known.sql.startsWith("VACUUM INTO")) {
+      // The copy holds what has been written until now.
+      source = known.database
+      executed = []
+    } else if (known.database === source) executed.push({ sql: known.sql, bindings, method })
+  }
+  const observing = (method: Executed["method"]): ProxyHandler<typeof all | typeof run> => ({
+    apply: (called, statement: StatementSync, bindings: Array<SQLInputValue>) => {
+      const result: unknown = Reflect.apply(called, statement, bindings)
+      observe(method, statement, bindings)
+      return result
+    }
+  })
+  const preparing: ProxyHandler<typeof prepare> = {
+    apply: (called, database: DatabaseSync, parameters: Parameters<typeof prepare>) => {
+      const statement = Reflect.apply(called, database, parameters)
+      prepared.set(statement, { sql: parameters[0], database })
+      return statement
+    }
+  }
+  yield* Effect.acquireRelease(
+    Effect.sync(() => {
+      DatabaseSync.prototype.prepare = new Proxy(prepare, preparing)
+      Object.assign(StatementSync.prototype, {
+        all: new Proxy(all, observing("all")),
+        run: new Proxy(run, observing("run"))
+      })
+    }),
+    () =>
+      Effect.sync(() => {
+        DatabaseSync.prototype.prepare = prepare
+        Object.assign(StatementSync.prototype, { all, run })
+      })
+  )
+  return {
+    /** What the connection that made the last copy has executed since the last call. */
+    take: () => {
+      const taken = executed
+      executed = []
+      return taken
+    }
+  }
+})
+
+/**
+ * Replays what the service's writing connection executes from now on in a copy of its database: the same statements in the same
+ * transactions with the same values, prepared once, with equal durability.
+ */
+export const replayed = Effect.fnUntraced(function* (
+  sql: SqlClient.SqlClient,
+  observed: Effect.Success<typeof observedStatements>
+) {
+  const files = yield* FileSystem.FileSystem
+  const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-bench-bare-" })
+  yield* sql`VACUUM INTO ${`${folder}/bare.sqlite`}`
+  const database = yield* Effect.acquireRelease(
+    Effect.sync(() => new DatabaseSync(`${folder}/bare.sqlite`)),
+    (open) => Effect.sync(() => open.close())
+  )
+  database.exec("PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA secure_delete=ON")
+  const kept = new Map<string, StatementSync>()
+  const statement = (text: string) => {
+    const known = kept.get(text)
+    if (known !== undefined) return known
+    const fresh = prepare.call(database, text)
+    kept.set(text, fresh)
+    return fresh
+  }
+  /** Executes what has been observed since the last call; returns the number of commits. */
+  return Effect.sync(() => {
+    let commits = 0
+    for (const { bindings, method, sql: text } of observed.take()) {
+      if (method === "run") Reflect.apply(run, statement(text), bindings)
+      else Reflect.apply(all, statement(text), bindings)
+      if (text === "COMMIT") commits += 1
+    }
+    return commits
+  })
+})
