@@ -1,13 +1,14 @@
-// Compiles schemas on first use, instead of interpreting them. Must be imported before anything that uses a schema.
-import "effect/schema/SchemaJITCompiler/enable"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Effect } from "effect"
 import { run, teardown } from "./cli/Run.ts"
 import { platform } from "./composition/Platform.ts"
+import { compileSchemas } from "./SchemaCompilation.ts"
 
 const args = process.argv.slice(2)
 
-NodeRuntime.runMain(run(args).pipe(Effect.provide(platform)), {
+const compiling = Effect.delay(compileSchemas, "250 millis")
+
+NodeRuntime.runMain(Effect.forkChild(compiling).pipe(Effect.andThen(run(args)), Effect.provide(platform)), {
   disableErrorReporting: true,
   teardown: teardown(args)
 })

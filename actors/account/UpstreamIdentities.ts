@@ -49,7 +49,7 @@ const Row = Schema.Struct({
   lastUsedAt: Timestamp
 })
 
-/** An opaque id of an identity. */
+/** An opaque id for an identity. */
 const idOf = ({ issuer, upstreamSubject }: { readonly issuer: string; readonly upstreamSubject: string }): string =>
   `uid_${createHash("sha256")
     .update(JSON.stringify([issuer, upstreamSubject]))

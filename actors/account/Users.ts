@@ -77,7 +77,7 @@ export class Users extends Context.Service<
     /** Whether any account exists yet. */
     readonly exist: Effect.Effect<boolean>
     /**
-     * Sets the password by its hash. Revokes all of the person's sessions and grants in the same transaction: somebody who knew
+     * Sets the password from its hash. Revokes all of the person's sessions and grants in the same transaction: somebody who knew
      * the old password may have used it. Personal tokens are kept.
      */
     readonly setPassword: (

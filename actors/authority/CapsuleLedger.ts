@@ -16,7 +16,7 @@ import { StaleReasonsJson, guardedCapsules, GuardedCapsuleRow, CapsuleRow } from
 import { renewedWait } from "./CredentialWait.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 
-/** What a Capsule is created with, in the transaction of an initial commit. */
+/** What a Capsule is created with, in an initial commit's transaction. */
 export interface NewCapsule {
   readonly id: CapsuleId
   readonly workspaceId: WorkspaceId

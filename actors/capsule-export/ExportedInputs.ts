@@ -16,8 +16,8 @@ export interface ExportedInputs {
 type Given = Readonly<Record<string, RunVariable>>
 
 /**
- * Which inputs are exported with their value. A secret input never is, no matter who set it; an input with a default and no value
- * is in neither group.
+ * Which inputs are exported with their values. A secret input never is, no matter who set it; an input with a default and no
+ * value is in neither group.
  */
 export const exportedInputs = (
   declared: ReadonlyArray<DeclaredVariable>,

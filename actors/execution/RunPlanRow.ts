@@ -15,7 +15,7 @@ export const RunPlanRow = table("run_plans", {
   sealed_secrets: Schema.NullOr(Schema.String),
   /** JSON; which dependencies and shares the plan received values from. */
   consumed_outputs: Schema.NullOr(Schema.String),
-  /** Marks of the agent's own credentials that the plan used. `null` if it used none, or if its agent reported no marks. */
+  /** Marks of the agent's own credentials used by the plan. `null` if it used none, or if its agent reported no marks. */
   provided_marks: Schema.NullOr(ProvidedMarksJson),
   /** The version of the secret rule under which the plan was made. */
   secret_rule: Schema.NullOr(Schema.Int)

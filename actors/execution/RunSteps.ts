@@ -7,7 +7,7 @@ import type { RunRow } from "../run/RunRow.ts"
 import type { RunBlocked } from "./RunBlocked.ts"
 import type { RunControl, RunExecution } from "./RunExecution.ts"
 
-/** The result of a Run's job from the place where it was executed. */
+/** The result of a Run's job, as reported by the place that executed it. */
 export type JobResult<Outcome, Failure = RunnerFailure> = Result.Result<Outcome, Failure>
 
 /**

@@ -8,7 +8,7 @@ const longestType = 2000
 const upTo = (length: number, text: string | undefined) =>
   text === undefined || text.length > length ? undefined : text
 
-/** What forms show of an input's declaration. The default of a secret input is left out. */
+/** The parts of an input's declaration that forms show. A secret input's default is left out. */
 export const shownDeclaration = (
   { defaultJson, description, typeExpression }: InputFacts,
   secret: boolean

@@ -23,7 +23,7 @@ const versionColumns = {
   digest: Schema.String,
   /** The first generation of this version. */
   valid_from: Schema.Int,
-  /** The first later generation that has another version; `NULL` if there is none yet. */
+  /** The first later generation with a different version; `NULL` if there is none yet. */
   valid_to: Schema.NullOr(Schema.Int),
   /** The Run that created this version. */
   run_id: RunId,

@@ -110,7 +110,7 @@ const endedAndStopped = Effect.fnUntraced(function* (handle: RunHandle) {
   return end
 })
 
-/** If the server does not accept it, the only copy is here. */
+/** If the server does not accept it, this is the only copy. */
 const handedIn = (handle: RunHandle) =>
   handIn(handle).pipe(
     Effect.tapError(() =>

@@ -57,7 +57,7 @@ export interface Lease {
   readonly secondsUntilKill: () => number
   /** Whether the tool was required to be dead at any point, whatever has been granted since. */
   readonly wasOver: () => boolean
-  /** When the tool has to be dead, on the clock that all processes share. */
+  /** The time by which the tool has to be dead, on the clock that all processes share. */
   readonly killAtBoot: () => number
 }
 

@@ -4,8 +4,8 @@ import { Option, Schema } from "effect"
 import { ReportedEntry } from "../../schema/agent/AgentJob.ts"
 
 /*
- * A file of the spool: entries in order of arrival, one per line, each preceded by a checksum. A line cut off by a crash, and
- * whatever follows it, is treated as if it had never existed.
+ * A spool file: entries in order of arrival, one per line, each preceded by a checksum. A line cut off by a crash, and whatever
+ * follows it, is treated as if it had never existed.
  */
 
 const EntryText = Schema.fromJsonString(ReportedEntry)

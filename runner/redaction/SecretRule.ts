@@ -35,7 +35,7 @@ export const declaredKeys = (typeExpression: string): ReadonlySet<string> =>
       .filter((token, at, tokens) => tokens[at + 1] === "=" && /^[A-Za-z_]/.test(token))
   )
 
-/** Every string and number of a value. */
+/** Every string and number in a value. */
 export const leafTexts = (root: unknown): ReadonlyArray<string> => {
   const found: Array<string> = []
   const open: Array<unknown> = [root]

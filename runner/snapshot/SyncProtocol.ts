@@ -6,8 +6,8 @@ import { SnapshotError } from "./SnapshotError.ts"
 import { SyncedSnapshot } from "./SyncedSnapshot.ts"
 
 /**
- * What the process that fetches reads from its standard input: one line of JSON. The input then stays open; when it closes,
- * nobody is waiting for the result. All sizes are in bytes, times in milliseconds.
+ * What the fetching process reads from its standard input: one line of JSON. The input then stays open; when it closes, nobody is
+ * waiting for the result. All sizes are in bytes, times in milliseconds.
  */
 export const SyncJob = Schema.Struct({
   endpoint: GitEndpoint,

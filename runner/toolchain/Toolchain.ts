@@ -136,7 +136,7 @@ const make = Effect.fnUntraced(function* (settings: ToolchainSettings, tools: st
     return Option.some(yield* probe(newer))
   })
 
-  /** The managed tool with exactly that version; fetched if the settings allow it and do not pin another archive. */
+  /** The managed tool at exactly that version; fetched if the settings allow it and do not pin another archive. */
   const managedVersion = Effect.fnUntraced(function* (present: Platform, version: string, mayFetch: boolean) {
     const found = (yield* listManaged(present)).find(({ expected }) => expected.version === version)
     if (found !== undefined) return Option.some(yield* probe(found))

@@ -37,7 +37,7 @@ export const withoutSession = Effect.fnUntraced(function* (response: HttpServerR
   return HttpServerResponse.expireCookieUnsafe(response, sessionCookieName(baseUrl), attributes(baseUrl))
 })
 
-/** The session of the request, if it carries exactly one credential. */
+/** The request's session, if the request carries exactly one credential. */
 export const presentedSession = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
   const { baseUrl } = yield* HttpSettings

@@ -85,7 +85,7 @@ class Feed {
   }
 }
 
-/** Live reads of the durable sequences of Runs. */
+/** Live reads of Runs' durable sequences. */
 export class RunFeeds extends Context.Service<
   RunFeeds,
   {

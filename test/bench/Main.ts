@@ -1,7 +1,5 @@
 // `bun run bench`: every figure alongside its comparison, in one run. `--only reads` runs one group; it may be repeated.
 // `--against FILE` runs only the comparison of this build with another release binary.
-// As `src/ServiceMain.ts` does, for the groups that run the service in this process.
-import "effect/schema/SchemaJITCompiler/enable"
 import { NodeRuntime } from "@effect/platform-node"
 import { availableParallelism, loadavg } from "node:os"
 import { parseArgs } from "node:util"

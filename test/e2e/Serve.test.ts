@@ -98,7 +98,7 @@ describe("svc serve", () => {
 })
 
 describe.skipIf(tool === null)("svc demo", () => {
-  live("does the whole main job", () =>
+  live("does the main job from start to finish", () =>
     Effect.gen(function* () {
       yield* run(["demo", "--json"])
       const lines = (yield* TestConsole.logLines).map((line) => JSON.parse(String(line)))

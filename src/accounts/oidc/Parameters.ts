@@ -29,7 +29,7 @@ export const parseParameters = (text: string): Parameters => {
   }
 }
 
-/** The query of the request in progress. */
+/** The current request's query. */
 export const queryParameters = Effect.map(HttpServerRequest.HttpServerRequest, ({ url }) => {
   const at = url.indexOf("?")
   return parseParameters(at < 0 ? "" : url.slice(at + 1))

@@ -7,7 +7,7 @@ export interface MenuProps {
   readonly children: ReactNode
 }
 
-/** The source of a menu's open form, loaded on demand. */
+/** The code for an open menu, loaded on demand. */
 export interface MenuPopups {
   /** Starts the download; a failure is shown when the menu is opened. */
   readonly preload: () => void

@@ -16,7 +16,7 @@ export const SecretOnce = ({
   readonly secret: string
   readonly done: string
   readonly onClose: () => void
-  /** Called instead of `onClose` when the person confirms having saved it. */
+  /** Called instead of `onClose` when the person confirms that they have saved it. */
   readonly onDone?: () => void
 }) => (
   <Dialog title={title} onClose={onClose}>

@@ -175,7 +175,7 @@ export const locateWorkspaces = Effect.gen(function* () {
   const sql = yield* ReadSql
   const operator = yield* OperatorConfigs
   const memory = yield* ReadMemory
-  // A caller or a record is rarely looked up in both ways, so each way has its own cache.
+  // A caller or a record is rarely looked up both ways, so each way has its own cache.
   const recordedBy = (locator: WorkspaceLocator) =>
     memory.untilCommit((key) => {
       const end = key.indexOf(separator)

@@ -99,7 +99,7 @@ tests.live("a Run that no agent can execute, or a pool without agents, does not 
     expect(yield* claimed("near", fits)).toBe(plain)
     expect(yield* claimed("near", fits)).toBe(theirs)
     expect(yield* claimed("near", fits)).toBeUndefined()
-    // Runs that wait for agents, or run on them, occupy none of the control plane's places.
+    // Runs waiting for agents, or running on them, take up none of the control plane's places.
     const local = yield* queued(one, "local", 3)
     const queue = yield* RunQueue
     expect((yield* queue.claim("this machine"))?.id).toBe(local[0])

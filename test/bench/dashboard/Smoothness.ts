@@ -105,7 +105,7 @@ const capsuleRound = (browser: TestBrowser, files: ServedFiles, count: number) =
 const longTask = { atMost: 50 }
 /** Two frames: one may be missed occasionally. */
 const smooth = { atMost: 34 }
-/** The Web Vitals limit for a good interaction. */
+/** The Web Vitals threshold for a good interaction. */
 const answered = { atMost: 200 }
 const sameCost = { atMost: 3 }
 

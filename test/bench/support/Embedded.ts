@@ -8,6 +8,7 @@ import { HttpListener } from "../../../src/http/HttpListener.ts"
 import { loadSettings } from "../../../src/settings/Settings.ts"
 import { logging } from "../../../src/observability/Logging.ts"
 import { makeClient } from "../../../src/client/index.ts"
+import { compileSchemas } from "../../../src/SchemaCompilation.ts"
 
 /** The service in this process, with these settings, for measurements below the HTTP layer. */
 export const embeddedWith = Effect.fn("embedded")(function* (own: Readonly<Record<string, string>>) {
@@ -17,6 +18,7 @@ export const embeddedWith = Effect.fn("embedded")(function* (own: Readonly<Recor
   const settings = yield* loadSettings(new Map(Object.entries(given)), Option.none())
   const logs = logging({ level: "error", format: "pretty" })
   const services = yield* Layer.build(controlPlane(settings).pipe(Layer.provide(platform), Layer.provideMerge(logs)))
+  yield* compileSchemas
   const { port, url } = {
     url: Context.get(services, HttpListener).url,
     port: Context.get(services, HttpListener).address.port

@@ -66,7 +66,7 @@ export const startBrowserWith = async (flags: ReadonlyArray<string>): Promise<Te
         })
       })
       page.on("pageerror", (error) => faults.push(`${error.name}: ${error.message}`))
-      // A limit for things that never arrive, far above what a busy machine needs.
+      // A timeout for things that never arrive, far longer than a busy machine needs.
       page.setDefaultTimeout(30_000)
       return { page, faults }
     },

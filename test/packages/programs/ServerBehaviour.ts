@@ -289,7 +289,7 @@ await served(
 
 /**
  * A subscriber that answers only the first few pings: what it received besides text frames, until it is cut off or has been
- * pinged often enough.
+ * pinged enough times.
  */
 const subscriber = (port: number, answers: number) =>
   new Promise<ReadonlyArray<string>>((resolve) => {

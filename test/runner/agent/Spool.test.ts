@@ -64,7 +64,7 @@ describe("an agent's spool", () => {
                   }
                   const batch = yield* spool.next
                   if (Option.isNone(batch)) continue
-                  // Either the request or the response is lost, or neither.
+                  // The request is lost, or the response, or neither.
                   if (dice === 6) continue
                   const stored = server.store(batch.value)
                   if (dice > 7) yield* spool.acknowledged(stored)

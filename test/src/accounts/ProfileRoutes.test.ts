@@ -34,7 +34,7 @@ const linkFor = Effect.fnUntraced(function* ({ subject }: Person, to: string) {
   return text((yield* changes.issue(subject, to, "operator")).secret)
 })
 
-it.effect("people name themselves, and may remove the name", () =>
+it.effect("people set their own name, and may remove it", () =>
   Effect.gen(function* () {
     const ann = yield* person("ann")
     const rename = (displayName: unknown) => call("/auth/profile", { body: { displayName }, headers: ann.headers })

@@ -156,7 +156,7 @@ describe("the operator's routes", () => {
     })
   )
 
-  tests.live("record who read a file in its Workspace's activity", () =>
+  tests.live("record, in the Workspace's activity, who read a file", () =>
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const [, file] = requests

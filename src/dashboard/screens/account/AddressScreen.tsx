@@ -47,7 +47,7 @@ const Change = ({ secret, from, to, expiresAt }: ChangeProps) => {
       await queryClient.invalidateQueries({ queryKey: bootstrapQuery.queryKey })
       await navigate({ to: "/account" })
     },
-    // The link has become invalid since the page stated what it changes.
+    // The link has become invalid since the page showed the change that it would make.
     onError: (error) => (isUnknown(error) ? queryClient.invalidateQueries({ queryKey: key }) : undefined)
   })
   return (

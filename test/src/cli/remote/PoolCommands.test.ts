@@ -64,7 +64,7 @@ live(
       )
       expect(JSON.parse((yield* told("pool", "agents", "--pool", "near", "--json")).out)).toEqual({ agents: [] })
 
-      // A plan held by the agent, while nothing is heard from any agent.
+      // A plan held by the agent, while no agent is reporting in.
       const held = {
         status: "running",
         type: "plan",
