@@ -139,10 +139,10 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "agent: processes under an offer are dead before it goes to another",
-    file: "runner/agent/Beginning.ts",
+    file: "runner/agent/OfferAcceptance.ts",
     text: "lease.secondsUntilKill() > leastOfOffer",
     broken: "lease.secondsUntilKill() > -leastOfOffer",
-    test: "test/runner/agent/Beginning.test.ts"
+    test: "test/runner/agent/OfferAcceptance.test.ts"
   },
   {
     name: "agent: an offer is not renewed",
