@@ -17,7 +17,7 @@ import { isApply } from "../run/RunAttempt.ts"
 import type { HoldLost, RunHold } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import type { RunRow } from "../run/RunRow.ts"
-import { type SentState, sentState } from "../state/SentState.ts"
+import { type ReceivedState, identifyReceivedState } from "../state/ReceivedState.ts"
 import { StateVersions } from "../state/StateVersions.ts"
 import { AgentBlobs, type BlobRefused } from "./AgentBlobs.ts"
 import { AgentClaims } from "./AgentClaims.ts"
@@ -89,7 +89,7 @@ const notThePlan = runnerFailure(
  * An apply's outcome, judged by the state it left and not by what its agent claims: without a state that continues the base, it
  * is not a success, just as on the control plane.
  */
-const checkedOutcome = (said: ApplyOutcome, sent: SentState): ApplyOutcome => {
+const checkedOutcome = (said: ApplyOutcome, sent: ReceivedState): ApplyOutcome => {
   const { lineage: _lineage, resourceCount: _count, serial: _serial, state: _state, ...rest } = said
   const outcome = { ...rest, ...sent }
   const isWhole = outcome.state !== undefined && outcome.stateProblem === undefined
@@ -214,7 +214,7 @@ export class AgentSettlement extends Context.Service<
           return yield* steps.apply.settle(hold, Result.fail(failure), control)
         }
         const base = yield* states.find(run.base_state_version_id)
-        const sent = yield* sentState(state, base)
+        const sent = yield* identifyReceivedState(state, base)
         yield* steps.apply.settle(hold, Result.succeed(checkedOutcome(result.outcome, sent)), control)
       })
 

@@ -2,7 +2,7 @@ import { Effect, Option, type Redacted } from "effect"
 import type { JobResult } from "../../runner/agent/JobResult.ts"
 import type { FoundLeftOver } from "../../runner/execution/RunFolders.ts"
 import type { LeftOver } from "../../runner/execution/RunOutcome.ts"
-import { sentState } from "../state/SentState.ts"
+import { identifyReceivedState } from "../state/ReceivedState.ts"
 
 /** An apply's outcome, in the form used for what is left of an apply whose settlement failed. */
 export const leftOverFromResult = (
@@ -41,9 +41,9 @@ export const leftOverFromStateOnly = (state: Option.Option<Redacted.Redacted<Uin
 /** A left-over, with the state read from the bytes rather than from the agent's description. */
 export const checkedLeftOver = Effect.fnUntraced(function* (
   found: FoundLeftOver,
-  base: Parameters<typeof sentState>[1]
+  base: Parameters<typeof identifyReceivedState>[1]
 ): Effect.fn.Return<FoundLeftOver> {
   if (found.kind !== "left") return found
   const { lineage: _lineage, resourceCount: _count, serial: _serial, state, ...said } = found.left
-  return { kind: "left", left: { ...said, ...(yield* sentState(state, base)) } }
+  return { kind: "left", left: { ...said, ...(yield* identifyReceivedState(state, base)) } }
 })

@@ -10,7 +10,7 @@ import { lifecycleAfter } from "./ApplyConclusion.ts"
 import { applyForm } from "./PreparationForms.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import { interruptedChecks } from "./PostApplyChecks.ts"
-import { sentState } from "../state/SentState.ts"
+import { identifyReceivedState } from "../state/ReceivedState.ts"
 import { StateVersions } from "../state/StateVersions.ts"
 import { HeldValues } from "../connection/HeldValues.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -200,7 +200,7 @@ export class ApplyRecovery extends Context.Service<
         const saved =
           found.state !== undefined
             ? {}
-            : yield* sentState(Option.getOrUndefined(checkpoint), yield* states.find(run.base_state_version_id))
+            : yield* identifyReceivedState(Option.getOrUndefined(checkpoint), yield* states.find(run.base_state_version_id))
         const state = found.state ?? saved.state
         const read = state === undefined ? Option.none() : yield* Effect.option(readState(state))
         const known = Option.getOrUndefined(read)
