@@ -200,7 +200,10 @@ export class ApplyRecovery extends Context.Service<
         const saved =
           found.state !== undefined
             ? {}
-            : yield* identifyReceivedState(Option.getOrUndefined(checkpoint), yield* states.find(run.base_state_version_id))
+            : yield* identifyReceivedState(
+                Option.getOrUndefined(checkpoint),
+                yield* states.find(run.base_state_version_id)
+              )
         const state = found.state ?? saved.state
         const read = state === undefined ? Option.none() : yield* Effect.option(readState(state))
         const known = Option.getOrUndefined(read)

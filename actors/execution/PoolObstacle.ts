@@ -40,7 +40,9 @@ export const withoutArguments = (
   used: ReadonlyArray<Used>
 ): ReadonlyArray<ProviderResolution> => {
   const ofProvider = (provider: string) =>
-    used.filter(({ requirement }) => normalizeProviderAddress(requirement.provider) === normalizeProviderAddress(provider))
+    used.filter(
+      ({ requirement }) => normalizeProviderAddress(requirement.provider) === normalizeProviderAddress(provider)
+    )
   return resolutions.map((resolution) => {
     if (resolution.status !== "resolved_provider_connection" || resolution.connectionId === undefined) return resolution
     const rows = ofProvider(resolution.provider).map(({ row }) => row)
