@@ -9,7 +9,7 @@ import { sha256 } from "./Digest.ts"
 import { withExactNumbers } from "./ExactNumbers.ts"
 import { initialize } from "./Initialization.ts"
 import { worksUninstalled } from "./Installation.ts"
-import { readStateAfterApply, type StateAfterApply } from "./StateAfterApply.ts"
+import { type LeftState, readLeftState } from "./LeftState.ts"
 import { withheldOutputs } from "./OutputPrivacy.ts"
 import { linkProviders } from "./ProviderLinks.ts"
 import { fileOperation, type RunFileFailed } from "./RunFiles.ts"
@@ -73,14 +73,14 @@ const readOutputs = (session: RunSession, state: StateFile | undefined) => {
     )
 }
 
-const exitOf = (end: ToolEnd, left: StateAfterApply): ApplyExit => {
+const exitOf = (end: ToolEnd, left: LeftState): ApplyExit => {
   if (end.ending !== "exited") return end.ending
   const isWhole = Option.isSome(left.found) && left.problem === undefined
   return end.code === 0 && isWhole ? "succeeded" : "failed"
 }
 
 /** Whether the state shows a change: a new serial, or resources where there was no state. */
-const isChanged = (base: StateFile | undefined, left: StateAfterApply): boolean =>
+const isChanged = (base: StateFile | undefined, left: LeftState): boolean =>
   left.problem !== undefined ||
   Option.match(left.found, {
     onNone: () => false,
@@ -213,7 +213,7 @@ export const executeApply = Effect.fnUntraced(function* (
   const { end, printed, journal } = yield* runApply(session, job, control)
 
   yield* session.report.phase("state")
-  const left = yield* readStateAfterApply({
+  const left = yield* readLeftState({
     folder: session.module,
     base: session.base,
     checkpointPath: session.paths.checkpoint,

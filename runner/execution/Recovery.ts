@@ -3,7 +3,7 @@ import { Effect, Option } from "effect"
 import { possiblyCreated, readJournal } from "./ApplyJournal.ts"
 import { readApplyRecord } from "./ApplyRecord.ts"
 import { endProcessesOfRun } from "./OrphanedProcesses.ts"
-import { readStateAfterApply } from "./StateAfterApply.ts"
+import { readLeftState } from "./LeftState.ts"
 import { type HeldFolder, holdFolder, isInPlace, readOptional, type RunFileFailed } from "./RunFiles.ts"
 import { moduleFolder, removeSecrets, runFolderPaths } from "./RunFolder.ts"
 import type { LeftOver } from "./RunOutcome.ts"
@@ -30,7 +30,7 @@ export const recoverApply = Effect.fnUntraced(function* (
       const folder = !(yield* isInPlace(paths.sandbox, relative))
         ? emptyFolder
         : yield* holdFolder(join(paths.sandbox, relative)).pipe(Effect.orElseSucceed(() => emptyFolder))
-      return yield* readStateAfterApply({ folder, base: record?.base, checkpointPath: paths.checkpoint, printed: [] })
+      return yield* readLeftState({ folder, base: record?.base, checkpointPath: paths.checkpoint, printed: [] })
     })
   )
   const journal = yield* readJournal(paths.journal)

@@ -14,7 +14,7 @@ type Base = Pick<StateFile, "lineage" | "serial">
  * What an apply left. `found` is the newest complete state that continues the base; `problem` and `rejected` describe a file that
  * does not continue it. Without `found`, nothing was ever written.
  */
-export interface StateAfterApply {
+export interface LeftState {
   readonly found: Option.Option<{ readonly bytes: Redacted.Redacted<Uint8Array>; readonly state: StateFile }>
   readonly problem: StateProblem | undefined
   readonly rejected: Redacted.Redacted<Uint8Array> | undefined
@@ -32,12 +32,12 @@ const ignoreUnreadable = (content: Effect.Effect<Option.Option<Uint8Array>, RunF
  * Chooses the newest state among all candidates, or the first if several are equally new: what the tool printed when it could not
  * write, the file it wrote when it could not write the state, the state file, and the last checkpoint.
  */
-export const readStateAfterApply = Effect.fnUntraced(function* (request: {
+export const readLeftState = Effect.fnUntraced(function* (request: {
   readonly folder: HeldFolder
   readonly base: Base | undefined
   readonly checkpointPath: string
   readonly printed: ReadonlyArray<Uint8Array>
-}): Effect.fn.Return<StateAfterApply> {
+}): Effect.fn.Return<LeftState> {
   const files = yield* Effect.forEach(
     [
       request.folder.read(emergencyFileName, longestState),
