@@ -7,7 +7,7 @@ import type { LeftOver, StateOutput } from "../../runner/execution/RunOutcome.ts
 import { allPrivate } from "./ApplyResult.ts"
 import { ApplySettlement } from "./ApplySettlement.ts"
 import { lifecycleAfter } from "./ApplyConclusion.ts"
-import { applyForm } from "./PreparationForms.ts"
+import { preparedApplySchema } from "./PreparationSchemas.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import { interruptedChecks } from "./PostApplyChecks.ts"
 import { identifyReceivedState } from "../state/ReceivedState.ts"
@@ -175,7 +175,7 @@ export class ApplyRecovery extends Context.Service<
         errors: { readonly untouched: RunError; readonly interrupted: RunError }
       ) {
         const hold = holdOf(run)
-        const prepared = Option.getOrUndefined(yield* preparations.load(hold, applyForm))
+        const prepared = Option.getOrUndefined(yield* preparations.load(hold, preparedApplySchema))
         // Its state was committed: its post-apply checks were in progress, and are not repeated.
         const now = yield* ledger.find(run.id)
         if (now?.provider_apply_succeeded === 1) {
