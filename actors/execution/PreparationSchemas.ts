@@ -44,8 +44,14 @@ export type PreparedApply = typeof PreparedApply.Type
 export const PreparedDriftCheck = Schema.Struct({ evidence: RunEvidence })
 export type PreparedDriftCheck = typeof PreparedDriftCheck.Type
 
-export const preparedPlanSchema: PreparationSchema<PreparedPlan> = { kind: "plan", json: Schema.fromJsonString(PreparedPlan) }
-export const preparedApplySchema: PreparationSchema<PreparedApply> = { kind: "apply", json: Schema.fromJsonString(PreparedApply) }
+export const preparedPlanSchema: PreparationSchema<PreparedPlan> = {
+  kind: "plan",
+  json: Schema.fromJsonString(PreparedPlan)
+}
+export const preparedApplySchema: PreparationSchema<PreparedApply> = {
+  kind: "apply",
+  json: Schema.fromJsonString(PreparedApply)
+}
 export const preparedDriftCheckSchema: PreparationSchema<PreparedDriftCheck> = {
   kind: "drift_check",
   json: Schema.fromJsonString(PreparedDriftCheck)

@@ -1,6 +1,10 @@
 import { expect, test } from "bun:test"
 import { Schema } from "effect"
-import { preparedApplySchema, preparedDriftCheckSchema, preparedPlanSchema } from "../../../actors/execution/PreparationSchemas.ts"
+import {
+  preparedApplySchema,
+  preparedDriftCheckSchema,
+  preparedPlanSchema
+} from "../../../actors/execution/PreparationSchemas.ts"
 import type { RunEvidence } from "../../../schema/records/Run.ts"
 import { namedDependency, namedReport, namedStateVersion } from "../../support/NamedIds.ts"
 
@@ -31,7 +35,9 @@ test("a preparation is read back as it was written", () => {
   expect(Schema.decodeSync(preparedApplySchema.json)(Schema.encodeSync(preparedApplySchema.json)(apply))).toEqual(apply)
   const least = { evidence: {}, tool: apply.tool }
   expect(Schema.decodeSync(preparedApplySchema.json)(Schema.encodeSync(preparedApplySchema.json)(least))).toEqual(least)
-  expect(Schema.decodeSync(preparedDriftCheckSchema.json)(Schema.encodeSync(preparedDriftCheckSchema.json)({ evidence }))).toEqual({
+  expect(
+    Schema.decodeSync(preparedDriftCheckSchema.json)(Schema.encodeSync(preparedDriftCheckSchema.json)({ evidence }))
+  ).toEqual({
     evidence
   })
 })

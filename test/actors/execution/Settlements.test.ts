@@ -7,7 +7,12 @@ import { ApplyRecovery } from "../../../actors/execution/ApplyRecovery.ts"
 import { ApplySettlement } from "../../../actors/execution/ApplySettlement.ts"
 import { DriftSettlement, driftEvidence, isMadeAgain } from "../../../actors/execution/DriftSettlement.ts"
 import { dependantsWarning, planEvidence, PlanSettlement } from "../../../actors/execution/PlanSettlement.ts"
-import { preparedApplySchema, preparedDriftCheckSchema, preparedPlanSchema, type PreparedApply } from "../../../actors/execution/PreparationSchemas.ts"
+import {
+  preparedApplySchema,
+  preparedDriftCheckSchema,
+  preparedPlanSchema,
+  type PreparedApply
+} from "../../../actors/execution/PreparationSchemas.ts"
 import { derivedId } from "../../../actors/Identity.ts"
 import { goesFirst } from "../../../actors/run/GivingWay.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
@@ -270,7 +275,9 @@ describe("a settlement is a function of the hold, the rows and the result", () =
     Effect.gen(function* () {
       const { capsule, plan } = yield* active("settle-drift", pureModule)
       const run = yield* held("drift_check", plan)
-      yield* (yield* RunPreparations).save(run.hold, preparedDriftCheckSchema, { evidence: { providerResolutions: [] } })
+      yield* (yield* RunPreparations).save(run.hold, preparedDriftCheckSchema, {
+        evidence: { providerResolutions: [] }
+      })
       const { settle } = yield* DriftSettlement
       const second = yield* settledTwice(capsule.id, run, (hold) => settle(hold, Result.succeed(driftOutcome)))
       expect(second).toMatchObject({ _tag: "HoldLost" })

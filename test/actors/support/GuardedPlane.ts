@@ -266,7 +266,9 @@ export const preparation = (conditions: PlaneConditions) =>
         Layer.mock(TokenRenewals)({
           renew: (ids) =>
             Effect.succeed(
-              new Map(conditions.unrenewed === undefined ? [] : ids.map((id) => [id, conditions.unrenewed ?? ""] as const))
+              new Map(
+                conditions.unrenewed === undefined ? [] : ids.map((id) => [id, conditions.unrenewed ?? ""] as const)
+              )
             )
         }),
         Layer.mock(HeldValues)({ former: () => Effect.succeed([]), hold: () => Effect.void }),

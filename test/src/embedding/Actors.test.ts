@@ -15,7 +15,7 @@ import {
 } from "../../../src/index.ts"
 import { platform } from "../../../src/composition/Platform.ts"
 import { suite } from "../../support/Effect.ts"
-import { newMember, quiet, servedPlane, PlaneFixture } from "./support/Plane.ts"
+import { newMember, PlaneFixture, quiet, servedPlane } from "./support/Plane.ts"
 import { migratedFolder } from "../../support/MigratedDatabase.ts"
 
 const plane = suite(servedPlane)

@@ -18,7 +18,7 @@ import {
   Workspaces
 } from "../../../src/index.ts"
 import { suite } from "../../support/Effect.ts"
-import { servedPlane, PlaneFixture } from "./support/Plane.ts"
+import { PlaneFixture, servedPlane } from "./support/Plane.ts"
 
 const plane = suite(servedPlane)
 afterAll(plane.dispose)
