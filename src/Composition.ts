@@ -2,7 +2,7 @@ import { Layer } from "effect"
 import { ServerRelease } from "../actors/pool/AgentVersions.ts"
 import * as Actors from "../actors/Runtime.ts"
 import { ScheduledBackups } from "./backup/ScheduledBackups.ts"
-import { face, listener } from "./composition/Face.ts"
+import { httpLayer, listener } from "./composition/HttpLayer.ts"
 import { identity } from "./composition/Identity.ts"
 import { machineWith, type RunnerServices } from "./composition/Machine.ts"
 import { mailDelivery, mailSettings } from "./composition/Mail.ts"
@@ -53,7 +53,7 @@ export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseA, DatabaseE, Databa
     mailDelivery(settings),
     observed ? Layer.mergeAll(runMetrics, agentMetrics, diskMetrics, storedMetrics) : Layer.empty
   ).pipe(
-    Layer.provideMerge(face(settings).pipe(Layer.provide(isolationNotice), Layer.provide(backupNotices))),
+    Layer.provideMerge(httpLayer(settings).pipe(Layer.provide(isolationNotice), Layer.provide(backupNotices))),
     Layer.provideMerge(ScheduledBackups.layer(settings)),
     Layer.provideMerge(Actors.layer),
     Layer.provideMerge(identity(settings)),

@@ -1,14 +1,14 @@
 import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { retention } from "../../schema/records/Retention.ts"
-import { isResting } from "../Rest.ts"
+import { isCoolingDown } from "../Cooldown.ts"
 import { RetentionSettings } from "../run/RetentionSettings.ts"
 import { AgentBlobs } from "./AgentBlobs.ts"
 import { AgentRunRow } from "./AgentRunRow.ts"
 import { CarriedBlobs } from "./CarriedBlobs.ts"
 
 /** The pause between two passes over the folders. */
-const rest = Duration.toMillis("1 hour")
+const cooldown = Duration.toMillis("1 hour")
 
 /**
  * An agent may submit its files late, over a connection on which a single file takes hours: its parts are kept as long as more of
@@ -48,12 +48,12 @@ export class AgentFileRemoval extends Context.Service<
         yield* carried.removeEnded(before)
       }).pipe(Effect.withSpan("AgentFileRemoval.removeAll"))
 
-      let restsSince: number | undefined
+      let cooldownSince: number | undefined
       const removeSome = Effect.gen(function* () {
         const at = yield* Clock.currentTimeMillis
-        if (isResting(restsSince, rest, at)) return
+        if (isCoolingDown(cooldownSince, cooldown, at)) return
         yield* removeAll
-        restsSince = at
+        cooldownSince = at
       })
 
       return AgentFileRemoval.of({ removeSome, removeAll })

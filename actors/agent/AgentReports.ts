@@ -16,7 +16,7 @@ import { RunJournal } from "../run/RunJournal.ts"
 import { RunLogs } from "../run/RunLogs.ts"
 import type { RunLogEntry } from "../../schema/events/RunEvent.ts"
 import { RunCheckpoints } from "../state/RunCheckpoints.ts"
-import { sentState } from "../state/SentState.ts"
+import { identifyReceivedState } from "../state/ReceivedState.ts"
 import { StateVersions } from "../state/StateVersions.ts"
 import { AgentBlobs } from "./AgentBlobs.ts"
 import { AgentClaims, orGone } from "./AgentClaims.ts"
@@ -203,7 +203,7 @@ export class AgentReports extends Context.Service<
         const opened = yield* Effect.mapError(message.open("state", blob), refusalOf)
         // What is acknowledged here may become the Capsule's state without any further message from the agent.
         const base = yield* states.find(run.base_state_version_id)
-        const sent = yield* sentState(opened, base)
+        const sent = yield* identifyReceivedState(opened, base)
         const { state } = sent
         if (state === undefined) return yield* new Rejected({ message: notSaved[sent.stateProblem ?? "unreadable"] })
         if (sent.serial !== serial) {

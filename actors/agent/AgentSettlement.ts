@@ -17,7 +17,7 @@ import { isApply } from "../run/RunAttempt.ts"
 import type { HoldLost, RunHold } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import type { RunRow } from "../run/RunRow.ts"
-import { type SentState, sentState } from "../state/SentState.ts"
+import { identifyReceivedState, type ReceivedState } from "../state/ReceivedState.ts"
 import { StateVersions } from "../state/StateVersions.ts"
 import { AgentBlobs, type BlobRefused } from "./AgentBlobs.ts"
 import { AgentClaims } from "./AgentClaims.ts"
@@ -26,7 +26,7 @@ import { resultOf } from "./AgentReports.ts"
 import { CarriedBlobs } from "./CarriedBlobs.ts"
 import { AgentRunRow, ResultJson, type StoredResult } from "./AgentRunRow.ts"
 import { digestOf } from "./JobSecrets.ts"
-import { checkedLeft, leftOf, stateAlone } from "./LeftOfResult.ts"
+import { checkedLeftOver, leftOverFromResult, leftOverFromStateOnly } from "./LeftOverOfResult.ts"
 import type { Rejected } from "../../schema/agent/AgentRefusal.ts"
 
 type Claim = typeof RunClaim.Type
@@ -89,7 +89,7 @@ const notThePlan = runnerFailure(
  * An apply's outcome, judged by the state it left and not by what its agent claims: without a state that continues the base, it
  * is not a success, just as on the control plane.
  */
-const checkedOutcome = (said: ApplyOutcome, sent: SentState): ApplyOutcome => {
+const checkedOutcome = (said: ApplyOutcome, sent: ReceivedState): ApplyOutcome => {
   const { lineage: _lineage, resourceCount: _count, serial: _serial, state: _state, ...rest } = said
   const outcome = { ...rest, ...sent }
   const isWhole = outcome.state !== undefined && outcome.stateProblem === undefined
@@ -203,7 +203,10 @@ export class AgentSettlement extends Context.Service<
         if (result.kind !== "apply") return
         // Its state was committed by a process that has since exited: only its checks were still in progress.
         if (result.status === "left" || run.provider_apply_succeeded === 1) {
-          const left = yield* checkedLeft(leftOf(result, state), yield* states.find(run.base_state_version_id))
+          const left = yield* checkedLeftOver(
+            leftOverFromResult(result, state),
+            yield* states.find(run.base_state_version_id)
+          )
           return yield* applies.settle(run, left, { untouched, interrupted: ended })
         }
         if (result.status === "failed") {
@@ -211,7 +214,7 @@ export class AgentSettlement extends Context.Service<
           return yield* steps.apply.settle(hold, Result.fail(failure), control)
         }
         const base = yield* states.find(run.base_state_version_id)
-        const sent = yield* sentState(state, base)
+        const sent = yield* identifyReceivedState(state, base)
         yield* steps.apply.settle(hold, Result.succeed(checkedOutcome(result.outcome, sent)), control)
       })
 
@@ -252,13 +255,13 @@ export class AgentSettlement extends Context.Service<
         if (!isApply(run.type)) return yield* controls.failed(run, defect)
         const base = yield* states.find(run.base_state_version_id)
         if (found !== undefined) {
-          const left = yield* checkedLeft(leftOf(found.result, found.state), base)
+          const left = yield* checkedLeftOver(leftOverFromResult(found.result, found.state), base)
           return yield* applies.settle(run, left, { untouched: defect, interrupted: defect })
         }
         const { result, state } = yield* readAlone(row)
-        const said = Option.map(result, (whole) => leftOf(whole, Option.getOrUndefined(state)))
-        const left = yield* checkedLeft(
-          Option.getOrElse(said, () => stateAlone(state)),
+        const said = Option.map(result, (whole) => leftOverFromResult(whole, Option.getOrUndefined(state)))
+        const left = yield* checkedLeftOver(
+          Option.getOrElse(said, () => leftOverFromStateOnly(state)),
           base
         )
         yield* applies.settle(run, left, { untouched: unread, interrupted: unread })

@@ -7,7 +7,7 @@ import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { rowShape } from "../database/Table.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { AuthorsJson, SnapshotRow } from "../source/SourceRow.ts"
-import { type CapsulePlace, type PresentRights, presentRights } from "../team/PresentRights.ts"
+import { type CapsulePlace, type CurrentRights, currentRights } from "../team/CurrentRights.ts"
 import { TeamRow } from "../team/TeamRows.ts"
 import { type ApprovalFacts, type BindingRule, decideApproval, type GivenApproval } from "./ApprovalDecision.ts"
 import { ApprovalRuleRow, RunApprovalRow } from "./ApprovalRows.ts"
@@ -50,7 +50,7 @@ export const approvalBy = Effect.fn("approvalBy")(function* (
   approver: Approver
 ): Effect.fn.Return<GivenApproval, never, SqlClient.SqlClient> {
   if (approver === "service") return serviceApproval
-  const rights = place === undefined ? new Map<Subject, PresentRights>() : yield* presentRights(place, [approver])
+  const rights = place === undefined ? new Map<Subject, CurrentRights>() : yield* currentRights(place, [approver])
   return { approver, ...(rights.get(approver) ?? { kind: "person", role: undefined, teamIds: new Set<TeamId>() }) }
 })
 

@@ -6,7 +6,7 @@ import { serviceContext } from "../Command.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
 import { KillPoint } from "../KillPoint.ts"
-import { isResting } from "../Rest.ts"
+import { isCoolingDown } from "../Cooldown.ts"
 import { Audit } from "./Audit.ts"
 import { eventsOf, readChain, writeChain } from "./AuditChain.ts"
 import { AuditChainRow, type AuditScope, workspaceOf } from "./AuditChainRow.ts"
@@ -21,7 +21,7 @@ const pause = "5 millis"
 /** Number of steps per cleanup turn; the cleanup has other work to do. */
 const stepsOfTurn = 50
 /** A chain with nothing to remove is checked again after this time. */
-const rest = Duration.toMillis("1 hour")
+const cooldown = Duration.toMillis("1 hour")
 
 /** Audit events of one chain that are past their retention period. */
 export interface RemovableEvents {
@@ -147,12 +147,12 @@ export class AuditRemoval extends Context.Service<
         Effect.withSpan("AuditRemoval.removeAll")
       )
 
-      let restsSince: number | undefined
+      let cooldownSince: number | undefined
       const removeSome = Effect.gen(function* () {
         const at = yield* Clock.currentTimeMillis
-        if (keep === undefined || isResting(restsSince, rest, at)) return
+        if (keep === undefined || isCoolingDown(cooldownSince, cooldown, at)) return
         const { isOver } = yield* remove(stepsOfTurn)
-        if (isOver) restsSince = at
+        if (isOver) cooldownSince = at
       }).pipe(Effect.withSpan("AuditRemoval.removeSome"))
 
       return AuditRemoval.of({ survey, removeAll, removeSome })

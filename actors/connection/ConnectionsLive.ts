@@ -6,7 +6,7 @@ import { ConnectionId } from "../../schema/records/Ids.ts"
 import { ConnectionActor } from "../../schema/protocol/ConnectionActor.ts"
 import { secretHash } from "../credential/BearerSecret.ts"
 import { answered } from "../ActorClient.ts"
-import { presentUntil } from "../database/ReadHorizon.ts"
+import { nowUntil } from "../database/ReadHorizon.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { newId } from "../Identity.ts"
 import { Cursors } from "../paging/Cursors.ts"
@@ -49,7 +49,7 @@ export const layer = Layer.effect(
           ConnectionRow.rows(sql)`SELECT * FROM connections WHERE id = ${id} AND removed_at IS NULL`
         )
         if (row === undefined) return yield* notFound("Connection")
-        return toConnection(row, yield* presentUntil([expiryOf(row)]))
+        return toConnection(row, yield* nowUntil([expiryOf(row)]))
       }),
       update: (context, id, request) => answered(client(id).Update({ context, request })),
       remove: (context, id) => answered(client(id).Remove({ context })),
@@ -57,7 +57,7 @@ export const layer = Layer.effect(
         const rows = yield* ConnectionRow.rows(sql)`SELECT * FROM connections WHERE workspace_id = ${workspaceId}
           AND removed_at IS NULL AND status <> 'revoked' AND expires_at IS NOT NULL ORDER BY expires_at, id`
         const noticed = rows.map((row) => noticeOf(row.expires_at))
-        const at = yield* presentUntil([...noticed, ...rows.map(expiryOf)])
+        const at = yield* nowUntil([...noticed, ...rows.map(expiryOf)])
         return rows.flatMap((row, index) => ((noticed[index] ?? at) <= at ? [toConnection(row, at)] : []))
       }, Effect.orDie),
       test: (context, id) => answered(client(id).Test({ context })),
@@ -76,7 +76,7 @@ export const layer = Layer.effect(
           },
           page
         )
-        const at = yield* presentUntil(rows.items.map(expiryOf))
+        const at = yield* nowUntil(rows.items.map(expiryOf))
         return { ...rows, items: rows.items.map((row) => toConnection(row, at)) }
       }),
       awaitingOrigins: Effect.fn("Connections.awaitingOrigins")(function* (workspaceId) {
@@ -84,7 +84,7 @@ export const layer = Layer.effect(
           AND c.kind = 'git_https' AND c.origins IS NULL AND c.status <> 'revoked'
           AND EXISTS (SELECT 1 FROM sources s WHERE s.auth_connection_id = c.id AND s.status <> 'disabled')
           ORDER BY c.created_at, c.id`
-        const at = yield* presentUntil(rows.map(expiryOf))
+        const at = yield* nowUntil(rows.map(expiryOf))
         return rows.map((row) => toConnection(row, at))
       }, Effect.orDie),
       startOAuth: Effect.fn("Connections.startOAuth")(function* (context, start) {
@@ -111,7 +111,7 @@ export const layer = Layer.effect(
       failing: Effect.fn("Connections.failing")(function* (workspaceId) {
         const rows = yield* ConnectionRow.rows(sql)`SELECT * FROM connections WHERE workspace_id = ${workspaceId}
           AND oauth_fault IS NOT NULL ORDER BY created_at, id`
-        const at = yield* presentUntil(rows.map(expiryOf))
+        const at = yield* nowUntil(rows.map(expiryOf))
         return rows.map((row) => toConnection(row, at))
       }, Effect.orDie),
       helpers: Effect.succeed(helpers.map(({ helper }) => helper)),

@@ -23,7 +23,7 @@ const timestampOf = (millis: number): Timestamp => DateTime.formatIso(DateTime.m
  * The current time, for a read that only compares it with these times: its result is valid until the earliest of these times that
  * is still in the future.
  */
-export const presentUntil = (moments: ReadonlyArray<string | null>): Effect.Effect<Timestamp> =>
+export const nowUntil = (moments: ReadonlyArray<string | null>): Effect.Effect<Timestamp> =>
   Effect.withFiber((fiber) => {
     const horizon = fiber.getRef(ReadHorizon)
     const present = clockOf(fiber).currentTimeMillisUnsafe()

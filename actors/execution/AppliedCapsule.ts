@@ -5,7 +5,7 @@ import type { RunDiagnostic, RunEvidence, RunType } from "../../schema/records/R
 import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import type { StateVersionId } from "../../schema/records/Ids.ts"
 import type { ApplyResult } from "./ApplyResult.ts"
-import type { PreparedApply } from "./PreparationForms.ts"
+import type { PreparedApply } from "./PreparationSchemas.ts"
 
 const endpointOutputs = ["public_endpoint", "endpoint_url", "url"]
 

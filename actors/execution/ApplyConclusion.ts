@@ -10,7 +10,7 @@ import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { StaleReasonsJson } from "../authority/CapsuleRow.ts"
 import type { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import type { RunRow } from "../run/RunRow.ts"
-import type { PreparedApply } from "./PreparationForms.ts"
+import type { PreparedApply } from "./PreparationSchemas.ts"
 
 /** The outcome of the checks after an apply; `problem` when one failed or they could not run. */
 export interface PostApplyOutcome {

@@ -11,7 +11,7 @@ import { RunJournal } from "../run/RunJournal.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { type RunRow, toRun } from "../run/RunRow.ts"
 import { automationRefusal } from "../workspace/Automation.ts"
-import { applyForm } from "./PreparationForms.ts"
+import { preparedApplySchema } from "./PreparationSchemas.ts"
 import { makePreparationRecord } from "./PreparationRecord.ts"
 import { blocked, type RunBlocked } from "./RunBlocked.ts"
 import { type PlanRefusal, reviewedPlan, savedPlan } from "./ReviewedPlanProblem.ts"
@@ -99,7 +99,7 @@ export const makeApplyPreparation = Effect.gen(function* () {
     const { config, evidence, job } = prepared
     const lifecycle = config.config.operator?.lifecycle
     const lock = lockText === "" ? {} : { lockText }
-    yield* record(run, { demands: job.demands }, applyForm, {
+    yield* record(run, { demands: job.demands }, preparedApplySchema, {
       evidence,
       tool: job.tool,
       ...lock,

@@ -7,10 +7,10 @@ import type { LeftOver, StateOutput } from "../../runner/execution/RunOutcome.ts
 import { allPrivate } from "./ApplyResult.ts"
 import { ApplySettlement } from "./ApplySettlement.ts"
 import { lifecycleAfter } from "./ApplyConclusion.ts"
-import { applyForm } from "./PreparationForms.ts"
+import { preparedApplySchema } from "./PreparationSchemas.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import { interruptedChecks } from "./PostApplyChecks.ts"
-import { sentState } from "../state/SentState.ts"
+import { identifyReceivedState } from "../state/ReceivedState.ts"
 import { StateVersions } from "../state/StateVersions.ts"
 import { HeldValues } from "../connection/HeldValues.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -175,7 +175,7 @@ export class ApplyRecovery extends Context.Service<
         errors: { readonly untouched: RunError; readonly interrupted: RunError }
       ) {
         const hold = holdOf(run)
-        const prepared = Option.getOrUndefined(yield* preparations.load(hold, applyForm))
+        const prepared = Option.getOrUndefined(yield* preparations.load(hold, preparedApplySchema))
         // Its state was committed: its post-apply checks were in progress, and are not repeated.
         const now = yield* ledger.find(run.id)
         if (now?.provider_apply_succeeded === 1) {
@@ -200,7 +200,10 @@ export class ApplyRecovery extends Context.Service<
         const saved =
           found.state !== undefined
             ? {}
-            : yield* sentState(Option.getOrUndefined(checkpoint), yield* states.find(run.base_state_version_id))
+            : yield* identifyReceivedState(
+                Option.getOrUndefined(checkpoint),
+                yield* states.find(run.base_state_version_id)
+              )
         const state = found.state ?? saved.state
         const read = state === undefined ? Option.none() : yield* Effect.option(readState(state))
         const known = Option.getOrUndefined(read)

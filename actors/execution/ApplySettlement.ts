@@ -25,7 +25,7 @@ import { appliedEvidence, capsuleAfter, isNewState, rememberedSecrets } from "./
 import { makeAppliedLane } from "./AppliedLane.ts"
 import { lifecycleAfter, makeConclusion, type PostApplyOutcome } from "./ApplyConclusion.ts"
 import { allPrivate, type ApplyResult, errorOf, resultOf } from "./ApplyResult.ts"
-import { applyForm } from "./PreparationForms.ts"
+import { preparedApplySchema } from "./PreparationSchemas.ts"
 import { endRun } from "./RunEnding.ts"
 import type { JobResult } from "./RunSteps.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
@@ -145,7 +145,7 @@ export class ApplySettlement extends Context.Service<
         const capsule = yield* capsules.find(run.capsule_id)
         if (capsule === undefined || run.install_config_id === null)
           return yield* Effect.die(new Error(`The Capsule or configuration of Run ${runId} is gone`))
-        const prepared = Option.getOrUndefined(yield* preparations.load(hold, applyForm))
+        const prepared = Option.getOrUndefined(yield* preparations.load(hold, preparedApplySchema))
         const after = run.type === "apply" ? yield* lifecycleAfter(configs, run, prepared) : undefined
         const checked =
           after === undefined || after.postApply.length === 0 ? undefined : { capsuleId: capsule.id, lifecycle: after }
@@ -255,7 +255,7 @@ export class ApplySettlement extends Context.Service<
       ): Effect.fn.Return<undefined, HoldLost> {
         const run = yield* runs.held(hold)
         if (run === undefined) return yield* holdLost(hold)
-        const prepared = yield* preparations.load(hold, applyForm)
+        const prepared = yield* preparations.load(hold, preparedApplySchema)
         const evidence = { ...Option.getOrUndefined(prepared)?.evidence, diagnostics }
         yield* plans.drop(run.plan_run_id)
         yield* endRun({ lifecycle, handover }, run, { code: reason, message }, evidence)

@@ -4,7 +4,7 @@ import type { DriftJob } from "../../runner/execution/RunJob.ts"
 import { storedBuild } from "../build/BuildColumns.ts"
 import type { HoldLost } from "../run/RunHold.ts"
 import type { RunRow } from "../run/RunRow.ts"
-import { driftCheckForm } from "./PreparationForms.ts"
+import { preparedDriftCheckSchema } from "./PreparationSchemas.ts"
 import { makePreparationRecord } from "./PreparationRecord.ts"
 import { blocked, type RunBlocked } from "./RunBlocked.ts"
 import { type PreparedRun, RunPreparation } from "./RunPreparation.ts"
@@ -31,7 +31,7 @@ export const makeDriftPreparation = Effect.gen(function* () {
     const { values: variables } = yield* variablesOf(run, prepared)
     const build = yield* buildOf(prepared)
     const { capsule, evidence, job } = prepared
-    yield* record(run, { demands: job.demands }, driftCheckForm, { evidence })
+    yield* record(run, { demands: job.demands }, preparedDriftCheckSchema, { evidence })
     return {
       ...job,
       variables,

@@ -13,7 +13,7 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { RunPreparations } from "../run/RunPreparations.ts"
 import type { RunRow } from "../run/RunRow.ts"
-import { driftCheckForm, type PreparedDriftCheck } from "./PreparationForms.ts"
+import { preparedDriftCheckSchema, type PreparedDriftCheck } from "./PreparationSchemas.ts"
 import { endRun } from "./RunEnding.ts"
 import type { JobResult } from "./RunSteps.ts"
 
@@ -58,7 +58,7 @@ export class DriftSettlement extends Context.Service<
       const handover = yield* RunHandover
 
       const compared = Effect.fnUntraced(function* (hold: RunHold, run: RunRow, outcome: DriftOutcome) {
-        const prepared = yield* preparations.load(hold, driftCheckForm)
+        const prepared = yield* preparations.load(hold, preparedDriftCheckSchema)
         if (Option.isNone(prepared)) return yield* Effect.die(new Error(`Nothing was prepared for the Run ${run.id}`))
         const { drifted } = outcome
         yield* capsules.annotate(run.capsule_id, {

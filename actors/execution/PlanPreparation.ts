@@ -4,7 +4,7 @@ import { plannedSignIn } from "../delivery/PlannedSignIn.ts"
 import type { HoldLost } from "../run/RunHold.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { RunSettings } from "../run/RunSettings.ts"
-import { planForm } from "./PreparationForms.ts"
+import { preparedPlanSchema } from "./PreparationSchemas.ts"
 import { makePreparationRecord } from "./PreparationRecord.ts"
 import type { RunBlocked } from "./RunBlocked.ts"
 import { RunPreparation } from "./RunPreparation.ts"
@@ -24,7 +24,7 @@ export const makePlanPreparation = Effect.gen(function* () {
     const destroy = run.type === "destroy_plan"
     const signIn = destroy ? undefined : plannedSignIn(planned.resolved)
     const evidence = { ...prepared.evidence, ...(signIn === undefined ? {} : { signIn }) }
-    yield* record(run, { demands: job.demands, shown: evidence }, planForm, {
+    yield* record(run, { demands: job.demands, shown: evidence }, preparedPlanSchema, {
       reportId: report.id,
       evidence,
       place: { url: place.url, path: place.path },

@@ -25,7 +25,7 @@ import type { RunRow } from "../run/RunRow.ts"
 import { RunSettings } from "../run/RunSettings.ts"
 import { StateVersions } from "../state/StateVersions.ts"
 import type { WorkspaceId } from "../../schema/records/Ids.ts"
-import { planForm, type PreparedPlan } from "./PreparationForms.ts"
+import { preparedPlanSchema, type PreparedPlan } from "./PreparationSchemas.ts"
 import { endRun, failRun, supersedeRun } from "./RunEnding.ts"
 import { RunPlans } from "./RunPlans.ts"
 import type { JobResult } from "./RunSteps.ts"
@@ -101,7 +101,7 @@ export class PlanSettlement extends Context.Service<
       const held = Effect.fnUntraced(function* (hold: RunHold) {
         const run = yield* ledger.held(hold)
         if (run === undefined) return yield* holdLost(hold)
-        const prepared = yield* preparations.load(hold, planForm)
+        const prepared = yield* preparations.load(hold, preparedPlanSchema)
         if (Option.isNone(prepared)) return yield* Effect.die(new Error(`Nothing was prepared for the Run ${run.id}`))
         return { run, prepared: prepared.value }
       })

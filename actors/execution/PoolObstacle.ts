@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { localPool } from "../../schema/agent/PoolName.ts"
 import type { WorkspaceId } from "../../schema/records/Ids.ts"
-import { normalProviderAddress } from "../../schema/records/NormalProviderAddress.ts"
+import { normalizeProviderAddress } from "../../schema/records/NormalizeProviderAddress.ts"
 import type { ProviderRequirement, ProviderResolution } from "../../schema/records/Provider.ts"
 import type { ConnectionRow } from "../connection/ConnectionRow.ts"
 import { isProvidedTo, notProvided, providedOf } from "../connection/PoolCredentials.ts"
@@ -40,7 +40,9 @@ export const withoutArguments = (
   used: ReadonlyArray<Used>
 ): ReadonlyArray<ProviderResolution> => {
   const ofProvider = (provider: string) =>
-    used.filter(({ requirement }) => normalProviderAddress(requirement.provider) === normalProviderAddress(provider))
+    used.filter(
+      ({ requirement }) => normalizeProviderAddress(requirement.provider) === normalizeProviderAddress(provider)
+    )
   return resolutions.map((resolution) => {
     if (resolution.status !== "resolved_provider_connection" || resolution.connectionId === undefined) return resolution
     const rows = ofProvider(resolution.provider).map(({ row }) => row)

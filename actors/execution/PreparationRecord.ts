@@ -7,7 +7,7 @@ import { transaction } from "../database/Transaction.ts"
 import { localPool } from "../../schema/agent/PoolName.ts"
 import { holdOf } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
-import { type PreparationForm, RunPreparations } from "../run/RunPreparations.ts"
+import { type PreparationSchema, RunPreparations } from "../run/RunPreparations.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { makeAgentMachine } from "./AgentMachine.ts"
 import { blocked } from "./RunBlocked.ts"
@@ -33,7 +33,7 @@ export const makePreparationRecord = Effect.gen(function* () {
   return Effect.fnUntraced(function* <A extends { readonly evidence: RunEvidence }>(
     run: RunRow,
     { demands, shown }: Recorded,
-    form: PreparationForm<A>,
+    schema: PreparationSchema<A>,
     prepared: A
   ) {
     const hold = holdOf(run)
@@ -50,7 +50,7 @@ export const makePreparationRecord = Effect.gen(function* () {
     yield* Effect.gen(function* () {
       yield* ledger.record(hold, confinement)
       if (shown !== undefined) yield* ledger.mergeEvidence(hold, shown)
-      yield* preparations.save(hold, form, prepared)
+      yield* preparations.save(hold, schema, prepared)
     }).pipe(transaction(sql))
   })
 })

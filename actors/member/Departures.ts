@@ -5,7 +5,7 @@ import type { Departure } from "../../schema/records/Departure.ts"
 import { AccessTokenId, CapsuleId, ConnectionId, SourceId, Subject, WorkspaceId } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { rowShape } from "../database/Table.ts"
-import { presentUntil } from "../database/ReadHorizon.ts"
+import { nowUntil } from "../database/ReadHorizon.ts"
 
 const TokenShape = rowShape({
   token_id: AccessTokenId,
@@ -60,7 +60,7 @@ export const departureOf = Effect.fn("departureOf")(function* (workspaceId: Work
       JOIN connections n ON n.id = s.auth_connection_id
       WHERE s.workspace_id = ${workspaceId} AND s.auth_connection_by = ${subject}
     ORDER BY 2, 3, 6, 4`
-  const present = yield* presentUntil([...tokens, ...kept].map(({ expires_at }) => expires_at))
+  const present = yield* nowUntil([...tokens, ...kept].map(({ expires_at }) => expires_at))
   const isUsable = ({ expires_at }: { readonly expires_at: string | null }) =>
     expires_at === null || expires_at > present
   return {

@@ -24,7 +24,7 @@ import {
   roleHeld
 } from "./InvitationRights.ts"
 import { InvitationRow, invitationStatus, isOpen, openedWith, toInvitation } from "./InvitationRow.ts"
-import { presentMember, unconfirmedMember } from "./PresentMember.ts"
+import { alreadyMember, unconfirmedMember } from "./ExistingMember.ts"
 
 const Former = rowShape({ status: MemberStatus, left_at: Schema.NullOr(Timestamp), updated_at: Timestamp })
 
@@ -115,7 +115,7 @@ const make = Effect.gen(function* () {
   const requireNewcomer = Effect.fnUntraced(function* (row: InvitationRow, subject: string) {
     const [former] = yield* Effect.orDie(Former.rows(sql)`SELECT status, left_at, updated_at FROM memberships
       WHERE workspace_id = ${row.workspace_id} AND subject = ${subject}`)
-    if (former?.status === "active") return yield* presentMember()
+    if (former?.status === "active") return yield* alreadyMember()
     if (former?.status === "unconfirmed") return yield* unconfirmedMember()
     // A link kept from before a removal must not undo it.
     if (former?.status === "suspended" && former.left_at === null && former.updated_at > row.created_at) {

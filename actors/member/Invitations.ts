@@ -10,7 +10,7 @@ import { Users } from "../account/Users.ts"
 import { Audit } from "../audit/Audit.ts"
 import type { CommandContext } from "../Command.ts"
 import { mintSecret, secretHash } from "../credential/BearerSecret.ts"
-import { presentUntil } from "../database/ReadHorizon.ts"
+import { nowUntil } from "../database/ReadHorizon.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { rowShape } from "../database/Table.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -21,7 +21,7 @@ import type { Page, PageRequest } from "../paging/Page.ts"
 import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
 import { InvitationRow, isOpen, openedWith, toInvitation, toInvitedMember } from "./InvitationRow.ts"
 import { type Inviter, invitationRefusal, refusedInvitation, roleHeld } from "./InvitationRights.ts"
-import { refuseMember } from "./PresentMember.ts"
+import { refuseMember } from "./ExistingMember.ts"
 
 /** The destination and the inviter. */
 export interface InvitationScope {
@@ -296,7 +296,7 @@ const make = Effect.gen(function* () {
       const before = at === undefined || id === undefined ? read`1 = 1` : read`(created_at, id) < (${at}, ${id})`
       const rows = yield* Effect.orDie(InvitationRow.rows(read)`SELECT * FROM invitations
         WHERE workspace_id = ${workspaceId} AND ${before} ORDER BY created_at DESC, id DESC LIMIT ${page.limit + 1}`)
-      const present = yield* presentUntil(rows.map((row) => (row.status === "pending" ? row.expires_at : null)))
+      const present = yield* nowUntil(rows.map((row) => (row.status === "pending" ? row.expires_at : null)))
       const items = rows.slice(0, page.limit).map((row) => toInvitation(row, present))
       const last = items.at(-1)
       if (rows.length <= page.limit || last === undefined) return { items }

@@ -7,7 +7,7 @@ import { type Member, type Role, roleAtLeast } from "../../schema/records/Worksp
 import { endAutomationTokens, renameAutomation } from "../account/AutomationSubjects.ts"
 import { Audit, type AuditData } from "../audit/Audit.ts"
 import type { CommandContext } from "../Command.ts"
-import { presentUntil } from "../database/ReadHorizon.ts"
+import { nowUntil } from "../database/ReadHorizon.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
@@ -20,7 +20,7 @@ import { kindRefusal } from "./AutomationRules.ts"
 import { InvitationRow } from "./InvitationRow.ts"
 import { permissionDenied, roleHeld } from "./InvitationRights.ts"
 import { MemberRow, memberColumns, toMember } from "./MemberRow.ts"
-import { unconfirmedMember } from "./PresentMember.ts"
+import { unconfirmedMember } from "./ExistingMember.ts"
 
 /** The Workspace, and who is acting on it. */
 export interface MemberScope {
@@ -287,7 +287,7 @@ const make = Effect.gen(function* () {
           "expires_at"
         )`SELECT expires_at FROM invitations WHERE workspace_id = ${workspaceId} AND status = 'pending'`
       )
-      const present = yield* presentUntil(pending.map((one) => one.expires_at))
+      const present = yield* nowUntil(pending.map((one) => one.expires_at))
       // Somebody who is invited again is shown once, as an invitee.
       const rows = yield* SqlSchema.findAll({
         Request: Schema.Void,

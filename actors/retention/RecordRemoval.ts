@@ -6,7 +6,7 @@ import { serviceContext } from "../Command.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
 import { KillPoint } from "../KillPoint.ts"
-import { isResting } from "../Rest.ts"
+import { isCoolingDown } from "../Cooldown.ts"
 import { RetentionSettings } from "../run/RetentionSettings.ts"
 import { type LookedAt, type RemovableRecords, recordCandidates, removableNow } from "./RecordCandidates.ts"
 import { removeRecords } from "./RecordDeletion.ts"
@@ -19,7 +19,7 @@ const pause = "5 millis"
 /** Number of steps per cleanup turn; the cleanup has other work to do. */
 const stepsOfTurn = 100
 /** The next pass begins a day after the previous one: each pass leaves an audit event. */
-const rest = Duration.toMillis("1 day")
+const cooldown = Duration.toMillis("1 day")
 
 /** Records of one kind that are kept although their period has expired. */
 export interface KeptRecords {
@@ -184,15 +184,15 @@ export class RecordRemoval extends Context.Service<
       }).pipe(Effect.withSpan("RecordRemoval.removeAll"))
 
       let background: Pass = { kind: 0, after: undefined }
-      let restsSince: number | undefined
+      let cooldownSince: number | undefined
       const removeSome = Effect.gen(function* () {
         const at = yield* Clock.currentTimeMillis
-        if (isResting(restsSince, rest, at)) return
+        if (isCoolingDown(cooldownSince, cooldown, at)) return
         for (let steps = 0; steps < stepsOfTurn; steps++) {
           if ((yield* step(background)) === undefined) {
             yield* end
             background = { kind: 0, after: undefined }
-            restsSince = at
+            cooldownSince = at
             return
           }
           yield* Effect.sleep(pause)

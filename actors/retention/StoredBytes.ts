@@ -5,14 +5,14 @@ import type { StoredKind } from "../../schema/records/StoredKind.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { rowShape } from "../database/Table.ts"
 import { now } from "../Identity.ts"
-import { isResting } from "../Rest.ts"
+import { isCoolingDown } from "../Cooldown.ts"
 import { type StoredPlace, storedPlaces } from "./StoredPlaces.ts"
 
 /** The number of rows that one statement reads: small enough that others wait no longer than for any other read. */
 const rowsAtOnce = 500
 const pause = "5 millis"
 /** A measurement reads everything once, and little new data is stored within an hour. */
-const rest = Duration.toMillis("1 hour")
+const cooldown = Duration.toMillis("1 hour")
 
 const Sized = rowShape({
   workspace_id: Schema.NullOr(WorkspaceId),
@@ -51,7 +51,7 @@ export class StoredBytes extends Context.Service<
     Effect.gen(function* () {
       const read = yield* ReadSql
       let newest: StoredMeasurement | undefined
-      let restsSince: number | undefined
+      let cooldownSince: number | undefined
 
       /** The next rows of a place, in key order. */
       const part = (place: StoredPlace, after: readonly [string, number] | undefined) => {
@@ -88,9 +88,9 @@ export class StoredBytes extends Context.Service<
 
       const measureSometimes = Effect.gen(function* () {
         const at = yield* Clock.currentTimeMillis
-        if (isResting(restsSince, rest, at)) return
+        if (isCoolingDown(cooldownSince, cooldown, at)) return
         yield* measure
-        restsSince = at
+        cooldownSince = at
       })
 
       return StoredBytes.of({ measured: Effect.sync(() => newest), measure, measureSometimes })

@@ -6,7 +6,7 @@ import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import { KillPoint } from "../KillPoint.ts"
-import { isResting } from "../Rest.ts"
+import { isCoolingDown } from "../Cooldown.ts"
 import { logCandidates, type LookedAt, type RemovableLogs, sizesOf } from "./LogCandidates.ts"
 import { RetentionSettings } from "./RetentionSettings.ts"
 import { RunLogChunkRow } from "./RunLogChunkRow.ts"
@@ -18,7 +18,7 @@ const pause = "5 millis"
 /** Steps in one turn of the cleanup, which has other work to do. */
 const stepsOfTurn = 200
 /** Logs that were kept are examined again after this time. */
-const rest = Duration.toMillis("1 hour")
+const cooldown = Duration.toMillis("1 hour")
 
 /** What remains of a pass over the ledger. */
 interface Pass {
@@ -141,14 +141,14 @@ export class LogRemoval extends Context.Service<
       }).pipe(Effect.withSpan("LogRemoval.removeAll"))
 
       let background: Pass = { after: undefined, ended: false }
-      let restsSince: number | undefined
+      let cooldownSince: number | undefined
       const removeSome = Effect.gen(function* () {
         const at = yield* Clock.currentTimeMillis
-        if (background.ended && isResting(restsSince, rest, at)) return
+        if (background.ended && isCoolingDown(cooldownSince, cooldown, at)) return
         if (background.ended) background = { after: undefined, ended: false }
         for (let steps = 0; steps < stepsOfTurn; steps++) {
           if ((yield* step(background)) === undefined) {
-            restsSince = at
+            cooldownSince = at
             return
           }
           yield* Effect.sleep(pause)

@@ -5,7 +5,7 @@ import { type PreparationKind, PreparationRow } from "./PreparationRow.ts"
 import { changedUnder, type HoldLost, isHeld, type RunHold } from "./RunHold.ts"
 
 /** How to write one kind of preparation. */
-export interface PreparationForm<A> {
+export interface PreparationSchema<A> {
   readonly kind: PreparationKind
   readonly json: Schema.Codec<A, string>
 }
@@ -18,12 +18,12 @@ export class RunPreparations extends Context.Service<
   RunPreparations,
   {
     /** In the caller's transaction, once per hold. */
-    readonly save: <A>(hold: RunHold, form: PreparationForm<A>, prepared: A) => Effect.Effect<void, HoldLost>
+    readonly save: <A>(hold: RunHold, schema: PreparationSchema<A>, prepared: A) => Effect.Effect<void, HoldLost>
     /**
      * None if nothing was prepared under this hold. A row that another release stored and this one cannot read is treated as none
      * and logged, so that recovery can still settle the Run.
      */
-    readonly load: <A>(hold: RunHold, form: PreparationForm<A>) => Effect.Effect<Option.Option<A>>
+    readonly load: <A>(hold: RunHold, schema: PreparationSchema<A>) => Effect.Effect<Option.Option<A>>
   }
 >()("svc/actors/run/RunPreparations") {
   static readonly layer = Layer.effect(
@@ -31,7 +31,7 @@ export class RunPreparations extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
 
-      const save = Effect.fnUntraced(function* <A>(hold: RunHold, { json, kind }: PreparationForm<A>, prepared: A) {
+      const save = Effect.fnUntraced(function* <A>(hold: RunHold, { json, kind }: PreparationSchema<A>, prepared: A) {
         const data = yield* Effect.orDie(Schema.encodeEffect(json)(prepared))
         const at = yield* now
         const saved = sql`INSERT INTO run_preparations (run_id, fence, kind, data, created_at)
@@ -39,7 +39,7 @@ export class RunPreparations extends Context.Service<
         yield* changedUnder(hold, Effect.orDie(saved))
       })
 
-      const load = Effect.fnUntraced(function* <A>({ fence, runId }: RunHold, { json, kind }: PreparationForm<A>) {
+      const load = Effect.fnUntraced(function* <A>({ fence, runId }: RunHold, { json, kind }: PreparationSchema<A>) {
         const [row] = yield* Effect.orDie(PreparationRow.some(sql, "data")`SELECT data FROM run_preparations
           WHERE run_id = ${runId} AND fence = ${fence} AND kind = ${kind}`)
         if (row === undefined) return Option.none()

@@ -13,7 +13,7 @@ import { now } from "../Identity.ts"
 import type { Cursors } from "../paging/Cursors.ts"
 import type { PageRequest } from "../paging/Page.ts"
 import { refuseArchived } from "./ArchivedWorkspace.ts"
-import { findPersonal, foundWorkspace, isWhole, repairPersonal } from "./WorkspaceFounding.ts"
+import { createWorkspace, findPersonal, isWhole, repairPersonal } from "./WorkspaceCreation.ts"
 import {
   inventoryWorkspaces,
   listWorkspaces,
@@ -98,7 +98,7 @@ export class Workspaces extends Context.Service<
         create: Effect.fn("Workspaces.create")(function* (context, subject, request) {
           const type = request.type ?? "organization"
           if (yield* isUnconfirmed(subject).pipe(Effect.provideContext(services))) return yield* membershipUnconfirmed
-          const id = yield* foundWorkspace({
+          const id = yield* createWorkspace({
             handle: request.handle,
             displayName: request.displayName ?? request.handle,
             type,

@@ -5,7 +5,7 @@ import { type RunnerFailure, runnerFailure } from "../execution/RunnerFailure.ts
 import { type FreshResult, storedResult } from "./FreshResult.ts"
 import { Guard } from "./guard/Guard.ts"
 import { executeJob, type OpenedJob, sealedResult, untilDiskTakesIt } from "./JobExecution.ts"
-import { type Beginning, beginning } from "./Beginning.ts"
+import { acceptOffer, type OfferAcceptance } from "./OfferAcceptance.ts"
 import type { Lease } from "./LeaseClock.ts"
 import { deliver, endedBy, handIn, sendReports, sendState } from "./RunDelivery.ts"
 import type { RunHandle } from "./RunHandle.ts"
@@ -62,7 +62,7 @@ const execution = Effect.fnUntraced(function* (
   lease: Lease,
   offer: JobOffer,
   opened: OpenedJob,
-  { accepted, mayStart }: Pick<Beginning, "accepted" | "mayStart">
+  { accepted, mayStart }: Pick<OfferAcceptance, "accepted" | "mayStart">
 ): Effect.fn.Return<FreshResult, unknown, ServerLine | Scope.Scope | Effect.Services<ReturnType<typeof executeJob>>> {
   const { room } = handle
   const context = yield* Effect.context<Effect.Services<ReturnType<typeof sendState>> | ServerLine>()
@@ -163,7 +163,7 @@ export const runOffer = Effect.fn("AgentRun.offer")(
       Effect.gen(function* () {
         const scope = yield* Effect.scope
         const guard = yield* Guard
-        const { begun, ...moments } = yield* beginning(handle, lease, offer.leaseSeconds)
+        const { begun, ...moments } = yield* acceptOffer(handle, lease, offer.leaseSeconds)
         const result = yield* Effect.raceFirst(
           Effect.ensuring(
             Effect.scoped(execution(handle, lease, offer, opened, moments)),

@@ -7,7 +7,7 @@ import type { PlanDocument, PlannedChange, PlannedResourceChange } from "./PlanD
 import { planReferences } from "./PlanReferences.ts"
 import type { PlannedOutput } from "./RunOutcome.ts"
 import { type Marks, marksOf, maskValue, sensitiveTexts } from "./SensitiveMask.ts"
-import { normalProviderAddress } from "../../schema/records/NormalProviderAddress.ts"
+import { normalizeProviderAddress } from "../../schema/records/NormalizeProviderAddress.ts"
 
 type Attribute = typeof ChangedAttribute.Type
 
@@ -86,7 +86,7 @@ const resourceChange = (planned: PlannedResourceChange, room: Room): ResourceCha
     mode: planned.mode ?? "managed",
     type: planned.type,
     name: planned.name,
-    provider: normalProviderAddress(planned.provider_name ?? ""),
+    provider: normalizeProviderAddress(planned.provider_name ?? ""),
     actions: change.actions,
     ...(reason === undefined ? {} : { reason }),
     ...(isImport(change) ? { importing: typeof importId === "string" ? { id: importId } : {} } : {}),

@@ -1,5 +1,5 @@
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
-import { normalRef } from "./RefName.ts"
+import { normalizeRef } from "./RefName.ts"
 
 /** A ref in its normal form. Only `parseGitRef` creates one. */
 export const GitRef = Schema.String.pipe(Schema.brand("GitRef"))
@@ -13,7 +13,7 @@ const problem =
 
 /** Parses a ref as entered by a person. The failure does not repeat it. */
 export const parseGitRef = (text: string): Result.Result<GitRef, string> => {
-  const ref = normalRef(text)
+  const ref = normalizeRef(text)
   return ref === undefined ? Result.fail(problem) : Result.succeed(GitRef.make(ref))
 }
 

@@ -1,10 +1,10 @@
 import { Schema, SchemaTransformation } from "effect"
-import { normalProviderAddress } from "./NormalProviderAddress.ts"
+import { normalizeProviderAddress } from "./NormalizeProviderAddress.ts"
 
 /** A provider's address, in any spelling. */
 export const GivenProviderAddress = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(512)).pipe(
   Schema.decodeTo(
     Schema.String,
-    SchemaTransformation.transform<string, string>({ decode: normalProviderAddress, encode: (address) => address })
+    SchemaTransformation.transform<string, string>({ decode: normalizeProviderAddress, encode: (address) => address })
   )
 )

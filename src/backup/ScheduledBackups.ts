@@ -12,7 +12,7 @@ import {
   Schedule,
   Semaphore
 } from "effect"
-import { isResting } from "../../actors/Rest.ts"
+import { isCoolingDown } from "../../actors/Cooldown.ts"
 import type { DashboardNotice, ServerBackups } from "../../schema/api/DashboardApi.ts"
 import { backupAge, failedBackups } from "../observability/BackupMetrics.ts"
 import type { Settings } from "../settings/Settings.ts"
@@ -96,7 +96,7 @@ export class ScheduledBackups extends Context.Service<
           const found = yield* Effect.result(newestAge)
           const old = Result.getOrElse(found, () => undefined)
           if (old !== undefined) yield* Metric.update(backupAge, old / 1000)
-          const waits = isResting(
+          const waits = isCoolingDown(
             yield* Ref.get(failedAt),
             Math.min(retryMillis, intervalMillis),
             yield* Clock.currentTimeMillis

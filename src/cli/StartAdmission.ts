@@ -35,7 +35,7 @@ export const admitStart = Effect.fn("admitStart")(function* (settings: Settings)
  */
 export const reportStart = Effect.fn("reportStart")(function* (settings: Settings) {
   const { path } = yield* DataFolder
-  const subject = { settings, folder: path, face: "start", isServed: false } as const
+  const subject = { settings, folder: path, caller: "start", isServed: false } as const
   const stored = yield* storedFindings(
     storedChecks.filter(({ atStart }) => atStart === "ready"),
     subject

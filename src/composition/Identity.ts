@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { oidcIssuer } from "../accounts/oidc/OidcFace.ts"
+import { oidcIssuer } from "../accounts/oidc/IssuerRoutes.ts"
 import { HttpListener } from "../http/HttpListener.ts"
 import type { Settings } from "../settings/Settings.ts"
 

@@ -57,7 +57,7 @@ export type BackupManifest = typeof BackupManifest.Type
 export const StoredManifest = Schema.fromJsonString(Schema.Union([BackupManifest, DatabaseOnly]))
 
 /** A manifest from an earlier release, converted to the current form. */
-export const presentManifest = (stored: typeof StoredManifest.Type): BackupManifest =>
+export const toCurrentManifest = (stored: typeof StoredManifest.Type): BackupManifest =>
   stored.format === "svc.backup@v2"
     ? stored
     : {

@@ -3,7 +3,7 @@ import { Digest, Mac } from "effect/crypto"
 import { deriveKey, type Keyring, type MasterKey } from "../../actors/vault/MasterKey.ts"
 import type { loadKeyring } from "../../actors/vault/MasterKeyStore.ts"
 import { contentBytes, placed } from "./BackupFiles.ts"
-import { BackupManifest, presentManifest, StoredManifest } from "./BackupManifest.ts"
+import { BackupManifest, StoredManifest, toCurrentManifest } from "./BackupManifest.ts"
 import { BackupRefused } from "./BackupRefused.ts"
 import { passOn, readAt } from "./FileRanges.ts"
 
@@ -99,7 +99,7 @@ export const checkSeal = Effect.fn("checkSeal")(function* (path: string, keys: M
   const file = yield* fs.open(path, { flag: "r" })
   const seal = Option.getOrUndefined(yield* sealOf(file, size))
   if (seal === undefined) return Option.none<BackupManifest>()
-  const manifest = presentManifest(
+  const manifest = toCurrentManifest(
     yield* Schema.decodeEffect(StoredManifest)(new TextDecoder().decode(seal.manifest)).pipe(
       Effect.mapError(() => refuse("its manifest cannot be read"))
     )

@@ -8,7 +8,7 @@ import { Actor, type ActorShape } from "../client/Actor.ts"
 import { ApiTransport } from "../client/ApiTransport.ts"
 import { repeatedWhereSafe } from "../client/SafeRepeat.ts"
 import { AmbientIdentity, type HostIdentity } from "../http/authorization/HostIdentity.ts"
-import { HttpFace, type WebHandler } from "../http/HttpApplication.ts"
+import { HttpHandler, type WebHandler } from "../http/HttpApplication.ts"
 import { HttpSettings } from "../http/HttpSettings.ts"
 import { makeRequestGate } from "../http/RequestGate.ts"
 
@@ -84,10 +84,10 @@ const invalidUrl = (request: HttpClientRequest.HttpClientRequest, cause: unknown
   new HttpClientError.InvalidUrlError({ request, cause })
 
 /** The control plane as a service, and the transport of the in-process services. */
-export const inProcess: Layer.Layer<ControlPlane | ApiTransport, never, Accounts | HttpFace | HttpSettings> =
+export const inProcess: Layer.Layer<ControlPlane | ApiTransport, never, Accounts | HttpHandler | HttpSettings> =
   Layer.effectContext(
     Effect.gen(function* () {
-      const { handler } = yield* HttpFace
+      const { handler } = yield* HttpHandler
       const { baseUrl, corsOrigins = [] } = yield* HttpSettings
       const accounts = yield* Accounts
       const scopes = scopeCatalog(yield* ExtensionScopes)

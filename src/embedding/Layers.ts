@@ -1,7 +1,7 @@
 import { Config, Effect, Layer } from "effect"
 import { servicesOver, type SvcServices } from "../client/SvcServices.ts"
 import { controlPlaneOf } from "../Composition.ts"
-import { listener } from "../composition/Face.ts"
+import { listener } from "../composition/HttpLayer.ts"
 import { platform } from "../composition/Platform.ts"
 import { MountedHandler } from "../http/MountedHandler.ts"
 import { Draining } from "../streams/Draining.ts"

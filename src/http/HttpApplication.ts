@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { HttpEffect, HttpRouter, HttpServer, UrlParams } from "effect/http"
 import { authRoutes } from "../accounts/AuthRoutes.ts"
-import { mountedOidcRoutes } from "../accounts/oidc/OidcFace.ts"
+import { mountedOidcRoutes } from "../accounts/oidc/IssuerRoutes.ts"
 import { passkeyRoutes } from "../accounts/PasskeyRoutes.ts"
 import { upstreamRoutes } from "../accounts/upstream/UpstreamRoutes.ts"
 import { agentRoutes } from "./AgentRoutes.ts"
@@ -21,7 +21,9 @@ import { routerConfig } from "./UnknownRoutes.ts"
 export type WebHandler = (request: Request, context?: Context.Context<never>) => Promise<Response>
 
 /** The mounted handler, for callers in this process. */
-export class HttpFace extends Context.Service<HttpFace, { readonly handler: WebHandler }>()("svc/http/HttpFace") {}
+export class HttpHandler extends Context.Service<HttpHandler, { readonly handler: WebHandler }>()(
+  "svc/http/HttpFace"
+) {}
 
 /** Every route of a server. */
 export const serverRoutes = Layer.mergeAll(

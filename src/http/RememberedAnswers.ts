@@ -58,7 +58,7 @@ interface Remembered {
 }
 
 /**
- * Answers, and records how long the answer is valid. If a handler reads the time other than through `presentUntil`, its answer is
+ * Answers, and records how long the answer is valid. If a handler reads the time other than through `nowUntil`, its answer is
  * immediately invalid.
  */
 const observed = (answered: Answered): Effect.Effect<Remembered> =>

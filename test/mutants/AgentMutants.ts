@@ -139,10 +139,10 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "agent: processes under an offer are dead before it goes to another",
-    file: "runner/agent/Beginning.ts",
+    file: "runner/agent/OfferAcceptance.ts",
     text: "lease.secondsUntilKill() > leastOfOffer",
     broken: "lease.secondsUntilKill() > -leastOfOffer",
-    test: "test/runner/agent/Beginning.test.ts"
+    test: "test/runner/agent/OfferAcceptance.test.ts"
   },
   {
     name: "agent: an offer is not renewed",
@@ -188,10 +188,10 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "agent: a state says itself which one it is",
-    file: "actors/state/SentState.ts",
+    file: "actors/state/ReceivedState.ts",
     text: "if (problem !== undefined) return",
     broken: "if (problem === null) return",
-    test: "test/actors/state/SentState.test.ts"
+    test: "test/actors/state/ReceivedState.test.ts"
   },
   {
     name: "agent: who was revoked meanwhile is given nothing",

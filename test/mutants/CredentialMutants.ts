@@ -178,15 +178,15 @@ export const credentialMutants: ReadonlyArray<Mutant> = [
   {
     name: "remembered answer: a list of Connections ends with the first expiry",
     file: "actors/connection/ConnectionsLive.ts",
-    text: "presentUntil(rows.items.map(expiryOf))",
-    broken: "presentUntil([])",
+    text: "nowUntil(rows.items.map(expiryOf))",
+    broken: "nowUntil([])",
     test: "test/actors/connection/ConnectionExpiry.test.ts"
   },
   {
     name: "remembered answer: members hold until an invitation expires",
     file: "actors/member/Members.ts",
-    text: "presentUntil(pending.map((one) => one.expires_at))",
-    broken: "presentUntil([])",
+    text: "nowUntil(pending.map((one) => one.expires_at))",
+    broken: "nowUntil([])",
     test: "test/actors/member/Invitations.test.ts"
   },
   {

@@ -18,11 +18,11 @@ const removalFile = "actors/run/LogRemoval.ts"
 /** What prevents old records from being removed, and how the operation history is queried. */
 export const retentionMutants: ReadonlyArray<Mutant> = [
   {
-    name: "retention: a rest from before the date was corrected",
-    file: "actors/Rest.ts",
+    name: "retention: a cooldown from before the date was corrected",
+    file: "actors/Cooldown.ts",
     text: "since <= at && ",
     broken: "",
-    test: "test/actors/Rest.test.ts"
+    test: "test/actors/Cooldown.test.ts"
   },
   {
     name: "retention: open plans",

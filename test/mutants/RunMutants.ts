@@ -323,7 +323,7 @@ export const runMutants: ReadonlyArray<Mutant> = [
   {
     name: "providers: Connection for another provider",
     file: providersFile,
-    text: "normalProviderAddress(bound.provider) === provider",
+    text: "normalizeProviderAddress(bound.provider) === provider",
     broken: "bound.provider !== workspaceId",
     test: preparation
   }

@@ -89,7 +89,7 @@ export const newMember = Effect.fnUntraced(function* (workspaceId: WorkspaceId, 
 
 // Fresh, because a layer already built by the shipped composition would be reused with its settings.
 const runner = (
-  { dataDir, mirror }: Pick<Surroundings, "dataDir" | "mirror">,
+  { dataDir, mirror }: Pick<TestPlaneEnvironment, "dataDir" | "mirror">,
   sandbox: Partial<SandboxSettingsShape> = {}
 ) =>
   Layer.fresh(ModuleRunner.layer).pipe(
@@ -107,14 +107,14 @@ const runner = (
   )
 
 /** Everything outside the service that remains when it stops. */
-export interface Surroundings {
+export interface TestPlaneEnvironment {
   readonly dataDir: string
   readonly mirror: { readonly path: string; readonly interpreter: string; readonly notesDir: string }
   readonly origins: ReadonlyArray<string>
 }
 
 /** The shipped layers, with the sandbox opened for the demo provider and settings that a test can replace. */
-export const planeAt = ({ dataDir, mirror, origins }: Surroundings, options: TestPlaneOptions = {}) =>
+export const planeAt = ({ dataDir, mirror, origins }: TestPlaneEnvironment, options: TestPlaneOptions = {}) =>
   Layer.unwrap(
     Effect.gen(function* () {
       yield* placeMigratedDatabase(dataDir)

@@ -1,7 +1,7 @@
 import { Clock, Effect, Layer, Queue } from "effect"
 import { CleanupRhythm } from "../../actors/cleanup/BackgroundCleanup.ts"
 import { controlPlaneOf } from "../../src/Composition.ts"
-import { listener } from "../../src/composition/Face.ts"
+import { listener } from "../../src/composition/HttpLayer.ts"
 import { machine } from "../../src/composition/Machine.ts"
 import { platform } from "../../src/composition/Platform.ts"
 import * as Database from "../../src/database/Database.ts"

@@ -2,13 +2,13 @@ import { Effect, FileSystem, Path } from "effect"
 import { placeOf } from "../../database/BackupManifest.ts"
 import { newestKnown, tableVersion } from "../../database/Migrations.ts"
 import { isWhole, neededFiles } from "../../database/NeededFiles.ts"
-import type { Face } from "./Check.ts"
+import type { CheckCaller } from "./Check.ts"
 import type { Finding } from "./DoctorReport.ts"
 
 const mostNamed = 3
 
 /** Whether the snapshots and builds that existing Capsules need are present. `svc doctor` reads each of them in full. */
-export const archiveFindings = Effect.fn("archiveFindings")(function* (folder: string, face: Face) {
+export const archiveFindings = Effect.fn("archiveFindings")(function* (folder: string, caller: CheckCaller) {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   // The queries require the current tables.
@@ -17,7 +17,7 @@ export const archiveFindings = Effect.fn("archiveFindings")(function* (folder: s
   const wrong = yield* Effect.filter(needed, ({ file, place }) =>
     Effect.gen(function* () {
       if (!(yield* fs.exists(place))) return true
-      return face === "doctor" && !(yield* isWhole(file, place))
+      return caller === "doctor" && !(yield* isWhole(file, place))
     })
   )
   const more = wrong.length > mostNamed ? ` and ${wrong.length - mostNamed} more` : ""

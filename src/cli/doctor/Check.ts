@@ -1,7 +1,7 @@
 import type { Finding } from "./DoctorReport.ts"
 
 /** Who runs the checks: `svc doctor`, or a server that is starting while people wait for it. */
-export type Face = "doctor" | "start"
+export type CheckCaller = "doctor" | "start"
 
 /** What an operator needs to know about a check. */
 export interface CheckFacts {

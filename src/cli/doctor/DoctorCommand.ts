@@ -39,7 +39,7 @@ const databaseFindings = Effect.fn("databaseFindings")(function* (settings: Sett
   )
   if (missing !== undefined) return [server, missing, yield* orFailed("vault", vaultFinding(settings, folder, []))]
   const file = path.join(folder, databaseName)
-  const inside = storedFindings(storedChecks, { settings, folder, face: "doctor", isServed: served })
+  const inside = storedFindings(storedChecks, { settings, folder, caller: "doctor", isServed: served })
   const findings = yield* withReadOnlyDatabase(file, isServed, inside).pipe(
     Effect.catchTag("DatabaseUnreadable", ({ message }) => {
       const finding: Finding = { check: "database", status: "warning", message }

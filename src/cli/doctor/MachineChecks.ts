@@ -3,7 +3,7 @@ import type { Sandbox } from "../../../runner/sandbox/Sandbox.ts"
 import type { Toolchain } from "../../../runner/toolchain/Toolchain.ts"
 import type { Settings } from "../../settings/Settings.ts"
 import { backupFindings, keyFindings } from "./BackupFindings.ts"
-import type { CheckFacts, Face } from "./Check.ts"
+import type { CheckCaller, CheckFacts } from "./Check.ts"
 import { limitsFinding, networkFinding } from "./ConfinementFindings.ts"
 import { failedLook, type Finding } from "./DoctorReport.ts"
 import { queueFinding, sandboxFinding, settingsFinding, toolFinding, transportFinding } from "./MachineFindings.ts"
@@ -12,7 +12,7 @@ import { mailFindings } from "./MailFindings.ts"
 interface MachineCheck extends CheckFacts {
   readonly look: (
     settings: Settings,
-    face: Face
+    caller: CheckCaller
   ) => Effect.Effect<ReadonlyArray<Finding>, unknown, Toolchain | Sandbox | FileSystem.FileSystem | Path.Path>
 }
 
@@ -25,7 +25,7 @@ export const machineChecks: ReadonlyArray<MachineCheck> = [
     looksAt: "which tool executes Runs",
     atStart: "ready",
     onError: "warns",
-    look: (settings, face) => one(toolFinding(settings, face))
+    look: (settings, caller) => one(toolFinding(settings, caller))
   },
   {
     name: "sandbox",
@@ -33,7 +33,7 @@ export const machineChecks: ReadonlyArray<MachineCheck> = [
     atStart: "ready",
     onError: "warns",
     less: "the level that Runs get; `svc doctor` tries every other one too",
-    look: (_, face) => one(sandboxFinding(face))
+    look: (_, caller) => one(sandboxFinding(caller))
   },
   {
     name: "limits",
@@ -99,10 +99,10 @@ export const machineChecks: ReadonlyArray<MachineCheck> = [
 export const machineFindings = Effect.fn("machineFindings")(function* (
   checks: ReadonlyArray<MachineCheck>,
   settings: Settings,
-  face: Face
+  caller: CheckCaller
 ) {
   const found = yield* Effect.forEach(checks, ({ look, name }) =>
-    Effect.catchCause(look(settings, face), (cause) => Effect.succeed([failedLook(name, cause)]))
+    Effect.catchCause(look(settings, caller), (cause) => Effect.succeed([failedLook(name, cause)]))
   )
   return found.flat()
 })

@@ -7,7 +7,7 @@ import type { DataFolderLook } from "../../database/DataFolderLook.ts"
 import { describeMisspelt, misspeltSettings } from "../../settings/MisspeltSettings.ts"
 import { isPlainBeyondLoopback, plainHttpWarning, type Settings } from "../../settings/Settings.ts"
 import { queueLimits } from "../../settings/QueueLimits.ts"
-import type { Face } from "./Check.ts"
+import type { CheckCaller } from "./Check.ts"
 import type { Finding } from "./DoctorReport.ts"
 
 const gibibyte = 1024 ** 3
@@ -25,12 +25,12 @@ export const describeTool = (tool: Tool) =>
   `${toolTitles[tool.name]} ${tool.version}, ${origins[tool.origin]}: ${tool.path}`
 
 /** The tool found on this machine. Before startup, what a server would fetch is reported, not fetched. */
-export const toolFinding = (settings: Settings, face: Face) =>
+export const toolFinding = (settings: Settings, caller: CheckCaller) =>
   Effect.flatMap(Toolchain, (tools) =>
     Effect.match(tools.resolve(), {
       onSuccess: (tool): Finding => ({ check: "tool", status: "ok", message: describeTool(tool) }),
       onFailure: (error): Finding =>
-        error._tag === "ToolMissing" && settings.toolDownload === "on" && face === "doctor"
+        error._tag === "ToolMissing" && settings.toolDownload === "on" && caller === "doctor"
           ? {
               check: "tool",
               status: "warning",
@@ -45,10 +45,10 @@ const describeLevel = ({ level, reason, works }: LevelFinding) =>
   works ? `${level}: works.` : `${level}: no. ${reason}`
 
 /** The isolation level that Runs get and, outside startup, the result of trying every other level. */
-export const sandboxFinding = Effect.fn("sandboxFinding")(function* (face: Face) {
+export const sandboxFinding = Effect.fn("sandboxFinding")(function* (caller: CheckCaller) {
   const { examine, status } = yield* Sandbox
   const message = status.accepted ? `${status.level}: ${status.reason}` : `Runs are refused: ${status.reason}`
-  const levels = face === "start" ? "" : ` Levels, best first: ${(yield* examine).map(describeLevel).join(" ")}`
+  const levels = caller === "start" ? "" : ` Levels, best first: ${(yield* examine).map(describeLevel).join(" ")}`
   const finding: Finding = {
     check: "sandbox",
     status: !status.accepted ? "error" : status.level === "process" ? "warning" : "ok",

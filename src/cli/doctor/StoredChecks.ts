@@ -5,7 +5,7 @@ import { databaseName } from "../../database/DataFolder.ts"
 import { largestChecked } from "../../database/DatabaseCheck.ts"
 import type { Settings } from "../../settings/Settings.ts"
 import { archiveFindings } from "./ArchiveFindings.ts"
-import type { CheckFacts, Face } from "./Check.ts"
+import type { CheckCaller, CheckFacts } from "./Check.ts"
 import {
   besideServer,
   databaseFinding,
@@ -21,7 +21,7 @@ interface StoredSubject {
   readonly settings: Settings
   /** The data folder, by its real path. */
   readonly folder: string
-  readonly face: Face
+  readonly caller: CheckCaller
   /** Whether another process serves the folder. */
   readonly isServed: boolean
 }
@@ -111,7 +111,7 @@ export const storedChecks: ReadonlyArray<StoredCheck> = [
     atStart: "ready",
     onError: "warns",
     less: "that they are there; what is in them is compared when a Run reads it",
-    look: ({ face, folder }) => archiveFindings(folder, face)
+    look: ({ caller, folder }) => archiveFindings(folder, caller)
   },
   {
     name: "vault",

@@ -1,5 +1,5 @@
 import type { Language } from "../preferences/Preferences.ts"
-import { normalProviderAddress } from "../../../schema/records/NormalProviderAddress.ts"
+import { normalizeProviderAddress } from "../../../schema/records/NormalizeProviderAddress.ts"
 
 const locale: Readonly<Record<Language, string>> = { en: "en-GB", ja: "ja-JP" }
 
@@ -80,7 +80,7 @@ export const shortDigest = (digest: string): string => {
 }
 
 /** Shortens `registry.opentofu.org/hashicorp/aws` to `hashicorp/aws`; any other registry stays visible. */
-export const providerName = normalProviderAddress
+export const providerName = normalizeProviderAddress
 
 /** The distinguishing part of a Git address. */
 export const repositoryName = (url: string): string => {

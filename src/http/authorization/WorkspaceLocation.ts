@@ -5,7 +5,7 @@ import { OperatorConfigs, type OperatorConfigsShape } from "../../../actors/conf
 import { readyMadePlaces } from "../../../actors/configuration/PublicInstallConfig.ts"
 import { ReadMemory } from "../../../actors/database/ReadMemory.ts"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
-import { effectiveRole } from "../../../actors/team/PresentRights.ts"
+import { effectiveRole } from "../../../actors/team/CurrentRights.ts"
 import type { WorkspaceLocator } from "../../../schema/api/Access.ts"
 import { ApiError, notFound } from "../../../schema/errors/ApiError.ts"
 import { WorkspaceId } from "../../../schema/records/Ids.ts"

@@ -2,13 +2,13 @@ import { Effect, Schema } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApi } from "effect/http-api"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
-import { keeping } from "../KnownMembers.ts"
+import { keepKnownProperties } from "../KnownProperties.ts"
 
 type Answering = (value: unknown) => Effect.Effect<HttpServerResponse.HttpServerResponse>
 
 /** Writes a response as it is stored, or by its codec where the schema converts something. */
 const answeringBy = (schema: Schema.Top): Answering => {
-  const kept = keeping(schema.ast)
+  const kept = keepKnownProperties(schema.ast)
   if (kept !== undefined) return (value) => Effect.succeed(HttpServerResponse.jsonUnsafe(kept(value)))
   const encode = Schema.encodeUnknownEffect(Schema.toCodecJson(Schema.make<Schema.Codec<unknown>>(schema.ast)))
   return (value) => Effect.orDie(Effect.map(encode(value), (encoded) => HttpServerResponse.jsonUnsafe(encoded)))

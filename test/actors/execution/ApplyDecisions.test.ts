@@ -7,7 +7,7 @@ import {
   rememberedSecrets
 } from "../../../actors/execution/AppliedCapsule.ts"
 import { allPrivate, type ApplyResult, errorOf, resultOf } from "../../../actors/execution/ApplyResult.ts"
-import type { PreparedApply } from "../../../actors/execution/PreparationForms.ts"
+import type { PreparedApply } from "../../../actors/execution/PreparationSchemas.ts"
 import type { ApplyOutcome, StateOutput } from "../../../runner/execution/RunOutcome.ts"
 import { namedStateVersion } from "../../support/NamedIds.ts"
 

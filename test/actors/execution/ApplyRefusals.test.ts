@@ -10,7 +10,7 @@ import type { RunRow } from "../../../actors/run/RunRow.ts"
 import { CredentialOrigin } from "../../../schema/records/CredentialOrigin.ts"
 import { world } from "../../src/http/support/World.ts"
 import { it } from "../../support/Effect.ts"
-import { applyPlane, ordinary, type Surroundings } from "../support/GuardedPlane.ts"
+import { applyPlane, ordinary, type PlaneConditions } from "../support/GuardedPlane.ts"
 import { namedRun } from "../../support/NamedIds.ts"
 
 const at = "2026-01-01T00:00:00.000Z"
@@ -21,7 +21,7 @@ const reviewedTool = { name: "opentofu", version: "1.10.0" } as const
 interface Case {
   readonly why: string
   readonly code: string
-  readonly around?: Partial<Surroundings>
+  readonly conditions?: Partial<PlaneConditions>
   readonly plan?: Partial<RunRow>
   readonly operator?: Partial<OperatorConfigsShape>
   /** An approval rule, and an approval by the owner, both from before the apply was claimed. */
@@ -32,17 +32,17 @@ const refusals: ReadonlyArray<Case> = [
   {
     why: "another version of the tool",
     code: "tool_changed",
-    around: { tool: { name: "opentofu", version: "1.10.1" } }
+    conditions: { tool: { name: "opentofu", version: "1.10.1" } }
   },
   {
     why: "an older version of the tool",
     code: "tool_changed",
-    around: { tool: { name: "opentofu", version: "1.9.0" } }
+    conditions: { tool: { name: "opentofu", version: "1.9.0" } }
   },
   {
     why: "the same version of the other flavour",
     code: "tool_changed",
-    around: { tool: { name: "terraform", version: "1.10.0" } }
+    conditions: { tool: { name: "terraform", version: "1.10.0" } }
   },
   { why: "a plan that does not say which tool made it", code: "tool_changed", plan: { evidence: "{}" } },
   {
@@ -64,7 +64,7 @@ const refusals: ReadonlyArray<Case> = [
     rule: { approvers: 1, planAuthorCounts: 0 }
   },
   { why: "a superseded plan", code: "plan_not_usable", plan: { status: "superseded" } },
-  { why: "a plan whose file is gone", code: "plan_not_usable", around: { planIsSaved: false } },
+  { why: "a plan whose file is gone", code: "plan_not_usable", conditions: { planIsSaved: false } },
   { why: "a plan without a digest", code: "plan_not_usable", plan: { plan_digest: null } },
   {
     why: "a base configuration declared since by the operator",
@@ -82,7 +82,7 @@ const refusals: ReadonlyArray<Case> = [
 /**
  * Executes the apply of an applicable plan, changed as the case requires; returns the Run and the processes that were started.
  */
-const executed = Effect.fnUntraced(function* ({ around, operator = {}, plan, rule }: Partial<Case>) {
+const executed = Effect.fnUntraced(function* ({ conditions, operator = {}, plan, rule }: Partial<Case>) {
   const started: Array<string> = []
   const run = yield* Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
@@ -115,7 +115,7 @@ const executed = Effect.fnUntraced(function* ({ around, operator = {}, plan, rul
     return yield* ledger.find(applyRunId)
   }).pipe(
     Effect.provide(
-      Layer.fresh(applyPlane({ ...ordinary, ...around }, started)).pipe(
+      Layer.fresh(applyPlane({ ...ordinary, ...conditions }, started)).pipe(
         Layer.provideMerge(Layer.succeed(OperatorConfigs, { profiles: {}, baseConfigs: [], loadedAt: at, ...operator }))
       )
     )

@@ -6,7 +6,7 @@ import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import type { RunRow } from "../../../actors/run/RunRow.ts"
 import { world } from "../../src/http/support/World.ts"
 import { it } from "../../support/Effect.ts"
-import { connection, ordinary, preparation, provider, type Surroundings } from "../support/GuardedPlane.ts"
+import { connection, ordinary, preparation, provider, type PlaneConditions } from "../support/GuardedPlane.ts"
 import { namedRun } from "../../support/NamedIds.ts"
 import { InstallConfigId } from "../../../schema/records/Ids.ts"
 
@@ -16,7 +16,7 @@ type Columns = Readonly<Record<string, string | number | null>>
 interface Refusal {
   readonly why: string
   readonly code: string
-  readonly around?: Partial<Surroundings>
+  readonly conditions?: Partial<PlaneConditions>
   readonly run?: Partial<RunRow>
   readonly capsule?: Columns
   readonly workspace?: Columns
@@ -33,54 +33,54 @@ const ofEveryRun: ReadonlyArray<Refusal> = [
   {
     why: "of an unsupported module",
     code: "module_unsupported",
-    around: { module: { status: "unsupported", findings: ["backend"] } }
+    conditions: { module: { status: "unsupported", findings: ["backend"] } }
   },
-  { why: "without a Connection for a provider", code: "blocked_missing_connection", around: needsCloud },
+  { why: "without a Connection for a provider", code: "blocked_missing_connection", conditions: needsCloud },
   {
     why: "with a revoked Connection",
     code: "blocked_missing_connection",
-    around: { ...needsCloud, bound: connection({ status: "revoked" }) }
+    conditions: { ...needsCloud, bound: connection({ status: "revoked" }) }
   },
   {
     why: "with a Connection in error",
     code: "blocked_missing_connection",
-    around: { ...needsCloud, bound: connection({ status: "error" }) }
+    conditions: { ...needsCloud, bound: connection({ status: "error" }) }
   },
   {
     why: "with a Connection that was not confirmed after a restore",
     code: "blocked_missing_connection",
-    around: { ...needsCloud, bound: connection({ status: "unconfirmed" }) }
+    conditions: { ...needsCloud, bound: connection({ status: "unconfirmed" }) }
   },
   {
     why: "with an expired Connection",
     code: "blocked_missing_connection",
-    around: { ...needsCloud, bound: connection({ expires_at: past }) }
+    conditions: { ...needsCloud, bound: connection({ expires_at: past }) }
   },
   {
     why: "with a Connection whose tokens could not be renewed",
     code: "blocked_missing_connection",
-    around: { ...needsCloud, bound: connection(), unrenewed: "The authorization server refuses it." }
+    conditions: { ...needsCloud, bound: connection(), unrenewed: "The authorization server refuses it." }
   },
   {
     why: "with a Connection of another Workspace",
     code: "blocked_policy",
-    around: { ...needsCloud, bound: connection({ workspace_id: world.workspaceB }) }
+    conditions: { ...needsCloud, bound: connection({ workspace_id: world.workspaceB }) }
   },
   {
     why: "with a Connection for another provider",
     code: "blocked_policy",
-    around: { ...needsCloud, bound: connection({ provider: "registry.opentofu.org/acme/other" }) }
+    conditions: { ...needsCloud, bound: connection({ provider: "registry.opentofu.org/acme/other" }) }
   },
   {
     why: "with a provider that the operator denies",
     code: "blocked_policy",
-    around: { ...needsCloud, bound: connection(), deniedProviders: [provider] }
+    conditions: { ...needsCloud, bound: connection(), deniedProviders: [provider] }
   },
-  { why: "without a tool", code: "tool_unavailable", around: { tool: undefined } },
+  { why: "without a tool", code: "tool_unavailable", conditions: { tool: undefined } },
   {
     why: "with Terraform, of a module with OpenTofu's own files",
     code: "tool_unavailable",
-    around: {
+    conditions: {
       tool: { name: "terraform", version: "1.9.0" },
       module: { status: "needs_attention", findings: ["opentofu_file"] }
     }
@@ -117,7 +117,7 @@ const preparing = Effect.fnUntraced(function* (type: "plan" | "apply", given: Pa
 })
 
 const prepared = (type: "plan" | "apply", given: Partial<Refusal>) =>
-  preparing(type, given).pipe(Effect.provide(Layer.fresh(preparation({ ...ordinary, ...given.around }))))
+  preparing(type, given).pipe(Effect.provide(Layer.fresh(preparation({ ...ordinary, ...given.conditions }))))
 
 /** The reason a Run is refused, and whether its Capsule is shown as waiting for a credential. */
 const refused = (type: "plan" | "apply", given: Refusal) =>
@@ -127,7 +127,7 @@ const refused = (type: "plan" | "apply", given: Refusal) =>
     const [row] = yield* sql<{ wait: string | null }>`SELECT credential_wait AS wait FROM capsules
       WHERE id = ${world.capsuleId}`
     return { blocked, waits: row?.wait != null }
-  }).pipe(Effect.provide(Layer.fresh(preparation({ ...ordinary, ...given.around }))))
+  }).pipe(Effect.provide(Layer.fresh(preparation({ ...ordinary, ...given.conditions }))))
 
 for (const type of ["plan", "apply"] as const) {
   for (const refusal of type === "plan" ? ofEveryRun : [...ofEveryRun, ...ofApplies]) {
@@ -144,7 +144,7 @@ for (const type of ["plan", "apply"] as const) {
 
   it.live(`${type === "plan" ? "a plan" : "an apply"} that has everything it needs starts with its Connection`, () =>
     Effect.gen(function* () {
-      const { job } = yield* prepared(type, { around: { ...needsCloud, bound: connection() } })
+      const { job } = yield* prepared(type, { conditions: { ...needsCloud, bound: connection() } })
       expect(job.tool).toMatchObject({ name: "opentofu", version: "1.10.0" })
       expect(job.credentials.map(({ connection: id }) => id)).toEqual([world.connectionId])
     })

@@ -7,7 +7,12 @@ import { ApplyRecovery } from "../../../actors/execution/ApplyRecovery.ts"
 import { ApplySettlement } from "../../../actors/execution/ApplySettlement.ts"
 import { DriftSettlement, driftEvidence, isMadeAgain } from "../../../actors/execution/DriftSettlement.ts"
 import { dependantsWarning, planEvidence, PlanSettlement } from "../../../actors/execution/PlanSettlement.ts"
-import { applyForm, driftCheckForm, planForm, type PreparedApply } from "../../../actors/execution/PreparationForms.ts"
+import {
+  preparedApplySchema,
+  preparedDriftCheckSchema,
+  preparedPlanSchema,
+  type PreparedApply
+} from "../../../actors/execution/PreparationSchemas.ts"
 import { derivedId } from "../../../actors/Identity.ts"
 import { goesFirst } from "../../../actors/run/GivingWay.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
@@ -124,7 +129,7 @@ describe("a settlement is a function of the hold, the rows and the result", () =
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("settle-plan", pureModule)
       const run = yield* held("plan", plan)
-      yield* (yield* RunPreparations).save(run.hold, planForm, {
+      yield* (yield* RunPreparations).save(run.hold, preparedPlanSchema, {
         reportId: CompatibilityReportId.make(plan.compatibilityReportId ?? ""),
         evidence: { tool, providerResolutions: [], diagnostics: [warning] },
         place: { url: "", path: "." },
@@ -151,7 +156,7 @@ describe("a settlement is a function of the hold, the rows and the result", () =
       const sql = yield* SqlClient.SqlClient
       const { plan } = yield* planned("settle-moved", pureModule)
       const run = yield* held("plan", plan)
-      yield* (yield* RunPreparations).save(run.hold, planForm, {
+      yield* (yield* RunPreparations).save(run.hold, preparedPlanSchema, {
         reportId: CompatibilityReportId.make(plan.compatibilityReportId ?? ""),
         evidence: {},
         place: { url: "", path: "." },
@@ -180,7 +185,7 @@ describe("a settlement is a function of the hold, the rows and the result", () =
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("settle-apply", pureModule)
       const run = yield* held("apply", plan, { planRunId: plan.id })
-      yield* (yield* RunPreparations).save(run.hold, applyForm, prepared)
+      yield* (yield* RunPreparations).save(run.hold, preparedApplySchema, prepared)
       const { settle } = yield* ApplySettlement
       const second = yield* settledTwice(capsuleId, run, (hold) => settle(hold, Result.succeed(applyOutcome)))
       expect(second).toMatchObject({ _tag: "HoldLost" })
@@ -204,7 +209,7 @@ describe("a settlement is a function of the hold, the rows and the result", () =
       const lifecycle = {
         postApply: [{ name: "health", kind: "http" as const, target: { endpoint: true as const } }]
       }
-      yield* (yield* RunPreparations).save(run.hold, applyForm, { ...prepared, lifecycle })
+      yield* (yield* RunPreparations).save(run.hold, preparedApplySchema, { ...prepared, lifecycle })
       const { settle } = yield* ApplySettlement
       const second = yield* settledTwice(capsuleId, run, (hold) =>
         Effect.tap(settle(hold, Result.succeed(applyOutcome)), (checked) =>
@@ -230,7 +235,7 @@ describe("a settlement is a function of the hold, the rows and the result", () =
     Effect.gen(function* () {
       const { capsuleId, plan } = yield* planned("settle-refused", pureModule)
       const run = yield* held("apply", plan, { planRunId: plan.id })
-      yield* (yield* RunPreparations).save(run.hold, applyForm, prepared)
+      yield* (yield* RunPreparations).save(run.hold, preparedApplySchema, prepared)
       const { settle } = yield* ApplySettlement
       const failure = runnerFailure("prepare_failed", "apply", "It could not begin.")
       const second = yield* settledTwice(capsuleId, run, (hold) => settle(hold, Result.fail(failure)))
@@ -254,7 +259,7 @@ describe("a settlement is a function of the hold, the rows and the result", () =
         for (const isReadable of [true, false]) {
           const { plan } = yield* planned(`settle-unseen-${isReadable}`, pureModule)
           const run = yield* held("apply", plan, { planRunId: plan.id })
-          yield* (yield* RunPreparations).save(run.hold, applyForm, prepared)
+          yield* (yield* RunPreparations).save(run.hold, preparedApplySchema, prepared)
           if (!isReadable) yield* sql`UPDATE run_preparations SET data = '{}' WHERE run_id = ${run.id}`
           const row = (yield* (yield* RunLedger).find(run.id)) ?? (yield* Effect.die("no Run"))
           const errors = { untouched: error, interrupted: error }
@@ -270,7 +275,9 @@ describe("a settlement is a function of the hold, the rows and the result", () =
     Effect.gen(function* () {
       const { capsule, plan } = yield* active("settle-drift", pureModule)
       const run = yield* held("drift_check", plan)
-      yield* (yield* RunPreparations).save(run.hold, driftCheckForm, { evidence: { providerResolutions: [] } })
+      yield* (yield* RunPreparations).save(run.hold, preparedDriftCheckSchema, {
+        evidence: { providerResolutions: [] }
+      })
       const { settle } = yield* DriftSettlement
       const second = yield* settledTwice(capsule.id, run, (hold) => settle(hold, Result.succeed(driftOutcome)))
       expect(second).toMatchObject({ _tag: "HoldLost" })

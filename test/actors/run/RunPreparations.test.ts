@@ -6,7 +6,7 @@ import { holdOf } from "../../../actors/run/RunHold.ts"
 import { RunJournal } from "../../../actors/run/RunJournal.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import { RunLifecycle } from "../../../actors/run/RunLifecycle.ts"
-import { type PreparationForm, RunPreparations } from "../../../actors/run/RunPreparations.ts"
+import { type PreparationSchema, RunPreparations } from "../../../actors/run/RunPreparations.ts"
 import { newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
 import { suite } from "../../support/Effect.ts"
 import { heldRun } from "../../support/HeldRuns.ts"
@@ -22,7 +22,7 @@ const tests = suite(
 afterAll(tests.dispose)
 
 const Note = Schema.Struct({ note: Schema.String })
-const form: PreparationForm<typeof Note.Type> = { kind: "plan", json: Schema.fromJsonString(Note) }
+const schema: PreparationSchema<typeof Note.Type> = { kind: "plan", json: Schema.fromJsonString(Note) }
 
 /** A Run that is executing, with its hold. */
 const executing = Effect.fnUntraced(function* (id: string) {
@@ -42,11 +42,11 @@ tests.live("a preparation is found by its hold and kind until the Run ends", () 
     const preparations = yield* RunPreparations
     const sql = yield* SqlClient.SqlClient
     const hold = yield* executing("found")
-    expect(yield* preparations.load(hold, form)).toEqual(Option.none())
-    yield* preparations.save(hold, form, { note: "ready" })
-    expect(yield* preparations.load(hold, form)).toEqual(Option.some({ note: "ready" }))
-    expect(yield* preparations.load({ ...hold, fence: hold.fence - 1 }, form)).toEqual(Option.none())
-    expect(yield* preparations.load(hold, { ...form, kind: "apply" })).toEqual(Option.none())
+    expect(yield* preparations.load(hold, schema)).toEqual(Option.none())
+    yield* preparations.save(hold, schema, { note: "ready" })
+    expect(yield* preparations.load(hold, schema)).toEqual(Option.some({ note: "ready" }))
+    expect(yield* preparations.load({ ...hold, fence: hold.fence - 1 }, schema)).toEqual(Option.none())
+    expect(yield* preparations.load(hold, { ...schema, kind: "apply" })).toEqual(Option.none())
     yield* transaction(sql)((yield* RunLifecycle).succeed(hold, {}))
     expect(yield* stored).toEqual([])
   })
@@ -58,15 +58,15 @@ tests.live("a Run that returns to the queue is prepared again under its next hol
     const sql = yield* SqlClient.SqlClient
     const lifecycle = yield* RunLifecycle
     const hold = yield* executing("again")
-    yield* preparations.save(hold, form, { note: "first" })
+    yield* preparations.save(hold, schema, { note: "first" })
     yield* transaction(sql)(lifecycle.requeue(hold, "again", { counts: true }))
     expect(yield* stored).toEqual([])
     const claimed = (yield* lifecycle.claim(hold.runId, "inst_test#2")) ?? (yield* Effect.die("not queued"))
-    const late = yield* Effect.flip(preparations.save(hold, form, { note: "late" }))
+    const late = yield* Effect.flip(preparations.save(hold, schema, { note: "late" }))
     expect(late._tag).toBe("HoldLost")
     expect(yield* stored).toEqual([])
-    yield* preparations.save(holdOf(claimed), form, { note: "second" })
-    expect(yield* preparations.load(holdOf(claimed), form)).toEqual(Option.some({ note: "second" }))
+    yield* preparations.save(holdOf(claimed), schema, { note: "second" })
+    expect(yield* preparations.load(holdOf(claimed), schema)).toEqual(Option.some({ note: "second" }))
     yield* transaction(sql)(lifecycle.succeed(holdOf(claimed), {}))
   })
 )
@@ -76,10 +76,10 @@ tests.live("a hold prepares once, and a preparation by another release does not 
     const preparations = yield* RunPreparations
     const sql = yield* SqlClient.SqlClient
     const hold = yield* executing("once")
-    yield* preparations.save(hold, form, { note: "first" })
-    expect((yield* Effect.exit(preparations.save(hold, form, { note: "second" })))._tag).toBe("Failure")
-    expect(yield* preparations.load(hold, form)).toEqual(Option.some({ note: "first" }))
+    yield* preparations.save(hold, schema, { note: "first" })
+    expect((yield* Effect.exit(preparations.save(hold, schema, { note: "second" })))._tag).toBe("Failure")
+    expect(yield* preparations.load(hold, schema)).toEqual(Option.some({ note: "first" }))
     yield* sql`UPDATE run_preparations SET data = '{"remark":"other"}' WHERE run_id = ${hold.runId}`
-    expect(yield* preparations.load(hold, form)).toEqual(Option.none())
+    expect(yield* preparations.load(hold, schema)).toEqual(Option.none())
   })
 )

@@ -114,7 +114,7 @@ export const unmovedOperator = Layer.mock(OperatorSuccession)({
 })
 
 /** What a starting Run depends on, besides the authority in the database. */
-export interface Surroundings {
+export interface PlaneConditions {
   /** The tool that the service currently has. */
   readonly tool: Pick<Tool, "name" | "version"> | undefined
   readonly requirements: ReadonlyArray<ProviderRequirement>
@@ -127,7 +127,7 @@ export interface Surroundings {
   readonly planIsSaved: boolean
 }
 
-export const ordinary: Surroundings = {
+export const ordinary: PlaneConditions = {
   tool: { name: "opentofu", version: "1.10.0" },
   requirements: [],
   bound: undefined,
@@ -157,7 +157,7 @@ export const snapshot: SnapshotRow = {
   commit_description: null
 }
 
-const reportOf = ({ module, requirements }: Surroundings): ReportRow => {
+const reportOf = ({ module, requirements }: PlaneConditions): ReportRow => {
   const findings = module.findings.map((code) => ({
     severity: module.status === "unsupported" ? "error" : "warning",
     code,
@@ -232,7 +232,7 @@ const configRow = (id: InstallConfigId) => ({
 })
 
 /** Prepares Runs with real authority, under the given conditions. */
-export const preparation = (around: Surroundings) =>
+export const preparation = (conditions: PlaneConditions) =>
   RunPreparation.layer.pipe(
     Layer.provideMerge(RunInputs.layer),
     Layer.provideMerge(ledgers),
@@ -241,16 +241,16 @@ export const preparation = (around: Surroundings) =>
         Layer.succeed(RunSettings, {
           ...defaultRunSettings,
           runsFolder: "/nowhere/runs",
-          deniedProviders: around.deniedProviders
+          deniedProviders: conditions.deniedProviders
         }),
         Layer.mock(InstallConfigStore)({
           load: (id) => Effect.succeed(id === null ? undefined : { row: configRow(id), config }),
           values: () => Effect.succeed({}),
           bindings: () =>
             Effect.succeed(
-              around.bound === undefined
+              conditions.bound === undefined
                 ? []
-                : around.requirements.map((requirement) => ({
+                : conditions.requirements.map((requirement) => ({
                     provider: requirement.provider,
                     module_local_name: requirement.moduleLocalName,
                     child_alias: requirement.childAlias ?? null,
@@ -259,14 +259,16 @@ export const preparation = (around: Surroundings) =>
             )
         }),
         Layer.mock(ConnectionStore)({
-          find: () => Effect.succeed(around.bound),
+          find: () => Effect.succeed(conditions.bound),
           touch: () => Effect.void,
           secrets: () => Effect.succeed(Redacted.make({ values: { CLOUD_TOKEN: "a-cloud-token" }, files: [] }))
         }),
         Layer.mock(TokenRenewals)({
           renew: (ids) =>
             Effect.succeed(
-              new Map(around.unrenewed === undefined ? [] : ids.map((id) => [id, around.unrenewed ?? ""] as const))
+              new Map(
+                conditions.unrenewed === undefined ? [] : ids.map((id) => [id, conditions.unrenewed ?? ""] as const)
+              )
             )
         }),
         Layer.mock(HeldValues)({ former: () => Effect.succeed([]), hold: () => Effect.void }),
@@ -274,7 +276,7 @@ export const preparation = (around: Surroundings) =>
         Layer.mock(SourceStore)({
           find: () => Effect.undefined,
           findSnapshot: () => Effect.succeed(snapshot),
-          newestReport: () => Effect.succeed(reportOf(around))
+          newestReport: () => Effect.succeed(reportOf(conditions))
         }),
         Layer.mock(StateVersions)({}),
         unmovedOperator,
@@ -293,9 +295,9 @@ export const preparation = (around: Surroundings) =>
         Layer.mock(StoredCommits)({ ensure: () => Effect.void }),
         Layer.mock(Toolchain)({
           resolve: () =>
-            around.tool === undefined
+            conditions.tool === undefined
               ? Effect.fail(new ToolMissing({ message: "No tool was found.", remedy: "Install OpenTofu." }))
-              : Effect.succeed({ ...around.tool, path: "/nowhere/tofu", origin: "path" })
+              : Effect.succeed({ ...conditions.tool, path: "/nowhere/tofu", origin: "path" })
         })
       )
     )
@@ -304,7 +306,7 @@ export const preparation = (around: Surroundings) =>
 /**
  * Likewise, with everything that an apply passes through on its way to the tool. `started` receives each Run whose tool starts.
  */
-export const applyPlane = (around: Surroundings, started: Array<string>) =>
+export const applyPlane = (conditions: PlaneConditions, started: Array<string>) =>
   Layer.mergeAll(
     Layer.mock(Deliveries)({ verify: () => Effect.succeed(new Map()) }),
     Layer.mock(ApplySettlement)({ settle: () => Effect.undefined }),
@@ -315,7 +317,7 @@ export const applyPlane = (around: Surroundings, started: Array<string>) =>
     Layer.mock(RunPlans)({
       load: () =>
         Effect.succeed(
-          around.planIsSaved
+          conditions.planIsSaved
             ? {
                 planFile: Redacted.make(new Uint8Array()),
                 secrets: { inputs: [], credentials: [], marked: [] },
@@ -333,4 +335,4 @@ export const applyPlane = (around: Surroundings, started: Array<string>) =>
           return Effect.die("The tool was started; how it ends is not this test's.")
         })
     })
-  ).pipe(Layer.provideMerge(preparation(around)))
+  ).pipe(Layer.provideMerge(preparation(conditions)))

@@ -10,11 +10,11 @@ import { as, joinWorkspace, newPerson, newWorkspace, text } from "../../support/
 import { it } from "../../support/Effect.ts"
 import {
   answerOf,
-  face,
   type Installation,
   installation,
   origin,
   type Pliant,
+  upstreamAccounts,
   verifiedPerson
 } from "./support/UpstreamInstallation.ts"
 import { pliantProvider, type TokenPlan } from "./support/UpstreamIssuer.ts"
@@ -70,7 +70,7 @@ describe("an invitation, accepted through the upstream provider", () => {
       expect(yield* roleOf(here, workspaceId)).toBe("member")
       const elsewhere = yield* installation(provider.issuer)
       expect((yield* begin(elsewhere, secret)).status).toBe(404)
-    }).pipe(Effect.provide(face))
+    }).pipe(Effect.provide(upstreamAccounts))
   )
 
   it.live("can be used only once, by the first of two people who opened it", () =>
@@ -84,7 +84,7 @@ describe("an invitation, accepted through the upstream provider", () => {
       expect([refused.status, yield* second.whoAmI]).toEqual([404, undefined])
       expect(refused.body).toContain("/join")
       expect(Option.isNone(yield* (yield* Users).findByEmail("bob@example.com"))).toBe(true)
-    }).pipe(Effect.provide(face))
+    }).pipe(Effect.provide(upstreamAccounts))
   )
 
   it.live("for an address requires the provider to have verified that address", () =>
@@ -105,7 +105,7 @@ describe("an invitation, accepted through the upstream provider", () => {
       }
       expect((yield* joinBy(here, provider, secret, { claims: { email: "Ann@Example.com" } })).status).toBe(303)
       expect(yield* roleOf(here, workspaceId)).toBe("admin")
-    }).pipe(Effect.provide(face))
+    }).pipe(Effect.provide(upstreamAccounts))
   )
 
   it.live("checks the inviter's permission again", () =>
@@ -121,7 +121,7 @@ describe("an invitation, accepted through the upstream provider", () => {
       const refused = yield* answerOf(here, provider, location)
       expect([refused.status, yield* here.whoAmI]).toEqual([409, undefined])
       expect(Option.isNone(yield* (yield* Users).findByEmail("ann@example.com"))).toBe(true)
-    }).pipe(Effect.provide(face))
+    }).pipe(Effect.provide(upstreamAccounts))
   )
 
   it.live("for an address that the operator vouches for keeps it, whatever the provider reports", () =>
@@ -131,7 +131,7 @@ describe("an invitation, accepted through the upstream provider", () => {
       expect((yield* joinBy(here, provider, secret, { claims: { email: "other@example.com" } })).status).toBe(303)
       const user = Option.getOrThrow(yield* (yield* Users).findByEmail("eve@example.com"))
       expect([yield* here.whoAmI, user.emailProof]).toEqual([user.subject, "operator"])
-    }).pipe(Effect.provide(face))
+    }).pipe(Effect.provide(upstreamAccounts))
   )
 
   it.live("signs in a person who has an account and then accepts or declines on the page", () =>
@@ -144,7 +144,7 @@ describe("an invitation, accepted through the upstream provider", () => {
       expect(yield* roleOf(here, workspaceId)).toBeUndefined()
       const invitations = yield* Invitations
       expect((yield* invitations.decline(as(ann.subject), Redacted.make(secret))).status).toBe("declined")
-    }).pipe(Effect.provide(face))
+    }).pipe(Effect.provide(upstreamAccounts))
   )
 
   it.live("is started by one of our own pages, with a valid secret", () =>
@@ -165,6 +165,6 @@ describe("an invitation, accepted through the upstream provider", () => {
       expect((yield* Effect.flip(acceptance.forProvider({ id, proof: null }, "bob@example.com"))).code).toBe(
         "permission_denied"
       )
-    }).pipe(Effect.provide(face))
+    }).pipe(Effect.provide(upstreamAccounts))
   )
 })

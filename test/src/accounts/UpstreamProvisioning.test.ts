@@ -9,7 +9,14 @@ import { Memberships } from "../../../actors/workspace/Memberships.ts"
 import type { WorkspaceId } from "../../../schema/records/Ids.ts"
 import { as, joinWorkspace, newPerson, newWorkspace } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
-import { face, installation, origin, policy, signIn, verifiedPerson } from "./support/UpstreamInstallation.ts"
+import {
+  installation,
+  origin,
+  policy,
+  signIn,
+  upstreamAccounts,
+  verifiedPerson
+} from "./support/UpstreamInstallation.ts"
 import { pliantProvider } from "./support/UpstreamIssuer.ts"
 
 /** Applies rules for the Scope. */
@@ -57,7 +64,7 @@ describe("an identity without an account", () => {
       expect((yield* signIn(here, provider, plan)).status).toBe(303)
       expect(yield* here.whoAmI).toBe(subject)
       expect(yield* sql`SELECT action FROM audit_events WHERE action = 'member.provision'`).toHaveLength(1)
-    }).pipe(Effect.provide(face))
+    }).pipe(Effect.provide(upstreamAccounts))
   )
 
   it.live("is not given an account by domain if its address is unverified or belongs to another account", () =>
@@ -74,7 +81,7 @@ describe("an identity without an account", () => {
       expect(refused.body).toContain("nobody has shown here that the address is that account&#39;s")
       yield* (yield* Users).setStatus(serviceContext, squatter.subject, "disabled")
       expect((yield* signIn(here, provider)).body).toContain("is locked")
-    }).pipe(Effect.provide(face))
+    }).pipe(Effect.provide(upstreamAccounts))
   )
 
   it.live("does not become the first account, which operates the installation", () =>
@@ -84,7 +91,7 @@ describe("an identity without an account", () => {
       yield* rules([{ emailDomains: ["example.com"] }])
       expect((yield* signIn(here, provider)).status).toBe(409)
       expect(yield* (yield* Users).exist).toBe(false)
-    }).pipe(Effect.provide(face))
+    }).pipe(Effect.provide(upstreamAccounts))
   )
 
   it.live("is refused entirely when any part of creating its account fails: no account is left behind", () =>
@@ -97,7 +104,7 @@ describe("an identity without an account", () => {
       expect(refused.status).toBe(403)
       expect(refused.body).toContain("gave no e-mail address")
       expect(yield* sql`SELECT 1 FROM users`).toHaveLength(1)
-    }).pipe(Effect.provide(face))
+    }).pipe(Effect.provide(upstreamAccounts))
   )
 })
 
@@ -125,7 +132,7 @@ describe("a role given by rules", () => {
         expect((yield* signIn(here, provider, { claims: { groups } })).status).toBe(303)
         expect([groups, yield* roleIn(workspaceId, yield* subjectOf("ann@example.com"))]).toEqual([groups, role])
       }
-    }).pipe(Effect.provide(face))
+    }).pipe(Effect.provide(upstreamAccounts))
   )
 
   it.live("is never revoked for the last owner, and is revoked once there is another owner", () =>
@@ -141,7 +148,7 @@ describe("a role given by rules", () => {
       yield* members.update(as(ann), { workspaceId, acting: { subject: ann } }, olga, { role: "owner" })
       expect((yield* signIn(here, provider, { claims: { groups: [] } })).status).toBe(303)
       expect(yield* roleIn(workspaceId, ann)).toBeUndefined()
-    }).pipe(Effect.provide(face))
+    }).pipe(Effect.provide(upstreamAccounts))
   )
 
   it.live(
@@ -161,7 +168,7 @@ describe("a role given by rules", () => {
         yield* members.remove(as(ann.subject), scope, ann.subject)
         yield* signIn(here, provider, { claims: { groups: ["platform"] } })
         expect(yield* roleIn(workspaceId, ann.subject)).toBeUndefined()
-      }).pipe(Effect.provide(face))
+      }).pipe(Effect.provide(upstreamAccounts))
   )
 
   it.live("is read from UserInfo if the ID token has no groups, and is kept if UserInfo cannot be read", () =>
@@ -177,7 +184,7 @@ describe("a role given by rules", () => {
       expect(yield* roleIn(workspaceId, ann)).toBe("admin")
       // UserInfo for a different subject is ignored.
       expect((yield* signIn(here, provider, { userInfo: { sub: "eve", groups: ["platform"] } })).status).toBe(503)
-    }).pipe(Effect.provide(face))
+    }).pipe(Effect.provide(upstreamAccounts))
   )
 })
 
@@ -207,6 +214,6 @@ describe("a single-tenant provider", () => {
       expect((yield* signIn(elsewhere, provider, { claims: { ...claims, sub: "mallory" } })).status).toBe(409)
       expect(yield* elsewhere.whoAmI).toBeUndefined()
       expect(ann.subject).not.toBe(eve)
-    }).pipe(Effect.provide(face))
+    }).pipe(Effect.provide(upstreamAccounts))
   )
 })

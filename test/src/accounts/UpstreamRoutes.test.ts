@@ -8,13 +8,13 @@ import { newPerson, text } from "../../support/Accounts.ts"
 import { it } from "../../support/Effect.ts"
 import {
   counted,
-  face,
   type Installation,
   installation,
   origin,
   type Pliant,
   redirectUri,
   signIn,
+  upstreamAccounts,
   verifiedPerson
 } from "./support/UpstreamInstallation.ts"
 import { pliantProvider, referenceProvider, throughProvider, type TokenPlan } from "./support/UpstreamIssuer.ts"
@@ -80,7 +80,7 @@ it.live("the reference provider signs in a person by a verified address, and lin
       expect(refused.headers.get("content-type")).toStartWith("text/html")
       expect(yield* stranger.whoAmI).toBeUndefined()
     }
-  }).pipe(Effect.provide(face))
+  }).pipe(Effect.provide(upstreamAccounts))
 )
 
 it.live("a response that does not verify signs nobody in", () =>
@@ -119,7 +119,7 @@ it.live("a response that does not verify signs nobody in", () =>
     expect(cancelled.status).toBe(403)
     expect((yield* signIn(here, provider)).location).toBe(`${origin}/w/acme`)
     expect(provider.state.forms.at(-1)).toContain("code_verifier=")
-  }).pipe(Effect.provide(face))
+  }).pipe(Effect.provide(upstreamAccounts))
 )
 
 it.live("a provider that has rotated its key, or was unreachable, works again", () =>
@@ -148,7 +148,7 @@ it.live("a provider that has rotated its key, or was unreachable, works again", 
       expect((yield* signIn(here, provider, plan)).status).toBe(401)
       expect(provider.state.keysFetched - asked).toBe(1)
     }
-  }).pipe(Effect.provide(face))
+  }).pipe(Effect.provide(upstreamAccounts))
 )
 
 it.live("a verified address is not linked to an account that merely claims it, and does not sign anybody in", () =>
@@ -162,7 +162,7 @@ it.live("a verified address is not linked to an account that merely claims it, a
     yield* users.proveAddress(ann.subject, ann.email, "mail")
     expect((yield* signIn(here, provider)).status).toBe(303)
     expect(yield* here.whoAmI).toBe(ann.subject)
-  }).pipe(Effect.provide(face))
+  }).pipe(Effect.provide(upstreamAccounts))
 )
 
 it.live(
@@ -198,7 +198,7 @@ it.live(
       const other = { claims: { sub: "second", email: "bob@example.com" } }
       expect((yield* signIn(second, provider, other)).status).toBe(409)
       expect(ann.subject).not.toBe(bob.subject)
-    }).pipe(Effect.provide(face))
+    }).pipe(Effect.provide(upstreamAccounts))
 )
 
 it.live("a sign-in redirects only to our own pages", () =>
@@ -222,7 +222,7 @@ it.live("a sign-in redirects only to our own pages", () =>
       expect([path, done.location]).toEqual([path, `${origin}/`])
     }
     expect((yield* here.visit("/auth/upstream/start?return=/a&return=/b")).status).toBe(400)
-  }).pipe(Effect.provide(face))
+  }).pipe(Effect.provide(upstreamAccounts))
 )
 
 it.live("people see linked identities, and unlink all but their last sign-in method", () =>
@@ -275,7 +275,7 @@ it.live("people see linked identities, and unlink all but their last sign-in met
     expect((yield* unlink()).status).toBe(404)
     const [old] = JSON.parse((yield* here.visit(identities)).body).identities
     expect(old.issuer).toBe("https://old.example")
-  }).pipe(Effect.provide(face))
+  }).pipe(Effect.provide(upstreamAccounts))
 )
 
 it.live("a confirmation is accepted only if the person has just signed in at the provider, as the same person", () =>
@@ -316,5 +316,5 @@ it.live("a confirmation is accepted only if the person has just signed in at the
     for (const headers of [{}, { "sec-fetch-site": "cross-site" }]) {
       expect((yield* here.visit("/auth/upstream/start?confirm=true", headers)).status).toBe(403)
     }
-  }).pipe(Effect.provide(face))
+  }).pipe(Effect.provide(upstreamAccounts))
 )

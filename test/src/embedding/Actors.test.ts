@@ -15,7 +15,7 @@ import {
 } from "../../../src/index.ts"
 import { platform } from "../../../src/composition/Platform.ts"
 import { suite } from "../../support/Effect.ts"
-import { newMember, quiet, servedPlane, Surroundings } from "./support/Plane.ts"
+import { newMember, PlaneFixture, quiet, servedPlane } from "./support/Plane.ts"
 import { migratedFolder } from "../../support/MigratedDatabase.ts"
 
 const plane = suite(servedPlane)
@@ -31,7 +31,7 @@ const person = Effect.gen(function* () {
 })
 
 const newSource = Effect.fnUntraced(function* (name: string) {
-  const { workspace } = yield* Surroundings
+  const { workspace } = yield* PlaneFixture
   return yield* (yield* Sources).create({
     workspaceId: workspace.id,
     name,
@@ -40,7 +40,7 @@ const newSource = Effect.fnUntraced(function* (name: string) {
 })
 
 const inWorkspace = Effect.gen(function* () {
-  const { workspace } = yield* Surroundings
+  const { workspace } = yield* PlaneFixture
   return yield* (yield* Workspaces).get(workspace.id)
 })
 
@@ -49,7 +49,7 @@ const tool = Bun.which("tofu") ?? Bun.which("terraform")
 describe("an in-process actor", () => {
   plane.live("is refused what its role does not allow, and sees nothing of other Workspaces", () =>
     Effect.gen(function* () {
-      const { workspace } = yield* Surroundings
+      const { workspace } = yield* PlaneFixture
       const { user: stranger } = yield* person
       expect(yield* Effect.flip(as(ControlPlane.user(stranger.subject), inWorkspace))).toMatchObject({
         code: "permission_denied"
@@ -84,7 +84,7 @@ describe("an in-process actor", () => {
 
   plane.live("is limited to the Workspace and the Projects it is confined to", () =>
     Effect.gen(function* () {
-      const { user, workspace } = yield* Surroundings
+      const { user, workspace } = yield* PlaneFixture
       const other = yield* as(
         ControlPlane.user(user.subject),
         Effect.flatMap(Workspaces, ({ create }) => create({ handle: "elsewhere" }))
@@ -109,7 +109,7 @@ describe("an in-process actor", () => {
     "acts as the service only when named as such: in every Workspace, without an account, and audited as the service",
     () =>
       Effect.gen(function* () {
-        const { user, workspace } = yield* Surroundings
+        const { user, workspace } = yield* PlaneFixture
         yield* as(ControlPlane.user(user.subject), newSource("by-a-person"))
         yield* as(ControlPlane.service, newSource("by-the-service"))
         const account = Effect.flatMap(Workspaces, ({ page }) => page())
@@ -124,7 +124,7 @@ describe("an in-process actor", () => {
 
   plane.live("is not an identity from another control plane, over HTTP, or from an external request", () =>
     Effect.gen(function* () {
-      const { user } = yield* Surroundings
+      const { user } = yield* PlaneFixture
       const here = yield* ControlPlane
       const services = yield* Layer.build(
         layer({ dataDir: yield* Effect.provide(migratedFolder, platform), baseUrl: "https://svc.example.com" }).pipe(
@@ -152,7 +152,7 @@ describe("an in-process actor", () => {
     () =>
       Effect.gen(function* () {
         if (tool === null) return
-        const { repository, user, workspace } = yield* Surroundings
+        const { repository, user, workspace } = yield* PlaneFixture
         const guest = yield* newMember("watcher@example.com", "viewer")
         const plan = yield* as(
           ControlPlane.user(user.subject),

@@ -18,7 +18,7 @@ import {
   Workspaces
 } from "../../../src/index.ts"
 import { suite } from "../../support/Effect.ts"
-import { servedPlane, Surroundings } from "./support/Plane.ts"
+import { PlaneFixture, servedPlane } from "./support/Plane.ts"
 
 const plane = suite(servedPlane)
 afterAll(plane.dispose)
@@ -26,13 +26,13 @@ afterAll(plane.dispose)
 /** The services over one of two transports, with an actor who has the same authority over both. */
 type Way = (
   scopes: ReadonlyArray<string>
-) => Layer.Layer<SvcServices | Actor, unknown, ControlPlane | Administration | Surroundings | SvcServices>
+) => Layer.Layer<SvcServices | Actor, unknown, ControlPlane | Administration | PlaneFixture | SvcServices>
 
 const inProcess: Way = (scopes) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const services = yield* Effect.context<SvcServices>()
-      const { user } = yield* Surroundings
+      const { user } = yield* PlaneFixture
       return Layer.merge(Layer.succeedContext(services), ControlPlane.user(user.subject, { scopes }))
     })
   )
@@ -42,7 +42,7 @@ const overHttp: Way = (scopes) =>
     Effect.gen(function* () {
       const { baseUrl } = yield* ControlPlane
       const { createToken } = yield* Administration
-      const { user } = yield* Surroundings
+      const { user } = yield* PlaneFixture
       const token = yield* createToken(user.subject, { name: "conformance", scopes })
       return Layer.merge(Client.layer({ baseUrl }), Actor.token(token))
     })
@@ -58,7 +58,7 @@ const tool = Bun.which("tofu") ?? Bun.which("terraform")
 /** The same program, run once over each transport, without knowing which one. */
 const program = (
   name: string,
-  body: (way: string) => Effect.Effect<unknown, unknown, SvcServices | Actor | Surroundings>,
+  body: (way: string) => Effect.Effect<unknown, unknown, SvcServices | Actor | PlaneFixture>,
   scopes: ReadonlyArray<string> = ["read", "write"]
 ) => {
   for (const [way, layer] of ways) {
@@ -66,7 +66,7 @@ const program = (
   }
 }
 
-const workspaceId = Effect.map(Surroundings, ({ workspace }) => workspace.id)
+const workspaceId = Effect.map(PlaneFixture, ({ workspace }) => workspace.id)
 
 describe("one program", () => {
   program("reads pages as a Stream, from the cursor on", (way) =>
@@ -120,7 +120,7 @@ describe("one program", () => {
       const installs = yield* InstallPlans
       const runs = yield* Runs
       const capsules = yield* Capsules
-      const { repository, workspace } = yield* Surroundings
+      const { repository, workspace } = yield* PlaneFixture
       const request = {
         source: { name: way, url: repository },
         capsule: { name: way, environment: "production" },

@@ -3,7 +3,7 @@ import { Clock, Effect, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
-import { dateOfAnswer, presentUntil } from "../../../actors/database/ReadHorizon.ts"
+import { dateOfAnswer, nowUntil } from "../../../actors/database/ReadHorizon.ts"
 import { ReadMemory } from "../../../actors/database/ReadMemory.ts"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import { Caller, type CallerShape } from "../../../schema/api/Middleware.ts"
@@ -107,7 +107,7 @@ for (const [name, asked] of others) {
 tests.live("a response that depends on a comparison with a time is reused until that time", () =>
   Effect.gen(function* () {
     const moments = ["1970-01-01T00:00:20.000Z", null, "1970-01-01T00:00:10.000Z", "1969-01-01T00:00:00.000Z"]
-    const { ask, runs } = yield* reading(Effect.map(presentUntil(moments), json))
+    const { ask, runs } = yield* reading(Effect.map(nowUntil(moments), json))
     expect([yield* ask(), runs()]).toEqual(['"1970-01-01T00:00:00.000Z"', 1])
     yield* TestClock.adjust(9_999)
     expect([yield* ask(), runs()]).toEqual(['"1970-01-01T00:00:00.000Z"', 1])

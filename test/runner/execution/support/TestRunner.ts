@@ -18,8 +18,8 @@ import {
 import type { Around, Placed, Tree } from "./RunnerHarness.ts"
 
 /** The environment of the job being executed. */
-const Surroundings = Context.Reference<Omit<Around, "cancel" | "runFolder"> & { readonly program: string }>(
-  "svc/test/runner/Surroundings",
+const JobEnvironment = Context.Reference<Omit<Around, "cancel" | "runFolder"> & { readonly program: string }>(
+  "svc/test/runner/JobEnvironment",
   { defaultValue: () => ({ tree: {}, mirror: undefined, program: "/nowhere/tool" }) }
 )
 
@@ -35,8 +35,8 @@ const extract = (tree: Tree, target: string) =>
 const place = Layer.sync(RunPlace, () => {
   const builds = new Map<string, BuildArchive>()
   return RunPlace.of({
-    extractModule: (_digest, target) => Effect.flatMap(Surroundings, ({ tree }) => extract(tree, target)),
-    tool: () => Effect.map(Surroundings, ({ program }) => program),
+    extractModule: (_digest, target) => Effect.flatMap(JobEnvironment, ({ tree }) => extract(tree, target)),
+    tool: () => Effect.map(JobEnvironment, ({ program }) => program),
     keepBuild: (archive) =>
       Effect.sync(() => {
         builds.set(archive.digest, archive)
@@ -44,7 +44,7 @@ const place = Layer.sync(RunPlace, () => {
       }),
     findBuild: ({ digest }) => Effect.sync(() => Option.fromUndefinedOr(builds.get(digest))),
     provided: (name) => Effect.flatMap(ProvidedCredentials, ({ read }) => read(name)),
-    mirror: Effect.map(Surroundings, ({ mirror }) => mirror)
+    mirror: Effect.map(JobEnvironment, ({ mirror }) => mirror)
   })
 })
 
@@ -95,7 +95,7 @@ export class TestRunner extends Context.Service<
       }
 
       const placed = <Job extends RunJob, A, E>(job: Placed<Job>, run: Effect.Effect<A, E>) =>
-        Effect.provideService(run, Surroundings, { tree: job.tree, mirror: job.mirror, program: job.tool.path })
+        Effect.provideService(run, JobEnvironment, { tree: job.tree, mirror: job.mirror, program: job.tool.path })
 
       const control = (job: Around, sink: RunSink) => ({
         runFolder: job.runFolder,

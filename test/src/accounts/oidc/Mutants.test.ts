@@ -6,7 +6,7 @@ import { basicOpModules, stricterModules } from "./support/BasicOp.ts"
 import { capsuleClientRuleModules } from "./support/CapsuleClientRules.ts"
 import { claimRuleModules } from "./support/ClaimRules.ts"
 import { decisionMutants } from "./support/DecisionMutants.ts"
-import { faceMutants } from "./support/FaceMutants.ts"
+import { endpointMutants } from "./support/EndpointMutants.ts"
 import { clientDocument, defaultIssuer, issuerSettings, mounted } from "./support/IssuerFixture.ts"
 import { interfaceRuleModules } from "./support/InterfaceRules.ts"
 import { loadIssuer } from "./support/MutantIssuer.ts"
@@ -26,7 +26,7 @@ const tests = suite(
 )
 afterAll(tests.dispose)
 
-const mutants = [...decisionMutants, ...faceMutants]
+const mutants = [...decisionMutants, ...endpointMutants]
 
 const modules = new Map(
   [

@@ -31,7 +31,7 @@ const countedAttempts = Layer.succeed(AttemptLimits, {
 export const policy: { rules: ReadonlyArray<ProvisioningRule> | undefined } = { rules: undefined }
 
 /** Accounts behind the routes for upstream sign-in. */
-export const face = Layer.mergeAll(
+export const upstreamAccounts = Layer.mergeAll(
   testAccounts.pipe(Layer.provide(Layer.succeed(ProvisioningRules, policy))),
   Layer.succeed(ProvisioningRules, policy),
   Layer.succeed(References.MinimumLogLevel, "None"),
@@ -48,7 +48,7 @@ export const face = Layer.mergeAll(
 
 /** A browser at an installation whose upstream provider is `issuer`. */
 export const installation = Effect.fnUntraced(function* (issuer: string, settings: Partial<UpstreamSettings> = {}) {
-  const services = yield* Effect.context<Layer.Success<typeof face>>()
+  const services = yield* Effect.context<Layer.Success<typeof upstreamAccounts>>()
   const provider = UpstreamProvider.layer({
     issuer,
     clientId: "svc",

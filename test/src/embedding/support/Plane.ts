@@ -16,10 +16,10 @@ import { demoRepository } from "../../../../src/cli/demo/DemoRepository.ts"
 import { migratedFolder } from "../../../support/MigratedDatabase.ts"
 
 /** The owner of a control plane, and what can be installed there. */
-export class Surroundings extends Context.Service<
-  Surroundings,
+export class PlaneFixture extends Context.Service<
+  PlaneFixture,
   { readonly user: User; readonly workspace: Workspace; readonly repository: string }
->()("test/embedding/Surroundings") {}
+>()("test/embedding/PlaneFixture") {}
 
 export const quiet = Layer.succeed(References.MinimumLogLevel, "Error")
 
@@ -28,7 +28,7 @@ export const temporaryFolder = Effect.flatMap(FileSystem.FileSystem, (files) =>
 )
 
 /** A control plane with a listener, one account, and a repository with one module. */
-export const servedPlane: Layer.Layer<Embedded | Surroundings> = Layer.unwrap(
+export const servedPlane: Layer.Layer<Embedded | PlaneFixture> = Layer.unwrap(
   Effect.gen(function* () {
     const dataDir = yield* migratedFolder
     const { origin, url } = yield* demoRepository
@@ -37,14 +37,14 @@ export const servedPlane: Layer.Layer<Embedded | Surroundings> = Layer.unwrap(
       listen: "127.0.0.1:0",
       settings: { gitAllowOrigins: origin, toolDownload: "off" }
     })
-    const surroundings = Layer.effect(
-      Surroundings,
+    const fixture = Layer.effect(
+      PlaneFixture,
       Effect.map(
         Effect.flatMap(Administration, ({ createAccount }) => createAccount({ email: "ada@example.com" })),
         ({ user, workspace }) => ({ user, workspace, repository: url })
       )
     )
-    return surroundings.pipe(Layer.provideMerge(plane))
+    return fixture.pipe(Layer.provideMerge(plane))
   })
 ).pipe(Layer.provide(platform), Layer.provide(quiet), Layer.orDie)
 
@@ -68,7 +68,7 @@ export const openSession = Effect.fnUntraced(function* (subject: string) {
 
 /** Another account, which joined the Workspace by invitation. */
 export const newMember = Effect.fnUntraced(function* (email: string, role: Role) {
-  const { user, workspace } = yield* Surroundings
+  const { user, workspace } = yield* PlaneFixture
   const { user: guest } = yield* (yield* Administration).createAccount({ email })
   const added = (yield* Members).add(workspace.id, { email, role })
   const { link = "" } = yield* Effect.provide(added, ControlPlane.user(user.subject))

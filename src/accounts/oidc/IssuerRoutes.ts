@@ -11,16 +11,16 @@ import { readStaticClients } from "./StaticClientFile.ts"
 
 type RouteServices = Exclude<Layer.Services<typeof oidcRoutes>, HttpRouter.HttpRouter>
 /** What the HTTP face provides to all of its routes. */
-type FaceServices = AttemptLimits | HttpSettings
+type HandlerServices = AttemptLimits | HttpSettings
 
 /** The routes of this process's issuer, ready to be mounted. */
-export class OidcFace extends Context.Service<
-  OidcFace,
-  { readonly routes: Layer.Layer<never, never, HttpRouter.HttpRouter | FaceServices> }
+export class IssuerRoutes extends Context.Service<
+  IssuerRoutes,
+  { readonly routes: Layer.Layer<never, never, HttpRouter.HttpRouter | HandlerServices> }
 >()("svc/accounts/oidc/OidcFace") {
   static readonly layer = Layer.effect(
-    OidcFace,
-    Effect.map(Effect.context<Exclude<RouteServices, FaceServices>>(), (services) => ({
+    IssuerRoutes,
+    Effect.map(Effect.context<Exclude<RouteServices, HandlerServices>>(), (services) => ({
       routes: Layer.provide(oidcRoutes, Layer.succeedContext(services))
     }))
   )
@@ -29,7 +29,7 @@ export class OidcFace extends Context.Service<
 /** The routes of the issuer, if the composition has one; nothing otherwise. */
 export const mountedOidcRoutes = Layer.unwrap(
   Effect.map(
-    Effect.serviceOption(OidcFace),
+    Effect.serviceOption(IssuerRoutes),
     Option.match({ onNone: () => Layer.empty, onSome: ({ routes }) => routes })
   )
 )
@@ -44,7 +44,7 @@ export const oidcIssuer = (
     readonly refreshReuseGrace?: Duration.Input | undefined
   }
 ) =>
-  OidcFace.layer.pipe(
+  IssuerRoutes.layer.pipe(
     Layer.provideMerge(oidcServices),
     Layer.provideMerge(ClientsInForce.layer(options)),
     Layer.provideMerge(Layer.unwrap(Effect.map(readStaticClients(options.clientsFile), StaticClients.layer))),

@@ -11,7 +11,7 @@ import { tokenHandlers } from "../http/handlers/TokenHandlers.ts"
 import { UpstreamProvider } from "../accounts/upstream/UpstreamProvider.ts"
 import { workspaceHandlers } from "../http/handlers/WorkspaceHandlers.ts"
 import { apiMiddleware } from "../http/ApiRoutes.ts"
-import { HttpFace, makeWebHandler } from "../http/HttpApplication.ts"
+import { HttpHandler, makeWebHandler } from "../http/HttpApplication.ts"
 import { HttpListener } from "../http/HttpListener.ts"
 import { HttpSettings, implementedFeatures } from "../http/HttpSettings.ts"
 import { type Settings, upstreamProvider } from "../settings/Settings.ts"
@@ -39,7 +39,7 @@ const httpSettings = (settings: Settings) =>
 
 /** Mounts the routes on the listener: from here on, requests are served. */
 const mounted = Layer.effect(
-  HttpFace,
+  HttpHandler,
   Effect.gen(function* () {
     const listener = yield* HttpListener
     const handler = yield* makeWebHandler
@@ -64,7 +64,7 @@ const upstream = (settings: Settings) => {
 }
 
 /** The HTTP face over actors, accounts and storage. */
-export const face = (settings: Settings) =>
+export const httpLayer = (settings: Settings) =>
   mounted.pipe(
     Layer.provide(accountGroups),
     Layer.provide(

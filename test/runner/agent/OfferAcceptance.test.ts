@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import { describe, expect } from "bun:test"
 import { Deferred, Effect, Fiber } from "effect"
-import { type Beginning, beginning } from "../../../runner/agent/Beginning.ts"
+import { acceptOffer, type OfferAcceptance } from "../../../runner/agent/OfferAcceptance.ts"
 import { Guard } from "../../../runner/agent/guard/Guard.ts"
 import { machineClocks, makeLease } from "../../../runner/agent/LeaseClock.ts"
 import { makeHandle } from "../../../runner/agent/RunHandle.ts"
@@ -14,7 +14,7 @@ import { RunId } from "../../../schema/records/Ids.ts"
 import { it } from "../../support/Effect.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 
-const unused = Effect.die(new Error("not a part of the beginning"))
+const unused = Effect.die(new Error("not a part of the acceptance"))
 
 /**
  * An offer that was requested a few seconds ago. `told` is what the guard is told; `answer` is the server's response to the
@@ -48,7 +48,7 @@ const offered = Effect.fnUntraced(function* (secondsAgo: number, kind: typeof Jo
     handIn: () => unused,
     fetch: () => unused
   })
-  const begin = beginning(handle, lease, 60).pipe(
+  const begin = acceptOffer(handle, lease, 60).pipe(
     Effect.provideService(Guard, guard),
     Effect.provideService(ServerLine, line)
   )
@@ -56,7 +56,7 @@ const offered = Effect.fnUntraced(function* (secondsAgo: number, kind: typeof Jo
 })
 
 /** Whether it has completed once everything that can happen has happened. */
-const isComplete = (moment: Beginning["mayStart"]) =>
+const isComplete = (moment: OfferAcceptance["mayStart"]) =>
   Effect.gen(function* () {
     const fiber = yield* Effect.forkChild(moment, { startImmediately: true })
     for (let turn = 0; turn < 50; turn += 1)

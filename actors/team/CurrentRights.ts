@@ -14,7 +14,7 @@ export interface CapsulePlace {
 }
 
 /** What a subject may currently do for a Capsule. */
-export interface PresentRights {
+export interface CurrentRights {
   readonly kind: SubjectKind
   /** None without an active membership of an active account, whatever the teams grant. */
   readonly role: Role | undefined
@@ -38,12 +38,12 @@ const HeldRole = rowShape({
 const GrantedRole = rowShape({ team_id: TeamGrantRow.columns.team_id, role: TeamGrantRow.columns.role })
 
 /** Rights of these subjects, read in the caller's transaction. There is an entry for every subject. */
-export const presentRights = Effect.fn("presentRights")(function* (
+export const currentRights = Effect.fn("currentRights")(function* (
   { environment, projectId, workspaceId }: CapsulePlace,
   subjects: ReadonlyArray<Subject>
 ) {
   const sql = yield* SqlClient.SqlClient
-  if (subjects.length === 0) return new Map<Subject, PresentRights>()
+  if (subjects.length === 0) return new Map<Subject, CurrentRights>()
   const held = yield* HeldRole.rows(
     sql
   )`SELECT m.subject, m.role, u.kind FROM memberships m JOIN users u ON u.subject = m.subject
@@ -57,7 +57,7 @@ export const presentRights = Effect.fn("presentRights")(function* (
     WHERE t.workspace_id = ${workspaceId} AND (g.project_id IS NULL OR g.project_id = ${projectId})
       AND (g.environment IS NULL OR g.environment = ${environment})`
   return new Map(
-    subjects.map((subject): [Subject, PresentRights] => {
+    subjects.map((subject): [Subject, CurrentRights] => {
       const teamIds = new Set(teams.flatMap((row) => (row.subject === subject ? [row.team_id] : [])))
       const granted = grants.flatMap(({ role, team_id }) => (teamIds.has(team_id) ? [role] : []))
       const own = held.find((row) => row.subject === subject)

@@ -2,7 +2,7 @@ import { expect } from "bun:test"
 import { Arbitrary, Effect, Schema } from "effect"
 import { HttpApi } from "effect/http-api"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
-import { keeping } from "../../../src/http/KnownMembers.ts"
+import { keepKnownProperties } from "../../../src/http/KnownProperties.ts"
 import { it } from "../../support/Effect.ts"
 
 /**
@@ -28,7 +28,7 @@ const answers = (() => {
 const isObject = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** The same with an unknown member added to every object that has named members. */
+/** The same with an unknown property added to every object that has named properties. */
 const withMore = (schema: Schema.Top, value: unknown): unknown => {
   const add = (ast: Schema.Top["ast"], part: unknown): unknown => {
     if (ast._tag === "Union") {
@@ -41,11 +41,11 @@ const withMore = (schema: Schema.Top, value: unknown): unknown => {
     }
     if (ast._tag !== "Objects" || !isObject(part) || ast.indexSignatures.length > 0) return part
     const types = new Map(ast.propertySignatures.map(({ name, type }) => [name, type]))
-    const members = Object.entries(part).map(([name, member]) => {
+    const properties = Object.entries(part).map(([name, property]) => {
       const type = types.get(name)
-      return [name, type === undefined ? member : add(type, member)]
+      return [name, type === undefined ? property : add(type, property)]
     })
-    return { ...Object.fromEntries(members), sealed: "what no client may see" }
+    return { ...Object.fromEntries(properties), sealed: "what no client may see" }
   }
   return add(schema.ast, value)
 }
@@ -54,7 +54,7 @@ it.live("a response without a codec equals the one written by the API's encoder,
   Effect.gen(function* () {
     const left: Array<string> = []
     for (const { name, schema } of answers) {
-      const keep = keeping(schema.ast)
+      const keep = keepKnownProperties(schema.ast)
       if (keep === undefined) {
         left.push(name)
         continue
@@ -77,12 +77,12 @@ it.live("object kinds are told apart by their literal, and an object of no known
       Schema.Struct({ mode: Schema.Literal("off") }),
       Schema.Struct({ mode: Schema.Literal("every"), hours: Schema.Int })
     ])
-    const keep = keeping(Schema.Struct({ kind: kinds }).ast)
+    const keep = keepKnownProperties(Schema.Struct({ kind: kinds }).ast)
     expect(keep?.({ kind: { mode: "off", hours: 3 } })).toEqual({ kind: { mode: "off" } })
     expect(keep?.({ kind: { mode: "every", hours: 3, more: 1 } })).toEqual({ kind: { mode: "every", hours: 3 } })
     expect(keep?.({ kind: { mode: "else", more: 1 } })).toEqual({ kind: undefined })
     const alike = Schema.Union([Schema.Struct({ a: Schema.String }), Schema.Struct({ b: Schema.String })])
-    expect(keeping(alike.ast)).toBeUndefined()
-    expect(keeping(Schema.DateFromString.ast)).toBeUndefined()
+    expect(keepKnownProperties(alike.ast)).toBeUndefined()
+    expect(keepKnownProperties(Schema.DateFromString.ast)).toBeUndefined()
   })
 )

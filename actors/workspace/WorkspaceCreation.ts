@@ -8,7 +8,7 @@ import { ProjectRow } from "./ProjectRow.ts"
 import { MembershipRow } from "./MembershipRow.ts"
 import { StoredWorkspace } from "./StoredWorkspace.ts"
 
-export interface Founding {
+export interface WorkspaceToCreate {
   readonly handle: string
   readonly displayName: string
   readonly type: "personal" | "organization"
@@ -63,31 +63,31 @@ export const ensureOwner = Effect.fnUntraced(function* (workspaceId: WorkspaceId
  * Creates a Workspace with its owner and default Project, in the caller's transaction. Fails with `failed_precondition` if the
  * handle is taken or the owner already has a personal Workspace.
  */
-export const foundWorkspace = Effect.fn("foundWorkspace")(function* (founding: Founding) {
+export const createWorkspace = Effect.fn("createWorkspace")(function* (workspace: WorkspaceToCreate) {
   const sql = yield* SqlClient.SqlClient
   const at = yield* now
   const id = yield* newId(WorkspaceId, "ws")
-  const personalOwner = founding.type === "personal" ? founding.owner : null
+  const personalOwner = workspace.type === "personal" ? workspace.owner : null
   const taken = yield* StoredWorkspace.some(sql, "handle")`SELECT handle FROM workspaces
-    WHERE handle = ${founding.handle} OR personal_owner = ${personalOwner}`
+    WHERE handle = ${workspace.handle} OR personal_owner = ${personalOwner}`
   if (taken.length > 0) {
     return yield* failedPrecondition(
-      taken.some((row) => row.handle === founding.handle)
+      taken.some((row) => row.handle === workspace.handle)
         ? "handle: it is taken; choose another one."
         : "type: you have a personal Workspace already."
     )
   }
   yield* sql`INSERT INTO workspaces ${StoredWorkspace.values(sql, {
     id,
-    handle: founding.handle,
-    display_name: founding.displayName,
-    type: founding.type,
+    handle: workspace.handle,
+    display_name: workspace.displayName,
+    type: workspace.type,
     personal_owner: personalOwner,
     archived_at: null,
     created_at: at,
     updated_at: at
   })}`
-  yield* ensureOwner(id, founding.owner)
+  yield* ensureOwner(id, workspace.owner)
   yield* ensureDefaultProject(id)
   return id
 })
@@ -135,7 +135,7 @@ export const repairPersonal = Effect.fn("repairPersonal")(function* (subject: st
     return undefined
   }
   const [localPart = ""] = found.email.split("@")
-  return yield* foundWorkspace({
+  return yield* createWorkspace({
     handle: yield* freeHandle(handleFrom(localPart)),
     displayName: found.displayName ?? localPart.slice(0, 120),
     type: "personal",

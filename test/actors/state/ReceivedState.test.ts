@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { Effect, Redacted } from "effect"
-import { sentState } from "../../../actors/state/SentState.ts"
+import { identifyReceivedState } from "../../../actors/state/ReceivedState.ts"
 
 const text = (content: string) => Redacted.make(new TextEncoder().encode(content))
 const state = (serial: number, lineage: string, more = "") =>
@@ -47,7 +47,7 @@ describe("a state sent by an agent", () => {
     ]
   ])("%s", async (_, content, problem) => {
     const sent = text(content)
-    const found = await Effect.runPromise(sentState(sent, base))
+    const found = await Effect.runPromise(identifyReceivedState(sent, base))
     if (problem === undefined) {
       expect(found.state).toBe(sent)
       expect([found.lineage, found.serial, found.stateProblem]).toEqual(["one", 4, undefined])
@@ -60,7 +60,7 @@ describe("a state sent by an agent", () => {
   })
 
   test("is the Capsule's first, or absent", async () => {
-    expect((await Effect.runPromise(sentState(text(state(1, "new")), undefined))).lineage).toBe("new")
-    expect(await Effect.runPromise(sentState(undefined, base))).toEqual({})
+    expect((await Effect.runPromise(identifyReceivedState(text(state(1, "new")), undefined))).lineage).toBe("new")
+    expect(await Effect.runPromise(identifyReceivedState(undefined, base))).toEqual({})
   })
 })

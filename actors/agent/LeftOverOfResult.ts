@@ -2,10 +2,13 @@ import { Effect, Option, type Redacted } from "effect"
 import type { JobResult } from "../../runner/agent/JobResult.ts"
 import type { FoundLeftOver } from "../../runner/execution/RunFolders.ts"
 import type { LeftOver } from "../../runner/execution/RunOutcome.ts"
-import { sentState } from "../state/SentState.ts"
+import { identifyReceivedState } from "../state/ReceivedState.ts"
 
 /** An apply's outcome, in the form used for what is left of an apply whose settlement failed. */
-export const leftOf = (result: JobResult, state: Redacted.Redacted<Uint8Array> | undefined): FoundLeftOver => {
+export const leftOverFromResult = (
+  result: JobResult,
+  state: Redacted.Redacted<Uint8Array> | undefined
+): FoundLeftOver => {
   if (result.kind !== "apply" || result.status === "failed") return { kind: "nothing" }
   if (result.status === "left") return result.left === null ? { kind: "nothing" } : { kind: "left", left: result.left }
   const { changedAnything, lineage, possiblyCreated, resourceCount, serial } = result.outcome
@@ -26,7 +29,7 @@ export const leftOf = (result: JobResult, state: Redacted.Redacted<Uint8Array> |
  * What is left of an apply whose outcome is lost. A restore brings back what the database held, but the outcome may have been a
  * file: only the state shows what exists, and something may have been created that is not in it.
  */
-export const stateAlone = (state: Option.Option<Redacted.Redacted<Uint8Array>>): FoundLeftOver =>
+export const leftOverFromStateOnly = (state: Option.Option<Redacted.Redacted<Uint8Array>>): FoundLeftOver =>
   Option.match(state, {
     onNone: () => ({ kind: "unreadable" }),
     onSome: (found) => ({
@@ -35,12 +38,12 @@ export const stateAlone = (state: Option.Option<Redacted.Redacted<Uint8Array>>):
     })
   })
 
-/** What was left, with the state read from the bytes rather than from the agent's description. */
-export const checkedLeft = Effect.fnUntraced(function* (
+/** A left-over, with the state read from the bytes rather than from the agent's description. */
+export const checkedLeftOver = Effect.fnUntraced(function* (
   found: FoundLeftOver,
-  base: Parameters<typeof sentState>[1]
+  base: Parameters<typeof identifyReceivedState>[1]
 ): Effect.fn.Return<FoundLeftOver> {
   if (found.kind !== "left") return found
   const { lineage: _lineage, resourceCount: _count, serial: _serial, state, ...said } = found.left
-  return { kind: "left", left: { ...said, ...(yield* sentState(state, base)) } }
+  return { kind: "left", left: { ...said, ...(yield* identifyReceivedState(state, base)) } }
 })

@@ -5,8 +5,8 @@ import { stateIdentity } from "../../runner/execution/StateIdentity.ts"
 
 type Bytes = Redacted.Redacted<Uint8Array>
 
-/** A state that was sent or saved, described by its own contents. */
-export interface SentState {
+/** A state that was received or saved, described by its own contents. */
+export interface ReceivedState {
   readonly state?: Bytes
   readonly lineage?: string
   readonly serial?: number
@@ -19,10 +19,10 @@ export interface SentState {
  * Identifies a state that an agent sent by its contents, not by the agent's description. Bytes that are not a state, or do not
  * continue the Run's base, do not become the Capsule's state: they are kept for a person to examine.
  */
-export const sentState = Effect.fnUntraced(function* (
+export const identifyReceivedState = Effect.fnUntraced(function* (
   state: Bytes | undefined,
   base: Pick<StateFile, "lineage" | "serial"> | undefined
-): Effect.fn.Return<SentState> {
+): Effect.fn.Return<ReceivedState> {
   if (state === undefined) return {}
   const found = yield* stateIdentity(Redacted.value(state))
   if (Option.isNone(found)) return { rejectedState: state, stateProblem: "unreadable" }

@@ -1,6 +1,10 @@
 import { expect, test } from "bun:test"
 import { Schema } from "effect"
-import { applyForm, driftCheckForm, planForm } from "../../../actors/execution/PreparationForms.ts"
+import {
+  preparedApplySchema,
+  preparedDriftCheckSchema,
+  preparedPlanSchema
+} from "../../../actors/execution/PreparationSchemas.ts"
 import type { RunEvidence } from "../../../schema/records/Run.ts"
 import { namedDependency, namedReport, namedStateVersion } from "../../support/NamedIds.ts"
 
@@ -27,11 +31,13 @@ const apply = {
 }
 
 test("a preparation is read back as it was written", () => {
-  expect(Schema.decodeSync(planForm.json)(Schema.encodeSync(planForm.json)(plan))).toEqual(plan)
-  expect(Schema.decodeSync(applyForm.json)(Schema.encodeSync(applyForm.json)(apply))).toEqual(apply)
+  expect(Schema.decodeSync(preparedPlanSchema.json)(Schema.encodeSync(preparedPlanSchema.json)(plan))).toEqual(plan)
+  expect(Schema.decodeSync(preparedApplySchema.json)(Schema.encodeSync(preparedApplySchema.json)(apply))).toEqual(apply)
   const least = { evidence: {}, tool: apply.tool }
-  expect(Schema.decodeSync(applyForm.json)(Schema.encodeSync(applyForm.json)(least))).toEqual(least)
-  expect(Schema.decodeSync(driftCheckForm.json)(Schema.encodeSync(driftCheckForm.json)({ evidence }))).toEqual({
+  expect(Schema.decodeSync(preparedApplySchema.json)(Schema.encodeSync(preparedApplySchema.json)(least))).toEqual(least)
+  expect(
+    Schema.decodeSync(preparedDriftCheckSchema.json)(Schema.encodeSync(preparedDriftCheckSchema.json)({ evidence }))
+  ).toEqual({
     evidence
   })
 })
@@ -42,7 +48,7 @@ test("only the fields that belong to the form are written", () => {
   const consumed = plan.consumed.map((output) => ({ ...output, ...more }))
   const secrets = plan.deliveries.secrets.map((shape) => ({ ...shape, ...more }))
   const loaded = { ...plan, ...more, consumed, deliveries: { ...plan.deliveries, ...more, secrets } }
-  expect(Schema.encodeSync(planForm.json)(loaded)).toBe(Schema.encodeSync(planForm.json)(plan))
+  expect(Schema.encodeSync(preparedPlanSchema.json)(loaded)).toBe(Schema.encodeSync(preparedPlanSchema.json)(plan))
   const job = { ...apply, ...more, evidence: { ...evidence, ...more }, tool: { ...apply.tool, ...more } }
-  expect(Schema.encodeSync(applyForm.json)(job)).toBe(Schema.encodeSync(applyForm.json)(apply))
+  expect(Schema.encodeSync(preparedApplySchema.json)(job)).toBe(Schema.encodeSync(preparedApplySchema.json)(apply))
 })

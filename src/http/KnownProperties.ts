@@ -8,26 +8,26 @@ const same: Keep = (value) => value
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null
 
-const memberOf = (value: Readonly<Record<string, unknown>>, name: string): unknown => value[name]
+const propertyOf = (value: Readonly<Record<string, unknown>>, name: string): unknown => value[name]
 
 const ofObject = (ast: SchemaAST.Objects): Keep | undefined => {
   if (ast.indexSignatures.length > 0) {
-    // Its members may have any name, so all of them are known.
-    const known = ast.indexSignatures.every(({ type }) => keeping(type) === same)
+    // Its properties may have any name, so all of them are known.
+    const known = ast.indexSignatures.every(({ type }) => keepKnownProperties(type) === same)
     return known && ast.propertySignatures.length === 0 ? same : undefined
   }
-  const members: Array<readonly [string, Keep]> = []
+  const properties: Array<readonly [string, Keep]> = []
   for (const { name, type } of ast.propertySignatures) {
-    const keep = keeping(type)
+    const keep = keepKnownProperties(type)
     if (keep === undefined || typeof name !== "string") return undefined
-    members.push([name, keep])
+    properties.push([name, keep])
   }
   return (value) => {
     if (!isRecord(value) || isStoredAs(value, ast)) return value
     const kept: Record<string, unknown> = {}
-    for (const [name, keep] of members) {
-      const member = memberOf(value, name)
-      if (member !== undefined) kept[name] = keep === same ? member : keep(member)
+    for (const [name, keep] of properties) {
+      const property = propertyOf(value, name)
+      if (property !== undefined) kept[name] = keep === same ? property : keep(property)
     }
     return kept
   }
@@ -36,7 +36,7 @@ const ofObject = (ast: SchemaAST.Objects): Keep | undefined => {
 const ofArray = (ast: SchemaAST.Arrays): Keep | undefined => {
   const [item, ...others] = ast.rest
   if (item === undefined || others.length + ast.elements.length > 0) return undefined
-  const keep = keeping(item)
+  const keep = keepKnownProperties(item)
   if (keep === undefined || keep === same) return keep
   return (value) => (Array.isArray(value) ? value.map(keep) : value)
 }
@@ -53,7 +53,7 @@ const ofKinds = (kinds: ReadonlyArray<SchemaAST.AST>): Keep | undefined => {
   for (const { name } of first.propertySignatures) {
     const literals = kinds.map((kind) => literalAt(kind, name))
     if (typeof name !== "string" || literals.includes(undefined) || new Set(literals).size < kinds.length) continue
-    const byLiteral = new Map(kinds.map((kind, index) => [literals[index], keeping(kind)]))
+    const byLiteral = new Map(kinds.map((kind, index) => [literals[index], keepKnownProperties(kind)]))
     if ([...byLiteral.values()].includes(undefined)) return undefined
     return (value) => (isRecord(value) ? byLiteral.get(value[name])?.(value) : value)
   }
@@ -61,17 +61,17 @@ const ofKinds = (kinds: ReadonlyArray<SchemaAST.AST>): Keep | undefined => {
 }
 
 const ofUnion = (ast: SchemaAST.Union): Keep | undefined => {
-  const converted = ast.types.filter((type) => keeping(type) !== same)
+  const converted = ast.types.filter((type) => keepKnownProperties(type) !== same)
   const [only, ...others] = converted
   if (only === undefined) return same
-  return others.length === 0 ? keeping(only) : ofKinds(converted)
+  return others.length === 0 ? keepKnownProperties(only) : ofKinds(converted)
 }
 
 /**
- * Removes the members that a schema does not name, for values that are written as stored: nothing is converted or checked.
- * `undefined` for a schema that converts something, or that distinguishes values by their members.
+ * Removes the properties that a schema does not name, for values that are written as stored: nothing is converted or checked.
+ * `undefined` for a schema that converts something, or that distinguishes values by their properties.
  */
-export const keeping = (ast: SchemaAST.AST): Keep | undefined => {
+export const keepKnownProperties = (ast: SchemaAST.AST): Keep | undefined => {
   if (ast.encoding !== undefined) return undefined
   switch (ast._tag) {
     case "Objects":

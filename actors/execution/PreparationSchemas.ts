@@ -4,7 +4,7 @@ import { CompatibilityReportId } from "../../schema/records/Ids.ts"
 import { RunEvidence, ToolIdentity } from "../../schema/records/Run.ts"
 import { ConsumedOutput } from "../consumption/ConsumedOutputs.ts"
 import { ResolvedDeliveries } from "../delivery/DeliverySidecar.ts"
-import type { PreparationForm } from "../run/RunPreparations.ts"
+import type { PreparationSchema } from "../run/RunPreparations.ts"
 
 /*
  * What the preparation of each kind of execution stores for its settlement. Everything else the settlement needs is already in
@@ -44,9 +44,15 @@ export type PreparedApply = typeof PreparedApply.Type
 export const PreparedDriftCheck = Schema.Struct({ evidence: RunEvidence })
 export type PreparedDriftCheck = typeof PreparedDriftCheck.Type
 
-export const planForm: PreparationForm<PreparedPlan> = { kind: "plan", json: Schema.fromJsonString(PreparedPlan) }
-export const applyForm: PreparationForm<PreparedApply> = { kind: "apply", json: Schema.fromJsonString(PreparedApply) }
-export const driftCheckForm: PreparationForm<PreparedDriftCheck> = {
+export const preparedPlanSchema: PreparationSchema<PreparedPlan> = {
+  kind: "plan",
+  json: Schema.fromJsonString(PreparedPlan)
+}
+export const preparedApplySchema: PreparationSchema<PreparedApply> = {
+  kind: "apply",
+  json: Schema.fromJsonString(PreparedApply)
+}
+export const preparedDriftCheckSchema: PreparationSchema<PreparedDriftCheck> = {
   kind: "drift_check",
   json: Schema.fromJsonString(PreparedDriftCheck)
 }

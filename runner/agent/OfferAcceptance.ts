@@ -17,18 +17,18 @@ const leastOfOffer = 10
  * - `accepted`: the server knows that this agent has accepted the Run; its lease begins
  * - `begun`: both of these, or what prevents them
  */
-export interface Beginning {
+export interface OfferAcceptance {
   readonly mayStart: Effect.Effect<void>
   readonly accepted: Effect.Effect<void>
   readonly begun: Effect.Effect<void, Gone | GuardUnavailable | RunFileFailed>
 }
 
 /** Accepts an offer while work on it is already under way. */
-export const beginning = Effect.fnUntraced(function* (
+export const acceptOffer = Effect.fnUntraced(function* (
   handle: RunHandle,
   lease: Lease,
   leaseSeconds: number
-): Effect.fn.Return<Beginning, never, Guard | ServerLine | Scope.Scope> {
+): Effect.fn.Return<OfferAcceptance, never, Guard | ServerLine | Scope.Scope> {
   const { room } = handle
   const guard = yield* Guard
   const line = yield* ServerLine

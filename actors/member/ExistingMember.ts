@@ -11,9 +11,9 @@ export const unconfirmedMember = () =>
     "A restore brought this membership back, and the operator has to confirm it with `svc admin restore-review`. It can be removed."
   )
 
-export const presentMember = () => failedPrecondition("The person is a member of this Workspace already.")
+export const alreadyMember = () => failedPrecondition("The person is a member of this Workspace already.")
 
-const Present = rowShape({ status: MemberStatus })
+const Existing = rowShape({ status: MemberStatus })
 
 /** Refuses to invite somebody who is shown as an active member. Uses one read, whether or not there is an account. */
 export const refuseMember = Effect.fn("refuseMember")(function* (
@@ -21,9 +21,9 @@ export const refuseMember = Effect.fn("refuseMember")(function* (
   person: { readonly email: string | null; readonly subject: string | null }
 ) {
   const sql = yield* SqlClient.SqlClient
-  const [present] = yield* Effect.orDie(Present.rows(sql)`SELECT m.status FROM memberships m
+  const [existing] = yield* Effect.orDie(Existing.rows(sql)`SELECT m.status FROM memberships m
     JOIN users u ON u.subject = m.subject
     WHERE m.workspace_id = ${workspaceId} AND (u.email = ${person.email} OR u.subject = ${person.subject})`)
-  if (present?.status === "unconfirmed") return yield* unconfirmedMember()
-  if (present?.status === "active") return yield* presentMember()
+  if (existing?.status === "unconfirmed") return yield* unconfirmedMember()
+  if (existing?.status === "active") return yield* alreadyMember()
 })
