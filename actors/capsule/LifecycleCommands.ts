@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { refuseOpenRun } from "../authority/RunsInTheWay.ts"
+import { refuseConflictingRun } from "../authority/ConflictingRuns.ts"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import { failedPrecondition } from "../../schema/errors/ApiError.ts"
 import type { AutoUpdateChange } from "../../schema/records/AutoUpdate.ts"
@@ -117,7 +117,7 @@ export const removeUnapplied = Effect.fn("Capsule.removeUnapplied")(function* (l
   const staleReasons = yield* StaleReasons
   return yield* Effect.gen(function* () {
     const capsule = yield* load
-    yield* refuseOpenRun(capsule.id)
+    yield* refuseConflictingRun(capsule.id)
     if (!(yield* capsules.fence(capsule, { status: "destroyed" }))) return yield* guardMoved()
     yield* ledger.supersedePlans(capsule.id, "The Capsule was removed.")
     yield* staleReasons.producerMoved(capsule.id)
