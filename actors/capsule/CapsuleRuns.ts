@@ -9,7 +9,7 @@ import { rotatedSince } from "../connection/RotatedConnections.ts"
 import { movedInputsOf } from "../consumption/ConsumedOutputs.ts"
 import { now } from "../Identity.ts"
 import { RunAdmission } from "../queue/RunAdmission.ts"
-import { giveWay } from "../run/GivingWay.ts"
+import { preempt } from "../run/Preemption.ts"
 import type { RunCancels } from "../run/RunCancels.ts"
 import { type NewRun, RunLedger } from "../run/RunLedger.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
@@ -136,7 +136,7 @@ export class CapsuleRuns extends Context.Service<
       const yieldDriftChecks = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
         for (const run of yield* ledger.openExclusive(capsuleId)) {
           if (run.type !== "drift_check" || run.status !== "running" || run.cancel_requested_at !== null) continue
-          yield* giveWay(run.id)
+          yield* preempt(run.id)
         }
       }, Effect.provideContext(stopping))
 

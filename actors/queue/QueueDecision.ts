@@ -143,7 +143,7 @@ export interface AskedRun {
  * The scheduled drift checks that must stop to make room for people's requests: the latest ones, one for each waiting Workspace,
  * and none where a check is already stopping.
  */
-export const givingWay = (
+export const checksToPreempt = (
   { limits, running }: Pick<QueueState, "limits" | "running">,
   asked: ReadonlyArray<AskedRun>
 ): ReadonlyArray<RunId> => {
