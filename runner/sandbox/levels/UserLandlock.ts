@@ -10,7 +10,7 @@ import { surprisesOf } from "./ConfinementProbe.ts"
 import { spawnSupervised, temporaryFolderFor } from "./Confined.ts"
 import { kernelLandlock, landlockFilters, type LandlockFilters, landlockOf } from "./Landlock.ts"
 import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
-import { blockedAbove, grantPassage } from "./Passage.ts"
+import { grantTraversal, untraversableAncestor } from "./Traversal.ts"
 import type { UserIdRange } from "./UserIdRange.ts"
 
 /** From this version on, truncating a file by its path is restricted; other users' processes are out of reach in any version. */
@@ -44,7 +44,7 @@ const levelOf = Effect.fnUntraced(function* (
 ) {
   const { dataFolder } = host.settings
   const within = [host.ownFolder, ...(dataFolder === undefined ? [] : [dataFolder])]
-  const passage = { group: first + count, within }
+  const traversal = { group: first + count, within }
   const userIds = yield* Queue.unbounded<number>()
   yield* Queue.offerAll(
     userIds,
@@ -55,8 +55,8 @@ const levelOf = Effect.fnUntraced(function* (
     insideRoot: (root) => root,
     open: Effect.fnUntraced(function* (spec, { guard, limits }) {
       const reachable = [
-        grantPassage(spec.root, "pass", passage),
-        ...spec.readOnly.map((path) => grantPassage(path, "read", passage))
+        grantTraversal(spec.root, "pass", traversal),
+        ...spec.readOnly.map((path) => grantTraversal(path, "read", traversal))
       ]
       yield* Effect.all(reachable, { discard: true }).pipe(
         Effect.mapError(
@@ -84,7 +84,7 @@ const levelOf = Effect.fnUntraced(function* (
                 spec,
                 command,
                 temporary,
-                user: { userId, groups: [passage.group] },
+                user: { userId, groups: [traversal.group] },
                 filters
               }),
               ownProcessCount: true,
@@ -112,7 +112,7 @@ export const userLandlockRung = (host: LevelHost, userIds: Effect.Effect<UserIdR
     if (Option.isNone(landlockFilters)) return missing("there is no filter of system calls for this processor")
     const setpriv = yield* findProgram(host.settings.setpriv)
     if (setpriv === undefined) return missing("setpriv was not found")
-    const blocked = yield* blockedAbove(host.settings.dataFolder ?? host.ownFolder)
+    const blocked = yield* untraversableAncestor(host.settings.dataFolder ?? host.ownFolder)
     if (Option.isSome(blocked)) return missing(`its user could not pass ${blocked.value}; give it mode 711`)
     const version = yield* kernelLandlock(host)
     if (version < truncationSince) {
