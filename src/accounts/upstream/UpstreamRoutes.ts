@@ -23,7 +23,7 @@ import { ownPath } from "../OwnPath.ts"
 import { countAttempt } from "../PasswordEntrance.ts"
 import { presentedSession, refuseCrossSite } from "../SessionCookie.ts"
 import { commandOf, signedIn, signedInAndConfirmed, signedInToChange, userAgent, withSignIn } from "../SignedIn.ts"
-import { offeredWays } from "../SignInOffer.ts"
+import { offeredSignInMethods } from "../SignInOffer.ts"
 import { uncached } from "../Uncached.ts"
 import { upstreamRefusalPage } from "./UpstreamPage.ts"
 import { UpstreamProvider } from "./UpstreamProvider.ts"
@@ -172,7 +172,7 @@ const unlink = Effect.gen(function* () {
   const principal = yield* signedInAndConfirmed
   const identities = yield* UpstreamIdentities
   const { identityId = "" } = yield* HttpRouter.params
-  yield* identities.unlink(yield* commandOf(principal), principal.subject, identityId, yield* offeredWays)
+  yield* identities.unlink(yield* commandOf(principal), principal.subject, identityId, yield* offeredSignInMethods)
   return HttpServerResponse.empty({ status: 204 })
 })
 
