@@ -1,4 +1,4 @@
-import type { MissingOfAgents, QueueReason } from "../../schema/records/QueuePlace.ts"
+import type { MissingAgentProperty, QueueReason } from "../../schema/records/QueuePlace.ts"
 import type { RunId, WorkspaceId } from "../../schema/records/Ids.ts"
 
 /** The places in one pool: the total, and how many one Workspace may hold. */
@@ -64,7 +64,7 @@ export interface Place {
   /** How agents affect the position, as a sentence. */
   readonly sentence?: string
   /** With `no_agent`. */
-  readonly missing?: ReadonlyArray<MissingOfAgents>
+  readonly missing?: ReadonlyArray<MissingAgentProperty>
 }
 
 export interface Decision {

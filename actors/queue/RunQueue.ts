@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Queue, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { transaction } from "../database/Transaction.ts"
 import { preempt } from "../run/Preemption.ts"
-import { isOfAgents } from "../run/RunPools.ts"
+import { isAgentSlotPool } from "../run/RunPools.ts"
 import {
   checksToPreempt,
   decide,
@@ -87,12 +87,12 @@ export class RunQueue extends Context.Service<
        */
       const makeRoomAtAgents = Effect.fnUntraced(function* (running: ReadonlyArray<RunningRun>) {
         let checks = running.flatMap(({ id, owner, pool, scheduledCheck, startedAt }) =>
-          scheduledCheck === undefined || owner === undefined || !isOfAgents(pool)
+          scheduledCheck === undefined || owner === undefined || !isAgentSlotPool(pool)
             ? []
             : [{ id, owner, startedAt, isStopping: scheduledCheck.isStopping }]
         )
         if (checks.length === 0) return
-        for (const run of yield* rows.askedOfAgents) {
+        for (const run of yield* rows.waitingForAgents) {
           const chosen = checkToPreempt(yield* reach.takers(run), checks)
           if (chosen === undefined) continue
           yield* preempt(chosen)
