@@ -18,7 +18,7 @@ import { type RunRow, toRun } from "../run/RunRow.ts"
 import { updateToRetry } from "../run-group/RetriedMember.ts"
 import { SourceStore } from "../source/SourceStore.ts"
 import { capsuleSite, checkUses, starterOf } from "../execution/CapsuleConnections.ts"
-import type { RollbackWish } from "../authority/AutoUpdatePins.ts"
+import type { RollbackChoices } from "../authority/AutoUpdatePins.ts"
 import { hasImportedState, isUnconfirmed, unconfirmed } from "../authority/ImportedCapsule.ts"
 import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { ConfigSuccession } from "../succession/ConfigSuccession.ts"
@@ -36,7 +36,7 @@ export interface CapsuleRunRequest {
   readonly sourceSnapshotId?: SourceSnapshotId | undefined
   readonly trigger: "user" | "webhook" | "schedule" | "auto_update" | "service"
   readonly purpose?: PlanPurpose | undefined
-  readonly rollback?: RollbackWish | undefined
+  readonly rollback?: RollbackChoices | undefined
   /** For a restore. */
   readonly backupId?: BackupId | undefined
   readonly createdBy?: string | undefined
