@@ -4,9 +4,9 @@ import {
   isApprovedPlan,
   isFinalStatus,
   isPendingPlan,
+  type RunStanding,
   runTransitions,
-  transitionEvent,
-  type RunStanding
+  transitionEvent
 } from "../../../schema/records/RunLifecycle.ts"
 
 const statuses = RunStatus.literals
