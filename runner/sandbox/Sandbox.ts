@@ -16,13 +16,13 @@ import { seatbeltRung } from "./levels/Seatbelt.ts"
 import { takeUserIds } from "./levels/UserIdRange.ts"
 import { userLandlockRung } from "./levels/UserLandlock.ts"
 import { makeRunLimits } from "./limits/RunLimits.ts"
-import { tryNetwork } from "./network/NetworkTrial.ts"
+import { probeNetwork } from "./network/NetworkProbe.ts"
 import { makeRunNetworks, networkOfRun } from "./network/RunNetworks.ts"
 import { climb, namespacedLevels, type Rung } from "./SandboxLadder.ts"
 import { effectiveLimits, type RunRequirements, unmetRequirement } from "./RunRequirements.ts"
 import { SandboxSettings } from "./SandboxSettings.ts"
 import { type NetworkStatus, SandboxRefused, type SandboxStatus } from "./SandboxStatus.ts"
-import { removeLeftTrials } from "./TrialFolder.ts"
+import { removeStaleProbes } from "./ProbeFolder.ts"
 
 /** The result of trying one level, chosen or not. */
 export interface LevelFinding {
@@ -71,7 +71,7 @@ export class Sandbox extends Context.Service<
         confinement: yield* ConfinementCommand,
         ownFolder: settings.ownFolder ?? (yield* temporaryFolder)
       }
-      yield* removeLeftTrials(host.ownFolder)
+      yield* removeStaleProbes(host.ownFolder)
       // Copied once a level that shows them has been found.
       const hostSettings = yield* Effect.cached(keepHostSettings(join(host.ownFolder, "etc")))
       const userIds = yield* Effect.cached(Scope.provide(takeUserIds(settings.userIds), scope))
@@ -91,7 +91,7 @@ export class Sandbox extends Context.Service<
       const networks = yield* makeRunNetworks(
         host.spawner,
         settings.network,
-        isNamespaced ? { folder: join(host.ownFolder, "network"), attempt: tryNetwork(host, level) } : undefined
+        isNamespaced ? { folder: join(host.ownFolder, "network"), attempt: probeNetwork(host, level) } : undefined
       )
       const refuseSharedNetwork = Effect.gen(function* () {
         if (settings.network.reach !== "isolated") return

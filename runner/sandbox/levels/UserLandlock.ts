@@ -6,7 +6,7 @@ import { findProgram } from "../InstalledProgram.ts"
 import type { Rung, Verdict } from "../SandboxLadder.ts"
 import { SandboxRefused } from "../SandboxStatus.ts"
 import { systemPath } from "../SandboxView.ts"
-import { surprisesOf } from "./ConfinementProbe.ts"
+import { deviationsOf } from "./ConfinementProbe.ts"
 import { spawnSupervised, temporaryFolderFor } from "./Confined.ts"
 import { kernelLandlock, landlockFilters, type LandlockFilters, landlockOf } from "./Landlock.ts"
 import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
@@ -125,14 +125,14 @@ export const userLandlockRung = (host: LevelHost, userIds: Effect.Effect<UserIdR
       return missing("other services of this machine have taken all user ids, or /run/svc-user-ids cannot be written")
     }
     const level = yield* levelOf(host, setpriv, landlockFilters.value, range)
-    const surprises = yield* surprisesOf(host, level, { sharedProcessIds: true })
-    return surprises === undefined
+    const deviations = yield* deviationsOf(host, level, { sharedProcessIds: true })
+    return deviations === undefined
       ? {
           _tag: "works",
           level,
           reason:
             "Every run has a user id of its own, and Landlock and a filter of system calls keep module code from files of the service."
         }
-      : missing(surprises)
+      : missing(deviations)
   })
 })
