@@ -57,7 +57,7 @@ export type { Output, StateVersion } from "../schema/records/StateVersion.ts"
 export type { Member, Project, Workspace } from "../schema/records/Workspace.ts"
 export type { RunnerServices } from "./composition/Machine.ts"
 export type { DatabaseServices } from "./composition/Storage.ts"
-export { layerFromSqlClient, SqlClientUnsuitable } from "./database/OwnSqlClient.ts"
+export { layerFromSqlClient, SqlClientUnsuitable } from "./database/HostSqlClient.ts"
 export {
   type Account,
   Administration,

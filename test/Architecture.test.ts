@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { readdirSync, readFileSync } from "node:fs"
 import { builtinModules } from "node:module"
 import { dirname, join, normalize, relative } from "node:path"
-import { importCircles } from "./support/ImportCircles.ts"
+import { importCycles } from "./support/ImportCycles.ts"
 
 const root = dirname(import.meta.dir)
 const rooms = ["schema", "runner", "actors", "src"] as const
@@ -173,15 +173,15 @@ describe("the house", () => {
 
   test("has no import cycles, not even among types", () => {
     const within = imports.flatMap(({ file, target }) => (target === undefined ? [] : [{ file: file.path, target }]))
-    expect(importCircles(within)).toEqual([])
+    expect(importCycles(within)).toEqual([])
   })
 
   test("detects a cycle, whether long or within a single file", () => {
     const arrows = (text: string) =>
       text.split(" ").map((arrow) => ({ file: arrow.charAt(0), target: arrow.charAt(1) }))
-    expect(importCircles(arrows("ab bc ad dc"))).toEqual([])
-    expect(importCircles(arrows("ab bc ca cd"))).toEqual([["a", "b", "c"]])
-    expect(importCircles(arrows("ab bb cd dc"))).toEqual([["b"], ["c", "d"]])
+    expect(importCycles(arrows("ab bc ad dc"))).toEqual([])
+    expect(importCycles(arrows("ab bc ca cd"))).toEqual([["a", "b", "c"]])
+    expect(importCycles(arrows("ab bb cd dc"))).toEqual([["b"], ["c", "d"]])
   })
 
   test("names every relative import with its extension", () => {

@@ -10,7 +10,7 @@ import { SecondFactors } from "./SecondFactors.ts"
 import { Sessions } from "./Sessions.ts"
 import { UpstreamIdentities, type UpstreamIdentity } from "./UpstreamIdentities.ts"
 import { refusedFor, type UpstreamRefused } from "./UpstreamRefusal.ts"
-import { type OfferedWays, offeredWaysIn } from "./WaysIn.ts"
+import { availableSignInMethods, type OfferedSignInMethods } from "./SignInMethods.ts"
 
 /** The session of the person who is confirming their identity. */
 export interface ConfirmedSession {
@@ -36,7 +36,7 @@ export class Confirmations extends Context.Service<
   Confirmations,
   {
     /** The sign-in methods that the person has and the installation currently offers. */
-    readonly ways: (subject: string, offered: OfferedWays) => Effect.Effect<ConfirmationWays>
+    readonly ways: (subject: string, offered: OfferedSignInMethods) => Effect.Effect<ConfirmationWays>
     /** Fails with `permission_denied` for a wrong password, and as `SecondFactors.require` does for the code. */
     readonly byPassword: (
       session: ConfirmedSession,
@@ -77,7 +77,7 @@ export class Confirmations extends Context.Service<
       return Confirmations.of({
         ways: Effect.fn("Confirmations.ways")(
           function* (subject, offered) {
-            const kinds = new Set((yield* offeredWaysIn(subject, offered)).map(({ kind }) => kind))
+            const kinds = new Set((yield* availableSignInMethods(subject, offered)).map(({ kind }) => kind))
             return {
               password: kinds.has("password"),
               code: (yield* factors.read(subject)).active,

@@ -27,7 +27,7 @@ import { PasskeyRow } from "./PasskeyRow.ts"
 import type { PasskeyAssertion, PasskeyRegistration } from "./PasskeyResponse.ts"
 import { type OpenSession, Sessions } from "./Sessions.ts"
 import { Users } from "./Users.ts"
-import { type OfferedWays, requireWayIn } from "./WaysIn.ts"
+import { type OfferedSignInMethods, requireSignInMethod } from "./SignInMethods.ts"
 
 export interface PasskeySignInOptions {
   readonly userAgent?: string | undefined
@@ -89,7 +89,7 @@ export class Passkeys extends Context.Service<
       context: CommandContext,
       subject: string,
       id: string,
-      offered: OfferedWays
+      offered: OfferedSignInMethods
     ) => Effect.Effect<void, ApiError>
   }
 >()("svc/account/Passkeys") {
@@ -239,7 +239,7 @@ const make = Effect.gen(function* () {
           WHERE id = ${id} AND subject = ${subject} RETURNING name`
         if (removed === undefined) return yield* notFound("Passkey")
         yield* notices.write(subject, "passkey_removed", removed.name)
-        yield* requireWayIn(subject, offered)
+        yield* requireSignInMethod(subject, offered)
         yield* audit.append({
           workspaceId: null,
           actor: context.actor,

@@ -59,7 +59,7 @@ export interface PasskeyRedemption extends Redemption {
 }
 
 /** How the person will sign in from now on; both kinds take time to compute, so they are prepared before the transaction. */
-type WayIn =
+type NewSignInMethod =
   | { readonly kind: "password"; readonly hash: string }
   | { readonly kind: "passkey"; readonly subject: Subject; readonly verified: VerifiedPasskey }
 
@@ -169,16 +169,20 @@ export class SetupLinks extends Context.Service<
         return good === undefined ? yield* refused() : good
       })
 
-      const enter = Effect.fnUntraced(function* (good: typeof Link.Type, redemption: Redemption, way: WayIn) {
+      const enter = Effect.fnUntraced(function* (
+        good: typeof Link.Type,
+        redemption: Redemption,
+        method: NewSignInMethod
+      ) {
         const at = yield* now
         const used = yield* sql`UPDATE setup_links SET used_at = ${at}
           WHERE id = ${good.id} AND used_at IS NULL AND expires_at > ${at} RETURNING id`
         if (used.length === 0) return yield* refused()
         const subject =
           good.subject === null
-            ? yield* createFirst(redemption, way)
-            : yield* recover({ ...good, subject: good.subject }, service(redemption), way)
-        if (way.kind === "passkey") yield* newPasskeys.insert(service(redemption), subject, way.verified)
+            ? yield* createFirst(redemption, method)
+            : yield* recover({ ...good, subject: good.subject }, service(redemption), method)
+        if (method.kind === "passkey") yield* newPasskeys.insert(service(redemption), subject, method.verified)
         const { requestId, userAgent } = redemption
         const opened = yield* sessions.open({ subject, method: "setup", userAgent, requestId })
         return { ...opened, subject }
@@ -233,14 +237,14 @@ export class SetupLinks extends Context.Service<
           ? Effect.fail(invalidRequest("email: give the address of the first account."))
           : users.parseEmail(email)
 
-      const createFirst = Effect.fnUntraced(function* (redemption: Redemption, way: WayIn) {
+      const createFirst = Effect.fnUntraced(function* (redemption: Redemption, method: NewSignInMethod) {
         if (yield* users.exist) return yield* refused()
         const { subject } = yield* users.create(service(redemption), {
           email: yield* addressOf(redemption.email),
           emailProof: "operator",
           displayName: redemption.displayName,
           isOperator: true,
-          ...(way.kind === "password" ? { passwordHash: way.hash } : { subject: way.subject })
+          ...(method.kind === "password" ? { passwordHash: method.hash } : { subject: method.subject })
         })
         return subject
       })
@@ -248,14 +252,14 @@ export class SetupLinks extends Context.Service<
       const recover = Effect.fnUntraced(function* (
         { purpose, subject }: typeof Link.Type & { readonly subject: Subject },
         context: CommandContext,
-        way: WayIn
+        method: NewSignInMethod
       ) {
         // The operator's link and the mailed one are alternatives: using either revokes both.
         yield* sql`UPDATE setup_links SET used_at = ${yield* now} WHERE subject = ${subject} AND used_at IS NULL`
         if (purpose === "mailed_reset") {
           yield* users.proveAddress(subject, (yield* knownHolder(subject)).email, "mail")
         }
-        if (way.kind === "password") yield* users.setPassword(context, subject, way.hash)
+        if (method.kind === "password") yield* users.setPassword(context, subject, method.hash)
         else yield* users.removePassword(context, subject)
         return subject
       })

@@ -11,7 +11,7 @@ import { now } from "../Identity.ts"
 import { AccountNotices } from "./AccountNotices.ts"
 import { refusedFor, type UpstreamRefused } from "./UpstreamRefusal.ts"
 import { Users } from "./Users.ts"
-import { type OfferedWays, requireWayIn } from "./WaysIn.ts"
+import { type OfferedSignInMethods, requireSignInMethod } from "./SignInMethods.ts"
 import { UpstreamIdentityRow } from "./UpstreamRow.ts"
 
 /** The identity in the upstream provider's verified response. */
@@ -95,7 +95,7 @@ export class UpstreamIdentities extends Context.Service<
       context: CommandContext,
       subject: string,
       id: string,
-      offered: OfferedWays
+      offered: OfferedSignInMethods
     ) => Effect.Effect<void, ApiError>
   }
 >()("svc/account/UpstreamIdentities") {
@@ -212,7 +212,7 @@ export class UpstreamIdentities extends Context.Service<
           if (row === undefined) return yield* notFound("Identity")
           yield* sql`DELETE FROM upstream_identities
             WHERE issuer = ${row.issuer} AND upstream_subject = ${row.upstreamSubject} AND subject = ${subject}`
-          yield* Effect.provideService(requireWayIn(subject, offered), SqlClient.SqlClient, sql)
+          yield* Effect.provideService(requireSignInMethod(subject, offered), SqlClient.SqlClient, sql)
           yield* notices.write(subject, "identity_unlinked", row.issuer)
           yield* audit.append({
             workspaceId: null,

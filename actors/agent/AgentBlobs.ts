@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { Context, Effect, FileSystem, Layer, Option, Path, Redacted, Schema, Semaphore, Stream } from "effect"
 import { heldContents, unpackedContents, unpackedInMemory } from "../../runner/agent/BlobContents.ts"
-import { passingChunks } from "../../runner/agent/PassingChunks.ts"
+import { reusedBufferChunks } from "../../runner/agent/ReusedBufferChunks.ts"
 import { openBlob, openedInMemory } from "../../runner/agent/SealedBlob.ts"
 import type { NotSealedForThis } from "../../runner/agent/SealedMessage.ts"
 import type { RunClaim } from "../../schema/agent/AgentJob.ts"
@@ -143,7 +143,7 @@ export class AgentBlobs extends Context.Service<
 
       const fileDigest = Effect.fnUntraced(function* (file: string) {
         const hash = createHash("sha256")
-        yield* Stream.runForEach(passingChunks(files, file), (chunk) => Effect.sync(() => void hash.update(chunk)))
+        yield* Stream.runForEach(reusedBufferChunks(files, file), (chunk) => Effect.sync(() => void hash.update(chunk)))
         return `sha256:${hash.digest("hex")}`
       })
 
@@ -238,7 +238,7 @@ export class AgentBlobs extends Context.Service<
         if (!(yield* Effect.mapError(files.exists(file), unread)))
           return yield* refused("missing", `The ${kind} was not put.`)
         const { keys, purpose } = yield* sealedBy(agentId, claim, kind)
-        return openBlob(keys, purpose, passingChunks(files, file)).pipe(
+        return openBlob(keys, purpose, reusedBufferChunks(files, file)).pipe(
           Stream.mapError((error) => (error._tag === "NotSealedForThis" ? refused("damaged", error.message) : unread()))
         )
       })

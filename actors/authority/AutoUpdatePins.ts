@@ -3,14 +3,14 @@ import type { RunRow } from "../run/RunRow.ts"
 import type { CapsuleRow } from "./CapsuleRow.ts"
 
 /** A person's choices about what follows a rollback. */
-export const RollbackWish = Schema.Struct({
+export const RollbackChoices = Schema.Struct({
   generation: Schema.Int,
   reason: Schema.optionalKey(Schema.String),
   resumeOnNewCommit: Schema.Boolean
 })
-export type RollbackWish = typeof RollbackWish.Type
+export type RollbackChoices = typeof RollbackChoices.Type
 
-const decodeSpec = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ rollback: RollbackWish })))
+const decodeSpec = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Struct({ rollback: RollbackChoices })))
 
 /** The columns of an unpinned Capsule. */
 export const unpinned = {
@@ -29,18 +29,18 @@ export const pinOf = (
   lane: { readonly at: string; readonly commit: string | null }
 ) => {
   if (apply.type !== "apply" || apply.purpose !== "rollback" || plan === undefined) return {}
-  const wish = Option.getOrUndefined(decodeSpec(plan.spec))?.rollback
+  const choices = Option.getOrUndefined(decodeSpec(plan.spec))?.rollback
   return {
     pinned_run_id: plan.id,
     pinned_by: apply.created_by ?? plan.approved_by,
     pinned_at: lane.at,
     pinned_reason:
-      wish?.reason ??
-      (wish === undefined
+      choices?.reason ??
+      (choices === undefined
         ? "Rolled back to an earlier state."
-        : `Rolled back to the state of generation ${wish.generation}.`),
+        : `Rolled back to the state of generation ${choices.generation}.`),
     pinned_commit: lane.commit,
-    pin_ends_on_commit: wish?.resumeOnNewCommit === true ? 1 : 0
+    pin_ends_on_commit: choices?.resumeOnNewCommit === true ? 1 : 0
   }
 }
 

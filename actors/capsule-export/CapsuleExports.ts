@@ -9,7 +9,7 @@ import type { CapsuleId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { retention } from "../../schema/records/Retention.ts"
 import { Audit } from "../audit/Audit.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
-import { refuseOpenRun } from "../authority/RunsInTheWay.ts"
+import { refuseConflictingRun } from "../authority/ConflictingRuns.ts"
 import type { CommandContext } from "../Command.ts"
 import { transaction } from "../database/Transaction.ts"
 import { StoredCommits } from "../git-fetch/StoredCommits.ts"
@@ -69,7 +69,7 @@ const make = Effect.gen(function* () {
   const subjectOf = Effect.fnUntraced(function* ({ capsuleId, workspaceId }: Exporting) {
     const capsule = yield* capsules.find(capsuleId)
     if (capsule === undefined || capsule.workspace_id !== workspaceId) return yield* notFound("Capsule")
-    yield* refuseOpenRun(capsuleId)
+    yield* refuseConflictingRun(capsuleId)
     if (capsule.status === "destroyed") {
       return yield* failedPrecondition("The Capsule was destroyed: there is nothing left to go on with.")
     }

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { refuseOpenRun } from "../authority/RunsInTheWay.ts"
+import { refuseConflictingRun } from "../authority/ConflictingRuns.ts"
 import type { CapsuleReleased, ReleaseRequest } from "../../schema/api/CapsuleReleased.ts"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import { failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
@@ -23,7 +23,7 @@ import { SourceLanes } from "../source/SourceLanes.ts"
 
 /** No work on the Capsule may be in progress: a Run that settles later would write to an abandoned record. */
 const refuseMoving = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
-  yield* refuseOpenRun(capsule.id)
+  yield* refuseConflictingRun(capsule.id)
   yield* (yield* ConfigSuccession).noRevision(capsule)
 })
 

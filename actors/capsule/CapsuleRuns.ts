@@ -9,7 +9,7 @@ import { rotatedSince } from "../connection/RotatedConnections.ts"
 import { movedInputsOf } from "../consumption/ConsumedOutputs.ts"
 import { now } from "../Identity.ts"
 import { RunAdmission } from "../queue/RunAdmission.ts"
-import { giveWay } from "../run/GivingWay.ts"
+import { preempt } from "../run/Preemption.ts"
 import type { RunCancels } from "../run/RunCancels.ts"
 import { type NewRun, RunLedger } from "../run/RunLedger.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
@@ -18,7 +18,7 @@ import { type RunRow, toRun } from "../run/RunRow.ts"
 import { updateToRetry } from "../run-group/RetriedMember.ts"
 import { SourceStore } from "../source/SourceStore.ts"
 import { capsuleSite, checkUses, starterOf } from "../execution/CapsuleConnections.ts"
-import type { RollbackWish } from "../authority/AutoUpdatePins.ts"
+import type { RollbackChoices } from "../authority/AutoUpdatePins.ts"
 import { hasImportedState, isUnconfirmed, unconfirmed } from "../authority/ImportedCapsule.ts"
 import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { ConfigSuccession } from "../succession/ConfigSuccession.ts"
@@ -36,7 +36,7 @@ export interface CapsuleRunRequest {
   readonly sourceSnapshotId?: SourceSnapshotId | undefined
   readonly trigger: "user" | "webhook" | "schedule" | "auto_update" | "service"
   readonly purpose?: PlanPurpose | undefined
-  readonly rollback?: RollbackWish | undefined
+  readonly rollback?: RollbackChoices | undefined
   /** For a restore. */
   readonly backupId?: BackupId | undefined
   readonly createdBy?: string | undefined
@@ -136,7 +136,7 @@ export class CapsuleRuns extends Context.Service<
       const yieldDriftChecks = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
         for (const run of yield* ledger.openExclusive(capsuleId)) {
           if (run.type !== "drift_check" || run.status !== "running" || run.cancel_requested_at !== null) continue
-          yield* giveWay(run.id)
+          yield* preempt(run.id)
         }
       }, Effect.provideContext(stopping))
 

@@ -10,7 +10,7 @@ import type { CapsuleRow } from "../authority/CapsuleRow.ts"
  * The resulting status when a Capsule is enabled or disabled; `undefined` if it already has that status. Enabling returns to the
  * status that the evidence implies.
  */
-export const wantedStatus = (
+export const resultingStatus = (
   capsule: Pick<
     CapsuleRow,
     | "status"
@@ -20,10 +20,10 @@ export const wantedStatus = (
     | "imported_from"
     | "import_confirmed_at"
   >,
-  wanted: "active" | "disabled" | undefined
+  requested: "active" | "disabled" | undefined
 ): Result.Result<CapsuleStatus | undefined, ApiError> => {
-  if (wanted === undefined || wanted === capsule.status) return Result.succeed(undefined)
-  if (wanted === "disabled") return Result.succeed("disabled")
+  if (requested === undefined || requested === capsule.status) return Result.succeed(undefined)
+  if (requested === "disabled") return Result.succeed("disabled")
   if (capsule.status !== "disabled") {
     return Result.fail(failedPrecondition(`Only a disabled Capsule can be enabled; this one is ${capsule.status}.`))
   }
@@ -35,7 +35,7 @@ export const wantedStatus = (
 }
 
 /** The new auto-update setting; turning it off also turns off automatic applies, and a request for applies alone is refused. */
-export const wantedAutoUpdate = (
+export const resultingAutoUpdate = (
   capsule: Pick<CapsuleRow, "auto_update_enabled" | "auto_update_apply">,
   change: AutoUpdateChange = {}
 ): Result.Result<{ readonly enabled: boolean; readonly apply: boolean }, ApiError> => {

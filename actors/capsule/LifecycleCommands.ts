@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { refuseOpenRun } from "../authority/RunsInTheWay.ts"
+import { refuseConflictingRun } from "../authority/ConflictingRuns.ts"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import { failedPrecondition } from "../../schema/errors/ApiError.ts"
 import type { AutoUpdateChange } from "../../schema/records/AutoUpdate.ts"
@@ -16,7 +16,7 @@ import { isPinned } from "../authority/AutoUpdatePins.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { type GuardedCapsuleRow, toCapsule } from "../authority/CapsuleRow.ts"
 import { ConfigSuccession, guardMoved } from "../succession/ConfigSuccession.ts"
-import { driftCheckChoice, wantedAutoUpdate, wantedStatus } from "./CapsuleSettings.ts"
+import { driftCheckChoice, resultingAutoUpdate, resultingStatus } from "./CapsuleSettings.ts"
 import { followStanding, resumeFollowing } from "./LaneFollowing.ts"
 import { contentOf, PathFilters } from "../staleness/PathFilters.ts"
 import { StaleReasons } from "../staleness/StaleReasons.ts"
@@ -57,7 +57,7 @@ export const updateCapsule = Effect.fn("Capsule.update")(function* (
   return yield* Effect.gen(function* () {
     const capsule = yield* load
     if (isEnded(capsule.status)) return yield* failedPrecondition(`The Capsule is ${capsule.status}.`)
-    const wanted = yield* Effect.fromResult(wantedAutoUpdate(capsule, request.autoUpdate))
+    const autoUpdate = yield* Effect.fromResult(resultingAutoUpdate(capsule, request.autoUpdate))
     if (request.name !== undefined && request.name !== capsule.name) {
       if (yield* capsules.nameTaken(capsule.project_id, request.name, capsule.environment)) {
         return yield* failedPrecondition("Another Capsule of this Project and environment has that name.")
@@ -68,8 +68,8 @@ export const updateCapsule = Effect.fn("Capsule.update")(function* (
       const { apply, enabled, resume, resumeOnNewCommit } = request.autoUpdate
       const isSet = enabled !== undefined || apply !== undefined
       yield* capsules.annotate(capsule.id, {
-        auto_update_enabled: wanted.enabled ? 1 : 0,
-        auto_update_apply: wanted.apply ? 1 : 0,
+        auto_update_enabled: autoUpdate.enabled ? 1 : 0,
+        auto_update_apply: autoUpdate.apply ? 1 : 0,
         ...(isSet ? { auto_update_by: context.actor.subject ?? null } : {}),
         ...(resumeOnNewCommit === undefined || !isPinned(capsule)
           ? {}
@@ -85,7 +85,7 @@ export const updateCapsule = Effect.fn("Capsule.update")(function* (
     if (request.driftChecks !== undefined) {
       yield* capsules.annotate(capsule.id, driftCheckChoice(request.driftChecks, context.actor.subject))
     }
-    const status = yield* Effect.fromResult(wantedStatus(capsule, request.status))
+    const status = yield* Effect.fromResult(resultingStatus(capsule, request.status))
     if (status !== undefined) {
       if (status === "disabled") yield* (yield* ConfigSuccession).idle(capsule)
       if (!(yield* capsules.fence(capsule, { status }))) return yield* guardMoved()
@@ -117,7 +117,7 @@ export const removeUnapplied = Effect.fn("Capsule.removeUnapplied")(function* (l
   const staleReasons = yield* StaleReasons
   return yield* Effect.gen(function* () {
     const capsule = yield* load
-    yield* refuseOpenRun(capsule.id)
+    yield* refuseConflictingRun(capsule.id)
     if (!(yield* capsules.fence(capsule, { status: "destroyed" }))) return yield* guardMoved()
     yield* ledger.supersedePlans(capsule.id, "The Capsule was removed.")
     yield* staleReasons.producerMoved(capsule.id)

@@ -1,7 +1,7 @@
 import { defaultProfile, type ExecutionProfile } from "../../schema/policy/ExecutionProfile.ts"
 import { defaultCheck, type PostApplyCheck } from "../../schema/policy/PostApplyCheck.ts"
 import type { OperatorEvidence, PlannedCheck } from "../../schema/records/Run.ts"
-import type { RunDemands } from "../../runner/sandbox/RunDemands.ts"
+import type { RunRequirements } from "../../runner/sandbox/RunRequirements.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import type { StoredConfig } from "./InstallConfigStore.ts"
 import { type OperatorConfigsShape, operatorBaseOf, profileNameOf, profileOf } from "./OperatorConfigs.ts"
@@ -47,7 +47,7 @@ export const operatorMoved = (
 }
 
 /** What a profile requires from the runner. */
-export const demandsOf = (name: string, { isolation, limits, network }: ExecutionProfile): RunDemands => ({
+export const requirementsOf = (name: string, { isolation, limits, network }: ExecutionProfile): RunRequirements => ({
   profile: name,
   ...(isolation === undefined ? {} : { isolation }),
   ...(network === undefined ? {} : { network }),

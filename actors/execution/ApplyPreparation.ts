@@ -99,7 +99,7 @@ export const makeApplyPreparation = Effect.gen(function* () {
     const { config, evidence, job } = prepared
     const lifecycle = config.config.operator?.lifecycle
     const lock = lockText === "" ? {} : { lockText }
-    yield* record(run, { demands: job.demands }, preparedApplySchema, {
+    yield* record(run, { requirements: job.demands }, preparedApplySchema, {
       evidence,
       tool: job.tool,
       ...lock,

@@ -31,7 +31,7 @@ export const makeDriftPreparation = Effect.gen(function* () {
     const { values: variables } = yield* variablesOf(run, prepared)
     const build = yield* buildOf(prepared)
     const { capsule, evidence, job } = prepared
-    yield* record(run, { demands: job.demands }, preparedDriftCheckSchema, { evidence })
+    yield* record(run, { requirements: job.demands }, preparedDriftCheckSchema, { evidence })
     return {
       ...job,
       variables,

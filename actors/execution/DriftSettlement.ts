@@ -6,7 +6,7 @@ import type { RunEvidence } from "../../schema/records/Run.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
-import { goesFirst } from "../run/GivingWay.ts"
+import { preemptedReason } from "../run/Preemption.ts"
 import { RunHandover } from "../run/RunHandover.ts"
 import { type HoldLost, holdLost, type RunHold } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
@@ -18,7 +18,7 @@ import { endRun } from "./RunEnding.ts"
 import type { JobResult } from "./RunSteps.ts"
 
 /** When to repeat a scheduled check that was stopped in favour of another Run. */
-const afterGivingWay: Duration.Input = "15 minutes"
+const afterPreemption: Duration.Input = "15 minutes"
 
 export const driftEvidence = (
   prepared: PreparedDriftCheck,
@@ -30,7 +30,7 @@ export const driftEvidence = (
  * interval.
  */
 export const isMadeAgain = ({ cancel_reason, trigger_kind }: Pick<RunRow, "cancel_reason" | "trigger_kind">) =>
-  trigger_kind === "schedule" && cancel_reason === goesFirst
+  trigger_kind === "schedule" && cancel_reason === preemptedReason
 
 /** A check that was stopped in favour of another Run is due again soon; in the caller's transaction. */
 export const scheduleAgain = Effect.fnUntraced(function* (
@@ -38,7 +38,7 @@ export const scheduleAgain = Effect.fnUntraced(function* (
   run: Pick<RunRow, "cancel_reason" | "capsule_id" | "trigger_kind">
 ) {
   if (run.capsule_id === null || !isMadeAgain(run)) return
-  const at = (yield* Clock.currentTimeMillis) + Duration.toMillis(Duration.fromInputUnsafe(afterGivingWay))
+  const at = (yield* Clock.currentTimeMillis) + Duration.toMillis(Duration.fromInputUnsafe(afterPreemption))
   yield* capsules.schedule(run.capsule_id, new Date(at).toISOString())
 })
 

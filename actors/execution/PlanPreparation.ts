@@ -24,7 +24,7 @@ export const makePlanPreparation = Effect.gen(function* () {
     const destroy = run.type === "destroy_plan"
     const signIn = destroy ? undefined : plannedSignIn(planned.resolved)
     const evidence = { ...prepared.evidence, ...(signIn === undefined ? {} : { signIn }) }
-    yield* record(run, { demands: job.demands, shown: evidence }, preparedPlanSchema, {
+    yield* record(run, { requirements: job.demands, shown: evidence }, preparedPlanSchema, {
       reportId: report.id,
       evidence,
       place: { url: place.url, path: place.path },

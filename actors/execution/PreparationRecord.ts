@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { ModuleRunner } from "../../runner/execution/ModuleRunner.ts"
-import type { RunDemands } from "../../runner/sandbox/RunDemands.ts"
+import type { RunRequirements } from "../../runner/sandbox/RunRequirements.ts"
 import type { RunEvidence } from "../../schema/records/Run.ts"
 import { transaction } from "../database/Transaction.ts"
 import { localPool } from "../../schema/agent/PoolName.ts"
@@ -14,7 +14,7 @@ import { blocked } from "./RunBlocked.ts"
 
 /** What is recorded on the Run itself. `shown`: the evidence shown to readers while the Run is executing. */
 interface Recorded {
-  readonly demands: RunDemands | undefined
+  readonly requirements: RunRequirements | undefined
   readonly shown?: RunEvidence
 }
 
@@ -32,7 +32,7 @@ export const makePreparationRecord = Effect.gen(function* () {
 
   return Effect.fnUntraced(function* <A extends { readonly evidence: RunEvidence }>(
     run: RunRow,
-    { demands, shown }: Recorded,
+    { requirements, shown }: Recorded,
     schema: PreparationSchema<A>,
     prepared: A
   ) {
@@ -40,7 +40,7 @@ export const makePreparationRecord = Effect.gen(function* () {
     const confinement =
       run.pool === localPool
         ? yield* runner
-            .confinement(demands)
+            .confinement(requirements)
             .pipe(
               Effect.mapError(({ diagnostics, message, reason }) =>
                 blocked(reason, message, { ...prepared.evidence, diagnostics })

@@ -31,7 +31,7 @@ import { CredentialWaitJson, credentialWaitOf } from "../authority/CredentialWai
 import { carriedVariables } from "../configuration/CarriedVariables.ts"
 import { InstallConfigCompilation } from "../configuration/InstallConfigCompilation.ts"
 import { InstallConfigStore, type LoadedInstallConfig, type StoredConfig } from "../configuration/InstallConfigStore.ts"
-import { demandsOf, operatorEvidence, type SnapshotPlace } from "../configuration/OperatorAuthority.ts"
+import { operatorEvidence, requirementsOf, type SnapshotPlace } from "../configuration/OperatorAuthority.ts"
 import { OperatorSuccession } from "../succession/OperatorSuccession.ts"
 import { authorityMoved } from "../authority/AuthorityColumns.ts"
 import { blocked, type RunBlocked } from "./RunBlocked.ts"
@@ -300,7 +300,7 @@ export class RunPreparation extends Context.Service<
             tool: { name: tool.name, version: tool.version },
             credentials: providers.credentials,
             timing: timingWith(settings.timing),
-            ...(profile.name === defaultProfile ? {} : { demands: demandsOf(profile.name, profile.profile) }),
+            ...(profile.name === defaultProfile ? {} : { demands: requirementsOf(profile.name, profile.profile) }),
             stateSecrets: [...(base === undefined ? [] : yield* states.secrets(base)), ...providers.formerSecrets],
             ...(base === undefined ? {} : { state: yield* states.open(base) })
           }

@@ -22,7 +22,7 @@ import { newId } from "../Identity.ts"
 import { InvitationAcceptance } from "./InvitationAcceptance.ts"
 import type { InvitationRow } from "./InvitationRow.ts"
 
-type WayIn =
+type NewSignInMethod =
   | { readonly kind: "password"; readonly hash: string }
   | { readonly kind: "passkey"; readonly subject: Subject; readonly verified: VerifiedPasskey }
 
@@ -71,7 +71,7 @@ export class InvitedSignUp extends Context.Service<
           : users.parseEmail(email)
       }
 
-      const enter = Effect.fnUntraced(function* (row: InvitationRow, redemption: Redemption, way: WayIn) {
+      const enter = Effect.fnUntraced(function* (row: InvitationRow, redemption: Redemption, method: NewSignInMethod) {
         const { requestId, userAgent } = redemption
         const named = requestId === undefined ? {} : { requestId }
         const service: CommandContext = { actor: { kind: "service" }, actorKey: "invitation", ...named }
@@ -81,13 +81,13 @@ export class InvitedSignUp extends Context.Service<
             emailProof: row.proof ?? undefined,
             displayName: redemption.displayName,
             isOperator: false,
-            ...(way.kind === "password" ? { passwordHash: way.hash } : { subject: way.subject })
+            ...(method.kind === "password" ? { passwordHash: method.hash } : { subject: method.subject })
           })
           .pipe(Effect.mapError((error) => (error.code === "failed_precondition" ? refusedAddress() : error)))
         const context: CommandContext = { actor: { kind: "user", subject }, actorKey: subject, ...named }
-        if (way.kind === "passkey") yield* newPasskeys.insert(context, subject, way.verified)
+        if (method.kind === "passkey") yield* newPasskeys.insert(context, subject, method.verified)
         yield* acceptance.admit(context, subject, row)
-        const opened = yield* sessions.open({ subject, method: way.kind, userAgent, requestId })
+        const opened = yield* sessions.open({ subject, method: method.kind, userAgent, requestId })
         return { ...opened, subject }
       }, transaction(sql))
 

@@ -28,7 +28,7 @@ export interface RunningCheck {
  * The scheduled drift check to stop so that a person's Run gets a place on one of the agents that can execute it: the most
  * recently started one. None is stopped while one of these agents has a free place or another check is already stopping.
  */
-export const checkGivingWay = (
+export const checkToPreempt = (
   agents: ReadonlyArray<AgentPlaces>,
   checks: ReadonlyArray<RunningCheck>
 ): RunId | undefined => {

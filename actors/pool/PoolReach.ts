@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Option, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { localPool } from "../../schema/agent/PoolName.ts"
-import type { MissingOfAgents, QueueReason } from "../../schema/records/QueuePlace.ts"
+import type { MissingAgentProperty, QueueReason } from "../../schema/records/QueuePlace.ts"
 import { dateOfAnswer } from "../database/ReadHorizon.ts"
 import { rowShape } from "../database/Table.ts"
 import { isApply } from "../run/RunAttempt.ts"
@@ -23,7 +23,7 @@ type WaitingRun = Pick<ListedRun, "id" | "pool" | "type" | "workspace_id">
 export interface PoolObstacle {
   readonly reason: Extract<QueueReason, "no_agent" | "place_kept" | "places_taken">
   readonly sentence?: string
-  readonly missing?: ReadonlyArray<MissingOfAgents>
+  readonly missing?: ReadonlyArray<MissingAgentProperty>
   readonly limit?: number
 }
 
@@ -33,7 +33,7 @@ const placesOf = ({ facts, runs }: { readonly facts: { id: string; places: numbe
   runs
 })
 
-const absent = (property: MissingOfAgents["property"], sentence: string): PoolObstacle => ({
+const absent = (property: MissingAgentProperty["property"], sentence: string): PoolObstacle => ({
   reason: "no_agent",
   sentence,
   missing: [{ property }]

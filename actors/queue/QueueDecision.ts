@@ -1,4 +1,4 @@
-import type { MissingOfAgents, QueueReason } from "../../schema/records/QueuePlace.ts"
+import type { MissingAgentProperty, QueueReason } from "../../schema/records/QueuePlace.ts"
 import type { RunId, WorkspaceId } from "../../schema/records/Ids.ts"
 
 /** The places in one pool: the total, and how many one Workspace may hold. */
@@ -64,7 +64,7 @@ export interface Place {
   /** How agents affect the position, as a sentence. */
   readonly sentence?: string
   /** With `no_agent`. */
-  readonly missing?: ReadonlyArray<MissingOfAgents>
+  readonly missing?: ReadonlyArray<MissingAgentProperty>
 }
 
 export interface Decision {
@@ -143,7 +143,7 @@ export interface AskedRun {
  * The scheduled drift checks that must stop to make room for people's requests: the latest ones, one for each waiting Workspace,
  * and none where a check is already stopping.
  */
-export const givingWay = (
+export const checksToPreempt = (
   { limits, running }: Pick<QueueState, "limits" | "running">,
   asked: ReadonlyArray<AskedRun>
 ): ReadonlyArray<RunId> => {

@@ -22,8 +22,8 @@ const RunningRow = rowShape({
   is_stopping: Flag
 })
 
-const AskedOfAgentsRow = RunRow.only("id", "pool", "type", "workspace_id")
-type AskedOfAgents = RowOf<typeof AskedOfAgentsRow.columns>
+const WaitingForAgentsRow = RunRow.only("id", "pool", "type", "workspace_id")
+type WaitingForAgents = RowOf<typeof WaitingForAgentsRow.columns>
 
 const AskedRow = rowShape({ workspaceId: RunRow.columns.workspace_id, pool: RunRow.columns.slot_pool })
 const CountRow = rowShape({ count: Schema.Int })
@@ -129,7 +129,7 @@ export class QueueRows extends Context.Service<
     /** Where people's Runs are waiting for a place. */
     readonly asked: (window: QueueWindow) => Effect.Effect<ReadonlyArray<AskedRun>>
     /** People's Runs that are waiting for agents of a pool assigned to their Workspace: the first few of each Workspace. */
-    readonly askedOfAgents: Effect.Effect<ReadonlyArray<AskedOfAgents>>
+    readonly waitingForAgents: Effect.Effect<ReadonlyArray<WaitingForAgents>>
     /** A Workspace's queued Runs, in order of arrival. */
     readonly queuedOf: (workspaceId: WorkspaceId, most: number) => Effect.Effect<ReadonlyArray<QueuedRun>>
     /** How many Runs a Workspace has queued, counted up to `most`. */
@@ -184,7 +184,7 @@ export class QueueRows extends Context.Service<
         WHERE status = 'queued' AND capsule_wait = 0 AND type <> 'drift_check' AND trigger_kind = 'user'${sql.literal(notHeld(window))}
         ORDER BY workspace_id`)
 
-      const askedOfAgents = Effect.orDie(AskedOfAgentsRow.rows(sql)`SELECT id, pool, type, workspace_id
+      const waitingForAgents = Effect.orDie(WaitingForAgentsRow.rows(sql)`SELECT id, pool, type, workspace_id
         FROM (SELECT r.*, ROW_NUMBER() OVER (PARTITION BY r.workspace_id, r.pool ORDER BY r.queued_at, r.id) AS place
           FROM runs r JOIN agent_pool_workspaces w ON w.pool = r.pool AND w.workspace_id = r.workspace_id
           WHERE r.status = 'queued' AND r.capsule_wait = 0 AND r.type <> 'drift_check' AND r.trigger_kind = 'user')
@@ -215,7 +215,7 @@ export class QueueRows extends Context.Service<
         })}`
       }, Effect.orDie)
 
-      return QueueRows.of({ running, candidates, candidatesOf, asked, askedOfAgents, queuedOf, countOf, turnTaken })
+      return QueueRows.of({ running, candidates, candidatesOf, asked, waitingForAgents, queuedOf, countOf, turnTaken })
     })
   )
 }

@@ -1,10 +1,17 @@
 import { Context, Effect, Layer, Queue, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { transaction } from "../database/Transaction.ts"
-import { giveWay } from "../run/GivingWay.ts"
-import { isOfAgents } from "../run/RunPools.ts"
-import { decide, givingWay, type Place, type QueuedRun, type QueueLimits, type RunningRun } from "./QueueDecision.ts"
-import { checkGivingWay } from "../pool/AgentPlaces.ts"
+import { preempt } from "../run/Preemption.ts"
+import { isAgentSlotPool } from "../run/RunPools.ts"
+import {
+  checksToPreempt,
+  decide,
+  type Place,
+  type QueuedRun,
+  type QueueLimits,
+  type RunningRun
+} from "./QueueDecision.ts"
+import { checkToPreempt } from "../pool/AgentPlaces.ts"
 import { EarlierLeases } from "../pool/EarlierLeases.ts"
 import { PoolReach } from "../pool/PoolReach.ts"
 import type { RunId } from "../../schema/records/Ids.ts"
@@ -80,15 +87,15 @@ export class RunQueue extends Context.Service<
        */
       const makeRoomAtAgents = Effect.fnUntraced(function* (running: ReadonlyArray<RunningRun>) {
         let checks = running.flatMap(({ id, owner, pool, scheduledCheck, startedAt }) =>
-          scheduledCheck === undefined || owner === undefined || !isOfAgents(pool)
+          scheduledCheck === undefined || owner === undefined || !isAgentSlotPool(pool)
             ? []
             : [{ id, owner, startedAt, isStopping: scheduledCheck.isStopping }]
         )
         if (checks.length === 0) return
-        for (const run of yield* rows.askedOfAgents) {
-          const chosen = checkGivingWay(yield* reach.takers(run), checks)
+        for (const run of yield* rows.waitingForAgents) {
+          const chosen = checkToPreempt(yield* reach.takers(run), checks)
           if (chosen === undefined) continue
-          yield* giveWay(chosen)
+          yield* preempt(chosen)
           checks = checks.map((check) => (check.id === chosen ? { ...check, isStopping: true } : check))
         }
       })
@@ -96,7 +103,9 @@ export class RunQueue extends Context.Service<
       /** A scheduled drift check stops when a person's Run is waiting for its place. */
       const makeRoom = Effect.fnUntraced(function* (running: ReadonlyArray<RunningRun>, window: QueueWindow) {
         if (running.every(({ scheduledCheck }) => scheduledCheck === undefined)) return
-        yield* Effect.forEach(givingWay({ limits, running }, yield* rows.asked(window)), giveWay, { discard: true })
+        yield* Effect.forEach(checksToPreempt({ limits, running }, yield* rows.asked(window)), preempt, {
+          discard: true
+        })
         yield* makeRoomAtAgents(running)
       }, Effect.provideContext(stopping))
 

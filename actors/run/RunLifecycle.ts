@@ -2,7 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import type { RunEventData, RunFact } from "../../schema/events/RunEvent.ts"
 import type { RunEvidence, RunStatus } from "../../schema/records/Run.ts"
-import { isFinalStatus, moveEvent } from "../../schema/records/RunLifecycle.ts"
+import { isFinalStatus, transitionEvent } from "../../schema/records/RunLifecycle.ts"
 import type { ChangesOf } from "../database/Table.ts"
 import { now } from "../Identity.ts"
 import { KillPoint } from "../KillPoint.ts"
@@ -40,7 +40,7 @@ type Held = Effect.Effect<void, HoldLost>
 
 /**
  * The only writer of a Run's status, except for the first, which `RunLedger.insert` writes. Every method works in the caller's
- * transaction, and writes the event of the move with it. A move that is not in `runMoves` is a defect.
+ * transaction, and writes the event of the transition with it. A transition that is not in `runTransitions` is a defect.
  *
  * Methods that take a `RunHold` are for the Run's execution. Methods that take a row are for Runs that nobody is executing, and
  * return `false` if the Run has changed since it was read.
@@ -107,7 +107,7 @@ export class RunLifecycle extends Context.Service<
         hold?: RunHold
       ) {
         // Only a Run's own execution reports its outcome.
-        if (moveEvent(standingOf(seen), to) !== kind || (seen.status === "running" && hold === undefined)) {
+        if (transitionEvent(standingOf(seen), to) !== kind || (seen.status === "running" && hold === undefined)) {
           return yield* Effect.die(new Error(`The Run ${seen.id} is ${seen.status} and cannot become ${to} like this.`))
         }
         const at = yield* now

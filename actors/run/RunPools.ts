@@ -18,8 +18,8 @@ const agentsPrefix = "agents:"
 export const placesOfPool = (pool: string): string => `${agentsPrefix}${pool}`
 
 /** Whether these places belong to agents. */
-export const isOfAgents = (places: string): boolean => places.startsWith(agentsPrefix)
+export const isAgentSlotPool = (places: string): boolean => places.startsWith(agentsPrefix)
 
 /** What kind of places these are. */
 export const slotPoolOf = (places: string): SlotPool =>
-  isOfAgents(places) ? "agents" : places === "builds" ? "builds" : "runs"
+  isAgentSlotPool(places) ? "agents" : places === "builds" ? "builds" : "runs"

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { coordinatorUnderWay } from "../../schema/tables/PlanTables.ts"
 import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
 import { RunLedger } from "../run/RunLedger.ts"
-import { refuseOpenRun } from "../authority/RunsInTheWay.ts"
+import { refuseConflictingRun } from "../authority/ConflictingRuns.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { InstallConfigStore, type NewInstallConfig } from "../configuration/InstallConfigStore.ts"
@@ -48,7 +48,7 @@ export class ConfigSuccession extends Context.Service<
           return yield* failedPrecondition(`The Capsule is ${capsule.status}.`)
         }
         yield* Effect.provideService(
-          refuseOpenRun(capsule.id, ({ type }) => type !== "drift_check"),
+          refuseConflictingRun(capsule.id, ({ type }) => type !== "drift_check"),
           RunLedger,
           ledger
         )

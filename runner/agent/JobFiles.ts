@@ -10,7 +10,7 @@ import { longestState } from "../execution/StateWatch.ts"
 import { SnapshotStore } from "../snapshot/SnapshotStore.ts"
 import { AgentParty } from "./AgentParty.ts"
 import { heldContents, unpackedInMemory } from "./BlobContents.ts"
-import { passingChunks } from "./PassingChunks.ts"
+import { reusedBufferChunks } from "./ReusedBufferChunks.ts"
 import type { RunRoom } from "./RunRoom.ts"
 import { openBlob, openedInMemory } from "./SealedBlob.ts"
 import { ServerLine } from "./ServerLine.ts"
@@ -101,7 +101,7 @@ export class JobFiles extends Context.Service<
         yield* accepted
         const sealed = yield* fetched(room, "build", reference.digest)
         const path = room.sealed("opened-build")
-        const contents = fetchedAndOpened(room.claim, "build", passingChunks(files, sealed))
+        const contents = fetchedAndOpened(room.claim, "build", reusedBufferChunks(files, sealed))
         yield* Stream.run(contents, files.sink(path, { mode: 0o600 }))
         yield* refuseOther(yield* sha256OfFile(path, "read the build"), reference.digest, "build")
         const { size } = yield* fileOperation("look at the build", () => stat(path))
@@ -123,7 +123,7 @@ export class JobFiles extends Context.Service<
                 fetchedAndOpened(
                   room.claim,
                   kind,
-                  passingChunks(files, yield* Effect.andThen(accepted, fetched(room, kind, digest)))
+                  reusedBufferChunks(files, yield* Effect.andThen(accepted, fetched(room, kind, digest)))
                 ),
                 longestState
               )

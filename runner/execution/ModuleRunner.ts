@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, type Option, Semaphore } from "effect"
 import type { RunConfinement } from "../../schema/records/Run.ts"
-import type { RunDemands } from "../sandbox/RunDemands.ts"
+import type { RunRequirements } from "../sandbox/RunRequirements.ts"
 import { Sandbox } from "../sandbox/Sandbox.ts"
 import { executeApply } from "./ApplyExecution.ts"
 import { Redaction } from "../redaction/Redaction.ts"
@@ -29,7 +29,7 @@ import { type ConcealingControl, serverPaths, shownFailure } from "./ServerPaths
  * - `recover`: after a crash of the service, finds what an apply left in a run folder; `none` if its tool was never started.
  *   Kills processes that are still working in the folder. Repeatable.
  * - `withhold`: marks the Outputs that repeat a secret, for an apply whose end was not observed.
- * - `confinement`: how the module of a Run with these demands is isolated and which network it has. Fails with
+ * - `confinement`: how the module of a Run with these requirements is isolated and which network it has. Fails with
  *   `profile_unavailable` if this machine cannot satisfy them.
  * - `discard`: removes a run folder whose state is stored elsewhere, and kills processes in it.
  *
@@ -38,7 +38,7 @@ import { type ConcealingControl, serverPaths, shownFailure } from "./ServerPaths
 export class ModuleRunner extends Context.Service<
   ModuleRunner,
   {
-    readonly confinement: (demands: RunDemands | undefined) => Effect.Effect<RunConfinement, RunnerFailure>
+    readonly confinement: (requirements: RunRequirements | undefined) => Effect.Effect<RunConfinement, RunnerFailure>
     readonly plan: (job: PlanJob, control: RunControl) => Effect.Effect<PlanOutcome, RunnerFailure>
     readonly apply: (job: ApplyJob, control: RunControl) => Effect.Effect<ApplyOutcome, RunnerFailure>
     readonly driftCheck: (job: DriftJob, control: RunControl) => Effect.Effect<DriftOutcome, RunnerFailure>
@@ -113,8 +113,8 @@ export class ModuleRunner extends Context.Service<
         Effect.provideService(RunnerSettings, settings)
       )
 
-      const confinement = Effect.fnUntraced(function* (demands: RunDemands | undefined) {
-        const unmet = yield* sandbox.refusal(demands)
+      const confinement = Effect.fnUntraced(function* (requirements: RunRequirements | undefined) {
+        const unmet = yield* sandbox.refusal(requirements)
         if (unmet !== undefined) return yield* runnerFailure("profile_unavailable", "prepare", unmet)
         const { reach } = yield* sandbox.network
         return { isolation: sandbox.status.level, network: reach }

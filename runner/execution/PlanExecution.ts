@@ -187,7 +187,7 @@ export const executePlan = Effect.fnUntraced(function* (
               localModules: job.localModules,
               build: sourceBuild,
               network: sourceBuild.network,
-              demands: job.demands,
+              requirements: job.demands,
               timeout: start.timing.build,
               grace: start.timing.planGrace
             },

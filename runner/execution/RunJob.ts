@@ -2,7 +2,7 @@ import { Duration, Schema } from "effect"
 import { ProvidedMarkText } from "../../schema/agent/ProvidedMark.ts"
 import { SourceBuild, ToolIdentity } from "../../schema/records/Run.ts"
 import { SecretText } from "../redaction/SecretText.ts"
-import { RunDemands } from "../sandbox/RunDemands.ts"
+import { RunRequirements } from "../sandbox/RunRequirements.ts"
 
 /*
  * What is executed, as data: a job names files by digest and a tool by requirement, so that another process or machine can
@@ -136,7 +136,7 @@ export const RunJob = Schema.Struct({
   variableTypes: Schema.optional(Schema.Record(Schema.String, Schema.String)),
   network: Schema.optional(Schema.Boolean),
   timing: Schema.optional(RunTiming),
-  demands: Schema.optional(RunDemands)
+  demands: Schema.optional(RunRequirements)
 })
 export type RunJob = typeof RunJob.Type
 

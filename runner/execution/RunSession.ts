@@ -235,7 +235,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
       root: paths.sandbox,
       temporary: sandboxPaths.temporary,
       processNote: paths.processes,
-      demands: job.demands,
+      requirements: job.demands,
       ...(prepared.moduleTree === undefined ? {} : { moduleTree: prepared.moduleTree }),
       readOnly: [
         ...(program.startsWith("/usr/") ? [] : [program]),

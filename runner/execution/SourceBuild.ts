@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises"
 import { join, posix } from "node:path"
 import { Clock, Duration, Effect } from "effect"
 import type { SourceBuild } from "../../schema/records/Run.ts"
-import type { RunDemands } from "../sandbox/RunDemands.ts"
+import type { RunRequirements } from "../sandbox/RunRequirements.ts"
 import { Sandbox } from "../sandbox/Sandbox.ts"
 import { createBuildArchive } from "./BuildArchive.ts"
 import type { RunFolderPaths } from "./RunFolder.ts"
@@ -21,7 +21,7 @@ export interface SourceBuildJob {
   readonly build: SourceBuild
   /** Whether the operator allows builds to reach the network. */
   readonly network: boolean
-  readonly demands: RunDemands | undefined
+  readonly requirements: RunRequirements | undefined
   readonly timeout: Duration.Input
   readonly grace: Duration.Input
 }
@@ -55,7 +55,7 @@ const runCommands = Effect.fnUntraced(function* (job: SourceBuildJob, context: O
       readOnly: [],
       temporary: sandboxPaths.temporary,
       processNote: job.paths.processes,
-      demands: job.demands
+      requirements: job.requirements
     })
     .pipe(Effect.mapError(({ message }) => runnerFailure("sandbox_refused", "build", message)))
   const started = yield* Clock.currentTimeMillis

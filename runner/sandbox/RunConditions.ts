@@ -20,7 +20,7 @@ const unlimited: RunGuard = {
 }
 
 /** For the service's own programs that probe this machine. */
-export const trialConditions = (limits: SandboxLimits): RunConditions => ({
+export const probeConditions = (limits: SandboxLimits): RunConditions => ({
   guard: unlimited,
   limits,
   network: Effect.succeed(hostNetwork)

@@ -16,13 +16,13 @@ import { seatbeltRung } from "./levels/Seatbelt.ts"
 import { takeUserIds } from "./levels/UserIdRange.ts"
 import { userLandlockRung } from "./levels/UserLandlock.ts"
 import { makeRunLimits } from "./limits/RunLimits.ts"
-import { tryNetwork } from "./network/NetworkTrial.ts"
+import { probeNetwork } from "./network/NetworkProbe.ts"
 import { makeRunNetworks, networkOfRun } from "./network/RunNetworks.ts"
 import { climb, namespacedLevels, type Rung } from "./SandboxLadder.ts"
-import { demandedLimits, type RunDemands, unmetDemand } from "./RunDemands.ts"
+import { effectiveLimits, type RunRequirements, unmetRequirement } from "./RunRequirements.ts"
 import { SandboxSettings } from "./SandboxSettings.ts"
 import { type NetworkStatus, SandboxRefused, type SandboxStatus } from "./SandboxStatus.ts"
-import { removeLeftTrials } from "./TrialFolder.ts"
+import { removeStaleProbes } from "./ProbeFolder.ts"
 
 /** The result of trying one level, chosen or not. */
 export interface LevelFinding {
@@ -50,8 +50,8 @@ export class Sandbox extends Context.Service<
     readonly network: Effect.Effect<NetworkStatus>
     /** A root's path as programs will see it; known before it is opened. */
     readonly insideRoot: (root: string) => string
-    /** Why a Run with these demands would be refused here, and what would help; `undefined` if it would not be refused. */
-    readonly refusal: (demands: RunDemands | undefined) => Effect.Effect<string | undefined>
+    /** Why a Run with these requirements would be refused here, and what would help; `undefined` if it would not be refused. */
+    readonly refusal: (requirements: RunRequirements | undefined) => Effect.Effect<string | undefined>
     readonly open: (spec: SandboxSpec) => Effect.Effect<OpenSandbox, SandboxRefused, Scope.Scope>
     /** Whether a run that would otherwise be refused is allowed because of its module tree's digest. */
     readonly trustsTrees: boolean
@@ -71,7 +71,7 @@ export class Sandbox extends Context.Service<
         confinement: yield* ConfinementCommand,
         ownFolder: settings.ownFolder ?? (yield* temporaryFolder)
       }
-      yield* removeLeftTrials(host.ownFolder)
+      yield* removeStaleProbes(host.ownFolder)
       // Copied once a level that shows them has been found.
       const hostSettings = yield* Effect.cached(keepHostSettings(join(host.ownFolder, "etc")))
       const userIds = yield* Effect.cached(Scope.provide(takeUserIds(settings.userIds), scope))
@@ -91,7 +91,7 @@ export class Sandbox extends Context.Service<
       const networks = yield* makeRunNetworks(
         host.spawner,
         settings.network,
-        isNamespaced ? { folder: join(host.ownFolder, "network"), attempt: tryNetwork(host, level) } : undefined
+        isNamespaced ? { folder: join(host.ownFolder, "network"), attempt: probeNetwork(host, level) } : undefined
       )
       const refuseSharedNetwork = Effect.gen(function* () {
         if (settings.network.reach !== "isolated") return
@@ -108,12 +108,12 @@ export class Sandbox extends Context.Service<
         trustsTrees && moduleTree !== undefined && settings.trustedTrees.includes(moduleTree)
 
       // Probing creates a network, so only profiles that require their own network wait for it.
-      const refusal = Effect.fnUntraced(function* (demands: RunDemands | undefined) {
-        if (demands === undefined) return undefined
-        const { network, ...others } = demands
-        const unmet = unmetDemand(others, status, { reach: "isolated", reason: "" })
+      const refusal = Effect.fnUntraced(function* (requirements: RunRequirements | undefined) {
+        if (requirements === undefined) return undefined
+        const { network, ...others } = requirements
+        const unmet = unmetRequirement(others, status, { reach: "isolated", reason: "" })
         if (unmet !== undefined || network === undefined) return unmet
-        return unmetDemand(demands, status, yield* networks.status)
+        return unmetRequirement(requirements, status, yield* networks.status)
       })
 
       const open = Effect.fn("Sandbox.open")(function* (spec: SandboxSpec) {
@@ -124,9 +124,9 @@ export class Sandbox extends Context.Service<
           })
         }
         yield* refuseSharedNetwork
-        const unmet = yield* refusal(spec.demands)
+        const unmet = yield* refusal(spec.requirements)
         if (unmet !== undefined) return yield* new SandboxRefused({ level: status.level, message: unmet })
-        const own = demandedLimits(host.limits, spec.demands)
+        const own = effectiveLimits(host.limits, spec.requirements)
         return yield* level.open(spec, {
           guard: yield* limits.guard(spec.root, own),
           limits: own,

@@ -38,7 +38,7 @@ export interface SandboxLimits {
  *   group that they share, must be unused. If another service on this machine has taken them, the next ones up to 65533 are used
  * - `ownFolder`: absolute folder for the sandbox's own files; a temporary one when undefined
  * - `controlGroups`: whether control groups may enforce limits, if they can be created
- * - `dataFolder`: absolute path of the service's data folder. At the `user_landlock` level, Runs may be granted passage through
+ * - `dataFolder`: absolute path of the service's data folder. At the `user_landlock` level, Runs may be granted traversal of
  *   folders in it, and through no others
  */
 export interface SandboxSettingsShape {

@@ -4,9 +4,9 @@ import { readAddresses } from "./ModuleAddresses.ts"
 import { type ModuleCallDeclaration, readModuleCall } from "./ModuleCallDeclaration.ts"
 import { readOutput } from "./OutputDeclaration.ts"
 import { type ModuleProviders, readProviders } from "./ProviderDeclarations.ts"
-import type { ModuleAddresses, ScannedOutput, ScannedVariable, ToolDemand } from "./ScannedModule.ts"
+import type { ModuleAddresses, ScannedOutput, ScannedVariable, ToolConstraint } from "./ScannedModule.ts"
 import { locate, notice, refusal } from "./ScanProblem.ts"
-import { readToolDemands } from "./ToolDemands.ts"
+import { readToolConstraints } from "./ToolConstraints.ts"
 import { readVariable } from "./VariableDeclaration.ts"
 
 /**
@@ -23,7 +23,7 @@ export interface ModuleDeclaration {
   readonly calls: ReadonlyArray<ModuleCallDeclaration>
   readonly addresses: ModuleAddresses
   readonly requiredVersion: ReadonlyArray<string>
-  readonly toolDemands: ReadonlyArray<ToolDemand>
+  readonly toolConstraints: ReadonlyArray<ToolConstraint>
   readonly findings: ReadonlyArray<Finding>
   readonly rootFindings: ReadonlyArray<Finding>
 }
@@ -91,7 +91,7 @@ export const declareModule = (
     call.providers.map(({ parent }) => ({ reference: parent, location: call.location }))
   )
   const providers = readProviders(blocks, passed)
-  const tool = readToolDemands(blocks)
+  const tool = readToolConstraints(blocks)
   const state = stateFindings(blocks)
   for (const part of [...variables, ...outputs, ...calls, providers, state, tool]) findings.push(...part.findings)
   return {
@@ -102,7 +102,7 @@ export const declareModule = (
     calls: calls.map(({ call }) => call).sort(byName),
     addresses: readAddresses(blocks),
     requiredVersion: tool.requiredVersion,
-    toolDemands: tool.demands,
+    toolConstraints: tool.constraints,
     findings,
     rootFindings: [...fileRootFindings, ...state.rootFindings]
   }

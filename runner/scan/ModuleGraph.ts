@@ -123,7 +123,7 @@ const severities = ["error", "warning", "info"]
 const maxFindings = 200
 
 /** Enough to state why a tool does not fit; in a graph of thousands of modules the same few recur. */
-const maxToolDemands = 500
+const maxToolConstraints = 500
 
 /** Without duplicates, most severe first; any beyond the limit are only counted. */
 const orderedFindings = (findings: ReadonlyArray<Finding>): ReadonlyArray<Finding> => {
@@ -173,7 +173,7 @@ export const judgeModule = (
     })),
     localModules: supported ? graph.localModules : [],
     requiredVersion: sortedUnique(reached.flatMap(({ requiredVersion }) => requiredVersion)),
-    toolDemands: reached.flatMap(({ toolDemands }) => toolDemands).slice(0, maxToolDemands),
+    toolDemands: reached.flatMap(({ toolConstraints }) => toolConstraints).slice(0, maxToolConstraints),
     findings
   }
   return { module, followedCalls: graph.localModules.length }

@@ -70,13 +70,13 @@ export const LocalModuleCall = Schema.Struct({
 export type LocalModuleCall = typeof LocalModuleCall.Type
 
 /** Something that only some tools read; `null` for a tool that never does, an empty list when every version does. */
-export const ToolDemand = Schema.Struct({
+export const ToolConstraint = Schema.Struct({
   what: Schema.String,
   opentofu: Schema.NullOr(Schema.Array(Schema.String)),
   terraform: Schema.NullOr(Schema.Array(Schema.String)),
   location: SourceLocation
 })
-export type ToolDemand = typeof ToolDemand.Type
+export type ToolConstraint = typeof ToolConstraint.Type
 
 /**
  * The managed resources that a module declares, and what it states about those that it no longer declares. Addresses have no
@@ -113,7 +113,7 @@ export const ScannedModule = Schema.Struct({
   moduleCalls: Schema.Array(ModuleCall),
   localModules: Schema.Array(LocalModuleCall),
   requiredVersion: Schema.Array(Schema.String),
-  toolDemands: Schema.optionalKey(Schema.Array(ToolDemand)),
+  toolDemands: Schema.optionalKey(Schema.Array(ToolConstraint)),
   addresses: Schema.optionalKey(ModuleAddresses),
   findings: Schema.Array(Finding)
 })

@@ -53,7 +53,7 @@ export const MissingProperty = Schema.Literals([
 ])
 export type MissingProperty = typeof MissingProperty.Type
 
-export class MissingOfAgents extends Schema.Opaque<MissingOfAgents>()(
+export class MissingAgentProperty extends Schema.Opaque<MissingAgentProperty>()(
   Schema.Struct({
     property: MissingProperty,
     /** For `leases`, `tool`, `platform`, `isolation` and `credentials`: what the Run needs. */
@@ -71,7 +71,7 @@ export class QueuePlace extends Schema.Opaque<QueuePlace>()(
     pool: SlotPool,
     reason: QueueReason,
     message: Schema.String,
-    missing: Schema.optionalKey(Schema.Array(MissingOfAgents)),
+    missing: Schema.optionalKey(Schema.Array(MissingAgentProperty)),
     heldByRunId: Schema.optionalKey(RunId),
     limit: Schema.optionalKey(Schema.Int)
   }).annotate({ identifier: "QueuePlace" })

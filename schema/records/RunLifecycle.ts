@@ -1,10 +1,10 @@
 import type { RunEventKind } from "../events/RunEvent.ts"
 import type { RunStatus, RunType } from "./Run.ts"
 
-type Moves = Readonly<Partial<Record<RunStatus, RunEventKind>>>
+type Transitions = Readonly<Partial<Record<RunStatus, RunEventKind>>>
 
-/** Every legal move of a Run, with the event that reports it (design, section 5). A status with no moves is final. */
-export const runMoves: Readonly<Record<RunStatus, Moves>> = {
+/** Every legal transition of a Run, with the event that reports it (design, section 5). A status with no transitions is final. */
+export const runTransitions: Readonly<Record<RunStatus, Transitions>> = {
   queued: {
     running: "run.started",
     failed: "run.failed",
@@ -32,14 +32,14 @@ export const runMoves: Readonly<Record<RunStatus, Moves>> = {
   expired: {}
 }
 
-/** The only moves out of a final status: an approved plan that no apply has used yet may lose its approval. */
-export const approvedPlanMoves: Moves = {
+/** The only transitions out of a final status: an approved plan that no apply has used yet may lose its approval. */
+export const approvedPlanTransitions: Transitions = {
   cancelled: "run.cancelled",
   superseded: "run.superseded",
   expired: "run.expired"
 }
 
-export const isFinalStatus = (status: RunStatus): boolean => Object.keys(runMoves[status]).length === 0
+export const isFinalStatus = (status: RunStatus): boolean => Object.keys(runTransitions[status]).length === 0
 
 /**
  * Kinds of Run that are reviewed before they take effect. The Run that carries out a reviewed restore has the same type, but is
@@ -62,6 +62,6 @@ export const isApprovedPlan = ({ isApproved, isUsed, status, type }: RunStanding
 export const isPendingPlan = (run: RunStanding): boolean =>
   (run.status === "waiting_approval" && isPlan(run.type)) || isApprovedPlan(run)
 
-/** The event of a move; `undefined` when the move is not legal. */
-export const moveEvent = (run: RunStanding, to: RunStatus): RunEventKind | undefined =>
-  runMoves[run.status][to] ?? (isApprovedPlan(run) ? approvedPlanMoves[to] : undefined)
+/** The event of a transition; `undefined` when the transition is not legal. */
+export const transitionEvent = (run: RunStanding, to: RunStatus): RunEventKind | undefined =>
+  runTransitions[run.status][to] ?? (isApprovedPlan(run) ? approvedPlanTransitions[to] : undefined)

@@ -29,7 +29,7 @@ import { invitationRoutes } from "./InvitationRoutes.ts"
 import { plainForms } from "./PlainForms.ts"
 import { profileRoutes } from "./ProfileRoutes.ts"
 import { presentedSession, refuseCrossSite, requireSameOrigin, withoutSession, withSession } from "./SessionCookie.ts"
-import { offeredWays } from "./SignInOffer.ts"
+import { offeredSignInMethods } from "./SignInOffer.ts"
 import { commandOf, signedIn, signedInAndConfirmed, signedInResponse, signedInToChange, userAgent } from "./SignedIn.ts"
 import { uncached } from "./Uncached.ts"
 import { UpstreamProvider } from "./upstream/UpstreamProvider.ts"
@@ -45,7 +45,7 @@ const encodeSessions = HttpServerResponse.schemaJson(SessionList)
 
 /** What the sign-in page needs before anybody has signed in: the available methods, and the provider's name. */
 const offer = Effect.gen(function* () {
-  const { passkeys, password } = yield* offeredWays
+  const { passkeys, password } = yield* offeredSignInMethods
   const { name } = yield* UpstreamProvider
   return yield* Effect.orDie(encodeOffer({ password, passkeys, ...(name === undefined ? {} : { provider: { name } }) }))
 })

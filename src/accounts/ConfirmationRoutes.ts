@@ -15,7 +15,7 @@ import { AssertionRequest } from "./declarations/PasskeyCeremony.ts"
 import { decodeAssertion } from "./PasskeyAnswer.ts"
 import { passkeySite } from "./PasskeySite.ts"
 import { countPasswordGuess, requirePasswords } from "./PasswordEntrance.ts"
-import { offeredWays } from "./SignInOffer.ts"
+import { offeredSignInMethods } from "./SignInOffer.ts"
 import { signedIn, signedInToChange } from "./SignedIn.ts"
 import { uncached } from "./Uncached.ts"
 import { UpstreamProvider } from "./upstream/UpstreamProvider.ts"
@@ -34,7 +34,10 @@ const done = HttpServerResponse.empty({ status: 204 })
 const read = Effect.gen(function* () {
   const principal = yield* signedIn
   const confirmations = yield* Confirmations
-  const { code, passkeys, password, upstream } = yield* confirmations.ways(principal.subject, yield* offeredWays)
+  const { code, passkeys, password, upstream } = yield* confirmations.ways(
+    principal.subject,
+    yield* offeredSignInMethods
+  )
   const { name } = yield* UpstreamProvider
   const provider = upstream && name !== undefined ? { provider: { name } } : {}
   return yield* Effect.orDie(

@@ -14,7 +14,7 @@ import { presentedSession, refuseCrossSite } from "./SessionCookie.ts"
 import { decodeAssertion, decodeRegistration } from "./PasskeyAnswer.ts"
 import { passkeySetupRoutes } from "./PasskeySetupRoutes.ts"
 import { passkeySite } from "./PasskeySite.ts"
-import { offeredWays } from "./SignInOffer.ts"
+import { offeredSignInMethods } from "./SignInOffer.ts"
 import { commandOf, signedIn, signedInAndConfirmed, signedInResponse, userAgent } from "./SignedIn.ts"
 import { uncached } from "./Uncached.ts"
 import type { UpstreamProvider } from "./upstream/UpstreamProvider.ts"
@@ -73,7 +73,7 @@ const remove = Effect.gen(function* () {
   const principal = yield* signedInAndConfirmed
   const passkeys = yield* Passkeys
   const { passkeyId = "" } = yield* HttpRouter.params
-  yield* passkeys.remove(yield* commandOf(principal), principal.subject, passkeyId, yield* offeredWays)
+  yield* passkeys.remove(yield* commandOf(principal), principal.subject, passkeyId, yield* offeredSignInMethods)
   return HttpServerResponse.empty({ status: 204 })
 })
 

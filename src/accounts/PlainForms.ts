@@ -14,7 +14,7 @@ import type { KnownDevices } from "./KnownDevices.ts"
 import { EntrancePagesApi, SetupForm, SignInForm } from "./declarations/EntrancePagesApi.ts"
 import { seeOther } from "./oidc/AuthorizationResponse.ts"
 import { pageLanguage } from "./oidc/PageWords.ts"
-import { ownPath } from "./OwnPath.ts"
+import { sameOriginPath } from "./SameOriginPath.ts"
 import { countAttempt, enterByPassword, enterBySetup, requirePasswords } from "./PasswordEntrance.ts"
 import { requireSameOrigin } from "./SessionCookie.ts"
 import { withSignIn } from "./SignedIn.ts"
@@ -50,7 +50,7 @@ const wantedPath = Effect.gen(function* () {
   const referrer = headers["referer"]
   const page = referrer !== undefined && URL.canParse(referrer) ? new URL(referrer) : undefined
   const mine = page !== undefined && page.origin === new URL(baseUrl).origin
-  return ownPath(mine ? (page.searchParams.get("return") ?? undefined) : undefined, baseUrl)
+  return sameOriginPath(mine ? (page.searchParams.get("return") ?? undefined) : undefined, baseUrl)
 })
 
 const language = Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) =>

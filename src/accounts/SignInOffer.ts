@@ -1,6 +1,6 @@
 import { isIP } from "node:net"
 import { Effect } from "effect"
-import type { OfferedWays } from "../../actors/account/WaysIn.ts"
+import type { OfferedSignInMethods } from "../../actors/account/SignInMethods.ts"
 import { HttpSettings } from "../http/HttpSettings.ts"
 import { UpstreamProvider } from "./upstream/UpstreamProvider.ts"
 
@@ -8,12 +8,12 @@ import { UpstreamProvider } from "./upstream/UpstreamProvider.ts"
 export const isNamedHost = (hostname: string): boolean => isIP(hostname.replace(/^\[|\]$/g, "")) === 0
 
 /** How people sign in to this server. */
-export const offeredWays = Effect.gen(function* () {
+export const offeredSignInMethods = Effect.gen(function* () {
   const { auth, baseUrl } = yield* HttpSettings
   const { issuer } = yield* UpstreamProvider
   return {
     password: auth.password,
     passkeys: isNamedHost(new URL(baseUrl).hostname),
     upstreamIssuer: issuer
-  } satisfies OfferedWays
+  } satisfies OfferedSignInMethods
 })

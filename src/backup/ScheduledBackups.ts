@@ -18,7 +18,7 @@ import { backupAge, failedBackups } from "../observability/BackupMetrics.ts"
 import type { Settings } from "../settings/Settings.ts"
 import { backupName, keptBackups, overdueMillis, pendingName, removePending } from "./BackupFolder.ts"
 import { isKeyBesideData } from "./KeyPlace.ts"
-import { ownCommand, OwnCommandFailed } from "./OwnCommand.ts"
+import { runSvc, SvcSubprocessFailed } from "./SvcSubprocess.ts"
 
 const lookEvery = "15 seconds"
 /** After a failure, the next attempt waits this long, or for the interval if that is shorter. */
@@ -41,15 +41,15 @@ const makeBackup = Effect.fn("makeBackup")(
     const at = yield* Clock.currentTimeMillis
     const pending = path.join(folder, pendingName(at))
     yield* removePending(folder)
-    yield* ownCommand(settings, ["backup", pending]).pipe(
-      Effect.andThen(ownCommand(settings, ["backup", "verify", pending])),
+    yield* runSvc(settings, ["backup", pending]).pipe(
+      Effect.andThen(runSvc(settings, ["backup", "verify", pending])),
       Effect.onError(() => Effect.ignore(files.remove(pending, { force: true })))
     )
     yield* files.rename(pending, path.join(folder, backupName(at)))
     yield* syncFolder(folder)
     for (const { file } of (yield* keptBackups(folder)).slice(settings.backupKeep)) yield* files.remove(file)
   },
-  Effect.catchTag("PlatformError", ({ message }) => new OwnCommandFailed({ message }))
+  Effect.catchTag("PlatformError", ({ message }) => new SvcSubprocessFailed({ message }))
 )
 
 /** Backups created by the running server, if the settings specify a folder for them. */

@@ -71,9 +71,12 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
       "if (edge.producer === id) place(edge.consumer)"
     ]
   }),
-  ...guardsOf("actors/account/WaysIn.ts", "test/actors/account/WaysIn.test.ts", {
-    "way in: the provider that is offered": ["bare(offered.upstreamIssuer) === bare(issuer)", "bare(issuer) !== ''"],
-    "way in: passkeys that are offered": ["return offered.passkeys", "return true"]
+  ...guardsOf("actors/account/SignInMethods.ts", "test/actors/account/SignInMethods.test.ts", {
+    "sign-in method: the provider that is offered": [
+      "bare(offered.upstreamIssuer) === bare(issuer)",
+      "bare(issuer) !== ''"
+    ],
+    "sign-in method: passkeys that are offered": ["return offered.passkeys", "return true"]
   }),
   ...guardsOf("actors/account/PasskeyChallenges.ts", "test/actors/account/PasskeyChallenges.test.ts", {
     "passkey: a frame of another site": [

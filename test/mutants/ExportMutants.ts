@@ -55,7 +55,7 @@ export const exportMutants: ReadonlyArray<Mutant> = [
   {
     name: "export: a Run that moves the Capsule",
     file: serviceFile,
-    text: "    yield* refuseOpenRun(capsuleId)\n",
+    text: "    yield* refuseConflictingRun(capsuleId)\n",
     broken: "",
     test: exports
   },

@@ -7,13 +7,13 @@ const moduleChange = "test/runner/scan/ModuleChange.test.ts"
 const firstSync = "test/actors/source-commands/FirstSync.test.ts"
 const waves = "test/actors/run-group/WaveDecision.test.ts"
 const queue = "test/actors/queue/QueueDecision.test.ts"
-const demands = "test/runner/sandbox/RunDemands.test.ts"
+const requirements = "test/runner/sandbox/RunRequirements.test.ts"
 const followFile = "actors/capsule/LaneFollowing.ts"
 const pinsFile = "actors/authority/AutoUpdatePins.ts"
 const lanesFile = "actors/source/SourceLanes.ts"
 const wavesFile = "actors/run-group/WaveDecision.ts"
 const queueFile = "actors/queue/QueueDecision.ts"
-const demandsFile = "runner/sandbox/RunDemands.ts"
+const requirementsFile = "runner/sandbox/RunRequirements.ts"
 
 /** What starts without a person, in what order, and under which conditions. */
 export const flowMutants: ReadonlyArray<Mutant> = [
@@ -263,24 +263,24 @@ export const flowMutants: ReadonlyArray<Mutant> = [
     test: queue
   },
   {
-    name: "sandbox: the level that a profile demands",
-    file: demandsFile,
+    name: "sandbox: the level that a profile requires",
+    file: requirementsFile,
     text: "rank(status.level) > rank(isolation)",
     broken: "rank(status.level) < rank(isolation)",
-    test: demands
+    test: requirements
   },
   {
     name: "sandbox: a network of its own",
-    file: demandsFile,
+    file: requirementsFile,
     text: `network === "isolated" && networkStatus.reach !== "isolated"`,
     broken: `network === "isolated" && networkStatus.reach === "isolated"`,
-    test: demands
+    test: requirements
   },
   {
     name: "sandbox: limits are only lowered",
-    file: demandsFile,
+    file: requirementsFile,
     text: "Math.min(limits[name], asked[name] ?? limits[name])",
     broken: "asked[name] ?? limits[name]",
-    test: demands
+    test: requirements
   }
 ]

@@ -112,7 +112,7 @@ export const poolMutants: ReadonlyArray<Mutant> = [
     test: "test/actors/queue/AgentQueue.test.ts"
   },
   {
-    name: "pool: a scheduled check gives way only where that helps",
+    name: "pool: a scheduled check is preempted only where that helps",
     file: "actors/pool/AgentPlaces.ts",
     text: "agents.some(({ id }) => id === owner)",
     broken: "agents.length > 0 && owner.length > 0",

@@ -1,20 +1,23 @@
 import { mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Stream } from "effect"
-import { trialConditions } from "../RunConditions.ts"
+import { probeConditions } from "../RunConditions.ts"
 import { systemPath } from "../SandboxView.ts"
-import { trialFolder } from "../TrialFolder.ts"
+import { probeFolder } from "../ProbeFolder.ts"
 import type { Level, LevelHost } from "./Level.ts"
 
 /** One thing that a confined program tries, and the required result. */
-interface Trial {
+interface Attempt {
   readonly name: string
   /** A shell command that succeeds if the program is able to do it. */
   readonly script: string
   readonly expected: "done" | "denied"
 }
 
-const trials = (canary: string, { sharedProcessIds }: { readonly sharedProcessIds: boolean }): ReadonlyArray<Trial> => [
+const attempts = (
+  canary: string,
+  { sharedProcessIds }: { readonly sharedProcessIds: boolean }
+): ReadonlyArray<Attempt> => [
   { name: "write in its folder", script: "echo x > one/file", expected: "done" },
   { name: "rename between folders", script: "mv one/file two/file && cat two/file", expected: "done" },
   { name: "read a file of the service", script: `cat '${canary}'`, expected: "denied" },
@@ -34,7 +37,7 @@ const trials = (canary: string, { sharedProcessIds }: { readonly sharedProcessId
 const longestSaid = 200
 
 const foldersFor = Effect.fnUntraced(function* (host: LevelHost) {
-  const folder = yield* trialFolder(host.ownFolder, "confinement")
+  const folder = yield* probeFolder(host.ownFolder, "confinement")
   const root = join(folder, "root")
   const canary = join(folder, "canary")
   yield* Effect.tryPromise(async () => {
@@ -48,14 +51,14 @@ const foldersFor = Effect.fnUntraced(function* (host: LevelHost) {
  * Confines a program that tries what module code must and must not be able to do; returns any deviations as a sentence.
  * `undefined` means that the level works on this machine, as shown by trying it rather than by checking versions.
  */
-export const surprisesOf = Effect.fnUntraced(
+export const deviationsOf = Effect.fnUntraced(
   function* (host: LevelHost, level: Level, machine: { readonly sharedProcessIds: boolean }) {
     const { canary, root } = yield* foldersFor(host)
-    const tried = trials(canary, machine)
+    const tried = attempts(canary, machine)
     const script = tried.map(
       ({ script: attempt }, index) => `(${attempt}) > /dev/null 2>&1 && echo ${index} done || echo ${index} denied`
     )
-    const box = yield* level.open({ root, readOnly: [] }, trialConditions(host.limits))
+    const box = yield* level.open({ root, readOnly: [] }, probeConditions(host.limits))
     const child = yield* box.spawn({
       argv: ["/bin/sh", "-c", script.join("\n")],
       cwd: ".",
@@ -68,12 +71,12 @@ export const surprisesOf = Effect.fnUntraced(
     )
     yield* child.end
     const answers = new Set((out ?? "").split("\n"))
-    const surprises = tried.filter(({ expected }, index) => !answers.has(`${index} ${expected}`))
-    if (surprises.length === 0) return undefined
+    const deviations = tried.filter(({ expected }, index) => !answers.has(`${index} ${expected}`))
+    if (deviations.length === 0) return undefined
     // If the program did nothing at all, it was never confined, and its error message is more useful than the list.
     const [first = ""] = (said ?? "").trim().split("\n").slice(-1)
-    if (surprises.length === tried.length && first !== "") return first.slice(0, longestSaid)
-    return `a confined program ${surprises.map(({ expected, name }) => `${expected === "done" ? "could not" : "could"} ${name}`).join(", ")}`
+    if (deviations.length === tried.length && first !== "") return first.slice(0, longestSaid)
+    return `a confined program ${deviations.map(({ expected, name }) => `${expected === "done" ? "could not" : "could"} ${name}`).join(", ")}`
   },
   Effect.scoped,
   Effect.timeout("10 seconds"),

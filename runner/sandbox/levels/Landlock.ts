@@ -5,7 +5,7 @@ import { confinementRoles, plainDevices } from "../confinement/ConfinementSpec.t
 import type { Rung, Verdict } from "../SandboxLadder.ts"
 import { readablePaths } from "../SandboxView.ts"
 import { ownFilter } from "../seccomp/SeccompProgram.ts"
-import { surprisesOf } from "./ConfinementProbe.ts"
+import { deviationsOf } from "./ConfinementProbe.ts"
 import { spawnSupervised, temporaryFolderFor } from "./Confined.ts"
 import type { Level, LevelHost, OpenSandbox, SandboxedCommand, SandboxSpec } from "./Level.ts"
 import { reachablePathSockets } from "./PathSockets.ts"
@@ -128,14 +128,14 @@ export const landlockRung = (host: LevelHost): Rung => ({
       }
     }
     const level = levelOf(host, landlockFilters.value)
-    const surprises = yield* surprisesOf(host, level, { sharedProcessIds: true })
-    return surprises === undefined
+    const deviations = yield* deviationsOf(host, level, { sharedProcessIds: true })
+    return deviations === undefined
       ? {
           _tag: "works",
           level,
           reason:
             "Landlock and a filter of system calls keep module code from files and processes of the service, whose user it shares."
         }
-      : missing(surprises)
+      : missing(deviations)
   })
 })

@@ -4,7 +4,7 @@ import type { SandboxLevel } from "../../../schema/records/Run.ts"
 import type { ConfinementCommandShape } from "../confinement/ConfinementCommand.ts"
 import type { ProcessEnvironment, SandboxProcess } from "../SandboxProcess.ts"
 import type { RunConditions } from "../RunConditions.ts"
-import type { RunDemands } from "../RunDemands.ts"
+import type { RunRequirements } from "../RunRequirements.ts"
 import type { SandboxLimits, SandboxSettingsShape } from "../SandboxSettings.ts"
 import type { SandboxRefused, SandboxSpawnFailed } from "../SandboxStatus.ts"
 
@@ -16,7 +16,7 @@ import type { SandboxRefused, SandboxSpawnFailed } from "../SandboxStatus.ts"
  * - `temporary`: folder in the root, relative to it, for temporary files if there is no private /tmp
  * - `processNote`: absolute path of a file next to the root, a record of the processes that must not outlive the run, used to
  *   find them after the service has crashed
- * - `demands`: what the Run's execution profile requires of the machine
+ * - `requirements`: what the Run's execution profile requires of the machine
  * - `moduleTree`: digest of the module's tree if nothing else decides what will be executed; see `Sandbox.trustsTrees`
  */
 export interface SandboxSpec {
@@ -24,7 +24,7 @@ export interface SandboxSpec {
   readonly readOnly: ReadonlyArray<string>
   readonly temporary?: string
   readonly processNote?: string
-  readonly demands?: RunDemands | undefined
+  readonly requirements?: RunRequirements | undefined
   readonly moduleTree?: string
 }
 

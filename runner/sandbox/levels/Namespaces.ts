@@ -6,7 +6,7 @@ import type { NetworkEntry } from "../network/NetworkNamespace.ts"
 import type { Rung, Verdict } from "../SandboxLadder.ts"
 import { insideRoot, placementsOf, type SystemFolder } from "../SandboxView.ts"
 import { ownFilter } from "../seccomp/SeccompProgram.ts"
-import { surprisesOf } from "./ConfinementProbe.ts"
+import { deviationsOf } from "./ConfinementProbe.ts"
 import { spawnInNamespaces } from "./Confined.ts"
 import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
 
@@ -100,10 +100,10 @@ export const namespacesRung = (host: LevelHost, hostSettings: Effect.Effect<Host
     if (unshare === undefined || setpriv === undefined) return missing("unshare and setpriv were not found")
     const systemFolders = yield* describeSystem
     const settings = yield* hostSettings
-    let surprises = ""
+    let deviations = ""
     for (const mapping of mappings) {
       const level = levelOf(host, { unshare, setpriv, mapping, systemFolders }, filter.value, settings)
-      const found = yield* surprisesOf(host, level, { sharedProcessIds: false })
+      const found = yield* deviationsOf(host, level, { sharedProcessIds: false })
       if (found === undefined) {
         return {
           _tag: "works",
@@ -111,10 +111,10 @@ export const namespacesRung = (host: LevelHost, hostSettings: Effect.Effect<Host
           reason: "Namespaces made without bubblewrap separate files, processes and network of every run."
         }
       }
-      surprises = found
+      deviations = found
     }
     return {
-      ...missing(`user namespaces do not work here (${surprises})`),
+      ...missing(`user namespaces do not work here (${deviations})`),
       remedy: "Allow this user to make user namespaces: see Isolation in docs/operations.md."
     }
   })

@@ -30,7 +30,7 @@ const ofUser = (folder: string) =>
     Effect.orElseSucceed(() => [])
   )
 
-/** Whether this user may connect, which requires write permission on the socket and passage through the folders above it. */
+/** Whether this user may connect, which requires write permission on the socket and traversal of the folders above it. */
 const isReachable = (path: string) =>
   Effect.tryPromise(async () => {
     await access(path, constants.W_OK)

@@ -4,7 +4,7 @@ import { findProgram, isExecutable } from "../InstalledProgram.ts"
 import type { Rung, Verdict } from "../SandboxLadder.ts"
 import { spawnProcess } from "../SandboxProcess.ts"
 import { SandboxSpawnFailed } from "../SandboxStatus.ts"
-import { surprisesOf } from "./ConfinementProbe.ts"
+import { deviationsOf } from "./ConfinementProbe.ts"
 import { temporaryFolderFor } from "./Confined.ts"
 import type { Level, LevelHost, OpenSandbox, SandboxedCommand, SandboxSpec } from "./Level.ts"
 
@@ -112,14 +112,14 @@ export const seatbeltRung = (host: LevelHost): Rung => ({
     const program = yield* findProgram(host.settings.seatbelt)
     if (program === undefined) return missing("sandbox-exec was not found")
     const level = levelOf(host, program)
-    const surprises = yield* surprisesOf(host, level, { sharedProcessIds: true })
-    return surprises === undefined
+    const deviations = yield* deviationsOf(host, level, { sharedProcessIds: true })
+    return deviations === undefined
       ? {
           _tag: "works",
           level,
           reason:
             "Seatbelt keeps module code from files of the service, whose user it shares. This level has not been tested by the project."
         }
-      : missing(surprises)
+      : missing(deviations)
   })
 })

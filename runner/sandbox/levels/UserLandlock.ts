@@ -6,11 +6,11 @@ import { findProgram } from "../InstalledProgram.ts"
 import type { Rung, Verdict } from "../SandboxLadder.ts"
 import { SandboxRefused } from "../SandboxStatus.ts"
 import { systemPath } from "../SandboxView.ts"
-import { surprisesOf } from "./ConfinementProbe.ts"
+import { deviationsOf } from "./ConfinementProbe.ts"
 import { spawnSupervised, temporaryFolderFor } from "./Confined.ts"
 import { kernelLandlock, landlockFilters, type LandlockFilters, landlockOf } from "./Landlock.ts"
 import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
-import { blockedAbove, grantPassage } from "./Passage.ts"
+import { grantTraversal, untraversableAncestor } from "./Traversal.ts"
 import type { UserIdRange } from "./UserIdRange.ts"
 
 /** From this version on, truncating a file by its path is restricted; other users' processes are out of reach in any version. */
@@ -44,7 +44,7 @@ const levelOf = Effect.fnUntraced(function* (
 ) {
   const { dataFolder } = host.settings
   const within = [host.ownFolder, ...(dataFolder === undefined ? [] : [dataFolder])]
-  const passage = { group: first + count, within }
+  const traversal = { group: first + count, within }
   const userIds = yield* Queue.unbounded<number>()
   yield* Queue.offerAll(
     userIds,
@@ -55,8 +55,8 @@ const levelOf = Effect.fnUntraced(function* (
     insideRoot: (root) => root,
     open: Effect.fnUntraced(function* (spec, { guard, limits }) {
       const reachable = [
-        grantPassage(spec.root, "pass", passage),
-        ...spec.readOnly.map((path) => grantPassage(path, "read", passage))
+        grantTraversal(spec.root, "pass", traversal),
+        ...spec.readOnly.map((path) => grantTraversal(path, "read", traversal))
       ]
       yield* Effect.all(reachable, { discard: true }).pipe(
         Effect.mapError(
@@ -84,7 +84,7 @@ const levelOf = Effect.fnUntraced(function* (
                 spec,
                 command,
                 temporary,
-                user: { userId, groups: [passage.group] },
+                user: { userId, groups: [traversal.group] },
                 filters
               }),
               ownProcessCount: true,
@@ -112,7 +112,7 @@ export const userLandlockRung = (host: LevelHost, userIds: Effect.Effect<UserIdR
     if (Option.isNone(landlockFilters)) return missing("there is no filter of system calls for this processor")
     const setpriv = yield* findProgram(host.settings.setpriv)
     if (setpriv === undefined) return missing("setpriv was not found")
-    const blocked = yield* blockedAbove(host.settings.dataFolder ?? host.ownFolder)
+    const blocked = yield* untraversableAncestor(host.settings.dataFolder ?? host.ownFolder)
     if (Option.isSome(blocked)) return missing(`its user could not pass ${blocked.value}; give it mode 711`)
     const version = yield* kernelLandlock(host)
     if (version < truncationSince) {
@@ -125,14 +125,14 @@ export const userLandlockRung = (host: LevelHost, userIds: Effect.Effect<UserIdR
       return missing("other services of this machine have taken all user ids, or /run/svc-user-ids cannot be written")
     }
     const level = yield* levelOf(host, setpriv, landlockFilters.value, range)
-    const surprises = yield* surprisesOf(host, level, { sharedProcessIds: true })
-    return surprises === undefined
+    const deviations = yield* deviationsOf(host, level, { sharedProcessIds: true })
+    return deviations === undefined
       ? {
           _tag: "works",
           level,
           reason:
             "Every run has a user id of its own, and Landlock and a filter of system calls keep module code from files of the service."
         }
-      : missing(surprises)
+      : missing(deviations)
   })
 })

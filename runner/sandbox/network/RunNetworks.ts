@@ -12,7 +12,7 @@ import { hostNetwork, makeNetwork, type NetworkEntry, NetworkFailed, type Networ
 export interface NetworkUse {
   /** Folder for the networks' files. */
   readonly folder: string
-  /** Starts a trial sandbox in a network; returns what went wrong. */
+  /** Starts a sandbox in a network as a probe; returns what went wrong. */
   readonly attempt: (entry: NetworkEntry) => Effect.Effect<string | undefined>
 }
 
@@ -94,16 +94,16 @@ export const makeRunNetworks = Effect.fn("RunNetworks.make")(function* (
       }
       const wanted = yield* request(use.folder, pasta)
       const make = makeWith(wanted)
-      const trial = yield* Effect.result(Effect.tap(make, ({ entry }) => tried(use.attempt(entry))))
-      if (Result.isFailure(trial)) {
+      const probe = yield* Effect.result(Effect.tap(make, ({ entry }) => tried(use.attempt(entry))))
+      if (Result.isFailure(probe)) {
         return {
           status: host(
-            `pasta is installed and no Run can have a network of its own here (${trial.failure.message}).`,
+            `pasta is installed and no Run can have a network of its own here (${probe.failure.message}).`,
             "Allow this user to make user namespaces and to use /dev/net/tun."
           )
         }
       }
-      yield* Ref.set(spare, Effect.succeed(trial.success))
+      yield* Ref.set(spare, Effect.succeed(probe.success))
       const status: NetworkStatus = {
         reach: "isolated",
         accepted: true,

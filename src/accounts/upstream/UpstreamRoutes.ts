@@ -19,11 +19,11 @@ import { IdentityList, Onward, UpstreamApi, UpstreamPagesApi } from "../declarat
 import type { KnownDevices } from "../KnownDevices.ts"
 import { seeOther } from "../oidc/AuthorizationResponse.ts"
 import { pageLanguage } from "../oidc/PageWords.ts"
-import { ownPath } from "../OwnPath.ts"
+import { sameOriginPath } from "../SameOriginPath.ts"
 import { countAttempt } from "../PasswordEntrance.ts"
 import { presentedSession, refuseCrossSite } from "../SessionCookie.ts"
 import { commandOf, signedIn, signedInAndConfirmed, signedInToChange, userAgent, withSignIn } from "../SignedIn.ts"
-import { offeredWays } from "../SignInOffer.ts"
+import { offeredSignInMethods } from "../SignInOffer.ts"
 import { uncached } from "../Uncached.ts"
 import { upstreamRefusalPage } from "./UpstreamPage.ts"
 import { UpstreamProvider } from "./UpstreamProvider.ts"
@@ -80,7 +80,7 @@ const start = Effect.gen(function* () {
   yield* countAttempt
   const { baseUrl } = yield* HttpSettings
   const query = yield* HttpServerRequest.ParsedSearchParams
-  const returnPath = ownPath(yield* single(query, "return"), baseUrl)
+  const returnPath = sameOriginPath(yield* single(query, "return"), baseUrl)
   const linkSubject = (yield* single(query, "link")) === "true" ? yield* linkingSubject : undefined
   const signIns = yield* UpstreamSignIns
   const confirmSession = (yield* single(query, "confirm")) === "true" ? yield* confirmingSession : undefined
@@ -172,7 +172,7 @@ const unlink = Effect.gen(function* () {
   const principal = yield* signedInAndConfirmed
   const identities = yield* UpstreamIdentities
   const { identityId = "" } = yield* HttpRouter.params
-  yield* identities.unlink(yield* commandOf(principal), principal.subject, identityId, yield* offeredWays)
+  yield* identities.unlink(yield* commandOf(principal), principal.subject, identityId, yield* offeredSignInMethods)
   return HttpServerResponse.empty({ status: 204 })
 })
 

@@ -55,5 +55,5 @@ test("coordinator phases and the blocking Run are defined in one place", () => {
     .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }))
   const saying = (part: string) => texts.filter(({ text }) => text.includes(part)).map(({ path }) => path)
   expect(saying("phase NOT IN")).toEqual([])
-  expect(saying("of this Capsule is ${")).toEqual([join("authority", "RunsInTheWay.ts")])
+  expect(saying("of this Capsule is ${")).toEqual([join("authority", "ConflictingRuns.ts")])
 })

@@ -21,8 +21,8 @@ const lane = { at: "2026-01-02T00:00:00.000Z", commit: "1".repeat(40) }
 tests.live("a rollback's apply pins its Capsule, and no other Run does", () =>
   Effect.gen(function* () {
     const { run } = yield* rows
-    const wish = { generation: 3, resumeOnNewCommit: true }
-    const plan = { ...run, spec: JSON.stringify({ rollback: wish }) }
+    const choices = { generation: 3, resumeOnNewCommit: true }
+    const plan = { ...run, spec: JSON.stringify({ rollback: choices }) }
     const apply = { ...run, type: "apply" as const, purpose: "rollback" as const, created_by: world.ada }
     expect(pinOf(apply, plan, lane)).toEqual({
       pinned_run_id: plan.id,

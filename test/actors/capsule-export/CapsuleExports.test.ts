@@ -12,7 +12,7 @@ import { newOwner, TestPlane, testPlane } from "../../support/TestPlane.ts"
 import { currentState } from "../support/LeftOvers.ts"
 import { pureModule, pureModules, pureRunner } from "../support/PureRunner.ts"
 import { exporting, granted, linkOf, unpacked } from "../support/UnpackedExport.ts"
-import { goneAgain, inTheWay } from "../support/RunInTheWay.ts"
+import { insertConflictingRun, removeConflictingRun } from "../support/ConflictingRun.ts"
 
 setDefaultTimeout(60_000)
 
@@ -102,10 +102,10 @@ describe("a Capsule export", () => {
     Effect.gen(function* () {
       const { capsule } = yield* active("moving", pureModule)
       const link = linkOf(yield* granted(capsule.id))
-      yield* inTheWay(capsule.id, "apply")
+      yield* insertConflictingRun(capsule.id, "apply")
       expect(yield* codeOf(granted(capsule.id))).toBe("run_conflict")
       expect(yield* codeOf(downloaded(capsule.id, link))).toBe("run_conflict")
-      yield* goneAgain
+      yield* removeConflictingRun
       // A plan that is waiting for approval changes nothing.
       const plan = yield* replanned(capsule.id)
       yield* downloaded(capsule.id, linkOf(yield* granted(capsule.id)))

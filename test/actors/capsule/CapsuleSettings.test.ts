@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test"
 import { Result } from "effect"
-import { driftCheckChoice, wantedAutoUpdate, wantedStatus } from "../../../actors/capsule/CapsuleSettings.ts"
+import { driftCheckChoice, resultingAutoUpdate, resultingStatus } from "../../../actors/capsule/CapsuleSettings.ts"
 import { SourceSnapshotId, StateVersionId, Subject } from "../../../schema/records/Ids.ts"
 import { CapsuleStatus } from "../../../schema/records/Capsule.ts"
 
@@ -15,37 +15,39 @@ const disabled = {
 } as const
 
 test("enabling restores the status that the evidence supports", () => {
-  expect(wantedStatus(disabled, "active")).toEqual(Result.succeed("active"))
-  expect(wantedStatus({ ...disabled, current_state_version_id: null }, "active")).toEqual(Result.succeed("pending"))
+  expect(resultingStatus(disabled, "active")).toEqual(Result.succeed("active"))
+  expect(resultingStatus({ ...disabled, current_state_version_id: null }, "active")).toEqual(Result.succeed("pending"))
   // The Capsule has adopted a state, and nothing has been applied yet.
-  expect(wantedStatus({ ...disabled, adopted_snapshot_id: null }, "active")).toEqual(Result.succeed("pending"))
+  expect(resultingStatus({ ...disabled, adopted_snapshot_id: null }, "active")).toEqual(Result.succeed("pending"))
   for (const current_state_version_id of [state, null]) {
     const unknown = { ...disabled, runtime_safety: "unknown", current_state_version_id } as const
-    expect(wantedStatus(unknown, "active")).toEqual(Result.succeed("error"))
+    expect(resultingStatus(unknown, "active")).toEqual(Result.succeed("error"))
   }
 })
 
 test("an omitted or unchanged setting changes nothing", () => {
   for (const status of CapsuleStatus.literals) {
     const capsule = { ...disabled, status }
-    expect(wantedStatus(capsule, undefined)).toEqual(Result.succeed(undefined))
-    expect(wantedStatus(capsule, "disabled")).toEqual(Result.succeed(status === "disabled" ? undefined : "disabled"))
+    expect(resultingStatus(capsule, undefined)).toEqual(Result.succeed(undefined))
+    expect(resultingStatus(capsule, "disabled")).toEqual(Result.succeed(status === "disabled" ? undefined : "disabled"))
     if (status === "disabled" || status === "active") continue
-    expect([status, Result.isFailure(wantedStatus(capsule, "active"))]).toEqual([status, true])
+    expect([status, Result.isFailure(resultingStatus(capsule, "active"))]).toEqual([status, true])
   }
-  expect(wantedStatus({ ...disabled, status: "active" }, "active")).toEqual(Result.succeed(undefined))
+  expect(resultingStatus({ ...disabled, status: "active" }, "active")).toEqual(Result.succeed(undefined))
 })
 
 test("turning it off also disables automatic applies, and enabling only applies is refused", () => {
   const on = { auto_update_enabled: 1, auto_update_apply: 1 } as const
   const off = { auto_update_enabled: 0, auto_update_apply: 0 } as const
-  expect(wantedAutoUpdate(on)).toEqual(Result.succeed({ enabled: true, apply: true }))
-  expect(wantedAutoUpdate(on, { enabled: false })).toEqual(Result.succeed({ enabled: false, apply: false }))
-  expect(wantedAutoUpdate(on, { apply: false })).toEqual(Result.succeed({ enabled: true, apply: false }))
-  expect(wantedAutoUpdate(off, { enabled: true })).toEqual(Result.succeed({ enabled: true, apply: false }))
-  expect(wantedAutoUpdate(off, { enabled: true, apply: true })).toEqual(Result.succeed({ enabled: true, apply: true }))
-  expect(Result.isFailure(wantedAutoUpdate(off, { apply: true }))).toBe(true)
-  expect(Result.isFailure(wantedAutoUpdate(on, { enabled: false, apply: true }))).toBe(true)
+  expect(resultingAutoUpdate(on)).toEqual(Result.succeed({ enabled: true, apply: true }))
+  expect(resultingAutoUpdate(on, { enabled: false })).toEqual(Result.succeed({ enabled: false, apply: false }))
+  expect(resultingAutoUpdate(on, { apply: false })).toEqual(Result.succeed({ enabled: true, apply: false }))
+  expect(resultingAutoUpdate(off, { enabled: true })).toEqual(Result.succeed({ enabled: true, apply: false }))
+  expect(resultingAutoUpdate(off, { enabled: true, apply: true })).toEqual(
+    Result.succeed({ enabled: true, apply: true })
+  )
+  expect(Result.isFailure(resultingAutoUpdate(off, { apply: true }))).toBe(true)
+  expect(Result.isFailure(resultingAutoUpdate(on, { enabled: false, apply: true }))).toBe(true)
 })
 
 test("a drift check setting is stored with its author, and the next check is rescheduled", () => {

@@ -29,7 +29,7 @@ test("a file that could not be written for lack of space is recognised even when
   expect(isStorageFull(new Error("outer", { cause: wrapped(systemError("EDQUOT")) }))).toBe(true)
   expect(isStorageFull(wrapped(systemError("EACCES")))).toBe(false)
   expect(hasStorageFull(Cause.die(systemError("EACCES")))).toBe(false)
-  const circle = new Error("circle")
-  circle.cause = circle
-  expect(isStorageFull(circle)).toBe(false)
+  const cycle = new Error("cycle")
+  cycle.cause = cycle
+  expect(isStorageFull(cycle)).toBe(false)
 })

@@ -12,7 +12,7 @@ import { killPoints, processEnd } from "../../support/KillPoints.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 import { currentState } from "../support/LeftOvers.ts"
 import { newCommit, pureModule, pureModules, pureRunner } from "../support/PureRunner.ts"
-import { goneAgain, inTheWay } from "../support/RunInTheWay.ts"
+import { insertConflictingRun, removeConflictingRun } from "../support/ConflictingRun.ts"
 
 setDefaultTimeout(60_000)
 
@@ -201,14 +201,14 @@ describe("a Capsule that changes", () => {
       const { context } = yield* TestPlane
       const runs = yield* Runs
       const { backup, capsuleId } = yield* moved("moving")
-      yield* inTheWay(capsuleId, "plan")
+      yield* insertConflictingRun(capsuleId, "plan")
       expect(yield* codeOf(asked(backup.id))).toBe("run_conflict")
-      yield* goneAgain
+      yield* removeConflictingRun
       const review = yield* reviewed(backup.id)
       yield* runs.approve(context, review.id, {})
-      yield* inTheWay(capsuleId, "plan")
+      yield* insertConflictingRun(capsuleId, "plan")
       expect(yield* codeOf(runs.apply(context, review.id, undefined))).toBe("run_conflict")
-      yield* goneAgain
+      yield* removeConflictingRun
       const sql = yield* SqlClient.SqlClient
       yield* sql`UPDATE capsules SET current_state_generation = current_state_generation + 1 WHERE id = ${capsuleId}`
       expect(yield* codeOf(runs.apply(context, review.id, undefined))).toBe("guard_conflict")

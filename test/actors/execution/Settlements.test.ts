@@ -14,7 +14,7 @@ import {
   type PreparedApply
 } from "../../../actors/execution/PreparationSchemas.ts"
 import { derivedId } from "../../../actors/Identity.ts"
-import { goesFirst } from "../../../actors/run/GivingWay.ts"
+import { preemptedReason } from "../../../actors/run/Preemption.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import type { RunHold } from "../../../actors/run/RunHold.ts"
 import { RunPreparations } from "../../../actors/run/RunPreparations.ts"
@@ -322,7 +322,7 @@ test("the approver of a destroy sees the names of Capsules in the same Workspace
 })
 
 test("only a scheduled check that yielded is retried soon", () => {
-  expect(isMadeAgain({ trigger_kind: "schedule", cancel_reason: goesFirst })).toBe(true)
-  expect(isMadeAgain({ trigger_kind: "user", cancel_reason: goesFirst })).toBe(false)
+  expect(isMadeAgain({ trigger_kind: "schedule", cancel_reason: preemptedReason })).toBe(true)
+  expect(isMadeAgain({ trigger_kind: "user", cancel_reason: preemptedReason })).toBe(false)
   expect(isMadeAgain({ trigger_kind: "schedule", cancel_reason: "enough" })).toBe(false)
 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { Brand } from "effect"
 import {
   type AgentPlaces,
-  checkGivingWay,
+  checkToPreempt,
   placesWithLastKept,
   type RunningCheck
 } from "../../../actors/pool/AgentPlaces.ts"
@@ -45,6 +45,6 @@ describe("an agent's scheduled drift check", () => {
     ["stops when it is the latest", full, [check("a", "one", late), check("b", "two")], "a"],
     ["goes on while another stops", full, [check("a", "one"), check("b", "two", { isStopping: true })], undefined]
   ])("%s", (_, agents, checks, chosen) => {
-    expect<string | undefined>(checkGivingWay(agents, checks)).toBe(chosen)
+    expect<string | undefined>(checkToPreempt(agents, checks)).toBe(chosen)
   })
 })

@@ -6,7 +6,7 @@ import { AgentPresence } from "../../../actors/pool/AgentPresence.ts"
 import { DeclinedRuns } from "../../../actors/pool/DeclinedRuns.ts"
 import { QueueRows } from "../../../actors/queue/QueueRows.ts"
 import { RunQueue } from "../../../actors/queue/RunQueue.ts"
-import { goesFirst } from "../../../actors/run/GivingWay.ts"
+import { preemptedReason } from "../../../actors/run/Preemption.ts"
 import { RunCancels } from "../../../actors/run/RunCancels.ts"
 import { RunJournal } from "../../../actors/run/RunJournal.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
@@ -176,7 +176,7 @@ tests.live("a scheduled drift check stops for a person's Run that its agent coul
     const plan = yield* queued("plan", "plan")
     const other = yield* elsewhere("other", "plan")
     yield* look
-    expect([yield* reasonOf(first), yield* reasonOf(second)]).toEqual([goesFirst, null])
+    expect([yield* reasonOf(first), yield* reasonOf(second)]).toEqual([preemptedReason, null])
     yield* look
     expect(yield* reasonOf(second)).toBeNull()
     yield* over(first)
@@ -207,18 +207,18 @@ tests.live("no scheduled drift check stops for a Run that its agent has declined
     yield* later(599)
     expect(yield* reasonOf(check)).toBeNull()
     yield* later(601)
-    expect(yield* reasonOf(check)).toBe(goesFirst)
+    expect(yield* reasonOf(check)).toBe(preemptedReason)
     yield* setRun(check, { cancel_reason: null, cancel_requested_at: null })
     // Another Run of the same person has not been declined, and neither has one that an agent accepted.
     yield* declines.declined(agent, plan)
     const other = yield* queued("other", "plan")
     yield* look
-    expect(yield* reasonOf(check)).toBe(goesFirst)
+    expect(yield* reasonOf(check)).toBe(preemptedReason)
     yield* setRun(check, { cancel_reason: null, cancel_requested_at: null })
     yield* over(other)
     yield* declines.accepted(agent, plan)
     yield* look
-    expect(yield* reasonOf(check)).toBe(goesFirst)
+    expect(yield* reasonOf(check)).toBe(preemptedReason)
     yield* over(check, plan)
     yield* setAgent(agent, { revoked_at: at })
   })

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import * as fc from "fast-check"
 import {
   decide,
-  givingWay,
+  checksToPreempt,
   type QueuedRun,
   type QueueLimits,
   type QueueState,
@@ -235,27 +235,27 @@ describe("a running scheduled drift check", () => {
   const one: QueueLimits = { ...limits, runs: { places: 1, perWorkspace: 1 } }
 
   test("stops if a Run is waiting for its place, in its Workspace or in the pool", () => {
-    expect<ReadonlyArray<string>>(givingWay({ limits: one, running: [check("own")] }, asked)).toEqual(["own"])
+    expect<ReadonlyArray<string>>(checksToPreempt({ limits: one, running: [check("own")] }, asked)).toEqual(["own"])
     const shared = { ...limits, runs: { places: 1, perWorkspace: 2 } }
     expect<ReadonlyArray<string>>(
-      givingWay({ limits: shared, running: [check("other", { workspaceId: otherWorkspace })] }, asked)
+      checksToPreempt({ limits: shared, running: [check("other", { workspaceId: otherWorkspace })] }, asked)
     ).toEqual(["other"])
   })
 
   test("continues while no Run is waiting, or while a place is free", () => {
-    expect<ReadonlyArray<string>>(givingWay({ limits: one, running: [check("own")] }, [])).toEqual([])
-    expect<ReadonlyArray<string>>(givingWay({ limits, running: [check("own")] }, asked)).toEqual([])
+    expect<ReadonlyArray<string>>(checksToPreempt({ limits: one, running: [check("own")] }, [])).toEqual([])
+    expect<ReadonlyArray<string>>(checksToPreempt({ limits, running: [check("own")] }, asked)).toEqual([])
     const held = [running("1"), running("2"), running("3"), check("other", { workspaceId: otherWorkspace })]
-    expect<ReadonlyArray<string>>(givingWay({ limits, running: held }, asked)).toEqual([])
-    expect<ReadonlyArray<string>>(givingWay({ limits: one, running: [running("asked for")] }, asked)).toEqual([])
+    expect<ReadonlyArray<string>>(checksToPreempt({ limits, running: held }, asked)).toEqual([])
+    expect<ReadonlyArray<string>>(checksToPreempt({ limits: one, running: [running("asked for")] }, asked)).toEqual([])
   })
 
   test("stops one check per waiting Run: the last to start", () => {
     const late = check("late", { startedAt: "2026-01-02T00:00:00.000Z" })
     const early = check("early")
     const two: QueueLimits = { ...limits, runs: { places: 2, perWorkspace: 2 } }
-    expect<ReadonlyArray<string>>(givingWay({ limits: two, running: [early, late] }, asked)).toEqual(["late"])
+    expect<ReadonlyArray<string>>(checksToPreempt({ limits: two, running: [early, late] }, asked)).toEqual(["late"])
     const stopping = { ...late, scheduledCheck: { isStopping: true } }
-    expect<ReadonlyArray<string>>(givingWay({ limits: two, running: [early, stopping] }, asked)).toEqual([])
+    expect<ReadonlyArray<string>>(checksToPreempt({ limits: two, running: [early, stopping] }, asked)).toEqual([])
   })
 })

@@ -2,7 +2,7 @@ import { afterAll, expect } from "bun:test"
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { transaction } from "../../../actors/database/Transaction.ts"
-import { goesFirst } from "../../../actors/run/GivingWay.ts"
+import { preemptedReason } from "../../../actors/run/Preemption.ts"
 import { holdOf } from "../../../actors/run/RunHold.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import { RunLifecycle } from "../../../actors/run/RunLifecycle.ts"
@@ -134,7 +134,7 @@ tests.live("a scheduled drift check stops for a requested Run that has no place"
     expect((yield* ledger.find(check))?.cancel_requested_at).toBeNull()
     const second = yield* queued("second", "plan", namedCapsule("g"))
     expect(yield* claim).toBeUndefined()
-    expect((yield* ledger.find(check))?.cancel_reason).toBe(goesFirst)
+    expect((yield* ledger.find(check))?.cancel_reason).toBe(preemptedReason)
     const stopping = (yield* ledger.find(check)) ?? (yield* Effect.die("no Run"))
     yield* transaction(yield* SqlClient.SqlClient)((yield* RunLifecycle).cancel(holdOf(stopping)))
     expect(yield* claim).toBe(second)

@@ -8,7 +8,7 @@ import { Runs } from "../../../actors/run/Runs.ts"
 import { awaitRun } from "../../../actors/run/RunWaiting.ts"
 import type { CapsuleId, RunId } from "../../../schema/records/Ids.ts"
 import type { RunStatus, RunType } from "../../../schema/records/Run.ts"
-import { moveEvent } from "../../../schema/records/RunLifecycle.ts"
+import { transitionEvent } from "../../../schema/records/RunLifecycle.ts"
 import { suite } from "../../support/Effect.ts"
 import { freshKey, planned } from "../../support/Journey.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
@@ -50,7 +50,7 @@ interface Move {
 }
 
 const isLegal = ({ approved, is, type, used, was }: Move): boolean =>
-  moveEvent({ type, status: was, isApproved: approved === 1, isUsed: used === 1 }, is) !== undefined
+  transitionEvent({ type, status: was, isApproved: approved === 1, isUsed: used === 1 }, is) !== undefined
 
 const watchMoves = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient

@@ -288,7 +288,7 @@ describe("Sandbox", () => {
     }).pipe(Effect.provide(sandboxWith({ isolation: "off" })))
   )
 
-  it.live("at startup, removes the trials left behind by a killed service", () =>
+  it.live("at startup, removes the probes left behind by a killed service", () =>
     Effect.gen(function* () {
       const own = yield* runFolder
       mkdirSync(`${own}/network-left/root`, { recursive: true })

@@ -36,7 +36,7 @@ describe("the ladder of isolation", () => {
         const best = accepted.find((candidate) => works.includes(candidate))
         expect({ level, accepted: status.accepted }).toEqual({ level: best, accepted: best !== undefined })
         expect(status.level).toBe(best ?? "process")
-        // Lower levels are not even tried: each trial has to start a process.
+        // Lower levels are not even tried: each probe has to start a process.
         expect(tried).toEqual(accepted.slice(0, best === undefined ? undefined : accepted.indexOf(best) + 1))
       }
     }

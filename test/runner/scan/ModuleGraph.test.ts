@@ -63,7 +63,7 @@ describe("module calls that cannot be followed", () => {
     [{ path: "sub", kind: "submodule" }]
   )
   refuses("itself", { "a.tf": call("m", "./") }, ["module_cycle a.tf:2"])
-  refuses("a circle", { "a.tf": call("m", "./x"), "x/a.tf": call("n", "../y"), "y/a.tf": call("o", "../x") }, [
+  refuses("a cycle", { "a.tf": call("m", "./x"), "x/a.tf": call("n", "../y"), "y/a.tf": call("o", "../x") }, [
     "module_cycle y/a.tf:2"
   ])
   refuses(

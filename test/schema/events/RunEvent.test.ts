@@ -6,7 +6,7 @@ import { OpenApi } from "effect/http-api"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { RunEventPage } from "../../../schema/api/RunsApi.ts"
 import { closed, RunEventKind, type RunEventData, RunFact } from "../../../schema/events/RunEvent.ts"
-import { approvedPlanMoves, runMoves } from "../../../schema/records/RunLifecycle.ts"
+import { approvedPlanTransitions, runTransitions } from "../../../schema/records/RunLifecycle.ts"
 
 const root = join(import.meta.dir, "../../..")
 
@@ -102,7 +102,7 @@ describe("an event", () => {
         )
       ].map(([, kind = ""]) => kind)
     )
-    const moves = [...Object.values(runMoves), approvedPlanMoves].flatMap((to) => Object.values(to))
+    const moves = [...Object.values(runTransitions), approvedPlanTransitions].flatMap((to) => Object.values(to))
     // The tool's messages determine the names of resource events; its diagnostics become events called diagnostic.
     const told = ["started", "progress", "completed", "failed"].map((moment) => `resource.${moment}`)
     const all = new Set<string>([...written, ...moves, ...told, "diagnostic"])

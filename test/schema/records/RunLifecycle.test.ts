@@ -4,9 +4,9 @@ import {
   isApprovedPlan,
   isFinalStatus,
   isPendingPlan,
-  moveEvent,
-  runMoves,
-  type RunStanding
+  type RunStanding,
+  runTransitions,
+  transitionEvent
 } from "../../../schema/records/RunLifecycle.ts"
 
 const statuses = RunStatus.literals
@@ -31,21 +31,23 @@ const byHand: Readonly<Record<RunStatus, string>> = {
 describe("the transitions of a Run", () => {
   test("match the table", () => {
     for (const status of statuses) {
-      expect(Object.keys(runMoves[status]).toSorted()).toEqual(byHand[status].split(" ").filter(Boolean).toSorted())
+      expect(Object.keys(runTransitions[status]).toSorted()).toEqual(
+        byHand[status].split(" ").filter(Boolean).toSorted()
+      )
     }
   })
 
   test("reach every status from `queued`", () => {
     const reached = new Set<RunStatus>(["queued"])
     for (const from of reached) {
-      for (const to of statuses) if (runMoves[from][to] !== undefined) reached.add(to)
+      for (const to of statuses) if (runTransitions[from][to] !== undefined) reached.add(to)
     }
     expect([...reached].toSorted()).toEqual([...statuses].toSorted())
   })
 
   test("end in a final status, except for a plan that was approved and never used", () => {
     const leaving = standings.filter(
-      (run) => isFinalStatus(run.status) && statuses.some((to) => moveEvent(run, to) !== undefined)
+      (run) => isFinalStatus(run.status) && statuses.some((to) => transitionEvent(run, to) !== undefined)
     )
     expect(leaving).toEqual([
       { type: "plan", status: "succeeded", isApproved: true, isUsed: false },
@@ -53,7 +55,7 @@ describe("the transitions of a Run", () => {
       { type: "restore", status: "succeeded", isApproved: true, isUsed: false }
     ])
     for (const run of leaving) {
-      const next = statuses.filter((to) => moveEvent(run, to) !== undefined)
+      const next = statuses.filter((to) => transitionEvent(run, to) !== undefined)
       expect(next).toEqual(["cancelled", "superseded", "expired"])
       expect(isApprovedPlan(run) && isPendingPlan(run)).toBe(true)
     }
@@ -62,7 +64,7 @@ describe("the transitions of a Run", () => {
   test("are reported by the event named after their target status", () => {
     for (const run of standings) {
       for (const to of statuses) {
-        const event = moveEvent(run, to)
+        const event = transitionEvent(run, to)
         if (event === undefined) continue
         const expected =
           run.status === "waiting_approval" && to === "succeeded"

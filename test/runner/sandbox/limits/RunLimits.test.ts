@@ -56,11 +56,11 @@ const shell = (script: string): SandboxedCommand => ({
 const ended = Effect.fnUntraced(function* (
   script: string,
   place: typeof runFolder = runFolder,
-  demands?: SandboxSpec["demands"]
+  requirements?: SandboxSpec["requirements"]
 ) {
   const sandbox = yield* Sandbox
   const folder = yield* place
-  const box = yield* sandbox.open({ root: join(folder, "root"), readOnly: [], demands })
+  const box = yield* sandbox.open({ root: join(folder, "root"), readOnly: [], requirements })
   const child = yield* box.spawn(shell(script))
   const [stdout] = yield* Effect.all(
     [Stream.mkString(Stream.decodeText(child.stdout)), Stream.runDrain(child.stderr)],

@@ -1,19 +1,19 @@
 import { join } from "node:path"
 import { Effect, Stream } from "effect"
 import type { Level, LevelHost } from "../levels/Level.ts"
-import { trialConditions } from "../RunConditions.ts"
+import { probeConditions } from "../RunConditions.ts"
 import { systemPath } from "../SandboxView.ts"
-import { trialFolder } from "../TrialFolder.ts"
+import { probeFolder } from "../ProbeFolder.ts"
 import type { NetworkEntry } from "./NetworkNamespace.ts"
 
 /** Starts one of a level's programs in a private network; returns what went wrong. */
-export const tryNetwork = (host: LevelHost, level: Level) =>
+export const probeNetwork = (host: LevelHost, level: Level) =>
   Effect.fnUntraced(
     function* (entry: NetworkEntry) {
-      const folder = yield* trialFolder(host.ownFolder, "network")
+      const folder = yield* probeFolder(host.ownFolder, "network")
       const box = yield* level.open(
         { root: join(folder, "root"), readOnly: [] },
-        { ...trialConditions(host.limits), network: Effect.succeed(entry) }
+        { ...probeConditions(host.limits), network: Effect.succeed(entry) }
       )
       const child = yield* box.spawn({ argv: ["true"], cwd: ".", environment: { PATH: systemPath }, network: true })
       const [said] = yield* Effect.all(

@@ -5,8 +5,8 @@ import { endProcessesIn } from "./FolderProcesses.ts"
 
 const prefixes = { network: "network-", confinement: "probe-" } as const
 
-/** A folder with an empty `root` for one trial of what this machine can do; deleted with its scope. */
-export const trialFolder = (ownFolder: string, tried: keyof typeof prefixes) =>
+/** A folder with an empty `root` for one probe of what this machine can do; deleted with its scope. */
+export const probeFolder = (ownFolder: string, tried: keyof typeof prefixes) =>
   Effect.acquireRelease(
     Effect.tryPromise(async () => {
       await mkdir(ownFolder, { recursive: true, mode: 0o700 })
@@ -18,9 +18,9 @@ export const trialFolder = (ownFolder: string, tried: keyof typeof prefixes) =>
   )
 
 /**
- * Removes what trials left behind when their service was killed: their folders, and sandboxes waiting for a parent that is gone.
+ * Removes what probes left behind when their service was killed: their folders, and sandboxes waiting for a parent that is gone.
  */
-export const removeLeftTrials = Effect.fnUntraced(
+export const removeStaleProbes = Effect.fnUntraced(
   function* (ownFolder: string) {
     const names = yield* Effect.tryPromise(() => readdir(ownFolder))
     for (const name of names) {

@@ -1,8 +1,8 @@
-// `closing-report.ts [name exitCode logFile]...`: the failures in the suites run by CI, for people who read only the end of the
+// `failure-summary.ts [name exitCode logFile]...`: the failures in the suites run by CI, for people who read only the end of the
 // output.
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Console, Effect, FileSystem } from "effect"
-import { closingReport } from "./ClosingReport.ts"
+import { failureSummary } from "./FailureSummary.ts"
 
 const args = process.argv.slice(2)
 const suites = Array.from({ length: Math.floor(args.length / 3) }, (_, index) => args.slice(index * 3, index * 3 + 3))
@@ -12,7 +12,7 @@ const program = Effect.gen(function* () {
   const logs = yield* Effect.forEach(suites, ([name = "", exitCode = "", file = ""]) =>
     Effect.map(files.readFileString(file), (log) => ({ name, exitCode: Number(exitCode), log }))
   )
-  const report = closingReport(logs)
+  const report = failureSummary(logs)
   if (report !== "") yield* Console.log(`\n${report}\n`)
 })
 

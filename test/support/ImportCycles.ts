@@ -7,11 +7,11 @@ export interface FileImport {
  * Groups of files that import each other, each sorted; empty if the files can be ordered so that each follows its imports. Uses
  * Tarjan's strongly connected components.
  */
-export const importCircles = (imports: ReadonlyArray<FileImport>): ReadonlyArray<ReadonlyArray<string>> => {
+export const importCycles = (imports: ReadonlyArray<FileImport>): ReadonlyArray<ReadonlyArray<string>> => {
   const targets = Map.groupBy(imports, ({ file }) => file)
   const numbers = new Map<string, number>()
   const stack: Array<string> = []
-  const circles: Array<ReadonlyArray<string>> = []
+  const cycles: Array<ReadonlyArray<string>> = []
 
   /** Returns the lowest number on the stack that the file reaches. */
   const visit = (file: string): number => {
@@ -20,18 +20,18 @@ export const importCircles = (imports: ReadonlyArray<FileImport>): ReadonlyArray
     stack.push(file)
     let lowest = number
     for (const { target } of targets.get(file) ?? []) {
-      if (target === file) circles.push([file])
+      if (target === file) cycles.push([file])
       const known = numbers.get(target)
       if (known === undefined) lowest = Math.min(lowest, visit(target))
       else if (stack.includes(target)) lowest = Math.min(lowest, known)
     }
     if (lowest === number) {
-      const circle = stack.splice(stack.indexOf(file))
-      if (circle.length > 1) circles.push(circle.toSorted())
+      const cycle = stack.splice(stack.indexOf(file))
+      if (cycle.length > 1) cycles.push(cycle.toSorted())
     }
     return lowest
   }
 
   for (const file of targets.keys()) if (!numbers.has(file)) visit(file)
-  return circles
+  return cycles
 }

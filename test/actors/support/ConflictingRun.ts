@@ -6,8 +6,8 @@ import { TestPlane } from "../../support/TestPlane.ts"
 const id = "run_inthewayinthewayintheway"
 const far = "2100-01-01T00:00:00.000Z"
 
-/** A Run owned by another process, in progress in a Capsule until `goneAgain`. */
-export const inTheWay = Effect.fnUntraced(function* (capsuleId: CapsuleId, type: "plan" | "apply") {
+/** A Run owned by another process, in progress in a Capsule until `removeConflictingRun`. */
+export const insertConflictingRun = Effect.fnUntraced(function* (capsuleId: CapsuleId, type: "plan" | "apply") {
   const { workspaceId } = yield* TestPlane
   const sql = yield* SqlClient.SqlClient
   yield* sql`INSERT INTO runs (id, workspace_id, type, status, owner, capsule_id, requires_approval, trigger_kind,
@@ -15,7 +15,7 @@ export const inTheWay = Effect.fnUntraced(function* (capsuleId: CapsuleId, type:
     ${capsuleId}, 0, 'user', 0, '{}', '{}', ${far}, ${far}, ${capsuleId})`
 })
 
-export const goneAgain = Effect.gen(function* () {
+export const removeConflictingRun = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DELETE FROM runs WHERE id = ${id}`
 })

@@ -11,7 +11,7 @@ import type { NetworkStatus, SandboxStatus } from "./SandboxStatus.ts"
  * - `isolation`: the lowest accepted level
  * - `network`: `isolated` when the Run requires its own network
  */
-export const RunDemands = Schema.Struct({
+export const RunRequirements = Schema.Struct({
   profile: Schema.String,
   isolation: Schema.optional(SandboxLevel),
   network: Schema.optional(Schema.Literal("isolated")),
@@ -25,14 +25,14 @@ export const RunDemands = Schema.Struct({
     })
   )
 })
-export type RunDemands = typeof RunDemands.Type
+export type RunRequirements = typeof RunRequirements.Type
 
 /** Best first. */
 const rank = (level: SandboxLevel): number => SandboxLevel.literals.indexOf(level)
 
-/** Why this machine cannot execute a Run with these demands, and what would help; `undefined` if it can. */
-export const unmetDemand = (
-  { isolation, network, profile }: RunDemands,
+/** Why this machine cannot execute a Run with these requirements, and what would help; `undefined` if it can. */
+export const unmetRequirement = (
+  { isolation, network, profile }: RunRequirements,
   status: Pick<SandboxStatus, "level" | "remedy">,
   networkStatus: Pick<NetworkStatus, "reach" | "remedy" | "reason">
 ): string | undefined => {
@@ -48,8 +48,8 @@ export const unmetDemand = (
 }
 
 /** A Run's limits: those from the settings, lowered to what its profile allows. */
-export const demandedLimits = (limits: SandboxLimits, demands: RunDemands | undefined): SandboxLimits => {
-  const asked = demands?.limits
+export const effectiveLimits = (limits: SandboxLimits, requirements: RunRequirements | undefined): SandboxLimits => {
+  const asked = requirements?.limits
   if (asked === undefined) return limits
   const lower = (name: "memoryBytes" | "processes" | "tmpBytes" | "shmBytes" | "folderBytes") =>
     Math.min(limits[name], asked[name] ?? limits[name])

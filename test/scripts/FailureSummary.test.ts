@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { closingReport } from "../../scripts/ClosingReport.ts"
+import { failureSummary } from "../../scripts/FailureSummary.ts"
 
 const bunLog = `bun test v1.4.5
 
@@ -35,13 +35,13 @@ error: Cannot find module './missing.ts'
 
 const ended = (exitCode: number, log: string, name = "npm test") => ({ name, exitCode, log })
 
-describe("the closing report of CI", () => {
+describe("the failure summary of CI", () => {
   test("is empty when every suite exited with 0", () => {
-    expect(closingReport([ended(0, bunLog)])).toBe("")
+    expect(failureSummary([ended(0, bunLog)])).toBe("")
   })
 
   test("lists each failed test once, with its file and error, but without the noise before it", () => {
-    expect(closingReport([ended(0, bunLog, "npm run other"), ended(1, bunLog)])).toBe(
+    expect(failureSummary([ended(0, bunLog, "npm run other"), ended(1, bunLog)])).toBe(
       `npm test ended with 1
   test/actors/Hosting.test.ts: hosting > counts
       error: expect(received).toBe(expected)
@@ -57,14 +57,14 @@ describe("the closing report of CI", () => {
 
   test("copes with colours and GitHub's groups", () => {
     const log = "::group::test/A.test.ts:\n\x1b[31merror: no\x1b[0m\n\x1b[31m(fail)\x1b[0m one [1.00ms]\n::endgroup::"
-    expect(closingReport([ended(1, log)])).toBe("npm test ended with 1\n  test/A.test.ts: one\n      error: no")
+    expect(failureSummary([ended(1, log)])).toBe("npm test ended with 1\n  test/A.test.ts: one\n      error: no")
   })
 
   test("recognises killed servers and undetected mutants", () => {
     const crash =
       "ok      install.created:1  4.1 s\nFAILED  plan.settled:1  3.0 s\n    A process stayed: tofu\n    So did another"
     const guards = "noticed role\nMISSED  fence: owner\n"
-    expect(closingReport([ended(1, crash, "crash"), ended(1, guards, "guards")])).toBe(
+    expect(failureSummary([ended(1, crash, "crash"), ended(1, guards, "guards")])).toBe(
       `crash ended with 1
   plan.settled:1  3.0 s
       A process stayed: tofu
@@ -76,12 +76,12 @@ guards ended with 1
 
   test("names the file whose process crashed", () => {
     const log = "test/A.test.ts:\n✗ test/A.test.ts (worker crashed: SIGKILL)\n\n 6 pass\n 1 fail\n"
-    expect(closingReport([ended(1, log)])).toBe("npm test ended with 1\n  test/A.test.ts (worker crashed: SIGKILL)")
+    expect(failureSummary([ended(1, log)])).toBe("npm test ended with 1\n  test/A.test.ts (worker crashed: SIGKILL)")
   })
 
   test("shows the last lines of a suite that does not name a test", () => {
     const log = Array.from({ length: 90 }, (_, index) => `line ${index}`).join("\n")
-    const lines = closingReport([ended(2, log, "build")]).split("\n")
+    const lines = failureSummary([ended(2, log, "build")]).split("\n")
     expect(lines).toHaveLength(17)
     expect(lines.at(-1)).toBe("      line 89")
   })
@@ -90,13 +90,13 @@ guards ended with 1
     const error = `error: ${"wide ".repeat(100)}\n${"at somewhere\n".repeat(30)}`
     const log = Array.from({ length: 24 }, (_, index) => `${error}(fail) test ${index} [1.00ms]`).join("\n")
     const few = Array.from({ length: 3 }, (_, index) => `${error}(fail) test ${index} [1.00ms]`).join("\n")
-    const lines = closingReport([ended(1, log)]).split("\n")
+    const lines = failureSummary([ended(1, log)]).split("\n")
     expect(lines.length).toBeLessThanOrEqual(60)
     expect(lines.filter((line) => / test \d+$/.test(line))).toHaveLength(20)
     expect(lines.at(-1)).toBe("  and 4 more")
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThanOrEqual(241)
     expect(
-      closingReport([ended(1, few)])
+      failureSummary([ended(1, few)])
         .split("\n")
         .filter((line) => line.includes("somewhere"))
     ).toHaveLength(42)

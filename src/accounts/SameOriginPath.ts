@@ -1,7 +1,7 @@
 const maxPathLength = 2048
 
 /** A path on this origin, or the start page: nobody else may decide where a sign-in redirects. */
-export const ownPath = (text: string | undefined, baseUrl: string): string => {
+export const sameOriginPath = (text: string | undefined, baseUrl: string): string => {
   if (text === undefined || text.length > maxPathLength || !text.startsWith("/")) return "/"
   const { origin } = new URL(baseUrl)
   const url = URL.canParse(text, origin) ? new URL(text, origin) : undefined

@@ -3,7 +3,7 @@ import { Effect, type FileSystem, Stream } from "effect"
 const chunkBytes = 256 * 1024
 
 /** The bytes of a file, in one buffer that is refilled for each chunk: a caller that keeps bytes must copy them. */
-export const passingChunks = (files: FileSystem.FileSystem, path: string) =>
+export const reusedBufferChunks = (files: FileSystem.FileSystem, path: string) =>
   Stream.unwrap(
     Effect.map(files.open(path, { flag: "r" }), (file) => {
       const buffer = new Uint8Array(chunkBytes)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test"
-import { demandedLimits, unmetDemand } from "../../../runner/sandbox/RunDemands.ts"
+import { effectiveLimits, unmetRequirement } from "../../../runner/sandbox/RunRequirements.ts"
 import { acceptedLevels } from "../../../runner/sandbox/SandboxLadder.ts"
 import { defaultSandboxSettings } from "../../../runner/sandbox/SandboxSettings.ts"
 import { SandboxLevel } from "../../../schema/records/Run.ts"
@@ -10,7 +10,7 @@ describe("what a profile requires of the machine", () => {
   test("a level below its minimum is refused, with the remedy; other levels are not refused", () => {
     for (const [index, level] of SandboxLevel.literals.entries()) {
       for (const isolation of acceptedLevels) {
-        const unmet = unmetDemand({ profile: "strict", isolation }, { level, remedy: "Mend it." }, shared)
+        const unmet = unmetRequirement({ profile: "strict", isolation }, { level, remedy: "Mend it." }, shared)
         expect(unmet !== undefined).toBe(index > SandboxLevel.literals.indexOf(isolation))
         if (unmet !== undefined) {
           expect(unmet).toBe(
@@ -19,24 +19,24 @@ describe("what a profile requires of the machine", () => {
         }
       }
     }
-    expect(unmetDemand({ profile: "opentofu-default" }, { level: "process" }, shared)).toBeUndefined()
+    expect(unmetRequirement({ profile: "opentofu-default" }, { level: "process" }, shared)).toBeUndefined()
   })
 
   test("a shared network is refused if a private one is required", () => {
-    const demands = { profile: "strict", network: "isolated" } as const
-    expect(unmetDemand(demands, { level: "bubblewrap" }, shared)).toContain("Install the 'passt' package.")
-    expect(unmetDemand(demands, { level: "bubblewrap" }, { ...shared, reach: "isolated" })).toBeUndefined()
+    const requirements = { profile: "strict", network: "isolated" } as const
+    expect(unmetRequirement(requirements, { level: "bubblewrap" }, shared)).toContain("Install the 'passt' package.")
+    expect(unmetRequirement(requirements, { level: "bubblewrap" }, { ...shared, reach: "isolated" })).toBeUndefined()
   })
 
   test("limits are lowered and never raised", () => {
     const { limits } = defaultSandboxSettings
     const asked = { memoryBytes: 1, processes: limits.processes + 1, folderBytes: 4096 }
-    expect(demandedLimits(limits, { profile: "small", limits: asked })).toEqual({
+    expect(effectiveLimits(limits, { profile: "small", limits: asked })).toEqual({
       ...limits,
       memoryBytes: 1,
       folderBytes: 4096,
       fileBytes: 4096
     })
-    expect(demandedLimits(limits, undefined)).toBe(limits)
+    expect(effectiveLimits(limits, undefined)).toBe(limits)
   })
 })

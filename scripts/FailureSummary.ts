@@ -78,7 +78,7 @@ const cut = (line: string) => (line.length > widestLine ? `${line.slice(0, wides
  * The failures in all suites: suite, test and error, in at most 60 lines. Names come before error text: when there are many
  * failures, each is given few lines, and those after the twentieth are only counted. Empty when every suite exited with 0.
  */
-export const closingReport = (suites: ReadonlyArray<SuiteLog>): string => {
+export const failureSummary = (suites: ReadonlyArray<SuiteLog>): string => {
   const failed = suites
     .filter(({ exitCode }) => exitCode !== 0)
     .map(({ exitCode, log, name }) => {

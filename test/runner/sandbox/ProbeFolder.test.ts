@@ -1,19 +1,19 @@
 import { mkdirSync, readdirSync } from "node:fs"
 import { describe, expect } from "bun:test"
 import { Effect } from "effect"
-import { removeLeftTrials, trialFolder } from "../../../runner/sandbox/TrialFolder.ts"
+import { probeFolder, removeStaleProbes } from "../../../runner/sandbox/ProbeFolder.ts"
 import { it } from "../../support/Effect.ts"
 import { temporaryFolder } from "../execution/support/RunnerHarness.ts"
 import { waitingProcess } from "./support/WaitingProcess.ts"
 
-describe("what trials of the machine leave behind", () => {
+describe("what probes of the machine leave behind", () => {
   it.live("is removed when they finish", () =>
     Effect.gen(function* () {
       const own = yield* temporaryFolder
       for (const tried of ["network", "confinement"] as const) {
         yield* Effect.scoped(
           Effect.gen(function* () {
-            const folder = yield* trialFolder(own, tried)
+            const folder = yield* probeFolder(own, tried)
             expect(readdirSync(folder)).toEqual(["root"])
           })
         )
@@ -34,7 +34,7 @@ describe("what trials of the machine leave behind", () => {
           yield* waitingProcess(`${own}/probe-b/root`, "sh")
         ]
         const spared = yield* waitingProcess(own, "bwrap", "--ro-bind", `${own}/etc/hosts`, "/etc/hosts")
-        yield* removeLeftTrials(own)
+        yield* removeStaleProbes(own)
         for (const child of ended) {
           yield* Effect.promise(() => child.exited)
           expect(child.signalCode).toBe("SIGKILL")
@@ -44,5 +44,5 @@ describe("what trials of the machine leave behind", () => {
       })
   )
 
-  it.live("does not need an existing folder", () => removeLeftTrials("/proc/nowhere"))
+  it.live("does not need an existing folder", () => removeStaleProbes("/proc/nowhere"))
 })

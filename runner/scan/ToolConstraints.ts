@@ -1,12 +1,12 @@
 import { Result } from "effect"
 import type { Finding } from "../../schema/records/CompatibilityReport.ts"
 import type { PlacedAttribute, PlacedBlock } from "./BlockMerge.ts"
-import type { ToolDemand } from "./ScannedModule.ts"
+import type { ToolConstraint } from "./ScannedModule.ts"
 import { locate, quoted, refusal } from "./ScanProblem.ts"
 import { parseVersionConstraint } from "./VersionConstraint.ts"
 
 /** What only some versions of a tool read, and the first version that does; `null` for a tool that does not read it at all. */
-const newerBlocks: ReadonlyMap<string, Pick<ToolDemand, "opentofu" | "terraform">> = new Map([
+const newerBlocks: ReadonlyMap<string, Pick<ToolConstraint, "opentofu" | "terraform">> = new Map([
   ["language", { opentofu: [">= 1.12"], terraform: null }],
   ["action", { opentofu: null, terraform: [">= 1.14"] }],
   ["ephemeral", { opentofu: [">= 1.11"], terraform: [">= 1.10"] }]
@@ -16,15 +16,15 @@ const newerBlocks: ReadonlyMap<string, Pick<ToolDemand, "opentofu" | "terraform"
 const knownEdition = "tofu2024"
 
 /** What the blocks of one folder require of the tool. */
-export interface ModuleToolDemands {
+export interface ModuleToolConstraints {
   readonly requiredVersion: ReadonlyArray<string>
-  readonly demands: ReadonlyArray<ToolDemand>
+  readonly constraints: ReadonlyArray<ToolConstraint>
   readonly findings: ReadonlyArray<Finding>
 }
 
-class DemandReader {
+class ConstraintReader {
   readonly requiredVersion: Array<string> = []
-  readonly demands: Array<ToolDemand> = []
+  readonly constraints: Array<ToolConstraint> = []
   readonly findings: Array<Finding> = []
   readonly #features = new Set<string>()
 
@@ -57,14 +57,14 @@ class DemandReader {
     const since = newerBlocks.get(type)
     if (since !== undefined && !this.#features.has(type)) {
       this.#features.add(type)
-      this.demands.push({ what: `The block ${quoted(type)}`, ...since, location })
+      this.constraints.push({ what: `The block ${quoted(type)}`, ...since, location })
     }
     const required = type === "terraform" ? attributes.get("required_version") : undefined
     if (required !== undefined) {
       const versions = this.#constraint("required_version", required)
       if (versions !== undefined) {
         this.requiredVersion.push(...versions)
-        this.demands.push({
+        this.constraints.push({
           what: "required_version",
           opentofu: versions,
           terraform: versions,
@@ -76,7 +76,12 @@ class DemandReader {
     if (compatible !== undefined) {
       const versions = this.#constraint("compatible_with", compatible)
       if (versions !== undefined) {
-        this.demands.push({ what: "compatible_with", opentofu: versions, terraform: [], location: compatible.location })
+        this.constraints.push({
+          what: "compatible_with",
+          opentofu: versions,
+          terraform: [],
+          location: compatible.location
+        })
       }
     }
     const edition = type === "language" ? attributes.get("edition") : undefined
@@ -85,8 +90,8 @@ class DemandReader {
 }
 
 /** Reads what the blocks of one folder require of the tool that runs them. */
-export const readToolDemands = (blocks: ReadonlyArray<PlacedBlock>): ModuleToolDemands => {
-  const reader = new DemandReader()
+export const readToolConstraints = (blocks: ReadonlyArray<PlacedBlock>): ModuleToolConstraints => {
+  const reader = new ConstraintReader()
   for (const block of blocks) reader.read(block)
   return reader
 }

@@ -7,7 +7,7 @@ const othersUse = 0o005
 const groupPasses = 0o010
 const groupUses = 0o050
 
-export interface PassageRequest {
+export interface TraversalRequest {
   /** The group that contains all run users. */
   readonly group: number
   /** Only folders inside these may be opened to the group. */
@@ -21,8 +21,8 @@ const isWithin = (path: string, folders: ReadonlyArray<string>) =>
 const above = (path: string): ReadonlyArray<string> =>
   dirname(path) === path ? [] : [dirname(path), ...above(dirname(path))].filter((folder) => folder !== "/")
 
-/** The first folder above a path that an unprivileged user cannot pass through; `none` if the path is reachable. */
-export const blockedAbove = (path: string) =>
+/** The first folder above a path that an unprivileged user cannot traverse; `none` if the path is reachable. */
+export const untraversableAncestor = (path: string) =>
   Effect.findFirst(above(path), (folder) =>
     Effect.tryPromise(() => stat(folder)).pipe(
       Effect.map(({ mode }) => (mode & othersPass) === 0),
@@ -32,10 +32,10 @@ export const blockedAbove = (path: string) =>
   )
 
 /**
- * Lets run users reach a path: private folders of the service are opened to their group, for passage but not for listing. Fails
- * with the first folder that they cannot pass through and that does not belong to the service.
+ * Lets run users reach a path: private folders of the service are opened to their group, for traversal but not for listing. Fails
+ * with the first folder that they cannot traverse and that does not belong to the service.
  */
-export const grantPassage = (path: string, use: "pass" | "read", { group, within }: PassageRequest) =>
+export const grantTraversal = (path: string, use: "pass" | "read", { group, within }: TraversalRequest) =>
   Effect.gen(function* () {
     const grant = Effect.fnUntraced(function* (entry: string, needed: number, granted: number) {
       const { gid, mode, uid } = yield* Effect.tryPromise({ try: () => stat(entry), catch: () => entry })

@@ -5,12 +5,12 @@ import { RunLedger } from "../run/RunLedger.ts"
 import type { RunRow } from "../run/RunRow.ts"
 
 /** Refuses while a Run that may change the Capsule is queued, running or waiting. `run_conflict` names the Run. */
-export const refuseOpenRun = Effect.fnUntraced(function* (
+export const refuseConflictingRun = Effect.fnUntraced(function* (
   capsuleId: CapsuleId,
-  isInTheWay: (run: RunRow) => boolean = () => true
+  isConflicting: (run: RunRow) => boolean = () => true
 ) {
   const ledger = yield* RunLedger
-  const holder = (yield* ledger.openExclusive(capsuleId)).find(isInTheWay)
+  const holder = (yield* ledger.openExclusive(capsuleId)).find(isConflicting)
   if (holder === undefined) return
   return yield* new ApiError({
     code: "run_conflict",

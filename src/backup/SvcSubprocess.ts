@@ -5,7 +5,7 @@ import type { Settings } from "../settings/Settings.ts"
 import { SvcCommand } from "./SvcCommand.ts"
 
 /** A command started by the server was refused. */
-export class OwnCommandFailed extends Schema.TaggedError<OwnCommandFailed>()("OwnCommandFailed", {
+export class SvcSubprocessFailed extends Schema.TaggedError<SvcSubprocessFailed>()("SvcSubprocessFailed", {
   message: Schema.String
 }) {}
 
@@ -45,7 +45,7 @@ const reasonOf = (out: string, error: string): string => {
  * Runs a service command alongside this server, with its settings, in its own process: reading a whole database would delay every
  * request. The process is killed when the Scope closes.
  */
-export const ownCommand = Effect.fn("ownCommand")(
+export const runSvc = Effect.fn("runSvc")(
   function* (settings: Settings, args: ReadonlyArray<string>) {
     const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
     const command = yield* SvcCommand
@@ -59,8 +59,8 @@ export const ownCommand = Effect.fn("ownCommand")(
     const [out, error, code] = yield* Effect.all([text(handle.stdout), text(handle.stderr), handle.exitCode], {
       concurrency: 3
     })
-    if (Number(code) !== 0) return yield* new OwnCommandFailed({ message: reasonOf(out, error) })
+    if (Number(code) !== 0) return yield* new SvcSubprocessFailed({ message: reasonOf(out, error) })
   },
   Effect.scoped,
-  Effect.catchTag("PlatformError", ({ message }) => new OwnCommandFailed({ message }))
+  Effect.catchTag("PlatformError", ({ message }) => new SvcSubprocessFailed({ message }))
 )

@@ -4,7 +4,7 @@ import { failedPrecondition } from "../../schema/errors/ApiError.ts"
 import { rowShape, type RowOf } from "../database/Table.ts"
 
 /** The ways of signing in that the installation currently offers. */
-export interface OfferedWays {
+export interface OfferedSignInMethods {
   readonly password: boolean
   readonly passkeys: boolean
   /** The provider that people may sign in with; identities elsewhere are not accepted. */
@@ -15,11 +15,11 @@ export interface OfferedWays {
 const bare = (issuer: string) => issuer.replace(/\/$/, "")
 
 /** A way of signing in to an account; `issuer` is for an identity at a provider. */
-const WayIn = rowShape({ kind: Schema.Literals(["password", "passkey", "upstream"]), issuer: Schema.String })
-export type WayIn = RowOf<typeof WayIn.columns>
+const SignInMethod = rowShape({ kind: Schema.Literals(["password", "passkey", "upstream"]), issuer: Schema.String })
+export type SignInMethod = RowOf<typeof SignInMethod.columns>
 
 /** Whether the installation currently offers this way of signing in. */
-export const isOffered = ({ issuer, kind }: WayIn, offered: OfferedWays): boolean => {
+export const isOffered = ({ issuer, kind }: SignInMethod, offered: OfferedSignInMethods): boolean => {
   switch (kind) {
     case "password":
       return offered.password
@@ -31,21 +31,27 @@ export const isOffered = ({ issuer, kind }: WayIn, offered: OfferedWays): boolea
 }
 
 /** The account's ways of signing in that the installation currently offers. */
-export const offeredWaysIn = Effect.fn("offeredWaysIn")(function* (subject: string, offered: OfferedWays) {
+export const availableSignInMethods = Effect.fn("availableSignInMethods")(function* (
+  subject: string,
+  offered: OfferedSignInMethods
+) {
   const sql = yield* SqlClient.SqlClient
-  const ways = yield* WayIn.rows(sql)`
+  const methods = yield* SignInMethod.rows(sql)`
     SELECT 'password' AS kind, '' AS issuer FROM user_passwords WHERE subject = ${subject}
     UNION ALL SELECT 'passkey', '' FROM passkeys WHERE subject = ${subject}
     UNION ALL SELECT 'upstream', issuer FROM upstream_identities WHERE subject = ${subject}`
-  return ways.filter((way) => isOffered(way, offered))
+  return methods.filter((method) => isOffered(method, offered))
 })
 
 /**
  * Called after a change, in its transaction: refuses to leave an account without a way to sign in. Fails with
  * `failed_precondition`.
  */
-export const requireWayIn = Effect.fn("requireWayIn")(function* (subject: string, offered: OfferedWays) {
-  if ((yield* offeredWaysIn(subject, offered)).length === 0) {
+export const requireSignInMethod = Effect.fn("requireSignInMethod")(function* (
+  subject: string,
+  offered: OfferedSignInMethods
+) {
+  if ((yield* availableSignInMethods(subject, offered)).length === 0) {
     return yield* failedPrecondition(
       "This is the last way to sign in to the account. Add another one first, e.g. a passkey, and remove this one then."
     )

@@ -1,13 +1,13 @@
 import { expect, test } from "bun:test"
-import { isOffered, type OfferedWays } from "../../../actors/account/WaysIn.ts"
+import { isOffered, type OfferedSignInMethods } from "../../../actors/account/SignInMethods.ts"
 
-const none: OfferedWays = { password: false, passkeys: false, upstreamIssuer: undefined }
+const none: OfferedSignInMethods = { password: false, passkeys: false, upstreamIssuer: undefined }
 const password = { kind: "password", issuer: "" } as const
 const passkey = { kind: "passkey", issuer: "" } as const
 const upstream = { kind: "upstream", issuer: "https://id.example.com/" } as const
 
 test("a sign-in method counts as long as the installation offers it", () => {
-  expect([password, passkey, upstream].filter((way) => isOffered(way, none))).toEqual([])
+  expect([password, passkey, upstream].filter((method) => isOffered(method, none))).toEqual([])
   expect(isOffered(password, { ...none, password: true })).toBe(true)
   expect(isOffered(passkey, { ...none, passkeys: true })).toBe(true)
   expect(isOffered(passkey, { ...none, password: true })).toBe(false)
