@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { localPool } from "../../schema/agent/PoolName.ts"
 import type { WorkspaceId } from "../../schema/records/Ids.ts"
-import { normalizeProviderAddress } from "../../schema/records/NormalizeProviderAddress.ts"
+import { normaliseProviderAddress } from "../../schema/records/NormaliseProviderAddress.ts"
 import type { ProviderRequirement, ProviderResolution } from "../../schema/records/Provider.ts"
 import type { ConnectionRow } from "../connection/ConnectionRow.ts"
 import { isProvidedTo, notProvided, providedOf } from "../connection/PoolCredentials.ts"
@@ -41,7 +41,7 @@ export const withoutArguments = (
 ): ReadonlyArray<ProviderResolution> => {
   const ofProvider = (provider: string) =>
     used.filter(
-      ({ requirement }) => normalizeProviderAddress(requirement.provider) === normalizeProviderAddress(provider)
+      ({ requirement }) => normaliseProviderAddress(requirement.provider) === normaliseProviderAddress(provider)
     )
   return resolutions.map((resolution) => {
     if (resolution.status !== "resolved_provider_connection" || resolution.connectionId === undefined) return resolution

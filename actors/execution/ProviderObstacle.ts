@@ -1,5 +1,5 @@
 import type { WorkspaceId } from "../../schema/records/Ids.ts"
-import { normalizeProviderAddress } from "../../schema/records/NormalizeProviderAddress.ts"
+import { normaliseProviderAddress } from "../../schema/records/NormaliseProviderAddress.ts"
 import type { ProviderRequirement, ProviderResolution } from "../../schema/records/Provider.ts"
 import type { ConnectionRow } from "../connection/ConnectionRow.ts"
 import { effectiveStatus, isUsable, statusRemedy } from "../connection/ConnectionStore.ts"
@@ -36,8 +36,8 @@ export const providerObstacle = (
     readonly workspaceId: WorkspaceId
   }
 ): ProviderObstacle | undefined => {
-  const provider = normalizeProviderAddress(requirement.provider)
-  if (deniedProviders.some((name) => normalizeProviderAddress(name) === provider)) {
+  const provider = normaliseProviderAddress(requirement.provider)
+  if (deniedProviders.some((name) => normaliseProviderAddress(name) === provider)) {
     return denied("The operator does not allow this provider.")
   }
   if (bound === undefined) {
@@ -50,7 +50,7 @@ export const providerObstacle = (
   if (bound.scope !== "operator" && bound.workspace_id !== workspaceId) {
     return denied("The bound Connection belongs to another Workspace.")
   }
-  return normalizeProviderAddress(bound.provider) === provider
+  return normaliseProviderAddress(bound.provider) === provider
     ? undefined
     : denied(`The bound Connection is for ${bound.provider}.`)
 }

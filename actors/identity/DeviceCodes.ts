@@ -36,7 +36,7 @@ export class DeviceCodes extends Context.Service<
     readonly begin: (
       request: NewDeviceRequest
     ) => Effect.Effect<{ readonly deviceCode: Redacted.Redacted; readonly userCode: string }, SqlError>
-    /** The waiting request for a code from `normalizeUserCode`. */
+    /** The waiting request for a code from `normaliseUserCode`. */
     readonly waiting: (userCode: string) => Effect.Effect<DeviceRequest | undefined, SqlError>
     /** Decides a waiting request; `false` if it is no longer waiting. */
     readonly settle: (id: string, grantId: string | undefined) => Effect.Effect<boolean, SqlError>

@@ -26,7 +26,7 @@ export const mintUserCode = Effect.gen(function* () {
 })
 
 /** The stored form of a code entered by a person; `undefined` if the input cannot be a code. */
-export const normalizeUserCode = (typed: string): string | undefined => {
+export const normaliseUserCode = (typed: string): string | undefined => {
   const text = typed.toUpperCase().replaceAll(/[^A-Z]/g, "")
   return text.length === userCodeLength && [...text].every((letter) => userCodeAlphabet.includes(letter))
     ? text

@@ -7,7 +7,7 @@ import type { PlanDocument, PlannedChange, PlannedResourceChange } from "./PlanD
 import { planReferences } from "./PlanReferences.ts"
 import type { PlannedOutput } from "./RunOutcome.ts"
 import { type Marks, marksOf, maskValue, sensitiveTexts } from "./SensitiveMask.ts"
-import { normalizeProviderAddress } from "../../schema/records/NormalizeProviderAddress.ts"
+import { normaliseProviderAddress } from "../../schema/records/NormaliseProviderAddress.ts"
 
 type Attribute = typeof ChangedAttribute.Type
 
@@ -86,7 +86,7 @@ const resourceChange = (planned: PlannedResourceChange, room: Room): ResourceCha
     mode: planned.mode ?? "managed",
     type: planned.type,
     name: planned.name,
-    provider: normalizeProviderAddress(planned.provider_name ?? ""),
+    provider: normaliseProviderAddress(planned.provider_name ?? ""),
     actions: change.actions,
     ...(reason === undefined ? {} : { reason }),
     ...(isImport(change) ? { importing: typeof importId === "string" ? { id: importId } : {} } : {}),

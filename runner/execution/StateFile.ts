@@ -1,5 +1,5 @@
 import { Option, Redacted, Schema } from "effect"
-import { normalizeProviderAddress } from "../../schema/records/NormalizeProviderAddress.ts"
+import { normaliseProviderAddress } from "../../schema/records/NormaliseProviderAddress.ts"
 import { leafTexts } from "../redaction/SecretRule.ts"
 import { withExactNumbers } from "./ExactNumbers.ts"
 import type { StateOutput, StateProblem } from "./RunOutcome.ts"
@@ -39,7 +39,7 @@ const builtinProvider = /(?:^|\.)provider\["terraform\.io\/builtin\/[a-z0-9-]+"\
 const providerReference = /(?:^|\.)provider\["([^"]+)"\](?:\.[^.]+)?$/
 
 const providerOf = (reference: string): string =>
-  normalizeProviderAddress(providerReference.exec(reference)?.[1] ?? reference)
+  normaliseProviderAddress(providerReference.exec(reference)?.[1] ?? reference)
 
 const at = (root: unknown, path: ReadonlyArray<typeof PathStep.Type>): unknown => {
   let current: unknown = root

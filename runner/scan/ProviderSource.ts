@@ -1,5 +1,5 @@
 import { Result } from "effect"
-import { defaultRegistryHosts } from "../../schema/records/NormalizeProviderAddress.ts"
+import { defaultRegistryHosts } from "../../schema/records/NormaliseProviderAddress.ts"
 
 /**
  * A provider address in normal form: `namespace/type` for the default public registry, `host/namespace/type` otherwise, lower-cased.

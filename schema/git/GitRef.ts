@@ -1,5 +1,5 @@
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
-import { normalizeRef } from "./RefName.ts"
+import { normaliseRef } from "./RefName.ts"
 
 /** A ref in its normal form. Only `parseGitRef` creates one. */
 export const GitRef = Schema.String.pipe(Schema.brand("GitRef"))
@@ -13,7 +13,7 @@ const problem =
 
 /** Parses a ref as entered by a person. The failure does not repeat it. */
 export const parseGitRef = (text: string): Result.Result<GitRef, string> => {
-  const ref = normalizeRef(text)
+  const ref = normaliseRef(text)
   return ref === undefined ? Result.fail(problem) : Result.succeed(GitRef.make(ref))
 }
 

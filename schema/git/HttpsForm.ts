@@ -1,7 +1,7 @@
-import { httpsOnly, normalizeAddress } from "./RepositoryAddress.ts"
+import { httpsOnly, normaliseAddress } from "./RepositoryAddress.ts"
 
 /** Whether the server can read from this address. */
-export const isReadable = (typed: string): boolean => normalizeAddress(typed.trim()) !== undefined
+export const isReadable = (typed: string): boolean => normaliseAddress(typed.trim()) !== undefined
 
 /** The https form of a repository address written for ssh, such as `git@host:a/b` or `ssh://git@host/a/b`. */
 export const httpsForm = (typed: string): string | undefined => {
@@ -9,5 +9,5 @@ export const httpsForm = (typed: string): string | undefined => {
   const found =
     /^(?:[\w.-]+@)?([\w.-]+\.[\w-]+):(?!\/)([^\s?#:@]+)$/.exec(text) ??
     /^(?:git\+)?ssh:\/\/(?:[\w.-]+@)?([\w.-]+)(?::\d+)?\/([^\s?#:@]+)$/.exec(text)
-  return found === null ? undefined : normalizeAddress(`https://${found[1]}/${found[2]}`, httpsOnly)
+  return found === null ? undefined : normaliseAddress(`https://${found[1]}/${found[2]}`, httpsOnly)
 }

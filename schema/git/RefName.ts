@@ -26,7 +26,7 @@ const isRefName = (text: string) =>
  * digits. Returns the normal form, with commits in lower case, or `undefined` for anything else. A ref never begins with `-`, so
  * no program can mistake it for an option, and it contains no revision syntax.
  */
-export const normalizeRef = (text: string): string | undefined => {
+export const normaliseRef = (text: string): string | undefined => {
   if (isCommitRef(text)) return text.toLowerCase()
   const names = !text.startsWith("refs/") || text.split("/").length > 2
   return names && isRefName(text) ? text : undefined
@@ -34,4 +34,4 @@ export const normalizeRef = (text: string): string | undefined => {
 
 /** Whether two refs, in any spelling, are the same. */
 export const isSameRef = (one: string, other: string): boolean =>
-  (normalizeRef(one) ?? one) === (normalizeRef(other) ?? other)
+  (normaliseRef(one) ?? one) === (normaliseRef(other) ?? other)

@@ -26,11 +26,11 @@ export const readRepositoryAddress = (text: string, rule: AddressRule = anySchem
 }
 
 /** The normal form of a repository's address, or `undefined` for any other string. */
-export const normalizeAddress = (text: string, rule?: AddressRule): string | undefined => {
+export const normaliseAddress = (text: string, rule?: AddressRule): string | undefined => {
   const address = readRepositoryAddress(text, rule)
   return isAddress(address) ? formatServerAddress(address) : undefined
 }
 
 /** Whether two addresses, in any spelling, refer to the same repository. */
 export const isSameRepository = (one: string, other: string): boolean =>
-  (normalizeAddress(one) ?? one) === (normalizeAddress(other) ?? other)
+  (normaliseAddress(one) ?? one) === (normaliseAddress(other) ?? other)

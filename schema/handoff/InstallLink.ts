@@ -1,6 +1,6 @@
 import { type Result, Schema } from "effect"
-import { type AddressRule, httpsOnly, normalizeAddress } from "../git/RepositoryAddress.ts"
-import { normalizeRef } from "../git/RefName.ts"
+import { type AddressRule, httpsOnly, normaliseAddress } from "../git/RepositoryAddress.ts"
+import { normaliseRef } from "../git/RefName.ts"
 import { RelativeFolder, RelativePath } from "../manifest/RelativePath.ts"
 import { presentationText } from "../manifest/TextRules.ts"
 import { forbiddenMaterial } from "../secret-material/SecretScan.ts"
@@ -74,7 +74,7 @@ const checkField = (
 /** Returns the ref in its normal form. */
 const readRef = (fields: Fields, problems: LinkProblems) => {
   const written = fields.get("ref")
-  const ref = written === undefined ? undefined : normalizeRef(written)
+  const ref = written === undefined ? undefined : normaliseRef(written)
   if (written !== undefined && ref === undefined)
     problems.add("ref", "invalid_ref", "Expected a branch, tag or commit.")
   return ref
@@ -86,7 +86,7 @@ const rules = ({ addresses = httpsOnly }: LinkPolicy): AddressRule => addresses
 const readGit = (fields: Fields, policy: LinkPolicy, problems: LinkProblems) => {
   const written = fields.get("git")
   if (written === undefined) return undefined
-  const git = normalizeAddress(written, rules(policy))
+  const git = normaliseAddress(written, rules(policy))
   if (git === undefined)
     problems.add("git", "invalid_git_url", "Expected an HTTPS Git URL without credentials, query or fragment.")
   return git

@@ -1,5 +1,5 @@
-import { type AddressRule, normalizeAddress } from "../git/RepositoryAddress.ts"
-import { normalizeRef } from "../git/RefName.ts"
+import { type AddressRule, normaliseAddress } from "../git/RepositoryAddress.ts"
+import { normaliseRef } from "../git/RefName.ts"
 import { isCanonicalRelativePath } from "../manifest/CanonicalPath.ts"
 
 /** The content of a packed module address. `path` is the module's folder in the repository. */
@@ -21,11 +21,11 @@ export const parsePackedSource = (text: string, rule: AddressRule): PackedSource
   if (more.length > 0) return undefined
   const schemeEnd = address.indexOf("://") + 3
   const [repository = "", path, ...deeper] = address.slice(schemeEnd).split("//")
-  const git = normalizeAddress(address.slice(0, schemeEnd) + repository, rule)
+  const git = normaliseAddress(address.slice(0, schemeEnd) + repository, rule)
   if (deeper.length > 0 || git === undefined) return undefined
   if (path !== undefined && !isCanonicalRelativePath(path)) return undefined
   const written = query?.startsWith("ref=") === true ? query.slice("ref=".length) : undefined
-  const ref = written === undefined || /[&%+]/.test(written) ? undefined : normalizeRef(written)
+  const ref = written === undefined || /[&%+]/.test(written) ? undefined : normaliseRef(written)
   if (query !== undefined && ref === undefined) return undefined
   return {
     git,

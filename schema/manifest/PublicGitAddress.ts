@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { httpsOnly, normalizeAddress } from "../git/RepositoryAddress.ts"
+import { httpsOnly, normaliseAddress } from "../git/RepositoryAddress.ts"
 import { maxAddressCharacters } from "../git/ServerAddress.ts"
 import { fieldRule, lengthBetween } from "./FieldRule.ts"
 
@@ -10,7 +10,7 @@ export const PublicGitAddress = Schema.String.check(
     code: "invalid_url",
     expected:
       "an HTTPS Git URL such as https://git.example.com/team/repository, without credentials, query or fragment",
-    holds: (text) => normalizeAddress(text, httpsOnly) !== undefined,
+    holds: (text) => normaliseAddress(text, httpsOnly) !== undefined,
     published: { pattern: "^https://[^/?#@\\\\\\s]+/[^?#\\\\\\s]+$" }
   })
 )

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import { normalizeRef } from "../git/RefName.ts"
+import { normaliseRef } from "../git/RefName.ts"
 import { fieldRule, lengthBetween } from "./FieldRule.ts"
 
 /** A ref in a document, as written. */
@@ -8,7 +8,7 @@ export const PublicGitRef = Schema.String.check(
   fieldRule({
     code: "invalid_pattern",
     expected: "a branch, tag or commit such as main, v1.2.0 or a full commit id",
-    holds: (text) => normalizeRef(text) !== undefined,
+    holds: (text) => normaliseRef(text) !== undefined,
     published: { pattern: "^[^\\s~^:?*\\[\\\\-][^\\s~^:?*\\[\\\\]*$" }
   })
 )

@@ -118,7 +118,7 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
     "redirect: the path behind the port": ["`${match[1]}${match[3]}`", "match[1]"]
   }),
   ...guardsOf("actors/execution/ProviderObstacle.ts", "test/actors/execution/ProviderObstacle.test.ts", {
-    "provider: denied by the operator": ["normalizeProviderAddress(name) === provider", "name === requirement.provider"]
+    "provider: denied by the operator": ["normaliseProviderAddress(name) === provider", "name === requirement.provider"]
   }),
   ...guardsOf("actors/configuration/VariablePatch.ts", "test/actors/configuration/VariablePatch.test.ts", {
     "patch: required inputs stay": ["missing.length > 0", "missing.length > 9"]

@@ -323,7 +323,7 @@ export const runMutants: ReadonlyArray<Mutant> = [
   {
     name: "providers: Connection for another provider",
     file: providersFile,
-    text: "normalizeProviderAddress(bound.provider) === provider",
+    text: "normaliseProviderAddress(bound.provider) === provider",
     broken: "bound.provider !== workspaceId",
     test: preparation
   }

@@ -6,7 +6,7 @@ import { Authorizations } from "../../../actors/identity/Authorizations.ts"
 import type { Client } from "../../../actors/identity/Client.ts"
 import { Clients } from "../../../actors/identity/Clients.ts"
 import { type DeviceRequest, DeviceCodes } from "../../../actors/identity/DeviceCodes.ts"
-import { displayUserCode, normalizeUserCode } from "../../../actors/identity/IdentitySecrets.ts"
+import { displayUserCode, normaliseUserCode } from "../../../actors/identity/IdentitySecrets.ts"
 import { IssuerSettings } from "../../../actors/identity/IssuerSettings.ts"
 import { devicePollSeconds, lifetimes } from "../../../actors/identity/Lifetimes.ts"
 import { failClosed, type OAuthError, refuse } from "../../../actors/identity/OAuthError.ts"
@@ -139,7 +139,7 @@ const show = Effect.gen(function* () {
   const parameters = yield* queryParameters
   const visiting = yield* visitor
   if (visiting === undefined) return yield* toSignIn(path, parameters)
-  const code = normalizeUserCode(parameters.get("user_code") ?? "")
+  const code = normaliseUserCode(parameters.get("user_code") ?? "")
   return yield* codeForm(visiting, code === undefined ? "" : displayUserCode(code), false)
 })
 
@@ -151,7 +151,7 @@ const decide = Effect.gen(function* () {
   const sent = yield* formParameters
   const visiting = yield* visitor
   if (visiting === undefined) return yield* toSignIn(path, parseParameters(""))
-  const userCode = normalizeUserCode(sent.get("user_code") ?? "")
+  const userCode = normaliseUserCode(sent.get("user_code") ?? "")
   const decision = sent.get("decision")
   const looking = decision !== "allow" && decision !== "deny"
   const [name, content] = looking ? ["device", "code"] : ["device-decision", userCode ?? ""]

@@ -1,5 +1,5 @@
 import type { Language } from "../preferences/Preferences.ts"
-import { normalizeProviderAddress } from "../../../schema/records/NormalizeProviderAddress.ts"
+import { normaliseProviderAddress } from "../../../schema/records/NormaliseProviderAddress.ts"
 
 const locale: Readonly<Record<Language, string>> = { en: "en-GB", ja: "ja-JP" }
 
@@ -80,7 +80,7 @@ export const shortDigest = (digest: string): string => {
 }
 
 /** Shortens `registry.opentofu.org/hashicorp/aws` to `hashicorp/aws`; any other registry stays visible. */
-export const providerName = normalizeProviderAddress
+export const providerName = normaliseProviderAddress
 
 /** The distinguishing part of a Git address. */
 export const repositoryName = (url: string): string => {

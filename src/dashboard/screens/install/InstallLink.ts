@@ -1,7 +1,7 @@
 // Reads the query of a hand-off link. It only fills in a form; the server checks every value again on creation.
 
-import { normalizeRef } from "../../../../schema/git/RefName.ts"
-import { anyScheme, normalizeAddress } from "../../../../schema/git/RepositoryAddress.ts"
+import { normaliseRef } from "../../../../schema/git/RefName.ts"
+import { anyScheme, normaliseAddress } from "../../../../schema/git/RepositoryAddress.ts"
 import { parsePackedSource } from "../../../../schema/handoff/PackedSource.ts"
 import { isReturnUri } from "../../../../schema/handoff/ReturnUri.ts"
 import { isCanonicalRelativePath } from "../../../../schema/manifest/CanonicalPath.ts"
@@ -51,7 +51,7 @@ const refused = (problem: LinkProblem): LinkReading => ({ kind: "refused", probl
 const isFolder = (path: string): boolean => path === "." || isCanonicalRelativePath(path)
 
 /** Plain http is accepted too: an operator may exempt a Git host, and the server checks the link again. */
-const readGit = (text: string): string | undefined => normalizeAddress(text, anyScheme)
+const readGit = (text: string): string | undefined => normaliseAddress(text, anyScheme)
 
 const optionsFields: ReadonlySet<string> = new Set(["kind", "git", "path", "ref"])
 
@@ -65,7 +65,7 @@ const readOptionsLink = (parameters: URLSearchParams): LinkReading => {
   const url = readGit(git)
   if (url === undefined) return refused("url")
   if (path === null || !isCanonicalRelativePath(path)) return refused("path")
-  const ref = written === null ? undefined : normalizeRef(written)
+  const ref = written === null ? undefined : normaliseRef(written)
   if (written !== null && ref === undefined) return refused("ref")
   return { kind: "options", link: { url, path, ...(ref === undefined ? {} : { ref }) } }
 }
@@ -89,7 +89,7 @@ export const readInstallLink = (search: string, serviceOrigin?: string): LinkRea
   const modulePath = value("path") ?? unpacked?.path
   for (const path of [sourcePath, modulePath]) if (path !== undefined && !isFolder(path)) return refused("path")
   const written = value("ref")
-  const ref = written === undefined ? unpacked?.ref : normalizeRef(written)
+  const ref = written === undefined ? unpacked?.ref : normaliseRef(written)
   if (written !== undefined && ref === undefined) return refused("ref")
   const name = value("name")
   if (name !== undefined && (name.trim() === "" || name.length > 160 || control.test(name))) return refused("name")
