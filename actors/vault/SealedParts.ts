@@ -59,6 +59,8 @@ export const sealParts = Effect.fnUntraced(function* (key: DataKey, context: Sea
       bytes
     })}`
     passed(piece.length)
+    // Sealing, opening and storing a part never wait: others get their turn in between.
+    yield* Effect.yieldNow
   }
   return value
 }, Effect.orDie)
@@ -99,6 +101,7 @@ export const openParts = Effect.fnUntraced(function* (key: DataKey, context: Sea
     plain.set(piece, at)
     at += piece.length
     passed(piece.length)
+    yield* Effect.yieldNow
   }
   return parts > 0 && at === plain.length ? plain : yield* VaultOpenFailed.anywhere()
 })

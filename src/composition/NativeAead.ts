@@ -1,11 +1,13 @@
 import { createCipheriv, createDecipheriv } from "node:crypto"
-import { SecureRandom } from "effect/crypto"
-import { Layer, Result } from "effect"
-import * as Aead from "effect/crypto/Aead"
+import { Context, Effect, Layer, Result } from "effect"
+import { Aead, SecureRandom } from "effect/crypto"
 
 const tagBytes = 16
 const cipher = "aes-256-gcm"
 const options = { authTagLength: tagBytes }
+
+/** Anything longer would hold up the whole process, a quarter of a millisecond for each MiB. A part of a long value is this long. */
+const longestInPlace = 1024 * 1024 + tagBytes
 
 const aes256Gcm: Aead.Implementation = {
   encrypt: (key, nonce, plaintext, aad) => {
@@ -19,18 +21,33 @@ const aes256Gcm: Aead.Implementation = {
   decrypt: (key, nonce, ciphertext, aad) => {
     const end = ciphertext.length - tagBytes
     const opening = createDecipheriv(cipher, key, nonce, options).setAAD(aad).setAuthTag(ciphertext.subarray(end))
-    const plaintext = opening.update(ciphertext.subarray(0, end))
-    return Result.match(
+    const opened = opening.update(ciphertext.subarray(0, end))
+    const plaintext = Result.match(
       Result.try(() => opening.final()),
-      { onSuccess: () => new Uint8Array(plaintext), onFailure: () => undefined }
+      { onSuccess: () => new Uint8Array(opened), onFailure: () => undefined }
     )
+    opened.fill(0)
+    return plaintext
   }
 }
 
+const inPlace = Aead.layerWebCryptoWith({ implementations: { aes256Gcm } })
+const elsewhere = Aead.layerWebCrypto
+
 /**
- * AES-256-GCM on `node:crypto`. A value takes about a microsecond; `crypto.subtle` imports the key and uses another thread, which
- * takes sixty. What is sealed at once is at most a part of a long value.
+ * AES-256-GCM on `node:crypto`. A short value takes about a microsecond; `crypto.subtle` imports the key and uses another thread,
+ * which takes sixty. Long values still go there.
  */
-export const layerNativeAead = Aead.layerWebCryptoWith({ implementations: { aes256Gcm } }).pipe(
-  Layer.provide(SecureRandom.layerWebCrypto)
-)
+export const layerNativeAead = Layer.effect(
+  Aead.Aead,
+  Effect.gen(function* () {
+    const short = Context.get(yield* Layer.build(inPlace), Aead.Aead)
+    const long = Context.get(yield* Layer.build(elsewhere), Aead.Aead)
+    const suited = (data: Uint8Array) => (data.length > longestInPlace ? long : short)
+    return Aead.Aead.of({
+      generateKey: short.generateKey,
+      encrypt: (key, plaintext, given) => suited(plaintext).encrypt(key, plaintext, given),
+      decrypt: (key, ciphertext, given) => suited(ciphertext).decrypt(key, ciphertext, given)
+    })
+  })
+).pipe(Layer.provide(SecureRandom.layerWebCrypto))

@@ -1,5 +1,5 @@
 import { afterAll, expect } from "bun:test"
-import { Effect, Redacted, Schema } from "effect"
+import { Effect, Fiber, Redacted, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { rowShape } from "../../../actors/database/Table.ts"
 import { partBytes } from "../../../actors/vault/SealedParts.ts"
@@ -56,6 +56,29 @@ it.live("a long value is stored in parts, and a short one inline", () =>
       expect(extent?.longest ?? 0).toBeLessThanOrEqual(partBytes + 16)
       if (parts > 0) expect(value.length).toBeLessThan(100)
     }
+  })
+)
+
+it.live("sealing and opening a long value give other work its turn between parts", () =>
+  Effect.gen(function* () {
+    const parts = 6
+    let turns = 0
+    const other = Effect.forever(
+      Effect.andThen(
+        Effect.sync(() => (turns += 1)),
+        Effect.yieldNow
+      )
+    )
+    const beside = Effect.fnUntraced(function* <A, E, R>(work: Effect.Effect<A, E, R>) {
+      turns = 0
+      const fiber = yield* Effect.forkChild(other)
+      const done = yield* work
+      yield* Fiber.interrupt(fiber)
+      expect(turns).toBeGreaterThanOrEqual(parts / 2)
+      return done
+    })
+    const value = yield* beside(sealed(place("run_turns"), bytesOf(parts * partBytes)))
+    yield* beside(opened(place("run_turns"), value))
   })
 )
 
