@@ -24,7 +24,12 @@ const world = Effect.gen(function* () {
 it.live("seals and opens the same bytes as WebCrypto", () =>
   Effect.gen(function* () {
     const { decrypt, encrypt, other, own } = yield* world
-    for (const plain of [new Uint8Array(0), text("a value"), new Uint8Array(1024 * 1024).fill(7), new Uint8Array(1024 * 1024 + 17).fill(7)]) {
+    for (const plain of [
+      new Uint8Array(0),
+      text("a value"),
+      new Uint8Array(1024 * 1024).fill(7),
+      new Uint8Array(1024 * 1024 + 17).fill(7)
+    ]) {
       const sealed = yield* own(encrypt(plain))
       expect(sealed).toEqual(yield* other(encrypt(plain)))
       expect(yield* own(decrypt(sealed))).toEqual(plain)
