@@ -8,6 +8,7 @@ import { answered } from "../ActorClient.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { rowShape } from "../database/Table.ts"
+import { openInLine } from "../run/OpenRuns.ts"
 
 /** How many scheduled checks in one Workspace may wait at once: a schedule never fills a queue. */
 const waitingPerWorkspace = 5
@@ -79,9 +80,7 @@ export class DriftSchedule extends Context.Service<
             CASE WHEN c.drift_check_hours IS NULL THEN w.drift_check_by ELSE c.drift_check_by END AS started_by
           FROM capsules c JOIN workspaces w ON w.id = c.workspace_id
           WHERE c.drift_check_due_at <= ${at} AND w.automation_paused_at IS NULL AND NOT EXISTS (
-            SELECT 1 FROM runs r WHERE r.capsule_line = c.id AND r.type = 'drift_check' AND r.status = 'queued')
-            AND NOT EXISTS (
-            SELECT 1 FROM runs r WHERE r.capsule_line = c.id AND r.type = 'drift_check' AND r.status = 'running')
+            SELECT 1 FROM runs WHERE type = 'drift_check' AND ${openInLine(sql, sql.literal("c.id"))})
           ORDER BY c.drift_check_due_at, c.id`
         const counted = yield* WaitingChecks.rows(sql)`SELECT workspace_id AS id, COUNT(*) AS waiting FROM runs
           WHERE status = 'queued' AND type = 'drift_check' GROUP BY workspace_id`
