@@ -1,14 +1,11 @@
 import { Effect } from "effect"
-import { compileSchemas } from "./SchemaCompilation.ts"
+import { compileSchemas, onceStarted } from "./SchemaCompilation.ts"
 
 /**
  * Binaries start with lazy compilation, see `scripts/build.ts`: hot code and schemas are compiled once most of them have finished
  * starting.
  */
-const compiling = Effect.sync(() => Bun.unsafe.setJITPolicy(1)).pipe(
-  Effect.andThen(compileSchemas),
-  Effect.delay("250 millis")
-)
+const compiling = Effect.sync(() => Bun.unsafe.setJITPolicy(1)).pipe(Effect.andThen(compileSchemas), onceStarted)
 
 /** Garbage from startup, mostly loaded code, is collected once: an idle process would have no reason to collect it. */
 const settled = Effect.sync(() => Bun.gc(true)).pipe(Effect.delay("2 seconds"))

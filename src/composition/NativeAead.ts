@@ -6,8 +6,8 @@ const tagBytes = 16
 const cipher = "aes-256-gcm"
 const options = { authTagLength: tagBytes }
 
-/** Anything longer would hold up the whole process, a quarter of a millisecond for each MiB. A part of a long value is this long. */
-const longestInPlace = 1024 * 1024 + tagBytes
+/** Enough for a sealed part of a long value. More would hold up the whole process, a quarter of a millisecond for each MiB. */
+export const longestInPlace = 1024 * 1024 + tagBytes
 
 const aes256Gcm: Aead.Implementation = {
   encrypt: (key, nonce, plaintext, aad) => {
@@ -32,7 +32,6 @@ const aes256Gcm: Aead.Implementation = {
 }
 
 const inPlace = Aead.layerWebCryptoWith({ implementations: { aes256Gcm } })
-const elsewhere = Aead.layerWebCrypto
 
 /**
  * AES-256-GCM on `node:crypto`. A short value takes about a microsecond; `crypto.subtle` imports the key and uses another thread,
@@ -42,7 +41,7 @@ export const layerNativeAead = Layer.effect(
   Aead.Aead,
   Effect.gen(function* () {
     const short = Context.get(yield* Layer.build(inPlace), Aead.Aead)
-    const long = Context.get(yield* Layer.build(elsewhere), Aead.Aead)
+    const long = Context.get(yield* Layer.build(Aead.layerWebCrypto), Aead.Aead)
     const suited = (data: Uint8Array) => (data.length > longestInPlace ? long : short)
     return Aead.Aead.of({
       generateKey: short.generateKey,

@@ -1,11 +1,12 @@
 import { Clock, Context, Effect, FileSystem } from "effect"
 import { SqlClient } from "effect/sql"
+import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import { Pools } from "../../../actors/pool/Pools.ts"
 import { embeddedWith } from "../support/Embedded.ts"
 import { type Figure, median } from "../support/Figures.ts"
 import { module, repositoryOf } from "../support/Modules.ts"
 import { type CommandKind, commandKinds } from "./CommandKinds.ts"
-import { observedStatements, replayed } from "./RecordedStatements.ts"
+import { observedStatements, replayed } from "./ObservedStatements.ts"
 
 const rounds = 9
 const commands = 100
@@ -28,14 +29,15 @@ interface Measured {
 /** One kind of command, alternating with its own statements in a copy of the database. */
 const measure = Effect.fnUntraced(function* (
   { name, once }: CommandKind,
-  sql: SqlClient.SqlClient,
+  services: Context.Context<ReadSql | SqlClient.SqlClient>,
   observed: Effect.Success<typeof observedStatements>
 ) {
-  const replay = yield* replayed(sql, observed)
+  const read = Context.get(services, ReadSql)
+  const replay = yield* replayed(Context.get(services, SqlClient.SqlClient), observed)
   let index = 0
-  // Actors hand work over to each other in messages, whose statements are replayed as well.
+  // Actors hand work over to each other in messages, whose statements are replayed as well. Only the writer is observed.
   const handedOver = Effect.yieldNow.pipe(
-    Effect.andThen(sql`SELECT 1 AS one FROM cluster_messages WHERE processed = 0 LIMIT 1`),
+    Effect.andThen(read`SELECT 1 AS one FROM cluster_messages WHERE processed = 0 LIMIT 1`),
     Effect.repeat({ until: (waiting) => waiting.length === 0 })
   )
   const own = Effect.suspend(() => once(++index)).pipe(
@@ -71,9 +73,8 @@ export const commandsFigure = Effect.gen(function* () {
   const pools = Context.get(world.services, Pools)
   yield* pools.create("far", {})
   yield* pools.assign("far", world.workspaceId)
-  const sql = Context.get(world.services, SqlClient.SqlClient)
   const kinds = yield* commandKinds(world, url)
-  const measured = yield* Effect.forEach(kinds, (kind) => measure(kind, sql, observed))
+  const measured = yield* Effect.forEach(kinds, (kind) => measure(kind, world.services, observed))
   const [slowest, ...others] = measured.toSorted((a, b) => a.ratio - b.ratio)
   if (slowest === undefined) return []
   const shown = ({ name, perSecond, ratio }: Measured) => `${name} ${ratio.toFixed(2)} x, ${perSecond.toFixed(0)}/s`

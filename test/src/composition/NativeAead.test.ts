@@ -2,6 +2,8 @@ import { expect } from "bun:test"
 import { NodeCrypto } from "@effect/platform-node"
 import { Effect, Exit } from "effect"
 import { Aead, SecureRandom } from "effect/crypto"
+import { partBytes } from "../../../actors/vault/SealedParts.ts"
+import { longestInPlace } from "../../../src/composition/NativeAead.ts"
 import { cryptography } from "../../../src/composition/Platform.ts"
 import { it } from "../../support/Effect.ts"
 
@@ -35,6 +37,14 @@ it.live("seals and opens the same bytes as WebCrypto", () =>
       expect(yield* own(decrypt(sealed))).toEqual(plain)
       expect(yield* other(decrypt(sealed))).toEqual(plain)
     }
+  })
+)
+
+it.live("seals and opens a part of a long value in place", () =>
+  Effect.gen(function* () {
+    const { encrypt, own } = yield* world
+    const sealed = yield* own(encrypt(new Uint8Array(partBytes)))
+    expect(sealed.length).toBe(longestInPlace)
   })
 )
 
