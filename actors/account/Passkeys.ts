@@ -3,7 +3,7 @@ import type {
   PublicKeyCredentialRequestOptionsJSON
 } from "@simplewebauthn/server"
 import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
-import type { SecureRandom } from "effect/crypto"
+import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
 import { Subject } from "../../schema/records/Ids.ts"
@@ -28,6 +28,7 @@ import type { PasskeyAssertion, PasskeyRegistration } from "./PasskeyResponse.ts
 import { type OpenSession, Sessions } from "./Sessions.ts"
 import { Users } from "./Users.ts"
 import { type OfferedSignInMethods, requireSignInMethod } from "./SignInMethods.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 export interface PasskeySignInOptions {
   readonly userAgent?: string | undefined
@@ -107,7 +108,7 @@ const make = Effect.gen(function* () {
   const notices = yield* AccountNotices
   const users = yield* Users
   const sessions = yield* Sessions
-  const services = yield* Effect.context<SqlClient.SqlClient | SecureRandom.SecureRandom>()
+  const services = yield* captureServices(SqlClient.SqlClient, SecureRandom.SecureRandom)
 
   const columns = sql.literal(
     `id, name, backed_up AS "backedUp", created_at AS "createdAt", last_used_at AS "lastUsedAt"`
@@ -141,7 +142,7 @@ const make = Effect.gen(function* () {
       notices.write(subject, "passkey_added", name)
     )
     return yield* transaction(sql)(added)
-  }, Effect.provideContext(services))
+  }, provideCaptured(services))
 
   /** `asked` is the subject that the challenge was issued to; during a sign-in, it may be anybody. */
   const verify = Effect.fnUntraced(function* (party: RelyingParty, answer: PasskeyAssertion, asked: string | null) {
@@ -184,7 +185,7 @@ const make = Effect.gen(function* () {
 
   const prove = Effect.fn("Passkeys.prove")(function* (party: RelyingParty, subject: string, answer: PasskeyAssertion) {
     yield* transaction(sql)(noteUse(yield* verify(party, answer, subject)))
-  }, Effect.provideContext(services))
+  }, provideCaptured(services))
 
   const signIn = Effect.fn("Passkeys.signIn")(function* (
     party: RelyingParty,
@@ -198,7 +199,7 @@ const make = Effect.gen(function* () {
       const opened = yield* sessions.open({ subject: stored.subject, method: "passkey", ...options })
       return { ...opened, subject: stored.subject }
     }).pipe(transaction(sql))
-  }, Effect.provideContext(services))
+  }, provideCaptured(services))
 
   return Passkeys.of({
     registrationOptions: Effect.fn("Passkeys.registrationOptions")(function* (party, subject) {
@@ -208,7 +209,7 @@ const make = Effect.gen(function* () {
       const challenge = yield* issueChallenge("registration", subject)
       const { displayName, email } = user.value
       return yield* creationOptions(party, { subject, email, displayName: displayName ?? undefined, known }, challenge)
-    }, Effect.provideContext(services)),
+    }, provideCaptured(services)),
     register,
     signInOptions: Effect.fn("Passkeys.signInOptions")(function* (party) {
       const challenge = yield* issueChallenge("sign_in", null)
@@ -216,7 +217,7 @@ const make = Effect.gen(function* () {
       return yield* Effect.promise(() =>
         generateAuthenticationOptions({ rpID: party.id, challenge, userVerification: "required" })
       )
-    }, Effect.provideContext(services)),
+    }, provideCaptured(services)),
     signIn,
     proofOptions: Effect.fn("Passkeys.proofOptions")(function* (party, subject) {
       const challenge = yield* issueChallenge("confirmation", subject)
@@ -230,7 +231,7 @@ const make = Effect.gen(function* () {
           allowCredentials: own.map(({ credentialId, transports }) => ({ id: credentialId, transports }))
         })
       )
-    }, Effect.provideContext(services)),
+    }, provideCaptured(services)),
     prove,
     list: Effect.fn("Passkeys.list")((subject) => Effect.orDie(findOwn(subject))),
     remove: Effect.fn("Passkeys.remove")(
@@ -249,7 +250,7 @@ const make = Effect.gen(function* () {
         })
       },
       transaction(sql),
-      Effect.provideContext(services)
+      provideCaptured(services)
     )
   })
 })

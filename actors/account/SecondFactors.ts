@@ -12,6 +12,7 @@ import { TotpRow } from "./FactorRows.ts"
 import type { NoticeKind } from "./ProfileRows.ts"
 import { issueRecoveryCodes, recoveryCodesLeft, spendRecoveryCode } from "./RecoveryCodes.ts"
 import { stepOf } from "./Totp.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 // As long as the digest, as RFC 4226 recommends.
 const secretBytes = 20
@@ -84,7 +85,7 @@ const make = Effect.gen(function* () {
   const vault = yield* Vault
   const audit = yield* Audit
   const notices = yield* AccountNotices
-  const services = yield* Effect.context<SqlClient.SqlClient | SecureRandom.SecureRandom>()
+  const services = yield* captureServices(SqlClient.SqlClient, SecureRandom.SecureRandom)
 
   const find = Effect.fnUntraced(function* (subject: string) {
     const [row] = yield* TotpRow.rows(sql)`SELECT * FROM totp_factors WHERE subject = ${subject}`
@@ -153,7 +154,7 @@ const make = Effect.gen(function* () {
       const row = yield* find(subject)
       const active = row !== undefined && row.activated_at !== null
       return { active, recoveryCodes: active ? yield* recoveryCodesLeft(subject) : 0 }
-    }, Effect.provideContext(services)),
+    }, provideCaptured(services)),
     begin: Effect.fn("SecondFactors.begin")(
       function* (subject) {
         if ((yield* find(subject))?.activated_at != null) {
@@ -178,7 +179,7 @@ const make = Effect.gen(function* () {
         return Redacted.make(base32(secret).toUpperCase())
       },
       transaction(sql),
-      Effect.provideContext(services)
+      provideCaptured(services)
     ),
     activate: Effect.fn("SecondFactors.activate")(function* (context, subject, code) {
       const outcome = yield* Effect.gen(function* () {
@@ -196,7 +197,7 @@ const make = Effect.gen(function* () {
       if (typeof outcome === "object") return outcome.codes
       yield* settle(outcome)
       return []
-    }, Effect.provideContext(services)),
+    }, provideCaptured(services)),
     renewCodes: Effect.fn("SecondFactors.renewCodes")(
       function* (context, subject) {
         if ((yield* find(subject))?.activated_at == null) {
@@ -207,7 +208,7 @@ const make = Effect.gen(function* () {
         return codes
       },
       transaction(sql),
-      Effect.provideContext(services)
+      provideCaptured(services)
     ),
     remove: Effect.fn("SecondFactors.remove")(
       function* (context, subject) {
@@ -225,6 +226,6 @@ const make = Effect.gen(function* () {
         return code === undefined ? ("missing" as const) : yield* spend(row, code)
       }).pipe(transaction(sql))
       yield* outcome === "missing" ? Effect.fail(missing) : settle(outcome)
-    }, Effect.provideContext(services))
+    }, provideCaptured(services))
   })
 })

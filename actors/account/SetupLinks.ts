@@ -24,6 +24,7 @@ import { Passwords } from "./Passwords.ts"
 import { type OpenSession, Sessions } from "./Sessions.ts"
 import { SetupLinkRow } from "./SetupLinkRow.ts"
 import { type User, Users } from "./Users.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 const validFor = retention.setupLink.after
 
@@ -122,7 +123,7 @@ export class SetupLinks extends Context.Service<
       const newPasskeys = yield* NewPasskeys
       const mails = yield* Mails
       const random = yield* SecureRandom.SecureRandom
-      const services = yield* Effect.context<SqlClient.SqlClient | SecureRandom.SecureRandom>()
+      const services = yield* captureServices(SqlClient.SqlClient, SecureRandom.SecureRandom)
 
       const findGood = SqlSchema.findAll({
         Request: Schema.Struct({ hash: Schema.String, at: Schema.String }),
@@ -214,7 +215,7 @@ export class SetupLinks extends Context.Service<
         const good = yield* goodLink(redemption.secret)
         const holder = good.subject === null ? yield* firstHolder(redemption) : yield* knownHolder(good.subject)
         return yield* creationOptions(party, holder, yield* issueChallenge(`setup:${good.id}`, holder.subject))
-      }, Effect.provideContext(services))
+      }, provideCaptured(services))
 
       const redeemWithPasskey = Effect.fn("SetupLinks.redeemWithPasskey")(function* (redemption: PasskeyRedemption) {
         const { answer, name, party } = redemption
@@ -224,7 +225,7 @@ export class SetupLinks extends Context.Service<
         if (holder === undefined) return yield* refusedRegistration()
         const verified = yield* newPasskeys.verify(party, name, challenge, answer)
         return yield* enter(good, redemption, { kind: "passkey", subject: holder, verified })
-      }, Effect.provideContext(services))
+      }, provideCaptured(services))
 
       const service = (redemption: Redemption): CommandContext => ({
         actor: { kind: "service" },

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
-import type { SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { ScannedModule } from "../../runner/scan/ScannedModule.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
@@ -20,6 +20,7 @@ import { type ReadableState, readableState } from "./AdoptableState.ts"
 import { ManagedElsewhere } from "./ManagedElsewhere.ts"
 import { moduleMismatch } from "./ModuleMismatch.ts"
 import { stateConflicts } from "./StateConflicts.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 /** A state that may become a Capsule's first one. */
 export interface AdoptedState {
@@ -83,7 +84,7 @@ export class StateAdoption extends Context.Service<
       const audit = yield* Audit
       const generated = yield* GeneratedSecrets
       const killPoint = yield* KillPoint
-      const services = yield* Effect.context<SqlClient.SqlClient | ManagedElsewhere>()
+      const services = yield* captureServices(SqlClient.SqlClient, ManagedElsewhere)
 
       const requireOwner = Effect.fnUntraced(function* (workspaceId: WorkspaceId, { actor }: CommandContext) {
         const role = actor.subject === undefined ? undefined : yield* memberships.role(actor.subject, workspaceId)
@@ -124,7 +125,7 @@ export class StateAdoption extends Context.Service<
           } satisfies AdoptedState)
         },
         Effect.catchTag("ApiError", (error) => Effect.succeed(Result.fail([problem(error)]))),
-        Effect.provideContext(services)
+        provideCaptured(services)
       )
 
       const commit = Effect.fn("StateAdoption.commit")(function* (

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Option, Redacted } from "effect"
-import type { SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { stateToolProblem } from "../../runner/execution/StateFit.ts"
 import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
 import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
@@ -12,11 +12,12 @@ import { Receipts } from "../idempotency/Receipts.ts"
 import { KillPoint } from "../KillPoint.ts"
 import { toStateUpload } from "../state/StateUploadRow.ts"
 import { StateUploads } from "../state/StateUploads.ts"
-import type { Vault } from "../vault/Vault.ts"
+import { Vault } from "../vault/Vault.ts"
 import { readableState } from "./AdoptableState.ts"
-import type { ManagedElsewhere } from "./ManagedElsewhere.ts"
+import { ManagedElsewhere } from "./ManagedElsewhere.ts"
 import { type OpenedBackup, openSealedBackup } from "./SealedBackupFile.ts"
 import { stateConflicts } from "./StateConflicts.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 /** The upload: a state, and what a backup records about it. */
 interface Given {
@@ -53,7 +54,7 @@ export class StateReceipt extends Context.Service<
       const operator = yield* OperatorConfigs
       const audit = yield* Audit
       const killPoint = yield* KillPoint
-      const services = yield* Effect.context<SqlClient.SqlClient | ManagedElsewhere | Vault>()
+      const services = yield* captureServices(SqlClient.SqlClient, ManagedElsewhere, Vault)
 
       /** If a profile chooses the tool, the plan checks the state against that tool. */
       const toolProblem = Effect.fnUntraced(function* (toolVersion: string | undefined) {
@@ -127,7 +128,7 @@ export class StateReceipt extends Context.Service<
         })
         yield* killPoint("state_upload.stored")
         return received
-      }, Effect.provideContext(services))
+      }, provideCaptured(services))
 
       return StateReceipt.of({
         receive: Effect.fn("StateReceipt.receive")((context, workspaceId, state, idempotency) =>

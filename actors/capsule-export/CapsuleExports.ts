@@ -1,5 +1,5 @@
 import { Context, DateTime, Effect, Layer, type Stream } from "effect"
-import type { SecureRandom } from "effect/crypto"
+import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { tarGz } from "../../runner/snapshot/PlainArchive.ts"
 import type { ExportRequest } from "../../schema/api/ExportsApi.ts"
@@ -14,13 +14,14 @@ import type { CommandContext } from "../Command.ts"
 import { transaction } from "../database/Transaction.ts"
 import { StoredCommits } from "../git-fetch/StoredCommits.ts"
 import { KillPoint } from "../KillPoint.ts"
-import type { RunLedger } from "../run/RunLedger.ts"
+import { RunLedger } from "../run/RunLedger.ts"
 import { SourceStore } from "../source/SourceStore.ts"
 import { StateVersions } from "../state/StateVersions.ts"
-import type { Vault } from "../vault/Vault.ts"
+import { Vault } from "../vault/Vault.ts"
 import { ExportContentsOf, type ExportSubject } from "./ExportContents.ts"
 import { ExportFiles } from "./ExportFiles.ts"
 import { checkLink, type ExportLinkId, linkUsed, newLink, stateMoved } from "./ExportLink.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 /** Who is exporting which Capsule: a person in a session. */
 export interface Exporting {
@@ -63,7 +64,7 @@ const make = Effect.gen(function* () {
   const files = yield* ExportFiles
   const audit = yield* Audit
   const killPoint = yield* KillPoint
-  const services = yield* Effect.context<RunLedger | SecureRandom.SecureRandom | Vault>()
+  const services = yield* captureServices(RunLedger, SecureRandom.SecureRandom, Vault)
 
   /** The Capsule's current position, provided that nothing is changing it. */
   const subjectOf = Effect.fnUntraced(function* ({ capsuleId, workspaceId }: Exporting) {
@@ -81,7 +82,7 @@ const make = Effect.gen(function* () {
       )
     }
     return { capsule, state, snapshot } satisfies ExportSubject
-  }, Effect.provideContext(services))
+  }, provideCaptured(services))
 
   /** A commit that is lost or damaged is fetched again, with the authority of the person exporting. */
   const heal = ({ context, workspaceId }: Exporting, { snapshot }: ExportSubject) =>
@@ -142,7 +143,7 @@ const make = Effect.gen(function* () {
         expiresAt: DateTime.formatIso(DateTime.makeUnsafe(expires)),
         inputsToSupply: inputs.toSupply.map(({ name }) => name)
       })
-    }).pipe(transaction(sql), Effect.provideContext(services))
+    }).pipe(transaction(sql), provideCaptured(services))
     yield* killPoint("export.granted")
     return granted
   })
@@ -161,7 +162,7 @@ const make = Effect.gen(function* () {
       const id = yield* checkLink({ session, capsuleId, stateVersionId: subject.state.id }, link)
       if (yield* isUsed(capsuleId, id)) return yield* linkUsed
       return { id, subject }
-    }).pipe(Effect.provideContext(services))
+    }).pipe(provideCaptured(services))
     const { subject } = yield* checked
     yield* heal(by, subject)
     const read = yield* contents.read(subject)

@@ -1,28 +1,28 @@
 import { Effect } from "effect"
-import type { SecureRandom } from "effect/crypto"
+import { SecureRandom } from "effect/crypto"
 import { Entity } from "effect/cluster"
-import type { SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { notFound } from "../../schema/errors/ApiError.ts"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import { actorOptions } from "../ActorClient.ts"
-import type { Approvals } from "../approval/Approvals.ts"
-import type { Audit } from "../audit/Audit.ts"
-import type { ConnectionStore } from "../connection/ConnectionStore.ts"
-import type { Deliveries } from "../delivery/Deliveries.ts"
-import type { Receipts } from "../idempotency/Receipts.ts"
-import type { InterfaceLedger } from "../interface/InterfaceLedger.ts"
-import type { InterfaceSettlement } from "../interface/InterfaceSettlement.ts"
-import type { RunLedger } from "../run/RunLedger.ts"
-import type { RunQueue } from "../queue/RunQueue.ts"
-import type { SourceLanes } from "../source/SourceLanes.ts"
-import type { SourceStore } from "../source/SourceStore.ts"
-import type { Vault } from "../vault/Vault.ts"
+import { Approvals } from "../approval/Approvals.ts"
+import { Audit } from "../audit/Audit.ts"
+import { ConnectionStore } from "../connection/ConnectionStore.ts"
+import { Deliveries } from "../delivery/Deliveries.ts"
+import { Receipts } from "../idempotency/Receipts.ts"
+import { InterfaceLedger } from "../interface/InterfaceLedger.ts"
+import { InterfaceSettlement } from "../interface/InterfaceSettlement.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { RunQueue } from "../queue/RunQueue.ts"
+import { SourceLanes } from "../source/SourceLanes.ts"
+import { SourceStore } from "../source/SourceStore.ts"
+import { Vault } from "../vault/Vault.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
-import type { CapsuleRuns } from "./CapsuleRuns.ts"
-import type { ConfigSuccession } from "../succession/ConfigSuccession.ts"
+import { CapsuleRuns } from "./CapsuleRuns.ts"
+import { ConfigSuccession } from "../succession/ConfigSuccession.ts"
 import { configurationPlan } from "./ConfigurationPlan.ts"
-import type { InstallConfigCompilation } from "../configuration/InstallConfigCompilation.ts"
-import type { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
+import { InstallConfigCompilation } from "../configuration/InstallConfigCompilation.ts"
+import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import { releaseCapsule } from "./CapsuleRelease.ts"
 import { confirmImport } from "./ImportConfirmation.ts"
 import { applyFollowed } from "./FollowedApply.ts"
@@ -31,39 +31,40 @@ import { followDeferred, followLane } from "./LaneFollowing.ts"
 import { removeUnapplied, updateCapsule } from "./LifecycleCommands.ts"
 import { applyPlan, createRun, rollbackPlan } from "./PlanCommands.ts"
 import { reAdopt } from "./ReAdoption.ts"
-import type { StaleReasons } from "../staleness/StaleReasons.ts"
-import type { LeftOverStates } from "../state/LeftOverStates.ts"
-import type { StateVersions } from "../state/StateVersions.ts"
+import { StaleReasons } from "../staleness/StaleReasons.ts"
+import { LeftOverStates } from "../state/LeftOverStates.ts"
+import { StateVersions } from "../state/StateVersions.ts"
 import { CapsuleId } from "../../schema/records/Ids.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 /** The Capsule actor: every change to one Capsule's authority goes through here, one at a time. */
 export const layer = CapsuleActor.toLayer(
   Effect.gen(function* () {
     const capsules = yield* CapsuleLedger
-    const services = yield* Effect.context<
-      | Approvals
-      | Audit
-      | CapsuleLedger
-      | CapsuleRuns
-      | ConfigSuccession
-      | ConnectionStore
-      | InstallConfigCompilation
-      | InstallConfigStore
-      | Deliveries
-      | InterfaceLedger
-      | InterfaceSettlement
-      | LeftOverStates
-      | Receipts
-      | RunLedger
-      | RunQueue
-      | SecureRandom.SecureRandom
-      | SourceLanes
-      | SourceStore
-      | SqlClient.SqlClient
-      | StaleReasons
-      | StateVersions
-      | Vault
-    >()
+    const services = yield* captureServices(
+      Approvals,
+      Audit,
+      CapsuleLedger,
+      CapsuleRuns,
+      ConfigSuccession,
+      ConnectionStore,
+      InstallConfigCompilation,
+      InstallConfigStore,
+      Deliveries,
+      InterfaceLedger,
+      InterfaceSettlement,
+      LeftOverStates,
+      Receipts,
+      RunLedger,
+      RunQueue,
+      SecureRandom.SecureRandom,
+      SourceLanes,
+      SourceStore,
+      SqlClient.SqlClient,
+      StaleReasons,
+      StateVersions,
+      Vault
+    )
     const id = CapsuleId.make((yield* Entity.CurrentAddress).entityId)
 
     const load = Effect.gen(function* () {
@@ -73,51 +74,47 @@ export const layer = CapsuleActor.toLayer(
 
     return CapsuleActor.of({
       Plan: ({ payload: { context, idempotency, groupId } }) =>
-        createRun(load, context, { type: "plan", runGroupId: groupId }, idempotency).pipe(
-          Effect.provideContext(services)
-        ),
+        createRun(load, context, { type: "plan", runGroupId: groupId }, idempotency).pipe(provideCaptured(services)),
       ReconcilePlan: ({ payload: { context, idempotency } }) =>
-        createRun(load, context, { type: "plan", purpose: "reconcile" }, idempotency).pipe(
-          Effect.provideContext(services)
-        ),
+        createRun(load, context, { type: "plan", purpose: "reconcile" }, idempotency).pipe(provideCaptured(services)),
       DestroyPlan: ({ payload: { context, idempotency } }) =>
-        createRun(load, context, { type: "destroy_plan" }, idempotency).pipe(Effect.provideContext(services)),
+        createRun(load, context, { type: "destroy_plan" }, idempotency).pipe(provideCaptured(services)),
       DriftCheck: ({ payload: { context, groupId, schedule } }) =>
         createRun(load, context, { type: "drift_check", runGroupId: groupId, schedule }, undefined).pipe(
           Effect.map(({ value }) => value),
-          Effect.provideContext(services)
+          provideCaptured(services)
         ),
       RestorePlan: ({ payload: { backupId, context, idempotency } }) =>
-        createRun(load, context, { type: "restore", backupId }, idempotency).pipe(Effect.provideContext(services)),
+        createRun(load, context, { type: "restore", backupId }, idempotency).pipe(provideCaptured(services)),
       RollbackPlan: ({ payload: { context, stateVersionId, request } }) =>
-        rollbackPlan(load, context, stateVersionId, request).pipe(Effect.provideContext(services)),
+        rollbackPlan(load, context, stateVersionId, request).pipe(provideCaptured(services)),
       Apply: ({ payload: { context, planRunId, idempotency } }) =>
-        applyPlan(load, context, planRunId, idempotency).pipe(Effect.provideContext(services)),
+        applyPlan(load, context, planRunId, idempotency).pipe(provideCaptured(services)),
       Update: ({ payload: { context, ...request } }) =>
-        updateCapsule(load, context, request).pipe(Effect.provideContext(services)),
+        updateCapsule(load, context, request).pipe(provideCaptured(services)),
       Remove: Effect.fn("Capsule.Remove")(function* ({ payload: { context } }) {
         const capsule = yield* load
         if (capsule.current_state_version_id === null && capsule.runtime_safety === "safe") {
           return yield* removeUnapplied(load, context)
         }
         return { run: (yield* createRun(load, context, { type: "destroy_plan" }, undefined)).value }
-      }, Effect.provideContext(services)),
+      }, provideCaptured(services)),
       Release: ({ payload: { context, request } }) =>
-        releaseCapsule(load, context, request).pipe(Effect.provideContext(services)),
+        releaseCapsule(load, context, request).pipe(provideCaptured(services)),
       ConfirmImport: ({ payload: { context, request } }) =>
-        confirmImport(load, context, request).pipe(Effect.provideContext(services)),
+        confirmImport(load, context, request).pipe(provideCaptured(services)),
       ConfigurationPlan: ({ payload: { context, request, idempotency } }) =>
-        configurationPlan(id, context, request, idempotency, load).pipe(Effect.provideContext(services)),
+        configurationPlan(id, context, request, idempotency, load).pipe(provideCaptured(services)),
       ReAdopt: ({ payload: { context, request, idempotency } }) =>
-        reAdopt(id, context, request, idempotency, load).pipe(Effect.provideContext(services)),
+        reAdopt(id, context, request, idempotency, load).pipe(provideCaptured(services)),
       AdoptLeftOver: ({ payload: { context, idempotency, leftOverStateId, request } }) =>
-        adoptLeftOver(leftOverStateId, context, request, idempotency, load).pipe(Effect.provideContext(services)),
+        adoptLeftOver(leftOverStateId, context, request, idempotency, load).pipe(provideCaptured(services)),
       DiscardLeftOver: ({ payload: { context, leftOverStateId } }) =>
-        discardLeftOver(leftOverStateId, context, load).pipe(Effect.provideContext(services)),
+        discardLeftOver(leftOverStateId, context, load).pipe(provideCaptured(services)),
       FollowLane: ({ payload: { sourceSnapshotId } }) =>
-        followLane(id, sourceSnapshotId).pipe(Effect.provideContext(services)),
-      FollowDeferred: () => followDeferred(id).pipe(Effect.provideContext(services)),
-      ApplyFollowed: ({ payload: { planRunId } }) => applyFollowed(planRunId).pipe(Effect.provideContext(services))
+        followLane(id, sourceSnapshotId).pipe(provideCaptured(services)),
+      FollowDeferred: () => followDeferred(id).pipe(provideCaptured(services)),
+      ApplyFollowed: ({ payload: { planRunId } }) => applyFollowed(planRunId).pipe(provideCaptured(services))
     })
   }),
   actorOptions

@@ -3,14 +3,14 @@ import { SqlClient } from "effect/sql"
 import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
 import type { PlanPurpose, RunType } from "../../schema/records/Run.ts"
 import { Approvals } from "../approval/Approvals.ts"
-import type { ConnectionStore } from "../connection/ConnectionStore.ts"
-import type { ConnectionUses } from "../connection/ConnectionUses.ts"
+import { ConnectionStore } from "../connection/ConnectionStore.ts"
+import { ConnectionUses } from "../connection/ConnectionUses.ts"
 import { rotatedSince } from "../connection/RotatedConnections.ts"
 import { movedInputsOf } from "../consumption/ConsumedOutputs.ts"
 import { now } from "../Identity.ts"
 import { RunAdmission } from "../queue/RunAdmission.ts"
 import { preempt } from "../run/Preemption.ts"
-import type { RunCancels } from "../run/RunCancels.ts"
+import { RunCancels } from "../run/RunCancels.ts"
 import { type NewRun, RunLedger } from "../run/RunLedger.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
@@ -25,9 +25,10 @@ import { ConfigSuccession } from "../succession/ConfigSuccession.ts"
 import { OperatorSuccession } from "../succession/OperatorSuccession.ts"
 import { applyObstacle } from "../authority/ApplyObstacle.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
-import type { StateVersions } from "../state/StateVersions.ts"
+import { StateVersions } from "../state/StateVersions.ts"
 import { isInService } from "../../schema/records/CapsuleLifecycle.ts"
 import type { BackupId, CapsuleId, RunGroupId, RunId, SourceSnapshotId } from "../../schema/records/Ids.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 /** A Run to be created for a Capsule under its current authority. */
 export interface CapsuleRunRequest {
@@ -77,14 +78,14 @@ export class CapsuleRuns extends Context.Service<
       const queue = yield* RunQueue
       const admission = yield* RunAdmission
       const lifecycle = yield* RunLifecycle
-      const stopping = yield* Effect.context<RunCancels | RunLifecycle | SqlClient.SqlClient>()
+      const stopping = yield* captureServices(RunCancels, RunLifecycle, SqlClient.SqlClient)
       const approvals = yield* Approvals
       const store = yield* SourceStore
       const configs = yield* InstallConfigStore
       const operator = yield* OperatorSuccession
       const succession = yield* ConfigSuccession
-      const connections = yield* Effect.context<ConnectionStore | ConnectionUses>()
-      const values = yield* Effect.context<SqlClient.SqlClient | StateVersions>()
+      const connections = yield* captureServices(ConnectionStore, ConnectionUses)
+      const values = yield* captureServices(SqlClient.SqlClient, StateVersions)
 
       /**
        * Anyone who starts a Run must be allowed to use every Connection that the configuration binds, for this module at this
@@ -104,7 +105,7 @@ export class CapsuleRuns extends Context.Service<
           bound.map(({ connection_id }) => connection_id),
           starterOf(run, capsule),
           capsuleSite(capsule, source, snapshot)
-        ).pipe(Effect.provideContext(connections))
+        ).pipe(provideCaptured(connections))
       })
 
       const alive = (capsule: GuardedCapsuleRow) =>
@@ -138,7 +139,7 @@ export class CapsuleRuns extends Context.Service<
           if (run.type !== "drift_check" || run.status !== "running" || run.cancel_requested_at !== null) continue
           yield* preempt(run.id)
         }
-      }, Effect.provideContext(stopping))
+      }, provideCaptured(stopping))
 
       const groupOf = (capsule: GuardedCapsuleRow, request: CapsuleRunRequest) =>
         request.type === "plan" && request.trigger === "user"
@@ -213,10 +214,10 @@ export class CapsuleRuns extends Context.Service<
         if (request.trigger === "user") {
           yield* admission.admit({ workspaceId: capsule.workspace_id, type, trigger: request.trigger })
         }
-        const lost = yield* Effect.provideContext(movedInputsOf(capsule, plan.id), values)
+        const lost = yield* provideCaptured(movedInputsOf(capsule, plan.id), values)
         if (lost !== undefined) return yield* new ApiError({ code: "guard_conflict", message: lost })
         const projected = toRun(plan)
-        const rotated = yield* rotatedSince(projected.providerResolutions).pipe(Effect.provideContext(connections))
+        const rotated = yield* rotatedSince(projected.providerResolutions).pipe(provideCaptured(connections))
         if (rotated !== undefined) return yield* new ApiError({ code: "guard_conflict", message: rotated })
         yield* mayUse(capsule, request, plan.source_snapshot_id)
         const open = yield* ledger.openExclusive(capsule.id)

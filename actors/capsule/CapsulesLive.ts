@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
-import type { Sharding } from "effect/cluster"
-import type { SecureRandom } from "effect/crypto"
+import { Sharding } from "effect/cluster"
+import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
 import { type CapsuleId, RunId } from "../../schema/records/Ids.ts"
@@ -12,7 +12,7 @@ import { transaction } from "../database/Transaction.ts"
 import { newId } from "../Identity.ts"
 import { Cursors } from "../paging/Cursors.ts"
 import { pageOfRows } from "../paging/RowPages.ts"
-import type { RunJournal } from "../run/RunJournal.ts"
+import { RunJournal } from "../run/RunJournal.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunAdmission } from "../queue/RunAdmission.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
@@ -23,7 +23,7 @@ import { commitDescriptions, withCommitDescriptions } from "../source/CommitDesc
 import { toDecision } from "./AutoUpdateDecisions.ts"
 import { BackupStore, toBackup } from "../state/BackupStore.ts"
 import { readGroup } from "../run-group/GroupReads.ts"
-import type { RunGroups } from "../run-group/RunGroups.ts"
+import { RunGroups } from "../run-group/RunGroups.ts"
 import { type StartedGroup, startDriftCheck, startUpdate } from "./CapsuleGroups.ts"
 import { guardedCapsules, GuardedCapsuleRow, toCapsule, CapsuleRow } from "../authority/CapsuleRow.ts"
 import { Capsules } from "./Capsules.ts"
@@ -35,6 +35,7 @@ import { InstallConfigRow, ProviderBindingRow, ListedConfig } from "../configura
 import { StateVersionRow, OutputRow, ListedStateVersion } from "../state/StateVersionRow.ts"
 import { BackupRow, ListedBackup } from "../state/BackupRow.ts"
 import { AutoUpdateDecisionRow } from "./AutoUpdateDecisionRow.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 /** More than anyone would read on one screen. */
 const mostNeedingAttention = 100
@@ -56,9 +57,14 @@ export const layer = Layer.effect(
     const admission = yield* RunAdmission
     const backups = yield* BackupStore
     const audit = yield* Audit
-    const services = yield* Effect.context<
-      RunGroups | RunJournal | RunQueue | SecureRandom.SecureRandom | Sharding.Sharding | SqlClient.SqlClient
-    >()
+    const services = yield* captureServices(
+      RunGroups,
+      RunJournal,
+      RunQueue,
+      SecureRandom.SecureRandom,
+      Sharding.Sharding,
+      SqlClient.SqlClient
+    )
 
     const projectedGroup = ({ id, skipped }: StartedGroup) =>
       Effect.map(readGroup(id), (group) => ({ ...group, skipped }))
@@ -102,9 +108,9 @@ export const layer = Layer.effect(
         answered(client(id).ConfigurationPlan({ context, request, idempotency })),
       reAdopt: (context, id, request, idempotency) => answered(client(id).ReAdopt({ context, request, idempotency })),
       planUpdate: (context, workspaceId, only) =>
-        startUpdate(context, workspaceId, only).pipe(Effect.flatMap(projectedGroup), Effect.provideContext(services)),
+        startUpdate(context, workspaceId, only).pipe(Effect.flatMap(projectedGroup), provideCaptured(services)),
       driftCheckAll: (context, workspaceId) =>
-        startDriftCheck(context, workspaceId).pipe(Effect.flatMap(projectedGroup), Effect.provideContext(services)),
+        startDriftCheck(context, workspaceId).pipe(Effect.flatMap(projectedGroup), provideCaptured(services)),
       backup: Effect.fn("Capsules.backup")(function* (context, workspaceId, id) {
         const runId = yield* newId(RunId, "run")
         yield* Effect.gen(function* () {
@@ -138,7 +144,7 @@ export const layer = Layer.effect(
         return backup === undefined
           ? yield* failedPrecondition(`The backup was not made. The Run ${runId} says why.`)
           : toBackup(backup)
-      }, Effect.provideContext(services)),
+      }, provideCaptured(services)),
       backups: Effect.fn("Capsules.backups")(function* (workspaceId, page) {
         const list = {
           route: "backups.list",

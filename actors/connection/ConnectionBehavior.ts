@@ -2,7 +2,7 @@ import { Effect, Result } from "effect"
 import { Entity } from "effect/cluster"
 import { SqlClient } from "effect/sql"
 import { GitPolicy } from "../../runner/git/GitPolicy.ts"
-import type { OAuthClient } from "../../runner/oauth/OAuthClient.ts"
+import { OAuthClient } from "../../runner/oauth/OAuthClient.ts"
 import type { CreateConnection } from "../../schema/api/ConnectionsApi.ts"
 import { failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
 import { defaultConnectionUse } from "../../schema/records/ConnectionUse.ts"
@@ -14,9 +14,9 @@ import { Audit, type AuditData } from "../audit/Audit.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
-import type { RunCancels } from "../run/RunCancels.ts"
-import type { RunJournal } from "../run/RunJournal.ts"
-import type { RunLedger } from "../run/RunLedger.ts"
+import { RunCancels } from "../run/RunCancels.ts"
+import { RunJournal } from "../run/RunJournal.ts"
+import { RunLedger } from "../run/RunLedger.ts"
 import { removeConnection, revokeConnection, updateConnection } from "./ConnectionChanges.ts"
 import { checkConfirmation } from "./ConnectionOrigins.ts"
 import { checkConnection, checkExpiry, checkUse, defaultAuthMode } from "./ConnectionRules.ts"
@@ -28,18 +28,19 @@ import {
   statusRemedy,
   toConnection
 } from "./ConnectionStore.ts"
-import type { ConnectionAuthorizations } from "./ConnectionAuthorizations.ts"
-import type { ConnectionTokens } from "./ConnectionTokens.ts"
-import type { ConnectionUses } from "./ConnectionUses.ts"
+import { ConnectionAuthorizations } from "./ConnectionAuthorizations.ts"
+import { ConnectionTokens } from "./ConnectionTokens.ts"
+import { ConnectionUses } from "./ConnectionUses.ts"
 import { genericRecipeId } from "./CredentialRecipes.ts"
 import { CredentialTest } from "./CredentialTest.ts"
 import { finishAuthorization } from "./FinishAuthorization.ts"
-import type { HeldValues } from "./HeldValues.ts"
+import { HeldValues } from "./HeldValues.ts"
 import { isProvidedTo, notProvided, providedOf } from "./PoolCredentials.ts"
 import { startAuthorization } from "./StartAuthorization.ts"
 import { renewTokens } from "./TokenRenewal.ts"
 import { revokeTokens } from "./TokenRevocation.ts"
 import type { ConnectionRow } from "./ConnectionRow.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 /** The Connection actor: creates, verifies and revokes one credential holder. */
 export const layer = ConnectionActor.toLayer(
@@ -50,23 +51,23 @@ export const layer = ConnectionActor.toLayer(
     const policy = yield* GitPolicy
     const credentialTest = yield* CredentialTest
     const capsules = yield* CapsuleLedger
-    const services = yield* Effect.context<
-      | Audit
-      | CapsuleLedger
-      | ConnectionAuthorizations
-      | ConnectionStore
-      | ConnectionTokens
-      | ConnectionUses
-      | CredentialTest
-      | GitPolicy
-      | HeldValues
-      | OAuthClient
-      | RunCancels
-      | RunJournal
-      | RunLedger
-      | SqlClient.SqlClient
-    >()
-    const serving = Effect.provideContext(services)
+    const services = yield* captureServices(
+      Audit,
+      CapsuleLedger,
+      ConnectionAuthorizations,
+      ConnectionStore,
+      ConnectionTokens,
+      ConnectionUses,
+      CredentialTest,
+      GitPolicy,
+      HeldValues,
+      OAuthClient,
+      RunCancels,
+      RunJournal,
+      RunLedger,
+      SqlClient.SqlClient
+    )
+    const serving = provideCaptured(services)
     const id = ConnectionId.make((yield* Entity.CurrentAddress).entityId)
 
     const audited = (context: CommandContext, row: ConnectionRow, action: string, data: AuditData = {}) =>
@@ -100,7 +101,7 @@ export const layer = ConnectionActor.toLayer(
       Create: Effect.fn("Connection.Create")(function* ({ payload: { context, request } }) {
         yield* checkConnection(request, policy)
         yield* checkExpiry(request.expiresAt)
-        yield* Effect.provideContext(checkUse(request.workspaceId, request.kind ?? "provider", request.use), services)
+        yield* provideCaptured(checkUse(request.workspaceId, request.kind ?? "provider", request.use), services)
         yield* serving(checkProvided(request.workspaceId, request.providedBy))
         yield* store.insert({
           id,
@@ -160,7 +161,7 @@ export const layer = ConnectionActor.toLayer(
           ...outcome,
           supersededRunIds
         }
-      }, Effect.provideContext(services)),
+      }, provideCaptured(services)),
 
       Remove: ({ payload: { context } }) =>
         serving(Effect.andThen(removeConnection(id, context), revokeTokens(id, true))),
@@ -199,7 +200,7 @@ export const layer = ConnectionActor.toLayer(
           cancelledRunIds: idsOf(ended.cancelledRunIds),
           runningApplyIds: idsOf(ended.runningApplyIds)
         }
-      }, Effect.provideContext(services))
+      }, provideCaptured(services))
     })
   }),
   actorOptions

@@ -9,7 +9,7 @@ import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import { StaleReasons } from "../staleness/StaleReasons.ts"
-import type { StateVersions } from "../state/StateVersions.ts"
+import { StateVersions } from "../state/StateVersions.ts"
 import type { CommandContext } from "../Command.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -23,6 +23,7 @@ import { checkInputs, checkProducer, insertDependency } from "./DependencyRules.
 import { closesCycle } from "./DependencyCycle.ts"
 import { DependencyRow, toDependency, DependencyEdgeRow } from "../consumption/DependencyRow.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 /** What flows from one Capsule's Outputs into another's inputs, and therefore the order of the Capsules. */
 export class Dependencies extends Context.Service<
@@ -59,7 +60,7 @@ const make = Effect.gen(function* () {
   const ledger = yield* RunLedger
   const staleReasons = yield* StaleReasons
   const random = yield* SecureRandom.SecureRandom
-  const services = yield* Effect.context<SqlClient.SqlClient | CapsuleLedger | InstallConfigStore | StateVersions>()
+  const services = yield* captureServices(SqlClient.SqlClient, CapsuleLedger, InstallConfigStore, StateVersions)
 
   const alive = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow | undefined, noun: string) {
     if (capsule === undefined) return yield* notFound(noun)
@@ -73,7 +74,7 @@ const make = Effect.gen(function* () {
     request: NewDependency
   ) {
     const consumer = yield* alive(yield* capsules.find(consumerCapsuleId), "Capsule")
-    const producer = yield* checkProducer("", consumer.workspace_id, request).pipe(Effect.provideContext(services))
+    const producer = yield* checkProducer("", consumer.workspace_id, request).pipe(provideCaptured(services))
     // All edges, since a cycle may pass through another Workspace.
     const edges = yield* Effect.orDie(DependencyEdgeRow.rows(sql)`SELECT producer_capsule_id AS producer,
         consumer_capsule_id AS consumer FROM dependencies`)
@@ -89,7 +90,7 @@ const make = Effect.gen(function* () {
     const taken = new Set(rows.flatMap((row) => toDependency(row).outputs.map(({ to }) => to)))
     yield* checkInputs("", config?.config.variables ?? [], taken, request)
     const id = yield* newId(DependencyId, "dep").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
-    const row = yield* insertDependency(id, consumer, request).pipe(Effect.provideContext(services))
+    const row = yield* insertDependency(id, consumer, request).pipe(provideCaptured(services))
     const supersededRunIds = yield* ledger.supersedePlans(consumer.id, dependencyAdded)
     yield* staleReasons.compare(consumer.id)
     yield* audit.append({

@@ -1,21 +1,22 @@
 import { Effect } from "effect"
-import type { SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { type CompatibilityReport, type Finding, needAttention } from "../../schema/records/CompatibilityReport.ts"
 import type { InstallConfigId } from "../../schema/records/Ids.ts"
 import type { DeclaredVariable } from "../../schema/records/InstallConfig.ts"
 import { requirementKey } from "../../schema/records/Provider.ts"
 import { SettingsJson } from "../connection/ConnectionRow.ts"
-import type { ConnectionStore } from "../connection/ConnectionStore.ts"
-import type { ConnectionUses } from "../connection/ConnectionUses.ts"
+import { ConnectionStore } from "../connection/ConnectionStore.ts"
+import { ConnectionUses } from "../connection/ConnectionUses.ts"
 import { checkTarget, deliveryTargets } from "../delivery/DeliveredVariables.ts"
 import { injectingDependencies } from "../consumption/InjectingDependencies.ts"
-import type { RunSettings } from "../run/RunSettings.ts"
+import { RunSettings } from "../run/RunSettings.ts"
 import type { StagedReport } from "../source/StagedFindings.ts"
 import { carriedVariables } from "../configuration/CarriedVariables.ts"
 import { bindingsOf } from "../configuration/StoredBindings.ts"
 import { InstallConfigStore, type LoadedInstallConfig } from "../configuration/InstallConfigStore.ts"
 import { type InputGivers, inputSource } from "../configuration/InputSource.ts"
 import { resolveProviders } from "./ProviderResolutions.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 type Module = Pick<CompatibilityReport, "modulePath" | "rootProviderRequirements" | "variables">
 
@@ -86,9 +87,13 @@ const inputFindings = (
  */
 export const makeConfigurationFit = Effect.gen(function* () {
   const configs = yield* InstallConfigStore
-  const context = yield* Effect.context<
-    InstallConfigStore | ConnectionStore | ConnectionUses | RunSettings | SqlClient.SqlClient
-  >()
+  const context = yield* captureServices(
+    InstallConfigStore,
+    ConnectionStore,
+    ConnectionUses,
+    RunSettings,
+    SqlClient.SqlClient
+  )
 
   const findingsOf = Effect.fnUntraced(function* (loaded: LoadedInstallConfig, module: Module) {
     const { row, config } = loaded
@@ -127,7 +132,7 @@ export const makeConfigurationFit = Effect.gen(function* () {
     if (report.status === "unsupported") return staged
     const loaded = yield* configs.load(installConfigId)
     if (loaded === undefined) return yield* Effect.die(new Error(`InstallConfig ${installConfigId} is gone`))
-    const found = yield* Effect.provideContext(findingsOf(loaded, report), context)
+    const found = yield* provideCaptured(findingsOf(loaded, report), context)
     const status = needAttention(found) ? ("needs_attention" as const) : report.status
     return { ...staged, report: { ...report, status, findings: [...report.findings, ...found] } }
   })

@@ -31,6 +31,7 @@ import { RunPlans } from "./RunPlans.ts"
 import type { JobResult } from "./RunSteps.ts"
 import { differingInputs } from "../staleness/DifferingInputs.ts"
 import { adoptedBase, takenOverWarning } from "./TakenOverState.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 /** The evidence for reviewers: how the plan was prepared, and what was computed. */
 export const planEvidence = (prepared: Pick<PreparedPlan, "evidence">, outcome: PlanOutcome): RunEvidence => ({
@@ -96,7 +97,7 @@ export class PlanSettlement extends Context.Service<
       const lifecycle = yield* RunLifecycle
       const handover = yield* RunHandover
       const ending = { lifecycle, handover }
-      const values = yield* Effect.context<SqlClient.SqlClient | StateVersions>()
+      const values = yield* captureServices(SqlClient.SqlClient, StateVersions)
 
       const held = Effect.fnUntraced(function* (hold: RunHold) {
         const run = yield* ledger.held(hold)
@@ -115,7 +116,7 @@ export class PlanSettlement extends Context.Service<
       ) {
         const policy = operatorMoved(operator, run, config, prepared.place, capsule.module_path)
         if (policy !== undefined) return policy
-        const lost = yield* Effect.provideContext(movedInputs(capsule, prepared.consumed), values)
+        const lost = yield* provideCaptured(movedInputs(capsule, prepared.consumed), values)
         if (lost !== undefined) return lost
         return yield* rotatedSince(prepared.evidence.providerResolutions).pipe(
           Effect.provideService(ConnectionStore, connections)
@@ -172,7 +173,7 @@ export class PlanSettlement extends Context.Service<
             : yield* changedInputs(base.install_config_id, config).pipe(
                 Effect.provideService(InstallConfigStore, configs)
               )
-        const differing = yield* Effect.provideContext(differingInputs(capsule), values)
+        const differing = yield* provideCaptured(differingInputs(capsule), values)
         const evidence = { ...planEvidence(prepared, outcome), ...adoptedBase(base) }
         const diagnostics = [...warnings, ...outcome.diagnostics]
         yield* lifecycle.waitForApproval(

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { Approvals } from "../approval/Approvals.ts"
 import { authorityMoved } from "../authority/AuthorityColumns.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
-import type { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
+import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import { transaction } from "../database/Transaction.ts"
 import { KillPoint } from "../KillPoint.ts"
 import { RunHandover } from "../run/RunHandover.ts"
@@ -11,12 +11,13 @@ import { type HoldLost, holdLost, holdOf, type RunHold } from "../run/RunHold.ts
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { RunSettings } from "../run/RunSettings.ts"
-import type { BackupStore } from "../state/BackupStore.ts"
-import type { StateVersions } from "../state/StateVersions.ts"
+import { BackupStore } from "../state/BackupStore.ts"
+import { StateVersions } from "../state/StateVersions.ts"
 import { failRun, supersedeRun } from "./RunEnding.ts"
 import type { RunExecution } from "./RunExecution.ts"
 import { makeRestoreCommit } from "./RestoreCommit.ts"
 import { backupOf, restoreTarget } from "./RestoreTarget.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 const moved =
   "The Capsule's configuration or state has changed since the restore was reviewed. Ask for the restore again."
@@ -35,7 +36,7 @@ export const makeRestoreExecution = Effect.gen(function* () {
   const settings = yield* RunSettings
   const killPoint = yield* KillPoint
   const commit = yield* makeRestoreCommit
-  const services = yield* Effect.context<BackupStore | InstallConfigStore | SqlClient.SqlClient | StateVersions>()
+  const services = yield* captureServices(BackupStore, InstallConfigStore, SqlClient.SqlClient, StateVersions)
   const ending = { lifecycle, handover }
 
   const heldRun = Effect.fnUntraced(function* (hold: RunHold) {
@@ -44,7 +45,7 @@ export const makeRestoreExecution = Effect.gen(function* () {
   })
 
   const targetOf = (...given: Parameters<typeof restoreTarget>) =>
-    Effect.result(Effect.provideContext(restoreTarget(...given), services))
+    Effect.result(provideCaptured(restoreTarget(...given), services))
 
   const review = Effect.fn("Run.reviewRestore")(function* (hold: RunHold): Effect.fn.Return<void, HoldLost> {
     const run = yield* heldRun(hold)

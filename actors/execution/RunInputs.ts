@@ -6,12 +6,12 @@ import type { ProviderRequirement, ProviderResolution } from "../../schema/recor
 import { argumentNames } from "../connection/CredentialRecipes.ts"
 import { SettingsJson } from "../connection/ConnectionRow.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
-import type { ConnectionUses } from "../connection/ConnectionUses.ts"
+import { ConnectionUses } from "../connection/ConnectionUses.ts"
 import { HeldValues } from "../connection/HeldValues.ts"
 import { transaction } from "../database/Transaction.ts"
 import { type ConsumedOutput, consumedOf } from "../consumption/ConsumedOutputs.ts"
 import { offeredOutputs } from "../consumption/OfferedOutputs.ts"
-import type { RunSettings } from "../run/RunSettings.ts"
+import { RunSettings } from "../run/RunSettings.ts"
 import type { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { InstallConfigStore, type LoadedInstallConfig, type StoredConfig } from "../configuration/InstallConfigStore.ts"
 import { inputSource } from "../configuration/InputSource.ts"
@@ -20,6 +20,7 @@ import { StateVersions } from "../state/StateVersions.ts"
 import { StoredWorkspace } from "../workspace/StoredWorkspace.ts"
 import { type RunRow } from "../run/RunRow.ts"
 import type { InstallConfigId } from "../../schema/records/Ids.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 /** How each requirement of the module is met, and the secrets if all of them are. */
 export interface ResolvedProviders {
@@ -92,9 +93,14 @@ export class RunInputs extends Context.Service<
       const connections = yield* ConnectionStore
       const held = yield* HeldValues
       const states = yield* StateVersions
-      const context = yield* Effect.context<
-        InstallConfigStore | ConnectionStore | ConnectionUses | RunSettings | SqlClient.SqlClient | StateVersions
-      >()
+      const context = yield* captureServices(
+        InstallConfigStore,
+        ConnectionStore,
+        ConnectionUses,
+        RunSettings,
+        SqlClient.SqlClient,
+        StateVersions
+      )
 
       // One transaction: either the values read belong to the recorded version, or a rotation comes after both.
       const providers = Effect.fn("RunInputs.providers")(
@@ -110,7 +116,7 @@ export class RunInputs extends Context.Service<
             installConfigId,
             requirements,
             use
-          ).pipe(Effect.provideContext(context))
+          ).pipe(provideCaptured(context))
           const blocked = resolutions.find((resolution) => resolution.status !== "resolved_provider_connection")
           if (blocked !== undefined) {
             return { resolutions, blocked, credentials: [], moduleInputDefaults: {}, formerSecrets: [] }
@@ -161,7 +167,7 @@ export class RunInputs extends Context.Service<
         const values = new Map<string, RunVariable>()
         const missing: Array<MissingInput> = []
         // One transaction, so that the record matches the values given.
-        const offered = yield* Effect.provideContext(offeredOutputs(capsule), context).pipe(transaction(sql))
+        const offered = yield* provideCaptured(offeredOutputs(capsule), context).pipe(transaction(sql))
         for (const { given, input, output, ended, producerName, required, withheld } of offered) {
           if (input === undefined || output === undefined) continue
           const [row] = given

@@ -43,6 +43,7 @@ import { StateVersions } from "../state/StateVersions.ts"
 import { isInService } from "../../schema/records/CapsuleLifecycle.ts"
 import type { SnapshotRow, ReportRow } from "../source/SourceRow.ts"
 import type { StateVersionRow } from "../state/StateVersionRow.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 /** A block that configures the state, or the marker for omitted findings. */
 const stateFindings: ReadonlySet<string> = new Set(["backend_overridden", "cloud_overridden", "more_findings"])
@@ -95,7 +96,7 @@ export class RunPreparation extends Context.Service<
       const compilation = yield* InstallConfigCompilation
       const judged = yield* makeModuleVerdicts
       const settings = yield* RunSettings
-      const values = yield* Effect.context<SqlClient.SqlClient | StateVersions>()
+      const values = yield* captureServices(SqlClient.SqlClient, StateVersions)
       const profiles = yield* makeRunProfiles
       const succession = yield* OperatorSuccession
       const commits = yield* StoredCommits
@@ -119,7 +120,7 @@ export class RunPreparation extends Context.Service<
 
       /** Anything that the apply's plan was made with and that is no longer available. */
       const lostOf = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, planRunId: RunId | null) {
-        const lost = yield* Effect.provideContext(movedInputsOf(capsule, planRunId), values)
+        const lost = yield* provideCaptured(movedInputsOf(capsule, planRunId), values)
         const plan = lost === undefined ? yield* ledger.find(planRunId) : undefined
         return plan === undefined
           ? lost
@@ -212,8 +213,7 @@ export class RunPreparation extends Context.Service<
           connection: connection === undefined ? undefined : effectiveStatus(connection, since),
           isOfPool:
             connection !== undefined &&
-            (yield* poolObstacle(connection, run.workspace_id, run.pool).pipe(Effect.provideContext(values))) !==
-              undefined
+            (yield* poolObstacle(connection, run.workspace_id, run.pool).pipe(provideCaptured(values))) !== undefined
         })
         yield* capsules.annotate(capsule.id, { credential_wait: CredentialWaitJson.write(wait) })
       })

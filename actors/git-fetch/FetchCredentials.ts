@@ -1,8 +1,8 @@
 import { Effect, Redacted } from "effect"
-import type { SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import type { ConnectionId } from "../../schema/records/Ids.ts"
 import { ConnectionStore, effectiveStatus } from "../connection/ConnectionStore.ts"
-import type { ConnectionUses } from "../connection/ConnectionUses.ts"
+import { ConnectionUses } from "../connection/ConnectionUses.ts"
 import { gitCredentials } from "../connection/CredentialTest.ts"
 import { TokenRenewals } from "../connection/TokenRenewals.ts"
 import { now } from "../Identity.ts"
@@ -10,6 +10,7 @@ import type { RunRow } from "../run/RunRow.ts"
 import { SourceStore } from "../source/SourceStore.ts"
 import { checkGitUse, fetchStarter } from "./GitConnectionUse.ts"
 import { LaneUnavailable } from "./LaneUnavailable.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 /** What is being fetched, and the Git Connection for it. */
 export interface FetchedWith {
@@ -29,7 +30,7 @@ export const makeFetchCredentials = Effect.gen(function* () {
   const connections = yield* ConnectionStore
   const renewals = yield* TokenRenewals
   const store = yield* SourceStore
-  const services = yield* Effect.context<ConnectionStore | ConnectionUses | SqlClient.SqlClient>()
+  const services = yield* captureServices(ConnectionStore, ConnectionUses, SqlClient.SqlClient)
 
   return Effect.fnUntraced(function* (run: FetchedBy, spec: FetchedWith) {
     const connectionId = spec.authConnectionId
@@ -42,7 +43,7 @@ export const makeFetchCredentials = Effect.gen(function* () {
       ref: spec.ref,
       source
     }).pipe(
-      Effect.provideContext(services),
+      provideCaptured(services),
       Effect.mapError(
         ({ code, message }) => new LaneUnavailable({ code, message, ofRequest: run.trigger_kind === "user" })
       )

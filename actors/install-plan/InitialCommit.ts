@@ -1,6 +1,6 @@
 import { Context, Effect, Layer, Redacted, Result, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { SqlClient } from "effect/sql"
+import { SqlClient } from "effect/sql"
 import { Finding } from "../../schema/records/CompatibilityReport.ts"
 import { CapsuleId, InstallConfigId, RunId } from "../../schema/records/Ids.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
@@ -12,9 +12,9 @@ import { checkUses, newCapsuleSite } from "../execution/CapsuleConnections.ts"
 import { checkBindings } from "../capsule/CheckedBindings.ts"
 import { InstallConfigCompilation, reviewedPins } from "../configuration/InstallConfigCompilation.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
-import type { StateVersions } from "../state/StateVersions.ts"
+import { StateVersions } from "../state/StateVersions.ts"
 import { checkValues, governedVariables, missingInputs } from "../configuration/VariableRules.ts"
-import type { ConnectionStore } from "../connection/ConnectionStore.ts"
+import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { ConnectionUses } from "../connection/ConnectionUses.ts"
 import { derivedId } from "../Identity.ts"
 import { RunResults } from "../run/RunResults.ts"
@@ -28,6 +28,7 @@ import { type InstallFindings, installFindings } from "./InstallFindings.ts"
 import { InstallPlanStore } from "./InstallPlanStore.ts"
 import { projectOf } from "./InstallPlanRequest.ts"
 import { FindingsJson } from "../run/FindingsJson.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 /** Why the initial commit is refused; nothing has been written at this point. */
 export class InstallRefused extends Schema.TaggedError<InstallRefused>()("InstallRefused", {
@@ -73,16 +74,16 @@ export class InitialCommit extends Context.Service<
       const adoption = yield* StateAdoption
       const audit = yield* Audit
       const random = yield* SecureRandom.SecureRandom
-      const services = yield* Effect.context<
-        | SqlClient.SqlClient
-        | CapsuleLedger
-        | ConnectionStore
-        | ConnectionUses
-        | InstallConfigStore
-        | RunResults
-        | SourceStore
-        | StateVersions
-      >()
+      const services = yield* captureServices(
+        SqlClient.SqlClient,
+        CapsuleLedger,
+        ConnectionStore,
+        ConnectionUses,
+        InstallConfigStore,
+        RunResults,
+        SourceStore,
+        StateVersions
+      )
       const uses = yield* ConnectionUses
 
       const insertSource = Effect.fnUntraced(function* (
@@ -270,7 +271,7 @@ export class InitialCommit extends Context.Service<
           },
           requestId: context.requestId
         })
-      }, Effect.provideContext(services))
+      }, provideCaptured(services))
 
       return InitialCommit.of({ commit })
     })

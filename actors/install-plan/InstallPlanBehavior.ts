@@ -1,27 +1,28 @@
 import { Effect, Schema } from "effect"
 import { Entity } from "effect/cluster"
 import { SqlClient } from "effect/sql"
-import type { GitPolicy } from "../../runner/git/GitPolicy.ts"
+import { GitPolicy } from "../../runner/git/GitPolicy.ts"
 import { notFound } from "../../schema/errors/ApiError.ts"
 import { InstallPlanActor } from "../../schema/protocol/PlanActors.ts"
 import { actorOptions, handedOver } from "../ActorClient.ts"
 import { Audit } from "../audit/Audit.ts"
-import type { StateAdoption } from "../adoption/StateAdoption.ts"
-import type { CapsuleLedger } from "../authority/CapsuleLedger.ts"
-import type { ConnectionStore } from "../connection/ConnectionStore.ts"
-import type { ConnectionUses } from "../connection/ConnectionUses.ts"
+import { StateAdoption } from "../adoption/StateAdoption.ts"
+import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
+import { ConnectionStore } from "../connection/ConnectionStore.ts"
+import { ConnectionUses } from "../connection/ConnectionUses.ts"
 import { transaction } from "../database/Transaction.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
 import { KillPoint } from "../KillPoint.ts"
 import { RunAdmission } from "../queue/RunAdmission.ts"
-import type { RunLedger } from "../run/RunLedger.ts"
-import type { SourceStore } from "../source/SourceStore.ts"
+import { RunLedger } from "../run/RunLedger.ts"
+import { SourceStore } from "../source/SourceStore.ts"
 import { StateUploads } from "../state/StateUploads.ts"
 import { checkInstallRequest } from "./InstallPlanRequest.ts"
 import { readInstallPlan, StoredActorJson, StoredRequestJson } from "./InstallPlanRow.ts"
 import { InstallPlanSteps } from "./InstallPlanSteps.ts"
 import { InstallPlanStore } from "./InstallPlanStore.ts"
 import { InstallPlanId } from "../../schema/records/Ids.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 const encodeRequest = Schema.encodeEffect(StoredRequestJson)
 const encodeActor = Schema.encodeEffect(StoredActorJson)
@@ -37,16 +38,16 @@ export const layer = InstallPlanActor.toLayer(
     const audit = yield* Audit
     const admission = yield* RunAdmission
     const killPoint = yield* KillPoint
-    const services = yield* Effect.context<
-      | CapsuleLedger
-      | ConnectionStore
-      | ConnectionUses
-      | GitPolicy
-      | RunLedger
-      | SourceStore
-      | SqlClient.SqlClient
-      | StateAdoption
-    >()
+    const services = yield* captureServices(
+      CapsuleLedger,
+      ConnectionStore,
+      ConnectionUses,
+      GitPolicy,
+      RunLedger,
+      SourceStore,
+      SqlClient.SqlClient,
+      StateAdoption
+    )
     const client = yield* InstallPlanActor.client
     const id = InstallPlanId.make((yield* Entity.CurrentAddress).entityId)
 
@@ -89,7 +90,7 @@ export const layer = InstallPlanActor.toLayer(
           )
         },
         Effect.tap(() => killPoint("install.created")),
-        Effect.provideContext(services)
+        provideCaptured(services)
       ),
 
       Reconcile: Effect.fn("InstallPlan.Reconcile")(function* () {

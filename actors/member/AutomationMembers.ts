@@ -1,5 +1,5 @@
 import { Context, Effect, Layer } from "effect"
-import type { SecureRandom } from "effect/crypto"
+import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { Member, Role } from "../../schema/records/Workspace.ts"
@@ -13,6 +13,7 @@ import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
 import { makingRefusal } from "./AutomationRules.ts"
 import { roleHeld } from "./InvitationRights.ts"
 import type { MemberScope } from "./Members.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 export interface NewAutomation {
   readonly displayName: string
@@ -43,7 +44,7 @@ export class AutomationMembers extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const audit = yield* Audit
-      const services = yield* Effect.context<SqlClient.SqlClient | SecureRandom.SecureRandom>()
+      const services = yield* captureServices(SqlClient.SqlClient, SecureRandom.SecureRandom)
 
       return AutomationMembers.of({
         create: Effect.fn("AutomationMembers.create")(
@@ -73,7 +74,7 @@ export class AutomationMembers extends Context.Service<
             } satisfies Member
           },
           transaction(sql),
-          Effect.provideContext(services)
+          provideCaptured(services)
         )
       })
     })

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, type Redacted, Schema } from "effect"
-import type { SecureRandom } from "effect/crypto"
+import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { type ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
 import type { InvitationId } from "../../schema/records/Ids.ts"
@@ -25,6 +25,7 @@ import {
 } from "./InvitationRights.ts"
 import { InvitationRow, invitationStatus, isOpen, openedWith, toInvitation } from "./InvitationRow.ts"
 import { alreadyMember, unconfirmedMember } from "./ExistingMember.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 const Former = rowShape({ status: MemberStatus, left_at: Schema.NullOr(Timestamp), updated_at: Timestamp })
 
@@ -79,7 +80,7 @@ const make = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const audit = yield* Audit
   const users = yield* Users
-  const services = yield* Effect.context<SqlClient.SqlClient | SecureRandom.SecureRandom>()
+  const services = yield* captureServices(SqlClient.SqlClient, SecureRandom.SecureRandom)
 
   const find = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
     const hash = secretHash(secret)
@@ -160,7 +161,7 @@ const make = Effect.gen(function* () {
       return accepted
     },
     transaction(sql),
-    Effect.provideContext(services)
+    provideCaptured(services)
   )
 
   const pending = Effect.fn("InvitationAcceptance.pending")(function* (secret: Redacted.Redacted) {

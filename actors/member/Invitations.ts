@@ -1,5 +1,5 @@
 import { Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
-import type { SecureRandom } from "effect/crypto"
+import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { type ApiError, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
 import { InvitationId, Subject, type WorkspaceId } from "../../schema/records/Ids.ts"
@@ -22,6 +22,7 @@ import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
 import { InvitationRow, isOpen, openedWith, toInvitation, toInvitedMember } from "./InvitationRow.ts"
 import { type Inviter, invitationRefusal, refusedInvitation, roleHeld } from "./InvitationRights.ts"
 import { refuseMember } from "./ExistingMember.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 /** The destination and the inviter. */
 export interface InvitationScope {
@@ -108,7 +109,7 @@ const make = Effect.gen(function* () {
   const users = yield* Users
   const mails = yield* Mails
   const cursors = yield* Cursors
-  const services = yield* Effect.context<SqlClient.SqlClient | SecureRandom.SecureRandom>()
+  const services = yield* captureServices(SqlClient.SqlClient, SecureRandom.SecureRandom)
 
   const note = (context: CommandContext, row: InvitationRow, action: string) =>
     audit.append({
@@ -233,7 +234,7 @@ const make = Effect.gen(function* () {
       return issued
     },
     transaction(sql),
-    Effect.provideContext(services)
+    provideCaptured(services)
   )
 
   const findPending = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
@@ -288,7 +289,7 @@ const make = Effect.gen(function* () {
         return row === undefined ? yield* notFound("Invitation") : yield* end(context, row, "revoked")
       },
       transaction(sql),
-      Effect.provideContext(services)
+      provideCaptured(services)
     ),
     list: Effect.fn("Invitations.list")(function* (workspaceId, subject, page) {
       const binding: CursorBinding = { route: "workspaces.invitations", subject, filter: [workspaceId] }

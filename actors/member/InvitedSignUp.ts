@@ -1,6 +1,6 @@
 import type { PublicKeyCredentialCreationOptionsJSON } from "@simplewebauthn/server"
 import { Context, Effect, Layer, type Redacted } from "effect"
-import type { SecureRandom } from "effect/crypto"
+import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { type ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
 import { Subject } from "../../schema/records/Ids.ts"
@@ -21,6 +21,7 @@ import { transaction } from "../database/Transaction.ts"
 import { newId } from "../Identity.ts"
 import { InvitationAcceptance } from "./InvitationAcceptance.ts"
 import type { InvitationRow } from "./InvitationRow.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 type NewSignInMethod =
   | { readonly kind: "password"; readonly hash: string }
@@ -59,7 +60,7 @@ export class InvitedSignUp extends Context.Service<
       const sessions = yield* Sessions
       const newPasskeys = yield* NewPasskeys
       const acceptance = yield* InvitationAcceptance
-      const services = yield* Effect.context<SqlClient.SqlClient | SecureRandom.SecureRandom>()
+      const services = yield* captureServices(SqlClient.SqlClient, SecureRandom.SecureRandom)
 
       const goodLink = (secret: Redacted.Redacted) => acceptance.forSignUp(secret)
 
@@ -105,7 +106,7 @@ export class InvitedSignUp extends Context.Service<
           const { displayName } = redemption
           const challenge = yield* issueChallenge(`setup:${row.id}`, subject)
           return yield* creationOptions(party, { subject, email, displayName, known: [] }, challenge)
-        }, Effect.provideContext(services)),
+        }, provideCaptured(services)),
         withPasskey: Effect.fn("InvitedSignUp.withPasskey")(function* (redemption) {
           const { answer, name, party } = redemption
           const row = yield* goodLink(redemption.secret)
@@ -114,7 +115,7 @@ export class InvitedSignUp extends Context.Service<
           if (subject === undefined) return yield* refusedRegistration()
           const verified = yield* newPasskeys.verify(party, name, challenge, answer)
           return yield* enter(row, redemption, { kind: "passkey", subject, verified })
-        }, Effect.provideContext(services))
+        }, provideCaptured(services))
       })
     })
   )

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Option, type Redacted } from "effect"
-import type { SecureRandom } from "effect/crypto"
+import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { InvitationId, Subject } from "../../schema/records/Ids.ts"
@@ -8,7 +8,7 @@ import { type OpenSession, Sessions } from "../account/Sessions.ts"
 import { UpstreamIdentities, type UpstreamIdentity } from "../account/UpstreamIdentities.ts"
 import { refusedFor, type UpstreamReason, type UpstreamRefused } from "../account/UpstreamRefusal.ts"
 import { Users } from "../account/Users.ts"
-import type { Audit } from "../audit/Audit.ts"
+import { Audit } from "../audit/Audit.ts"
 import type { CommandContext } from "../Command.ts"
 import { transaction } from "../database/Transaction.ts"
 import { InvitationAcceptance } from "./InvitationAcceptance.ts"
@@ -16,6 +16,7 @@ import type { InvitationRow } from "./InvitationRow.ts"
 import { isAdmitted, provision } from "./Provisioning.ts"
 import type { ProvenClaims } from "./ProvisioningDecision.ts"
 import { ProvisioningRules, type UpstreamTrust } from "./ProvisioningRules.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 /** An invitation, and what holding its link proves about its address. */
 export interface OpenedInvitation {
@@ -81,7 +82,7 @@ const make = Effect.gen(function* () {
   const identities = yield* UpstreamIdentities
   const acceptance = yield* InvitationAcceptance
   const inForce = yield* ProvisioningRules
-  const services = yield* Effect.context<SqlClient.SqlClient | SecureRandom.SecureRandom | Audit>()
+  const services = yield* captureServices(SqlClient.SqlClient, SecureRandom.SecureRandom, Audit)
 
   /**
    * The only thing it reveals about an account is that the address, though verified by the provider, is not enough to open it.
@@ -153,7 +154,7 @@ const make = Effect.gen(function* () {
       return { ...opened, subject, joined }
     },
     transaction(sql),
-    Effect.provideContext(services)
+    provideCaptured(services)
   )
 
   return UpstreamArrivals.of({ enter })

@@ -17,10 +17,11 @@ import { PoolReach } from "../pool/PoolReach.ts"
 import type { RunId } from "../../schema/records/Ids.ts"
 import { QueueRows, type QueueWindow } from "./QueueRows.ts"
 import { inWords, type WordedPlace } from "./QueueWords.ts"
-import type { RunCancels } from "../run/RunCancels.ts"
+import { RunCancels } from "../run/RunCancels.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
 import type { ListedRun, RunRow } from "../run/RunRow.ts"
 import { RunSettings } from "../run/RunSettings.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 const standing = (run: ListedRun): QueuedRun => ({
   id: run.id,
@@ -75,7 +76,7 @@ export class RunQueue extends Context.Service<
       const leases = yield* EarlierLeases
       const signals = yield* Queue.sliding<void>(1)
       const listeners = new Set<Queue.Queue<void>>()
-      const stopping = yield* Effect.context<RunCancels | RunLifecycle | SqlClient.SqlClient>()
+      const stopping = yield* captureServices(RunCancels, RunLifecycle, SqlClient.SqlClient)
 
       const limits: QueueLimits = {
         runs: { places: settings.concurrency, perWorkspace: settings.workspaceConcurrency },
@@ -107,7 +108,7 @@ export class RunQueue extends Context.Service<
           discard: true
         })
         yield* makeRoomAtAgents(running)
-      }, Effect.provideContext(stopping))
+      }, provideCaptured(stopping))
 
       const claim = Effect.fn("RunQueue.claim")(function* (owner: string) {
         const running = yield* rows.running

@@ -11,8 +11,8 @@ import { capsuleSite, checkUses } from "../execution/CapsuleConnections.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
-import type { ConnectionStore } from "../connection/ConnectionStore.ts"
-import type { ConnectionUses, UseStarter } from "../connection/ConnectionUses.ts"
+import { ConnectionStore } from "../connection/ConnectionStore.ts"
+import { ConnectionUses, type UseStarter } from "../connection/ConnectionUses.ts"
 import { transaction } from "../database/Transaction.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
 import { RunAdmission } from "../queue/RunAdmission.ts"
@@ -23,6 +23,7 @@ import { readRevisionPlan, RevisionPlanStore } from "./RevisionPlanStore.ts"
 import { isInService } from "../../schema/records/CapsuleLifecycle.ts"
 import type { SourceRow } from "../source/SourceRow.ts"
 import { RevisionPlanId } from "../../schema/records/Ids.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 const encodeActor = Schema.encodeEffect(Schema.fromJsonString(CommandContext))
 
@@ -38,7 +39,7 @@ export const layer = RevisionPlanActor.toLayer(
     const admission = yield* RunAdmission
     const sources = yield* SourceStore
     const configs = yield* InstallConfigStore
-    const services = yield* Effect.context<ConnectionStore | ConnectionUses | SqlClient.SqlClient>()
+    const services = yield* captureServices(ConnectionStore, ConnectionUses, SqlClient.SqlClient)
     const client = yield* RevisionPlanActor.client
     const id = RevisionPlanId.make((yield* Entity.CurrentAddress).entityId)
 
@@ -63,7 +64,7 @@ export const layer = RevisionPlanActor.toLayer(
         starter,
         capsuleSite(capsule, source, place)
       )
-    }, Effect.provideContext(services))
+    }, provideCaptured(services))
 
     return RevisionPlanActor.of({
       Create: Effect.fn("RevisionPlan.Create")(function* ({

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Queue, Result, Schema, Semaphore } from "effect"
-import type { SecureRandom } from "effect/crypto"
+import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import { RunActor } from "../../schema/protocol/RunActor.ts"
@@ -22,6 +22,7 @@ import { RunGroupRow, RunGroupMemberRow } from "./RunGroupRow.ts"
 import { updateMembers } from "./UpdateMembers.ts"
 import { nextSteps, wavesOf } from "./WaveDecision.ts"
 import type { ChangesOf } from "../database/Table.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 const StarterJson = Schema.fromJsonString(CommandContext)
 const encodeStarter = Schema.encodeSync(StarterJson)
@@ -90,7 +91,7 @@ const make = Effect.gen(function* () {
   const ledger = yield* RunLedger
   const capsules = yield* CapsuleActor.client
   const runs = yield* RunActor.client
-  const random = yield* Effect.context<SecureRandom.SecureRandom>()
+  const random = yield* captureServices(SecureRandom.SecureRandom)
   const withSql = Effect.provideService(SqlClient.SqlClient, sql)
   // Two concurrent decisions about one group would plan a Capsule twice.
   const oneAtATime = yield* Semaphore.make(1)
@@ -242,7 +243,7 @@ const make = Effect.gen(function* () {
   }).pipe(Effect.scoped)
 
   const startCheck = Effect.fn("RunGroups.startCheck")(function* (workspaceId: WorkspaceId) {
-    const id = yield* newId(RunGroupId, "rgrp").pipe(Effect.provideContext(random))
+    const id = yield* newId(RunGroupId, "rgrp").pipe(provideCaptured(random))
     const row = { id, workspace_id: workspaceId, type: "drift_check" as const, created_at: yield* now }
     yield* Effect.orDie(sql`INSERT INTO run_groups ${RunGroupRow.values(sql, row)}`)
     return id
@@ -269,7 +270,7 @@ const make = Effect.gen(function* () {
         only === undefined ? "No Capsule is stale." : "None of the named Capsules of this Workspace is stale."
       )
     }
-    const id = yield* newId(RunGroupId, "rgrp").pipe(Effect.provideContext(random))
+    const id = yield* newId(RunGroupId, "rgrp").pipe(provideCaptured(random))
     const { actor, actorKey } = context
     const started_by = encodeStarter({ actor, actorKey })
     const row = { id, workspace_id: workspaceId, type: "update" as const, created_at: yield* now, started_by }

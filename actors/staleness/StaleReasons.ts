@@ -13,9 +13,10 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { CapsuleLedger, type Lane } from "../authority/CapsuleLedger.ts"
 import { StaleReasonsJson, type GuardedCapsuleRow, CapsuleRow } from "../authority/CapsuleRow.ts"
 import { contentOf, PathFilters } from "./PathFilters.ts"
-import type { StateVersions } from "../state/StateVersions.ts"
+import { StateVersions } from "../state/StateVersions.ts"
 import type { SnapshotRow } from "../source/SourceRow.ts"
 import { ConsumedInputRow } from "./ConsumedInputRow.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 /** A Capsule after a successful apply. */
 export interface AppliedInputs {
@@ -77,7 +78,7 @@ export class StaleReasons extends Context.Service<
       const lanes = yield* SourceLanes
       const sources = yield* SourceStore
       const filters = yield* PathFilters
-      const context = yield* Effect.context<SqlClient.SqlClient | StateVersions>()
+      const context = yield* captureServices(SqlClient.SqlClient, StateVersions)
 
       const withReasons = (
         capsule: GuardedCapsuleRow,
@@ -138,7 +139,7 @@ export class StaleReasons extends Context.Service<
         // Values from a removed dependency are still deployed.
         for (const row of left.values()) add(row.producer_capsule_id, row.output)
         return [...reasons.values()]
-      }, Effect.provideContext(context))
+      }, provideCaptured(context))
 
       const compare = Effect.fn("StaleReasons.compare")(function* (capsuleId: CapsuleId) {
         const capsule = yield* capsules.find(capsuleId)
@@ -187,7 +188,7 @@ export class StaleReasons extends Context.Service<
       const settleConsumer = Effect.fnUntraced(function* (consumer: Consumer) {
         const voided: Array<RunId> = []
         for (const plan of yield* ledger.applicablePlans(consumer.id)) {
-          const moved = yield* Effect.provideContext(movedInputsOf(consumer, plan), context)
+          const moved = yield* provideCaptured(movedInputsOf(consumer, plan), context)
           if (moved === undefined) continue
           yield* ledger.supersedePlan(plan, moved)
           voided.push(plan)

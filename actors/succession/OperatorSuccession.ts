@@ -11,11 +11,12 @@ import { CapsuleRow, type GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { ConfigSuccession } from "./ConfigSuccession.ts"
 import { bindingsOf } from "../configuration/StoredBindings.ts"
 import { derivedConfig } from "../configuration/DerivedConfig.ts"
-import type { InstallConfigCompilation } from "../configuration/InstallConfigCompilation.ts"
+import { InstallConfigCompilation } from "../configuration/InstallConfigCompilation.ts"
 import { InstallConfigStore, type LoadedInstallConfig } from "../configuration/InstallConfigStore.ts"
 import { baseMoved, operatorMoved, type SnapshotPlace } from "../configuration/OperatorAuthority.ts"
 import { OperatorConfigs } from "../configuration/OperatorConfigs.ts"
 import { marked } from "../configuration/VariableRules.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 /** Makes Capsules follow the operator's decisions: a plan is made under the current base configuration, or not at all. */
 export class OperatorSuccession extends Context.Service<
@@ -49,7 +50,7 @@ export class OperatorSuccession extends Context.Service<
       const ledger = yield* RunLedger
       const audit = yield* Audit
       const operator = yield* OperatorConfigs
-      const services = yield* Effect.context<InstallConfigCompilation | InstallConfigStore>()
+      const services = yield* captureServices(InstallConfigCompilation, InstallConfigStore)
 
       const placeOf = (config: LoadedInstallConfig) => store.findSnapshot(config.row.source_snapshot_id)
 
@@ -100,7 +101,7 @@ export class OperatorSuccession extends Context.Service<
           }
         })
         return after
-      }, Effect.provideContext(services))
+      }, provideCaptured(services))
 
       const planMoved = Effect.fnUntraced(function* (capsule: CapsuleRow, plan: RunRow) {
         // A restore executes nothing; the plan that must follow it is made under the settings in force at that time.

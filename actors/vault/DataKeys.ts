@@ -1,5 +1,5 @@
 import { Clock, Duration, Effect, Redacted, Ref, Schema } from "effect"
-import { SecureRandom } from "effect/crypto"
+import { Aead, Kdf, SecureRandom } from "effect/crypto"
 import { Hex } from "effect/encoding"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { WrappedDataKey } from "../../schema/api/SealedBackup.ts"
@@ -10,6 +10,7 @@ import { deriveKey, type Keyring, type MasterKey, masterKeyLength } from "./Mast
 import { identity, openBytes, sealBytes } from "./Sealing.ts"
 import { VaultOpenFailed } from "./VaultErrors.ts"
 import { DataKeyRow } from "./DataKeyRow.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 /** A key that seals the values of one record kind in one Workspace. */
 export interface DataKey {
@@ -44,11 +45,7 @@ const isAged = (row: Row, millis: number, ageless: boolean) =>
  */
 export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyring>) {
   const sql = yield* SqlClient.SqlClient
-  const services = yield* Effect.context<
-    | Effect.Services<ReturnType<typeof sealBytes>>
-    | Effect.Services<ReturnType<typeof deriveKey>>
-    | SecureRandom.SecureRandom
-  >()
+  const services = yield* captureServices(Aead.Aead, Kdf.Kdf, SecureRandom.SecureRandom)
   const active = new Map<string, { readonly key: DataKey; readonly row: Row }>()
   const known = new Map<string, DataKey>()
   const wrappingKeys = new Map<string, Redacted.Redacted<Uint8Array>>()
@@ -145,7 +142,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
       sql.withTransaction,
       Effect.retry({ while: (error) => error._tag === "RotationBetween" }),
       Effect.orDie,
-      Effect.provideContext(services)
+      provideCaptured(services)
     )
   })
 
@@ -154,7 +151,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
     if (cached !== undefined) return cached
     const [row] = yield* findById(id).pipe(Effect.orDie)
     if (row === undefined) return yield* VaultOpenFailed.anywhere()
-    const key = yield* unwrap(row).pipe(Effect.provideContext(services))
+    const key = yield* unwrap(row).pipe(provideCaptured(services))
     yield* sql.afterCommit(Effect.sync(() => void known.set(id, key)))
     return key
   })
@@ -174,7 +171,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
       { discard: true }
     )
     return rows.length
-  }).pipe(sql.withTransaction, Effect.orDie, Effect.provideContext(services))
+  }).pipe(sql.withTransaction, Effect.orDie, provideCaptured(services))
 
   /** Moves every data key under the active master key, in short transactions; returns how many it changed. */
   const rewrapAll: Effect.Effect<number> = Effect.gen(function* () {
@@ -208,7 +205,7 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
         master_key_id: key.masterKeyId,
         wrapped_key: key.wrappedKey,
         created_at: key.createdAt
-      }).pipe(Effect.provideContext(services))
+      }).pipe(provideCaptured(services))
     })
   })
 

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto"
-import { Context, Effect, type FileSystem, Layer, Option, type Path, Redacted, Ref, Semaphore } from "effect"
-import type { Aead, Digest, Kdf, SecureRandom } from "effect/crypto"
+import { Context, Effect, FileSystem, Layer, Option, Path, Redacted, Ref, Semaphore } from "effect"
+import { Aead, Digest, Kdf, SecureRandom } from "effect/crypto"
 import type { ChildProcessSpawner } from "effect/process"
 import { SqlClient } from "effect/sql"
 import type { WrappedDataKey } from "../../schema/api/SealedBackup.ts"
@@ -13,6 +13,7 @@ import { identity, openBytes, type SealContext, sealBytes, valueIdentity } from 
 import { isLong, openParts, partsKeyOf, sealParts, storedLong } from "./SealedParts.ts"
 import { VaultLocked, VaultOpenFailed } from "./VaultErrors.ts"
 import { VaultSettings } from "./VaultSettings.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 /** The outcome of a rotation. `resumed` if it finished an earlier rotation instead of starting with a new key. */
 export interface Rotation {
@@ -127,15 +128,15 @@ export class Vault extends Context.Service<
 const make = Effect.gen(function* () {
   const { masterKey: source } = yield* VaultSettings
   const sql = yield* SqlClient.SqlClient
-  const services = yield* Effect.context<
-    | FileSystem.FileSystem
-    | Path.Path
-    | SqlClient.SqlClient
-    | Aead.Aead
-    | Digest.Digest
-    | Kdf.Kdf
-    | SecureRandom.SecureRandom
-  >()
+  const services = yield* captureServices(
+    FileSystem.FileSystem,
+    Path.Path,
+    SqlClient.SqlClient,
+    Aead.Aead,
+    Digest.Digest,
+    Kdf.Kdf,
+    SecureRandom.SecureRandom
+  )
 
   const inUse = (yield* masterKeysInUse).map(({ id }) => id)
   const loaded = yield* loadWholeKeyring(source, inUse)
@@ -150,14 +151,14 @@ const make = Effect.gen(function* () {
     Effect.suspend(() => {
       const known = digests.get(purpose)
       if (known !== undefined) return Effect.succeed(known(text))
-      return Effect.map(Effect.provideContext(digestFor(digestRoot, purpose), services), (digest) => {
+      return Effect.map(provideCaptured(digestFor(digestRoot, purpose), services), (digest) => {
         digests.set(purpose, digest)
         return digest(text)
       })
     })
 
   const openHere = (context: SealContext, envelope: string) =>
-    Effect.provideContext(openEnvelope(dataKeys, context, envelope), services)
+    provideCaptured(openEnvelope(dataKeys, context, envelope), services)
 
   /** The place is logged, but the cause is not: it is the same for every caller. */
   const logFault = (context: SealContext) =>
@@ -173,7 +174,7 @@ const make = Effect.gen(function* () {
     while (partsKeyOf(envelope) !== undefined) {
       const opened = yield* Effect.option(openHere(context, envelope))
       if (Option.isSome(opened)) return opened
-      const present = yield* Effect.provideContext(storedLong(context), services)
+      const present = yield* provideCaptured(storedLong(context), services)
       if (present === null) return Option.none()
       if (present === envelope) {
         yield* logFault(context)
@@ -231,7 +232,7 @@ const make = Effect.gen(function* () {
       const { active } = yield* Ref.get(keyring)
       return { activeKeyId: active.id, rewrapped, resumed: pending, forgotten } satisfies Rotation
     },
-    Effect.provideContext(services),
+    provideCaptured(services),
     rotating.withPermit
   )
 
@@ -242,7 +243,7 @@ const make = Effect.gen(function* () {
       const key = yield* dataKeys.forSealing(context.table, context.workspaceId ?? "")
       if (isLong(context, bytes)) return yield* sealParts(key, context, bytes)
       return yield* sealWhole(key, context, bytes)
-    }, Effect.provideContext(services)),
+    }, provideCaptured(services)),
     open,
     openStored,
     openText: Effect.fn("Vault.openText")(function* (context, envelope) {
@@ -254,7 +255,7 @@ const make = Effect.gen(function* () {
       if (keyId === undefined) return envelope
       const bytes = Redacted.value(yield* open(context, envelope))
       return yield* sealWhole(yield* dataKeys.forOpening(keyId), context, bytes)
-    }, Effect.provideContext(services)),
+    }, provideCaptured(services)),
     foreign: Effect.fn("Vault.foreign")(function* (keys) {
       const { keys: available } = yield* Ref.get(keyring)
       const keyIds = [...new Set(keys.map(({ masterKeyId }) => masterKeyId))].filter(
@@ -264,7 +265,7 @@ const make = Effect.gen(function* () {
         return yield* new VaultLocked({ message: `The master keys ${keyIds.join(", ")} are missing.`, keyIds })
       const foreignKeys = dataKeys.ofFile(keys)
       // A damaged file is not an integrity fault of this installation, so nothing is logged.
-      return (context, envelope) => Effect.provideContext(openEnvelope(foreignKeys, context, envelope), services)
+      return (context, envelope) => provideCaptured(openEnvelope(foreignKeys, context, envelope), services)
     }),
     wrappedKeys: Effect.fn("Vault.wrappedKeys")((workspaceId, text) => dataKeys.wrappedIn(workspaceId, text)),
     mac,
@@ -279,7 +280,7 @@ const make = Effect.gen(function* () {
       return {
         active: active.id,
         decryptOnly: keys.filter((key) => key.id !== active.id).map((key) => key.id),
-        inUse: yield* masterKeysInUse.pipe(Effect.provideContext(services))
+        inUse: yield* masterKeysInUse.pipe(provideCaptured(services))
       }
     })
   })

@@ -1,5 +1,5 @@
 import { Context, Effect, Layer, Option } from "effect"
-import type { SecureRandom } from "effect/crypto"
+import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { type ApiError, notFound } from "../../schema/errors/ApiError.ts"
 import type { WorkspaceDriftChecks } from "../../schema/records/DriftChecks.ts"
@@ -10,7 +10,7 @@ import type { CommandContext } from "../Command.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
-import type { Cursors } from "../paging/Cursors.ts"
+import { Cursors } from "../paging/Cursors.ts"
 import type { PageRequest } from "../paging/Page.ts"
 import { refuseArchived } from "./ArchivedWorkspace.ts"
 import { createWorkspace, findPersonal, isWhole, repairPersonal } from "./WorkspaceCreation.ts"
@@ -23,6 +23,7 @@ import {
 } from "./WorkspaceList.ts"
 import { isUnconfirmed, membershipUnconfirmed } from "./UnconfirmedMembership.ts"
 import { StoredWorkspace } from "./StoredWorkspace.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 export interface NewWorkspace {
   readonly handle: string
@@ -77,10 +78,10 @@ export class Workspaces extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const read = yield* ReadSql
       const audit = yield* Audit
-      const services = yield* Effect.context<SqlClient.SqlClient | ReadSql | Cursors | SecureRandom.SecureRandom>()
+      const services = yield* captureServices(SqlClient.SqlClient, ReadSql, Cursors, SecureRandom.SecureRandom)
 
       const readOne = Effect.fnUntraced(function* (subject: string, workspaceId: WorkspaceId) {
-        const workspace = yield* readMemberWorkspace(subject, workspaceId).pipe(Effect.provideContext(services))
+        const workspace = yield* readMemberWorkspace(subject, workspaceId).pipe(provideCaptured(services))
         return Option.isSome(workspace) ? workspace.value : yield* notFound("Workspace")
       })
 
@@ -97,7 +98,7 @@ export class Workspaces extends Context.Service<
       return Workspaces.of({
         create: Effect.fn("Workspaces.create")(function* (context, subject, request) {
           const type = request.type ?? "organization"
-          if (yield* isUnconfirmed(subject).pipe(Effect.provideContext(services))) return yield* membershipUnconfirmed
+          if (yield* isUnconfirmed(subject).pipe(provideCaptured(services))) return yield* membershipUnconfirmed
           const id = yield* createWorkspace({
             handle: request.handle,
             displayName: request.displayName ?? request.handle,
@@ -105,7 +106,7 @@ export class Workspaces extends Context.Service<
             owner: subject
           }).pipe(
             Effect.tap((workspaceId) => noteCreation(context, workspaceId, type)),
-            Effect.provideContext(services),
+            provideCaptured(services),
             transaction(sql)
           )
           return yield* readOne(subject, id)
@@ -148,7 +149,7 @@ export class Workspaces extends Context.Service<
               },
               requestId: context.requestId
             })
-          }).pipe(Effect.provideContext(services), transaction(sql))
+          }).pipe(provideCaptured(services), transaction(sql))
           return yield* readOne(subject, workspaceId)
         }),
         setAutomation: Effect.fn("Workspaces.setAutomation")(function* (context, subject, workspaceId, change) {
@@ -171,24 +172,24 @@ export class Workspaces extends Context.Service<
               data: change.reason === undefined ? {} : { reason: change.reason },
               requestId: context.requestId
             })
-          }).pipe(Effect.provideContext(services), transaction(sql))
+          }).pipe(provideCaptured(services), transaction(sql))
           return yield* readOne(subject, workspaceId)
         }),
         ensurePersonal: Effect.fn("Workspaces.ensurePersonal")(function* (context, subject) {
           const [found] = yield* findPersonal(read)(subject)
           if (found === undefined || isWhole(found)) return
-          if (yield* isUnconfirmed(subject).pipe(Effect.provideContext(services))) return
+          if (yield* isUnconfirmed(subject).pipe(provideCaptured(services))) return
           yield* repairPersonal(subject).pipe(
             Effect.tap((created) => (created === undefined ? Effect.void : noteCreation(context, created, "personal"))),
-            Effect.provideContext(services),
+            provideCaptured(services),
             transaction(sql)
           )
         }, Effect.orDie),
         list: Effect.fn("Workspaces.list")((subject, request) =>
-          listWorkspaces(subject, request).pipe(Effect.provideContext(services))
+          listWorkspaces(subject, request).pipe(provideCaptured(services))
         ),
         inventory: Effect.fn("Workspaces.inventory")((subject, page) =>
-          inventoryWorkspaces(subject, page).pipe(Effect.provideContext(services))
+          inventoryWorkspaces(subject, page).pipe(provideCaptured(services))
         )
       })
     })
