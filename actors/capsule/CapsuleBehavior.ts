@@ -92,7 +92,7 @@ export const layer = CapsuleActor.toLayer(
         applyPlan(load, context, planRunId, idempotency).pipe(provideCaptured(services)),
       Update: ({ payload: { context, ...request } }) =>
         updateCapsule(load, context, request).pipe(provideCaptured(services)),
-      Remove: Effect.fn("Capsule.Remove")(function* ({ payload: { context } }) {
+      Remove: Effect.fnUntraced(function* ({ payload: { context } }) {
         const capsule = yield* load
         if (capsule.current_state_version_id === null && capsule.runtime_safety === "safe") {
           return yield* removeUnapplied(load, context)

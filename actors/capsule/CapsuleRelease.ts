@@ -31,7 +31,7 @@ const refuseMoving = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
  * Releases a Capsule permanently without destroying anything: state, Runs and history remain; everything that it owned in the
  * service is ended in the same transaction.
  */
-export const releaseCapsule = Effect.fn("Capsule.release")(function* (
+export const releaseCapsule = Effect.fnUntraced(function* (
   load: Effect.Effect<GuardedCapsuleRow, ApiError>,
   context: CommandContext,
   { comment, confirm, reason }: ReleaseRequest

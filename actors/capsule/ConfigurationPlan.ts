@@ -68,7 +68,7 @@ const checkContract = Effect.fnUntraced(function* (config: LoadedInstallConfig) 
 })
 
 /** Patches the private configuration, advances the authority and creates a review-only plan (specification, Configuration plans). */
-export const configurationPlan = Effect.fn("Capsule.ConfigurationPlan")(function* (
+export const configurationPlan = Effect.fnUntraced(function* (
   capsuleId: CapsuleId,
   context: CommandContext,
   request: ConfigurationPlanRequest,

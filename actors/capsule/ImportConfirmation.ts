@@ -15,7 +15,7 @@ import { KillPoint } from "../KillPoint.ts"
 import { guardMoved } from "../succession/ConfigSuccession.ts"
 
 /** Enables an imported Capsule once an owner has confirmed that the original no longer manages it. */
-export const confirmImport = Effect.fn("Capsule.confirmImport")(function* (
+export const confirmImport = Effect.fnUntraced(function* (
   load: Effect.Effect<GuardedCapsuleRow, ApiError>,
   context: CommandContext,
   { confirm }: ImportConfirmationRequest

@@ -61,7 +61,7 @@ const adoptable = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, row: 
  * Makes a left-over state the Capsule's state: StateVersion, Outputs, pointers, generation and void plans in one transaction.
  * Infrastructure is not touched, and nothing new is known about it: the Capsule remains in error until a plan shows what exists.
  */
-export const adoptLeftOver = Effect.fn("Capsule.AdoptLeftOver")(function* (
+export const adoptLeftOver = Effect.fnUntraced(function* (
   id: LeftOverStateId,
   context: CommandContext,
   request: AdoptionRequest,
@@ -161,11 +161,7 @@ export const adoptLeftOver = Effect.fn("Capsule.AdoptLeftOver")(function* (
 })
 
 /** Erases a left-over state permanently. Its record is kept as evidence. */
-export const discardLeftOver = Effect.fn("Capsule.DiscardLeftOver")(function* (
-  id: LeftOverStateId,
-  context: CommandContext,
-  load: Load
-) {
+export const discardLeftOver = Effect.fnUntraced(function* (id: LeftOverStateId, context: CommandContext, load: Load) {
   const sql = yield* SqlClient.SqlClient
   const leftOvers = yield* LeftOverStates
   const audit = yield* Audit

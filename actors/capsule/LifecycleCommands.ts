@@ -43,11 +43,7 @@ const prepareFilter = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
 })
 
 /** Renames, enables or disables a Capsule, or sets its auto-update. */
-export const updateCapsule = Effect.fn("Capsule.update")(function* (
-  load: Load,
-  context: CommandContext,
-  request: UpdateRequest
-) {
+export const updateCapsule = Effect.fnUntraced(function* (load: Load, context: CommandContext, request: UpdateRequest) {
   const sql = yield* SqlClient.SqlClient
   const capsules = yield* CapsuleLedger
   const ledger = yield* RunLedger

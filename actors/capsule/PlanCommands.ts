@@ -105,7 +105,7 @@ export const createRun = Effect.fn("Capsule.createRun")(function* (
 })
 
 /** Creates the Apply Run for an approved plan; this consumes the plan. */
-export const applyPlan = Effect.fn("Capsule.apply")(function* (
+export const applyPlan = Effect.fnUntraced(function* (
   load: Load,
   context: CommandContext,
   planRunId: RunId,
@@ -128,7 +128,7 @@ export const applyPlan = Effect.fn("Capsule.apply")(function* (
  * Plans the commit and configuration with which an earlier StateVersion was applied, against the current state. If the
  * configuration differs, it is derived again, so that the plan has the current authority.
  */
-export const rollbackPlan = Effect.fn("Capsule.rollbackPlan")(function* (
+export const rollbackPlan = Effect.fnUntraced(function* (
   load: Load,
   context: CommandContext,
   stateVersionId: StateVersionId,

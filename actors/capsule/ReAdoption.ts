@@ -58,7 +58,7 @@ const reviewedValues = Effect.fnUntraced(function* (
  * Rebinds a Capsule to a derived configuration under the fence. Does not run any infrastructure operation (specification,
  * Re-adoption of an InstallConfig).
  */
-export const reAdopt = Effect.fn("Capsule.ReAdopt")(function* (
+export const reAdopt = Effect.fnUntraced(function* (
   capsuleId: CapsuleId,
   context: CommandContext,
   request: ReAdoptionRequest,

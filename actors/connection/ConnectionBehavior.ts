@@ -98,7 +98,7 @@ export const layer = ConnectionActor.toLayer(
     })
 
     return ConnectionActor.of({
-      Create: Effect.fn("Connection.Create")(function* ({ payload: { context, request } }) {
+      Create: Effect.fnUntraced(function* ({ payload: { context, request } }) {
         yield* checkConnection(request, policy)
         yield* checkExpiry(request.expiresAt)
         yield* provideCaptured(checkUse(request.workspaceId, request.kind ?? "provider", request.use), services)
@@ -128,7 +128,7 @@ export const layer = ConnectionActor.toLayer(
         return yield* projected
       }, transaction(sql)),
 
-      Test: Effect.fn("Connection.Test")(function* ({ payload: { context } }) {
+      Test: Effect.fnUntraced(function* ({ payload: { context } }) {
         const row = yield* load
         const status = effectiveStatus(row, yield* now)
         if (status !== "error" && !isUsable(status)) {
@@ -154,7 +154,7 @@ export const layer = ConnectionActor.toLayer(
         return { connection: yield* projected, tested: outcome.success }
       }),
 
-      Update: Effect.fn("Connection.Update")(function* ({ payload: { context, request } }) {
+      Update: Effect.fnUntraced(function* ({ payload: { context, request } }) {
         const { supersededRunIds, ...outcome } = yield* updateConnection(id, context, request)
         return {
           connection: yield* projected,
@@ -168,19 +168,19 @@ export const layer = ConnectionActor.toLayer(
 
       StartAuthorization: ({ payload: { context, start } }) => serving(startAuthorization(id, context, start)),
 
-      FinishAuthorization: Effect.fn("Connection.FinishAuthorization")(function* ({ payload: { context, finish } }) {
+      FinishAuthorization: Effect.fnUntraced(function* ({ payload: { context, finish } }) {
         yield* serving(finishAuthorization(context, finish))
         return yield* projected
       }),
 
-      RenewTokens: Effect.fn("Connection.RenewTokens")(function* () {
+      RenewTokens: Effect.fnUntraced(function* () {
         const problem = yield* serving(renewTokens(id))
         return problem === undefined ? {} : { problem }
       }),
 
       RevokeTokens: () => serving(revokeTokens(id, false)),
 
-      ConfirmOrigins: Effect.fn("Connection.ConfirmOrigins")(function* ({ payload: { context, origins } }) {
+      ConfirmOrigins: Effect.fnUntraced(function* ({ payload: { context, origins } }) {
         const row = yield* load
         if (yield* checkConfirmation(row, origins, policy)) {
           yield* store.confirmOrigins(id, origins)
@@ -190,7 +190,7 @@ export const layer = ConnectionActor.toLayer(
         return yield* projected
       }, transaction(sql)),
 
-      Revoke: Effect.fn("Connection.Revoke")(function* ({ payload: { context } }) {
+      Revoke: Effect.fnUntraced(function* ({ payload: { context } }) {
         const ended = yield* revokeConnection(id, context)
         yield* revokeTokens(id, true)
         const idsOf = (ids: ReadonlyArray<string>) => ids.map((runId) => RunId.make(runId))

@@ -62,7 +62,7 @@ const audited = Effect.fnUntraced(function* (
  * Changes a Connection in place. New values are tested before anything is written; unapplied plans made with the old ones are
  * voided.
  */
-export const updateConnection = Effect.fn("Connection.update")(function* (
+export const updateConnection = Effect.fnUntraced(function* (
   id: ConnectionId,
   context: CommandContext,
   request: UpdateConnection
@@ -136,7 +136,7 @@ export const updateConnection = Effect.fn("Connection.update")(function* (
 })
 
 /** Revokes an unused Connection. Its values are deleted; its name is kept for the history. */
-export const removeConnection = Effect.fn("Connection.remove")(function* (id: ConnectionId, context: CommandContext) {
+export const removeConnection = Effect.fnUntraced(function* (id: ConnectionId, context: CommandContext) {
   const sql = yield* SqlClient.SqlClient
   const connections = yield* ConnectionStore
   return yield* Effect.gen(function* () {
@@ -171,7 +171,7 @@ const stopRuns = Effect.fn("Connection.stopRuns")(function* (id: ConnectionId) {
  * stopped. A running apply continues with the values it has; they are kept sealed separately until it finishes, only so that they
  * can be redacted from its output.
  */
-export const revokeConnection = Effect.fn("Connection.revoke")(function* (id: ConnectionId, context: CommandContext) {
+export const revokeConnection = Effect.fnUntraced(function* (id: ConnectionId, context: CommandContext) {
   const sql = yield* SqlClient.SqlClient
   const connections = yield* ConnectionStore
   const held = yield* HeldValues

@@ -295,7 +295,7 @@ export class ConnectionStore extends Context.Service<
         yield* sql`UPDATE connections SET ${ConnectionRow.changes(sql, { last_used_at: yield* now })} WHERE id = ${id}`
       }, Effect.orDie)
 
-      const secrets = Effect.fn("ConnectionStore.secrets")(function* (row: ConnectionRow) {
+      const secrets = Effect.fnUntraced(function* (row: ConnectionRow) {
         // The only access to the values, regardless of any earlier status check.
         if (row.status === "unconfirmed")
           return yield* Effect.die(new Error(`Connection ${row.id}: ${statusRemedy(row.status)}`))

@@ -57,7 +57,7 @@ export const layer = InstallPlanActor.toLayer(
     })
 
     return InstallPlanActor.of({
-      Create: Effect.fn("InstallPlan.Create")(
+      Create: Effect.fnUntraced(
         function* ({ payload: { context, workspaceId, request, idempotency } }) {
           const create = Effect.gen(function* () {
             const columns = yield* checkInstallRequest(workspaceId, request, context)
@@ -93,14 +93,14 @@ export const layer = InstallPlanActor.toLayer(
         provideCaptured(services)
       ),
 
-      Reconcile: Effect.fn("InstallPlan.Reconcile")(function* () {
+      Reconcile: Effect.fnUntraced(function* () {
         yield* load
         yield* steps.step(id)
         return yield* load
       }, transaction(sql)),
 
       // Takes every step that is due, so that the service advances without polling.
-      Advance: Effect.fn("InstallPlan.Advance")(function* () {
+      Advance: Effect.fnUntraced(function* () {
         while (yield* steps.step(id)) yield* Effect.void
       })
     })

@@ -30,7 +30,7 @@ export const layer = InterfaceActor.toLayer(
     return InterfaceActor.of({
       Materialize: ({ payload: { attempt, intentId } }) => materialization.materialize(intentId, attempt),
 
-      Retry: Effect.fn("Interface.Retry")(function* ({ payload: { context, expected, intentId } }) {
+      Retry: Effect.fnUntraced(function* ({ payload: { context, expected, intentId } }) {
         const intent = yield* load(intentId)
         // The exact failure and its state: anything else is a conflict.
         const moved = yield* Effect.orDie(sql`UPDATE interface_intents

@@ -67,9 +67,7 @@ export const layer = RevisionPlanActor.toLayer(
     }, provideCaptured(services))
 
     return RevisionPlanActor.of({
-      Create: Effect.fn("RevisionPlan.Create")(function* ({
-        payload: { context, capsuleId, ref: given, idempotency }
-      }) {
+      Create: Effect.fnUntraced(function* ({ payload: { context, capsuleId, ref: given, idempotency } }) {
         const capsule = yield* capsules.find(capsuleId)
         if (capsule === undefined) return yield* notFound("Capsule")
         const create = Effect.gen(function* () {
@@ -111,13 +109,13 @@ export const layer = RevisionPlanActor.toLayer(
         )
       }),
 
-      Reconcile: Effect.fn("RevisionPlan.Reconcile")(function* () {
+      Reconcile: Effect.fnUntraced(function* () {
         yield* load
         yield* steps.step(id)
         return yield* load
       }, transaction(sql)),
 
-      Advance: Effect.fn("RevisionPlan.Advance")(function* () {
+      Advance: Effect.fnUntraced(function* () {
         while (yield* steps.step(id)) yield* Effect.void
       })
     })

@@ -59,7 +59,7 @@ export const layer = RunActor.toLayer(
       })
 
     return RunActor.of({
-      Approve: Effect.fn("Run.Approve")(
+      Approve: Effect.fnUntraced(
         function* ({ payload: { context, planDigest, comment } }) {
           const row = yield* load
           const isShort = isApprovedPlan(standingOf(row)) && (yield* approvals.obstacle(row)) !== undefined
@@ -92,7 +92,7 @@ export const layer = RunActor.toLayer(
         Effect.tap(() => killPoint("approve.decided"))
       ),
 
-      Cancel: Effect.fn("Run.Cancel")(
+      Cancel: Effect.fnUntraced(
         function* ({ payload: { context, reason } }) {
           const row = yield* load
           const data = reason === undefined ? {} : { reason }

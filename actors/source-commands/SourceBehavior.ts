@@ -33,6 +33,7 @@ import { laneOf, type SyncRequest, syncSpec } from "./SyncRequest.ts"
 import { SourceStore, toSource } from "../source/SourceStore.ts"
 import { stagedOf } from "../source/StagedRows.ts"
 import type { SourceRow } from "../source/SourceRow.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 /** The Source actor: one Git address, its metadata, its syncs and checks. */
 export const layer = SourceActor.toLayer(
@@ -50,8 +51,8 @@ export const layer = SourceActor.toLayer(
     const audit = yield* Audit
     const receipts = yield* Receipts
     const uses = yield* ConnectionUses
-    const services = yield* Effect.context<ConnectionStore | ConnectionUses | SqlClient.SqlClient>()
-    const removal = yield* Effect.context<Audit | InstallConfigStore | SourceStore | SqlClient.SqlClient>()
+    const services = yield* captureServices(ConnectionStore, ConnectionUses, SqlClient.SqlClient)
+    const removal = yield* captureServices(Audit, InstallConfigStore, SourceStore, SqlClient.SqlClient)
     const random = yield* SecureRandom.SecureRandom
     const id = SourceId.make((yield* Entity.CurrentAddress).entityId)
 
@@ -103,10 +104,7 @@ export const layer = SourceActor.toLayer(
     })
 
     const mayUse = (context: CommandContext, connectionId: ConnectionId | null | undefined, fetch: GitFetch) =>
-      Effect.provideContext(
-        checkGitUse(connectionId, { subject: context.actor.subject, automatic: false }, fetch),
-        services
-      )
+      provideCaptured(checkGitUse(connectionId, { subject: context.actor.subject, automatic: false }, fetch), services)
 
     const started = Effect.fnUntraced(function* (runId: RunId) {
       yield* sql.afterCommit(queue.wake)
@@ -149,9 +147,9 @@ export const layer = SourceActor.toLayer(
       yield* usable(row)
       const { path, ref } = laneOf(row, request.lane)
       const isLook = trigger === "webhook" || trigger === "schedule"
-      const spec = yield* Effect.provideContext(syncSpec(row, request), services)
+      const spec = yield* provideCaptured(syncSpec(row, request), services)
       if (intent === "observe") yield* deferred.queued(id, { ref, path })
-      const waiting = isLook ? yield* Effect.provideContext(queuedLook(id, spec), services) : undefined
+      const waiting = isLook ? yield* provideCaptured(queuedLook(id, spec), services) : undefined
       if (waiting !== undefined) return yield* started(waiting)
       yield* admission.admit({ workspaceId: row.workspace_id, type: "source_sync", trigger })
       // A webhook or the schedule has no caller to receive a refusal, so the Run states why it cannot fetch.
@@ -189,7 +187,7 @@ export const layer = SourceActor.toLayer(
     })
 
     return SourceActor.of({
-      Create: Effect.fn("Source.Create")(function* ({ payload: { context, request } }) {
+      Create: Effect.fnUntraced(function* ({ payload: { context, request } }) {
         const address = fetchableAddress(request.url, policy)
         if (Result.isFailure(address)) return yield* invalidRequest(`url: ${address.failure.message}`)
         const url = address.success
@@ -228,7 +226,7 @@ export const layer = SourceActor.toLayer(
         return { ...answer, run }
       }, transaction(sql)),
 
-      Update: Effect.fn("Source.Update")(function* ({ payload: { context, request } }) {
+      Update: Effect.fnUntraced(function* ({ payload: { context, request } }) {
         const row = yield* load
         yield* checkConnection(row.workspace_id, request.authConnectionId, row.url)
         const ref = request.defaultRef === undefined ? row.default_ref : yield* readRef(request.defaultRef)
@@ -261,14 +259,11 @@ export const layer = SourceActor.toLayer(
         return toSource(yield* load)
       }, transaction(sql)),
 
-      Remove: ({ payload: { context } }) =>
-        removeSource(load, context, mintHookSecret).pipe(Effect.provideContext(removal)),
+      Remove: ({ payload: { context } }) => provideCaptured(removeSource(load, context), removal),
 
-      Unread: ({ payload: { runId } }) => removeUnread(id, runId, mintHookSecret).pipe(Effect.provideContext(removal)),
+      Unread: ({ payload: { runId } }) => provideCaptured(removeUnread(id, runId), removal),
 
-      RenewHookSecret: Effect.fn("Source.RenewHookSecret")(function* ({
-        payload: { context, hookSecretVersion, idempotency }
-      }) {
+      RenewHookSecret: Effect.fnUntraced(function* ({ payload: { context, hookSecretVersion, idempotency } }) {
         const row = yield* load
         const create = renew(context, hookSecretVersion)
         if (idempotency === undefined) return { replayed: false, ...(yield* create) }
@@ -294,7 +289,7 @@ export const layer = SourceActor.toLayer(
           )
         ),
 
-      CheckCompatibility: Effect.fn("Source.CheckCompatibility")(function* ({
+      CheckCompatibility: Effect.fnUntraced(function* ({
         payload: { context, sourceSnapshotId, modulePath, installConfigId }
       }) {
         const row = yield* load

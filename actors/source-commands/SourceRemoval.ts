@@ -1,4 +1,4 @@
-import { Effect, type Redacted } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { coordinatorUnderWay } from "../../schema/tables/PlanTables.ts"
 import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
@@ -8,7 +8,7 @@ import { Audit } from "../audit/Audit.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import { now } from "../Identity.ts"
 import { transaction } from "../database/Transaction.ts"
-import { SourceStore } from "../source/SourceStore.ts"
+import { noHookSecret, SourceStore } from "../source/SourceStore.ts"
 import { SnapshotRow, type SourceRow } from "../source/SourceRow.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { rowShape } from "../database/Table.ts"
@@ -54,15 +54,15 @@ const refuseMoving = Effect.fnUntraced(function* (id: SourceId) {
 })
 
 /**
- * Retires a Source: it no longer has a valid webhook secret, a schedule or a Connection, and the only snapshots and reports it
+ * Retires a Source: it no longer has a webhook secret, a schedule or a Connection, and the only snapshots and reports it
  * keeps are those of ended Capsules. Returns whether snapshots were dropped, whose archives may no longer be needed.
  */
-const takeOut = Effect.fn("Source.takeOut")(function* (row: SourceRow, unknownSecret: Redacted.Redacted) {
+const takeOut = Effect.fn("Source.takeOut")(function* (row: SourceRow) {
   const sql = yield* SqlClient.SqlClient
   const store = yield* SourceStore
-  yield* store.renewHookSecret(row, unknownSecret)
   yield* store.update(row.id, {
     status: "disabled",
+    hook_secret: noHookSecret,
     auto_sync: 0,
     auth_connection_id: null,
     auth_connection_by: null,
@@ -84,13 +84,8 @@ const takeOut = Effect.fn("Source.takeOut")(function* (row: SourceRow, unknownSe
 }, Effect.orDie)
 
 /** Removes the Source and records that in the history. Runs in the caller's transaction. */
-const removed = Effect.fnUntraced(function* (
-  row: SourceRow,
-  { actor, requestId }: CommandContext,
-  mintSecret: Effect.Effect<Redacted.Redacted>,
-  runId?: RunId
-) {
-  const freesArchives = yield* takeOut(row, yield* mintSecret)
+const removed = Effect.fnUntraced(function* (row: SourceRow, { actor, requestId }: CommandContext, runId?: RunId) {
+  const freesArchives = yield* takeOut(row)
   yield* (yield* InstallConfigStore).dropUnreported(row.workspace_id)
   yield* (yield* Audit).append({
     workspaceId: row.workspace_id,
@@ -109,23 +104,18 @@ const removed = Effect.fnUntraced(function* (
  * Source that has been read, is used, or has since been changed by somebody (another ref, a Connection, a new webhook secret) is
  * kept. Runs in the caller's transaction.
  */
-export const removeUnread = Effect.fn("Source.removeUnread")(function* (
-  id: SourceId,
-  runId: RunId,
-  mintSecret: Effect.Effect<Redacted.Redacted>
-) {
+export const removeUnread = Effect.fn("Source.removeUnread")(function* (id: SourceId, runId: RunId) {
   const row = yield* (yield* SourceStore).find(id)
   if (row === undefined || row.removed_at !== null || row.last_synced_at !== null) return
   if (row.updated_at !== row.created_at) return
   if ((yield* openRun(id)) !== undefined || (yield* usersOf(id)).length > 0) return
-  yield* removed(row, serviceContext, mintSecret, runId)
+  yield* removed(row, serviceContext, runId)
 })
 
 /** Removes an unused Source, with its webhook secret, its schedule, and its unused snapshots. */
-export const removeSource = Effect.fn("Source.remove")(function* (
+export const removeSource = Effect.fnUntraced(function* (
   load: Effect.Effect<SourceRow, ApiError>,
-  context: CommandContext,
-  mintSecret: Effect.Effect<Redacted.Redacted>
+  context: CommandContext
 ) {
   const sql = yield* SqlClient.SqlClient
   return yield* Effect.gen(function* () {
@@ -137,6 +127,6 @@ export const removeSource = Effect.fn("Source.remove")(function* (
       )
     }
     yield* refuseMoving(row.id)
-    return yield* removed(row, context, mintSecret)
+    return yield* removed(row, context)
   }).pipe(transaction(sql))
 })

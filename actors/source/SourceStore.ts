@@ -101,6 +101,9 @@ const hookPlace = (workspaceId: WorkspaceId, id: SourceId) => ({
   rowId: id
 })
 
+/** A removed Source has no webhook secret, in a column that is never null. */
+export const noHookSecret = ""
+
 /** The only writer of `sources`, `source_snapshots`, `compatibility_reports` and `webhook_deliveries`. */
 export class SourceStore extends Context.Service<
   SourceStore,

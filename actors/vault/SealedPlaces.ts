@@ -15,6 +15,8 @@ interface SealedColumn {
   readonly version?: string
   /** A column whose Workspace is that of another record. */
   readonly joined?: string
+  /** Rows that hold nothing in this column although it is never null. */
+  readonly except?: string
 }
 
 const own = (table: string, column: string, rowId = "id"): SealedColumn => ({
@@ -58,7 +60,7 @@ export const sealedColumns: ReadonlyArray<SealedColumn> = [
     joined: "JOIN connections c ON c.id = r.connection_id"
   },
   own("connection_authorizations", "sealed_verifier", "state_hash"),
-  own("sources", "hook_secret"),
+  { ...own("sources", "hook_secret"), except: "r.removed_at IS NOT NULL AND r.hook_secret = ''" },
   own("install_plans", "private_variables"),
   own("install_configs", "private_variables"),
   { ...own("state_versions", "state"), version: "r.generation" },
@@ -96,9 +98,9 @@ export const integrityFaults = Effect.fn("integrityFaults")(function* (keyring: 
   const sql = yield* SqlClient.SqlClient
   const dataKeys = yield* makeDataKeys(yield* Ref.make(keyring))
   const faults: Array<string> = []
-  for (const { column, joined = "", rowId, table, version = "NULL", workspaceId } of sealedColumns) {
+  for (const { column, except = "FALSE", joined = "", rowId, table, version = "NULL", workspaceId } of sealedColumns) {
     const key = sql.literal(rowId)
-    const rows = sql.literal(`FROM ${table} r ${joined} WHERE r.${column} IS NOT NULL`)
+    const rows = sql.literal(`FROM ${table} r ${joined} WHERE r.${column} IS NOT NULL AND NOT (${except})`)
     const places = yield* Place.rows(sql)`SELECT ${key} AS "rowId", ${sql.literal(workspaceId)} AS "workspaceId",
         ${sql.literal(version)} AS version ${rows} ORDER BY 1`
     for (const place of places) {

@@ -246,7 +246,7 @@ const make = Effect.gen(function* () {
     }, provideCaptured(services)),
     open,
     openStored,
-    openText: Effect.fn("Vault.openText")(function* (context, envelope) {
+    openText: Effect.fnUntraced(function* (context, envelope) {
       const bytes = yield* open(context, envelope)
       return Redacted.make(new TextDecoder().decode(Redacted.value(bytes)))
     }),

@@ -9,11 +9,12 @@ import { InstallPlans } from "../../../actors/install-plan/InstallPlans.ts"
 import { ApplyRecovery } from "../../../actors/execution/ApplyRecovery.ts"
 import { RunCheckpoints } from "../../../actors/state/RunCheckpoints.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
+import { Sources } from "../../../actors/source/Sources.ts"
 import { hasIntegrityFault } from "../../../actors/vault/IntegrityFault.ts"
 import { loadKeyring } from "../../../actors/vault/MasterKeyStore.ts"
 import { integrityFaults, sealedColumns } from "../../../actors/vault/SealedPlaces.ts"
 import { VaultOpenFailed } from "../../../actors/vault/VaultErrors.ts"
-import { RunId } from "../../../schema/records/Ids.ts"
+import { RunId, SourceId } from "../../../schema/records/Ids.ts"
 import { failureResponse } from "../../../src/http/ErrorResponse.ts"
 import { suite } from "../../support/Effect.ts"
 import {
@@ -166,6 +167,26 @@ describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved 
     })
   )
 })
+
+tests.live("is not what a removed Source has, which has no webhook secret: only a Source in use can lose it", () =>
+  Effect.gen(function* () {
+    const { context, workspaceId } = yield* TestPlane
+    const sql = yield* SqlClient.SqlClient
+    const sources = yield* Sources
+    const before = yield* faultsNow
+    const newSource = sources.create(context, {
+      workspaceId,
+      name: "hooked",
+      url: "https://git.example.com/hooked.git"
+    })
+    const { source: removed } = yield* newSource
+    yield* sources.remove(context, SourceId.make(removed.id))
+    expect(yield* faultsNow).toEqual(before)
+    const { source: used } = yield* newSource
+    yield* sql`UPDATE sources SET hook_secret = '' WHERE id = ${used.id}`
+    expect((yield* faultsNow).filter((fault) => !before.includes(fault))).toEqual([`sources.hook_secret of ${used.id}`])
+  })
+)
 
 test("every place named by the code is checked", () => {
   const actors = join(import.meta.dir, "../../../actors")

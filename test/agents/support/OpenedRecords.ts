@@ -10,11 +10,12 @@ export const wordsInSealed = Effect.fnUntraced(function* (words: ReadonlyArray<s
   const vault = yield* Vault
   const found: Array<string> = []
   let opened = 0
-  for (const { column, joined = "", rowId, table, version = "NULL", workspaceId } of sealedColumns) {
+  for (const { column, except = "FALSE", joined = "", rowId, table, version = "NULL", workspaceId } of sealedColumns) {
     const rows = yield* sql<{ rowId: string; workspaceId: string | null; version: number | null; sealed: string }>`
       SELECT ${sql.literal(rowId)} AS "rowId", ${sql.literal(workspaceId)} AS "workspaceId",
         ${sql.literal(version)} AS version, r.${sql.literal(column)} AS sealed
-      FROM ${sql.literal(`${table} r ${joined}`)} WHERE r.${sql.literal(column)} IS NOT NULL`
+      FROM ${sql.literal(`${table} r ${joined}`)} WHERE r.${sql.literal(column)} IS NOT NULL
+        AND NOT (${sql.literal(except)})`
     for (const { sealed, ...place } of rows) {
       const { rowId: id, version: number, workspaceId: workspace } = place
       const context = { table, column, rowId: id, workspaceId: workspace, version: number ?? undefined }

@@ -1,4 +1,4 @@
-import { Clock, Context, Effect, FileSystem } from "effect"
+import { Clock, Context, Effect, FileSystem, References } from "effect"
 import { SqlClient } from "effect/sql"
 import { ReadSql } from "../../../actors/database/ReadSql.ts"
 import { Pools } from "../../../actors/pool/Pools.ts"
@@ -42,7 +42,9 @@ const measure = Effect.fnUntraced(function* (
   )
   const own = Effect.suspend(() => once(++index)).pipe(
     Effect.repeat({ times: commands - 1 }),
-    Effect.andThen(handedOver)
+    Effect.andThen(handedOver),
+    // As in the service's own fibers, when no collector is configured.
+    Effect.provideService(References.TracerEnabled, false)
   )
   const ratios: Array<number> = []
   const rates: Array<number> = []

@@ -12,6 +12,9 @@ interface Executed {
 const { all, run } = StatementSync.prototype
 const { prepare } = DatabaseSync.prototype
 
+/** One execution, as noted while commands are measured: as little as possible, because it counts as theirs. */
+type Execution = readonly [statement: StatementSync, method: Executed["method"], bindings: ReadonlyArray<SQLInputValue>]
+
 interface Prepared {
   readonly sql: string
   readonly database: DatabaseSync
@@ -24,36 +27,25 @@ interface Prepared {
 export const observedStatements = Effect.gen(function* () {
   const prepared = new WeakMap<StatementSync, Prepared>()
   let source: DatabaseSync | undefined
-  let executed: Array<Executed> = []
-  const observe = (method: Executed["method"], statement: StatementSync, bindings: ReadonlyArray<SQLInputValue>) => {
-    const known = prepared.get(statement)
-    if (known === undefined) return
-    if (known.sql.startsWith("VACUUM INTO")) {
-      // The copy holds what has been written until now.
-      source = known.database
-      executed = []
-    } else if (known.database === source) executed.push({ sql: known.sql, bindings, method })
-  }
-  const observing = (method: Executed["method"]): ProxyHandler<typeof all | typeof run> => ({
-    apply: (called, statement: StatementSync, bindings: Array<SQLInputValue>) => {
-      const result: unknown = Reflect.apply(called, statement, bindings)
-      observe(method, statement, bindings)
-      return result
-    }
-  })
-  const preparing: ProxyHandler<typeof prepare> = {
-    apply: (called, database: DatabaseSync, parameters: Parameters<typeof prepare>) => {
-      const statement = Reflect.apply(called, database, parameters)
-      prepared.set(statement, { sql: parameters[0], database })
-      return statement
-    }
-  }
+  let executions: Array<Execution> = []
   yield* Effect.acquireRelease(
     Effect.sync(() => {
-      DatabaseSync.prototype.prepare = new Proxy(prepare, preparing)
+      DatabaseSync.prototype.prepare = function (this: DatabaseSync, ...parameters: Parameters<typeof prepare>) {
+        const statement = prepare.apply(this, parameters)
+        prepared.set(statement, { sql: parameters[0], database: this })
+        return statement
+      }
       Object.assign(StatementSync.prototype, {
-        all: new Proxy(all, observing("all")),
-        run: new Proxy(run, observing("run"))
+        all(this: StatementSync, ...bindings: Array<SQLInputValue>) {
+          const result: unknown = Reflect.apply(all, this, bindings)
+          executions.push([this, "all", bindings])
+          return result
+        },
+        run(this: StatementSync, ...bindings: Array<SQLInputValue>) {
+          const result: unknown = Reflect.apply(run, this, bindings)
+          executions.push([this, "run", bindings])
+          return result
+        }
       })
     }),
     () =>
@@ -63,10 +55,19 @@ export const observedStatements = Effect.gen(function* () {
       })
   )
   return {
-    /** What the connection that made the last copy has executed since the last call. */
-    take: () => {
-      const taken = executed
-      executed = []
+    /** What the connection that made the last copy has executed since the last call, or since that copy. */
+    take: (): ReadonlyArray<Executed> => {
+      let taken: Array<Executed> = []
+      for (const [statement, method, bindings] of executions) {
+        const known = prepared.get(statement)
+        if (known === undefined) continue
+        if (known.sql.startsWith("VACUUM INTO")) {
+          // The copy holds what has been written until now.
+          source = known.database
+          taken = []
+        } else if (known.database === source) taken.push({ sql: known.sql, bindings, method })
+      }
+      executions = []
       return taken
     }
   }
