@@ -43,7 +43,7 @@ const eventOf = Effect.fnUntraced(function* (entry: AuditEntry) {
   } satisfies LinkedEvent
 })
 
-const appendLinked = Effect.fn("Audit.append")(function* (key: AuditKey, entry: AuditEntry) {
+const appendLinked = Effect.fnUntraced(function* (key: AuditKey, entry: AuditEntry) {
   const sql = yield* SqlClient.SqlClient
   const scope: AuditScope = entry.workspaceId ?? installationScope
   const chain =

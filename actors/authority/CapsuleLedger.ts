@@ -81,7 +81,7 @@ export class CapsuleLedger extends Context.Service<
         return rows[0]
       }, Effect.orDie)
 
-      const insert = Effect.fn("CapsuleLedger.insert")(function* (capsule: NewCapsule) {
+      const insert = Effect.fnUntraced(function* (capsule: NewCapsule) {
         const at = yield* now
         yield* sql`INSERT INTO capsules ${CapsuleRow.values(sql, {
           id: capsule.id,
@@ -116,7 +116,7 @@ export class CapsuleLedger extends Context.Service<
           Effect.orDie
         )
 
-      const fence = Effect.fn("CapsuleLedger.fence")(function* (expected: GuardedCapsuleRow, changes: Columns) {
+      const fence = Effect.fnUntraced(function* (expected: GuardedCapsuleRow, changes: Columns) {
         const moved = yield* sql`UPDATE capsules SET ${CapsuleRow.changes(sql, { ...changes, updated_at: yield* now })}
           WHERE ${sql.and(fenceColumns.map((column) => sql`${sql(column)} IS NOT DISTINCT FROM ${expected[column]}`))}
           RETURNING id`
@@ -134,7 +134,7 @@ export class CapsuleLedger extends Context.Service<
           )
         )
 
-      const setStaleReasons = Effect.fn("CapsuleLedger.setStaleReasons")(function* (
+      const setStaleReasons = Effect.fnUntraced(function* (
         capsule: GuardedCapsuleRow,
         reasons: ReadonlyArray<StaleReason>
       ) {
@@ -146,7 +146,7 @@ export class CapsuleLedger extends Context.Service<
         yield* annotate(capsule.id, { status, stale_reasons })
       })
 
-      const credentialRenewed = Effect.fn("CapsuleLedger.credentialRenewed")(function* (connectionId: ConnectionId) {
+      const credentialRenewed = Effect.fnUntraced(function* (connectionId: ConnectionId) {
         yield* sql`UPDATE capsules SET credential_wait = json_set(credential_wait, '$.turn', ${renewedWait.turn},
             '$.next', ${renewedWait.next}), updated_at = ${yield* now}
           WHERE credential_wait IS NOT NULL AND json_extract(credential_wait, '$.connectionId') = ${connectionId}`
@@ -158,7 +158,7 @@ export class CapsuleLedger extends Context.Service<
           UNION SELECT capsule_id FROM consumed_inputs WHERE producer_capsule_id = ${producerCapsuleId})`
       }, Effect.orDie)
 
-      const ofLane = Effect.fn("CapsuleLedger.ofLane")(function* ({ path, ref, sourceId }: Lane) {
+      const ofLane = Effect.fnUntraced(function* ({ path, ref, sourceId }: Lane) {
         return yield* GuardedCapsuleRow.rows(sql)`${sql.literal(guardedCapsules)}
           WHERE c.source_id = ${sourceId} AND c.adopted_ref = ${ref} AND c.adopted_path = ${path}
             AND ${sql.literal(livingCapsule("c."))} ORDER BY c.created_at, c.id`

@@ -97,7 +97,7 @@ export class InstallConfigStore extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
 
-      const insert = Effect.fn("InstallConfigStore.insert")(function* (input: NewInstallConfig) {
+      const insert = Effect.fnUntraced(function* (input: NewInstallConfig) {
         const encoded = ConfigJson.write(input.config)
         const plainValues = canonicalJson(input.values)
         // Keyed, so that a published digest cannot be used to guess short private values.
@@ -175,7 +175,7 @@ export class InstallConfigStore extends Context.Service<
         )`SELECT provider, module_local_name, child_alias, connection_id
           FROM provider_bindings WHERE install_config_id = ${id} ORDER BY provider, module_local_name, child_alias`)
 
-      const dropUnreported = Effect.fn("InstallConfigStore.dropUnreported")(function* (workspaceId: WorkspaceId) {
+      const dropUnreported = Effect.fnUntraced(function* (workspaceId: WorkspaceId) {
         yield* sql`DELETE FROM install_configs WHERE workspace_id = ${workspaceId} AND capsule_id IS NULL
           AND compatibility_report_id IS NOT NULL
           AND NOT EXISTS (SELECT 1 FROM compatibility_reports r WHERE r.id = compatibility_report_id)

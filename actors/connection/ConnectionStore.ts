@@ -190,7 +190,7 @@ export class ConnectionStore extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
 
-      const insert = Effect.fn("ConnectionStore.insert")(function* (connection: NewConnection) {
+      const insert = Effect.fnUntraced(function* (connection: NewConnection) {
         const at = yield* now
         const { providedBy } = connection
         const sealed =
@@ -239,7 +239,7 @@ export class ConnectionStore extends Context.Service<
         AND version = ${row.version} AND display_name = ${row.display_name} AND use_rule = ${row.use_rule}
         AND COALESCE(expires_at, '') = ${row.expires_at ?? ""}`
 
-      const change = Effect.fn("ConnectionStore.change")(function* (row: ConnectionRow, to: ConnectionChange) {
+      const change = Effect.fnUntraced(function* (row: ConnectionRow, to: ConnectionChange) {
         const at = yield* now
         const { secrets } = to
         const changed = yield* sql`UPDATE connections SET ${ConnectionRow.changes(sql, {
@@ -260,14 +260,14 @@ export class ConnectionStore extends Context.Service<
         return changed.length === 1
       }, Effect.orDie)
 
-      const renew = Effect.fn("ConnectionStore.renew")(function* (row: ConnectionRow, values: ConnectionSecrets) {
+      const renew = Effect.fnUntraced(function* (row: ConnectionRow, values: ConnectionSecrets) {
         const at = yield* now
         const sealed_values = yield* vault.seal(place(row), Redacted.make(encodeSecrets(values)))
         yield* sql`UPDATE connections SET ${ConnectionRow.changes(sql, { sealed_values, verified_at: at, updated_at: at })}
           WHERE id = ${row.id}`
       }, Effect.orDie)
 
-      const remove = Effect.fn("ConnectionStore.remove")(function* (row: ConnectionRow) {
+      const remove = Effect.fnUntraced(function* (row: ConnectionRow) {
         const at = yield* now
         const removed = yield* sql`UPDATE connections SET ${ConnectionRow.changes(sql, {
           status: "revoked",

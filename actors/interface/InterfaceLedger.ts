@@ -107,7 +107,7 @@ export class InterfaceLedger extends Context.Service<
         return id
       })
 
-      const announce = Effect.fn("InterfaceLedger.announce")(function* (capsule: Owner, blueprint: InterfaceBlueprint) {
+      const announce = Effect.fnUntraced(function* (capsule: Owner, blueprint: InterfaceBlueprint) {
         const row = yield* find(capsule.id, blueprint.key)
         if (row === undefined) {
           yield* insert(capsule, blueprint, { ...columnsOf(blueprint, {}), status: "pending", revision: 0 })
@@ -116,7 +116,7 @@ export class InterfaceLedger extends Context.Service<
         }
       }, Effect.orDie)
 
-      const resolve = Effect.fn("InterfaceLedger.resolve")(function* (
+      const resolve = Effect.fnUntraced(function* (
         capsule: Owner,
         blueprint: InterfaceBlueprint,
         inputs: Readonly<Record<string, Schema.Json>>
@@ -145,11 +145,11 @@ export class InterfaceLedger extends Context.Service<
           Effect.orDie(
             InterfaceRow.rows(sql)`SELECT * FROM interfaces WHERE capsule_id = ${capsuleId} ORDER BY interface_key`
           ),
-        notReady: Effect.fn("InterfaceLedger.notReady")(function* (capsuleId, key) {
+        notReady: Effect.fnUntraced(function* (capsuleId, key) {
           yield* sql`UPDATE interfaces SET ${InterfaceRow.changes(sql, { status: "not_ready", updated_at: yield* now })}
             WHERE capsule_id = ${capsuleId} AND interface_key = ${key} AND status <> 'retired'`
         }, Effect.orDie),
-        retire: Effect.fn("InterfaceLedger.retire")(function* (ids) {
+        retire: Effect.fnUntraced(function* (ids) {
           if (ids.length === 0) return
           const at = yield* now
           yield* sql`UPDATE interfaces SET ${InterfaceRow.changes(sql, { status: "retired", updated_at: at })} WHERE ${sql.in("id", ids)}`
@@ -160,7 +160,7 @@ export class InterfaceLedger extends Context.Service<
           const rows = yield* BindingRow.rows(sql)`SELECT * FROM interface_bindings WHERE id = ${id}`
           return rows[0]
         }, Effect.orDie),
-        insertBinding: Effect.fn("InterfaceLedger.insertBinding")(function* (binding) {
+        insertBinding: Effect.fnUntraced(function* (binding) {
           const id = bindingId(binding)
           const at = yield* now
           yield* sql`INSERT INTO interface_bindings ${BindingRow.values(sql, {
@@ -179,7 +179,7 @@ export class InterfaceLedger extends Context.Service<
           })}`
           return id
         }, Effect.orDie),
-        setBindings: Effect.fn("InterfaceLedger.setBindings")(function* (ids, status) {
+        setBindings: Effect.fnUntraced(function* (ids, status) {
           if (ids.length === 0) return
           yield* sql`UPDATE interface_bindings SET ${BindingRow.changes(sql, { status, updated_at: yield* now })}
             WHERE ${sql.in("id", ids)} AND status <> 'revoked'`

@@ -145,7 +145,7 @@ export class RunLedger extends Context.Service<
         return rows[0]
       }, Effect.orDie)
 
-      const insert = Effect.fn("RunLedger.insert")(function* (run: NewRun) {
+      const insert = Effect.fnUntraced(function* (run: NewRun) {
         const at = yield* now
         const { places, pool } = yield* placeOf(run)
         yield* sql`INSERT INTO runs ${RunRow.values(sql, {
@@ -209,7 +209,7 @@ export class RunLedger extends Context.Service<
         )
       })
 
-      const acknowledgeStart = Effect.fn("RunLedger.acknowledgeStart")(function* (hold: RunHold) {
+      const acknowledgeStart = Effect.fnUntraced(function* (hold: RunHold) {
         const at = yield* now
         yield* changedUnder(
           hold,
@@ -225,31 +225,27 @@ export class RunLedger extends Context.Service<
         return plans.map(({ id }) => id)
       })
 
-      const supersedePlans = Effect.fn("RunLedger.supersedePlans")(function* (
-        capsuleId: CapsuleId,
-        reason: string,
-        except?: RunId
-      ) {
+      const supersedePlans = Effect.fnUntraced(function* (capsuleId: CapsuleId, reason: string, except?: RunId) {
         const plans = yield* RunRow.rows(sql)`SELECT * FROM runs WHERE capsule_id = ${capsuleId}
           AND id <> ${except ?? ""} AND ${pending} ORDER BY created_at, id`
         return yield* supersede(plans, reason)
       }, Effect.orDie)
 
-      const supersedePlan = Effect.fn("RunLedger.supersedePlan")(function* (id: RunId, reason: string) {
+      const supersedePlan = Effect.fnUntraced(function* (id: RunId, reason: string) {
         yield* supersede(yield* RunRow.rows(sql)`SELECT * FROM runs WHERE id = ${id} AND ${pending}`, reason)
       }, Effect.orDie)
 
-      const expiredPlans = Effect.fn("RunLedger.expiredPlans")(function* (at: string) {
+      const expiredPlans = Effect.fnUntraced(function* (at: string) {
         const plans = yield* RunRow.some(sql, "id")`SELECT id FROM runs WHERE expires_at <= ${at} AND ${pending}`
         return plans.map(({ id }) => id)
       }, Effect.orDie)
 
-      const expirePlan = Effect.fn("RunLedger.expirePlan")(function* (id: RunId) {
+      const expirePlan = Effect.fnUntraced(function* (id: RunId) {
         const [plan] = yield* RunRow.rows(sql)`SELECT * FROM runs WHERE id = ${id} AND ${pending}`
         return plan !== undefined && (yield* lifecycle.expire(plan))
       }, Effect.orDie)
 
-      const applicablePlans = Effect.fn("RunLedger.applicablePlans")(function* (capsuleId: CapsuleId) {
+      const applicablePlans = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
         const plans = yield* RunRow.some(sql, "id")`SELECT id FROM runs WHERE capsule_id = ${capsuleId}
           AND ${pending} ORDER BY created_at, id`
         return plans.map(({ id }) => id)
@@ -261,27 +257,21 @@ export class RunLedger extends Context.Service<
         yield* supersede(plans, "This release hides more secrets than the one that made the plan. Plan again.")
       }).pipe(sql.withTransaction, Effect.orDie, Effect.withSpan("RunLedger.supersedeOutdated"))
 
-      const supersedeConsumers = Effect.fn("RunLedger.supersedeConsumers")(function* (
-        outputShareId: OutputShareId,
-        reason: string
-      ) {
+      const supersedeConsumers = Effect.fnUntraced(function* (outputShareId: OutputShareId, reason: string) {
         const plans = yield* RunRow.rows(sql)`SELECT r.* FROM run_plans p JOIN runs r ON r.id = p.run_id
           WHERE ${pending} AND EXISTS (SELECT 1 FROM json_each(p.consumed_outputs) e
             WHERE json_extract(e.value, '$.outputShareId') = ${outputShareId}) ORDER BY r.created_at, r.id`
         return yield* supersede(plans, reason)
       }, Effect.orDie)
 
-      const supersedeUsers = Effect.fn("RunLedger.supersedeUsers")(function* (
-        connectionId: ConnectionId,
-        reason: string
-      ) {
+      const supersedeUsers = Effect.fnUntraced(function* (connectionId: ConnectionId, reason: string) {
         const plans = yield* RunRow.rows(sql)`SELECT * FROM runs WHERE ${pending}
           AND EXISTS (SELECT 1 FROM json_each(evidence, '$.providerResolutions') e
             WHERE json_extract(e.value, '$.connectionId') = ${connectionId}) ORDER BY created_at, id`
         return yield* supersede(plans, reason)
       }, Effect.orDie)
 
-      const purgeQuiet = Effect.fn("RunLedger.purgeQuiet")(
+      const purgeQuiet = Effect.fnUntraced(
         function* (before: string) {
           const old = yield* RunRow.some(sql, "id")`SELECT id FROM runs
             WHERE quiet = 1 AND finished_at < ${before} ORDER BY finished_at LIMIT 2000`
@@ -295,7 +285,7 @@ export class RunLedger extends Context.Service<
         Effect.orDie
       )
 
-      const supersedeWhere = Effect.fn("RunLedger.supersedeWhere")(
+      const supersedeWhere = Effect.fnUntraced(
         function* (reasonOf: (plan: RunRow) => Effect.Effect<string | undefined>) {
           const plans = yield* RunRow.rows(sql)`SELECT * FROM runs WHERE ${pending} ORDER BY created_at, id`
           let count = 0

@@ -160,7 +160,7 @@ export class SourceLanes extends Context.Service<
         inUse: (source) => readLanes(sql, source),
         find,
         expected: (sourceId, lane) => Effect.flatMap(next, (at) => write(sourceId, lane, { next_look_at: at })),
-        seen: Effect.fn("SourceLanes.seen")(function* (sourceId, lane, { commit, lookedAt, snapshotId }) {
+        seen: Effect.fnUntraced(function* (sourceId, lane, { commit, lookedAt, snapshotId }) {
           const before = yield* find(sourceId, lane)
           if (yield* isOvertaken(before, lookedAt)) return false
           yield* write(sourceId, lane, {
@@ -175,7 +175,7 @@ export class SourceLanes extends Context.Service<
           })
           return true
         }),
-        failed: Effect.fn("SourceLanes.failed")(function* (sourceId, lane, { code, message }, lookedAt) {
+        failed: Effect.fnUntraced(function* (sourceId, lane, { code, message }, lookedAt) {
           const before = yield* find(sourceId, lane)
           if (yield* isOvertaken(before, lookedAt)) return false
           yield* write(sourceId, lane, {
@@ -187,7 +187,7 @@ export class SourceLanes extends Context.Service<
           })
           return before?.error_code !== code
         }),
-        settleStatus: Effect.fn("SourceLanes.settleStatus")(function* (sourceId: SourceId) {
+        settleStatus: Effect.fnUntraced(function* (sourceId: SourceId) {
           // Few lanes are failing, so they are found first: determining which lanes are in use takes longer.
           const failing = yield* sql`SELECT 1 AS one FROM source_lanes l
             WHERE l.source_id = ${sourceId} AND l.error_code IS NOT NULL AND EXISTS (SELECT 1 FROM ${sql.literal(lanesInUse)} u

@@ -147,7 +147,7 @@ export class SourceStore extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
 
-      const insert = Effect.fn("SourceStore.insert")(function* (source: NewSource) {
+      const insert = Effect.fnUntraced(function* (source: NewSource) {
         const at = yield* now
         yield* sql`INSERT INTO sources ${SourceRow.values(sql, {
           id: source.id,
@@ -182,10 +182,7 @@ export class SourceStore extends Context.Service<
       const hookSecret = (row: SourceRow) =>
         Effect.orDie(vault.openText(hookPlace(row.workspace_id, row.id), row.hook_secret))
 
-      const renewHookSecret = Effect.fn("SourceStore.renewHookSecret")(function* (
-        row: SourceRow,
-        secret: Redacted.Redacted
-      ) {
+      const renewHookSecret = Effect.fnUntraced(function* (row: SourceRow, secret: Redacted.Redacted) {
         yield* update(row.id, {
           hook_secret: yield* vault.seal(hookPlace(row.workspace_id, row.id), secret),
           hook_secret_version: row.hook_secret_version + 1,
@@ -193,7 +190,7 @@ export class SourceStore extends Context.Service<
         })
       }, Effect.orDie)
 
-      const insertSnapshot = Effect.fn("SourceStore.insertSnapshot")(function* (
+      const insertSnapshot = Effect.fnUntraced(function* (
         workspaceId: WorkspaceId,
         sourceId: SourceId,
         staged: StagedSnapshot
@@ -261,10 +258,7 @@ export class SourceStore extends Context.Service<
         return rows[0]
       }, Effect.orDie)
 
-      const insertReport = Effect.fn("SourceStore.insertReport")(function* (
-        workspaceId: WorkspaceId,
-        staged: StagedReport
-      ) {
+      const insertReport = Effect.fnUntraced(function* (workspaceId: WorkspaceId, staged: StagedReport) {
         const { report } = staged
         yield* sql`INSERT INTO compatibility_reports ${ReportRow.values(sql, {
           id: report.id,

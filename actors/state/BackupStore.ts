@@ -98,7 +98,7 @@ export class BackupStore extends Context.Service<
       }, Effect.orDie)
 
       return BackupStore.of({
-        open: Effect.fn("BackupStore.open")(function* (id) {
+        open: Effect.fnUntraced(function* (id) {
           const row = yield* stored(id)
           const archive = Redacted.value(
             yield* Effect.orDie(vault.open(backupPlace(row.workspace_id, id), row.archive))
@@ -108,7 +108,7 @@ export class BackupStore extends Context.Service<
             : yield* Effect.die(new Error(`The backup ${id} does not have the digest of its record`))
         }),
         sealed: (id) => Effect.map(stored(id), ({ archive }) => archive),
-        create: Effect.fn("BackupStore.create")(function* ({ id: runId, workspaceId, capsuleId }) {
+        create: Effect.fnUntraced(function* ({ id: runId, workspaceId, capsuleId }) {
           const archive = gzipSync(JSON.stringify(yield* exported(workspaceId, capsuleId)))
           const id = derivedId(BackupId, "bkp", runId, "backup")
           const row = {
