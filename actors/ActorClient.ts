@@ -27,9 +27,3 @@ export const answered = <A, R>(reply: Effect.Effect<A, ApiError | Undelivered, R
 /** A hand-over within the sender's transaction: the message takes effect when the transaction commits. */
 export const handedOver = <A, R>(sent: Effect.Effect<A, Undelivered, R>): Effect.Effect<void, never, R> =>
   Effect.asVoid(Effect.orDie(sent))
-
-/**
- * How every actor runs: a defect goes to the caller and the log, and the actor survives (design, section 3). An idle actor takes
- * about 50 KB of memory.
- */
-export const actorOptions = { disableFatalDefects: true, maxIdleTime: "1 minute", mailboxCapacity: 512 } as const

@@ -1,5 +1,4 @@
 import { Effect, Layer, Schedule, Schema } from "effect"
-import { SingleRunner } from "effect/cluster"
 import { SqlClient } from "effect/sql"
 import { RunFolders } from "../runner/execution/RunFolders.ts"
 import { OAuthClient } from "../runner/oauth/OAuthClient.ts"
@@ -26,6 +25,7 @@ import { CapsuleLeftOvers } from "./capsule/CapsuleLeftOvers.ts"
 import { CapsuleLedger } from "./authority/CapsuleLedger.ts"
 import { CapsuleRuns } from "./capsule/CapsuleRuns.ts"
 import * as CapsulesLive from "./capsule/CapsulesLive.ts"
+import { cluster } from "./cluster/Cluster.ts"
 import { ConfigSuccession } from "./succession/ConfigSuccession.ts"
 import { DriftSchedule } from "./capsule/DriftSchedule.ts"
 import { OperatorSuccession } from "./succession/OperatorSuccession.ts"
@@ -338,12 +338,5 @@ export const layer = Layer.mergeAll(
   Layer.provide(RunHandoverLive.layer),
   Layer.provideMerge(inspection),
   Layer.provideMerge(stores),
-  Layer.provide(
-    SingleRunner.layer({
-      // Actor ownership needs no leases in the database: only this process holds the data folder, under a lock that is released
-      // when the process exits.
-      runnerStorage: "memory",
-      shardingConfig: { simulateRemoteSerialization: false, entityMessagePollInterval: "2 seconds" }
-    })
-  )
+  Layer.provide(cluster)
 )

@@ -1,10 +1,9 @@
 import { Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { Entity } from "effect/cluster"
 import { SqlClient } from "effect/sql"
 import { notFound } from "../../schema/errors/ApiError.ts"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
-import { actorOptions } from "../ActorClient.ts"
+import { actorLayer } from "../ActorLayer.ts"
 import { Approvals } from "../approval/Approvals.ts"
 import { Audit } from "../audit/Audit.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
@@ -13,6 +12,7 @@ import { Receipts } from "../idempotency/Receipts.ts"
 import { InterfaceLedger } from "../interface/InterfaceLedger.ts"
 import { InterfaceSettlement } from "../interface/InterfaceSettlement.ts"
 import { RunLedger } from "../run/RunLedger.ts"
+import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { SourceLanes } from "../source/SourceLanes.ts"
 import { SourceStore } from "../source/SourceStore.ts"
@@ -31,6 +31,7 @@ import { followDeferred, followLane } from "./LaneFollowing.ts"
 import { removeUnapplied, updateCapsule } from "./LifecycleCommands.ts"
 import { applyPlan, createRun, rollbackPlan } from "./PlanCommands.ts"
 import { reAdopt } from "./ReAdoption.ts"
+import { PathFilters } from "../staleness/PathFilters.ts"
 import { StaleReasons } from "../staleness/StaleReasons.ts"
 import { LeftOverStates } from "../state/LeftOverStates.ts"
 import { StateVersions } from "../state/StateVersions.ts"
@@ -38,7 +39,8 @@ import { CapsuleId } from "../../schema/records/Ids.ts"
 import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 /** The Capsule actor: every change to one Capsule's authority goes through here, one at a time. */
-export const layer = CapsuleActor.toLayer(
+export const layer = actorLayer(
+  CapsuleActor,
   Effect.gen(function* () {
     const capsules = yield* CapsuleLedger
     const services = yield* captureServices(
@@ -54,8 +56,10 @@ export const layer = CapsuleActor.toLayer(
       InterfaceLedger,
       InterfaceSettlement,
       LeftOverStates,
+      PathFilters,
       Receipts,
       RunLedger,
+      RunLifecycle,
       RunQueue,
       SecureRandom.SecureRandom,
       SourceLanes,
@@ -65,57 +69,59 @@ export const layer = CapsuleActor.toLayer(
       StateVersions,
       Vault
     )
-    const id = CapsuleId.make((yield* Entity.CurrentAddress).entityId)
 
-    const load = Effect.gen(function* () {
-      const row = yield* capsules.find(id)
-      return row === undefined ? yield* notFound("Capsule") : row
-    })
+    return (entityId: string) => {
+      const id = CapsuleId.make(entityId)
 
-    return CapsuleActor.of({
-      Plan: ({ payload: { context, idempotency, groupId } }) =>
-        createRun(load, context, { type: "plan", runGroupId: groupId }, idempotency).pipe(provideCaptured(services)),
-      ReconcilePlan: ({ payload: { context, idempotency } }) =>
-        createRun(load, context, { type: "plan", purpose: "reconcile" }, idempotency).pipe(provideCaptured(services)),
-      DestroyPlan: ({ payload: { context, idempotency } }) =>
-        createRun(load, context, { type: "destroy_plan" }, idempotency).pipe(provideCaptured(services)),
-      DriftCheck: ({ payload: { context, groupId, schedule } }) =>
-        createRun(load, context, { type: "drift_check", runGroupId: groupId, schedule }, undefined).pipe(
-          Effect.map(({ value }) => value),
-          provideCaptured(services)
-        ),
-      RestorePlan: ({ payload: { backupId, context, idempotency } }) =>
-        createRun(load, context, { type: "restore", backupId }, idempotency).pipe(provideCaptured(services)),
-      RollbackPlan: ({ payload: { context, stateVersionId, request } }) =>
-        rollbackPlan(load, context, stateVersionId, request).pipe(provideCaptured(services)),
-      Apply: ({ payload: { context, planRunId, idempotency } }) =>
-        applyPlan(load, context, planRunId, idempotency).pipe(provideCaptured(services)),
-      Update: ({ payload: { context, ...request } }) =>
-        updateCapsule(load, context, request).pipe(provideCaptured(services)),
-      Remove: Effect.fnUntraced(function* ({ payload: { context } }) {
-        const capsule = yield* load
-        if (capsule.current_state_version_id === null && capsule.runtime_safety === "safe") {
-          return yield* removeUnapplied(load, context)
-        }
-        return { run: (yield* createRun(load, context, { type: "destroy_plan" }, undefined)).value }
-      }, provideCaptured(services)),
-      Release: ({ payload: { context, request } }) =>
-        releaseCapsule(load, context, request).pipe(provideCaptured(services)),
-      ConfirmImport: ({ payload: { context, request } }) =>
-        confirmImport(load, context, request).pipe(provideCaptured(services)),
-      ConfigurationPlan: ({ payload: { context, request, idempotency } }) =>
-        configurationPlan(id, context, request, idempotency, load).pipe(provideCaptured(services)),
-      ReAdopt: ({ payload: { context, request, idempotency } }) =>
-        reAdopt(id, context, request, idempotency, load).pipe(provideCaptured(services)),
-      AdoptLeftOver: ({ payload: { context, idempotency, leftOverStateId, request } }) =>
-        adoptLeftOver(leftOverStateId, context, request, idempotency, load).pipe(provideCaptured(services)),
-      DiscardLeftOver: ({ payload: { context, leftOverStateId } }) =>
-        discardLeftOver(leftOverStateId, context, load).pipe(provideCaptured(services)),
-      FollowLane: ({ payload: { sourceSnapshotId } }) =>
-        followLane(id, sourceSnapshotId).pipe(provideCaptured(services)),
-      FollowDeferred: () => followDeferred(id).pipe(provideCaptured(services)),
-      ApplyFollowed: ({ payload: { planRunId } }) => applyFollowed(planRunId).pipe(provideCaptured(services))
-    })
-  }),
-  actorOptions
+      const load = Effect.gen(function* () {
+        const row = yield* capsules.find(id)
+        return row === undefined ? yield* notFound("Capsule") : row
+      })
+
+      return CapsuleActor.of({
+        Plan: ({ payload: { context, idempotency, groupId } }) =>
+          createRun(load, context, { type: "plan", runGroupId: groupId }, idempotency).pipe(provideCaptured(services)),
+        ReconcilePlan: ({ payload: { context, idempotency } }) =>
+          createRun(load, context, { type: "plan", purpose: "reconcile" }, idempotency).pipe(provideCaptured(services)),
+        DestroyPlan: ({ payload: { context, idempotency } }) =>
+          createRun(load, context, { type: "destroy_plan" }, idempotency).pipe(provideCaptured(services)),
+        DriftCheck: ({ payload: { context, groupId, schedule } }) =>
+          createRun(load, context, { type: "drift_check", runGroupId: groupId, schedule }, undefined).pipe(
+            Effect.map(({ value }) => value),
+            provideCaptured(services)
+          ),
+        RestorePlan: ({ payload: { backupId, context, idempotency } }) =>
+          createRun(load, context, { type: "restore", backupId }, idempotency).pipe(provideCaptured(services)),
+        RollbackPlan: ({ payload: { context, stateVersionId, request } }) =>
+          rollbackPlan(load, context, stateVersionId, request).pipe(provideCaptured(services)),
+        Apply: ({ payload: { context, planRunId, idempotency } }) =>
+          applyPlan(load, context, planRunId, idempotency).pipe(provideCaptured(services)),
+        Update: ({ payload: { context, ...request } }) =>
+          updateCapsule(load, context, request).pipe(provideCaptured(services)),
+        Remove: Effect.fnUntraced(function* ({ payload: { context } }) {
+          const capsule = yield* load
+          if (capsule.current_state_version_id === null && capsule.runtime_safety === "safe") {
+            return yield* removeUnapplied(load, context)
+          }
+          return { run: (yield* createRun(load, context, { type: "destroy_plan" }, undefined)).value }
+        }, provideCaptured(services)),
+        Release: ({ payload: { context, request } }) =>
+          releaseCapsule(load, context, request).pipe(provideCaptured(services)),
+        ConfirmImport: ({ payload: { context, request } }) =>
+          confirmImport(load, context, request).pipe(provideCaptured(services)),
+        ConfigurationPlan: ({ payload: { context, request, idempotency } }) =>
+          configurationPlan(id, context, request, idempotency, load).pipe(provideCaptured(services)),
+        ReAdopt: ({ payload: { context, request, idempotency } }) =>
+          reAdopt(id, context, request, idempotency, load).pipe(provideCaptured(services)),
+        AdoptLeftOver: ({ payload: { context, idempotency, leftOverStateId, request } }) =>
+          adoptLeftOver(leftOverStateId, context, request, idempotency, load).pipe(provideCaptured(services)),
+        DiscardLeftOver: ({ payload: { context, leftOverStateId } }) =>
+          discardLeftOver(leftOverStateId, context, load).pipe(provideCaptured(services)),
+        FollowLane: ({ payload: { sourceSnapshotId } }) =>
+          followLane(id, sourceSnapshotId).pipe(provideCaptured(services)),
+        FollowDeferred: () => followDeferred(id).pipe(provideCaptured(services)),
+        ApplyFollowed: ({ payload: { planRunId } }) => applyFollowed(planRunId).pipe(provideCaptured(services))
+      })
+    }
+  })
 )

@@ -1,5 +1,4 @@
 import { Effect, Result } from "effect"
-import { Entity } from "effect/cluster"
 import { SqlClient } from "effect/sql"
 import { GitPolicy } from "../../runner/git/GitPolicy.ts"
 import { OAuthClient } from "../../runner/oauth/OAuthClient.ts"
@@ -9,7 +8,7 @@ import { defaultConnectionUse } from "../../schema/records/ConnectionUse.ts"
 import { RunId, ConnectionId } from "../../schema/records/Ids.ts"
 import { ConnectionActor } from "../../schema/protocol/ConnectionActor.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
-import { actorOptions } from "../ActorClient.ts"
+import { actorLayer } from "../ActorLayer.ts"
 import { Audit, type AuditData } from "../audit/Audit.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -17,6 +16,7 @@ import { now } from "../Identity.ts"
 import { RunCancels } from "../run/RunCancels.ts"
 import { RunJournal } from "../run/RunJournal.ts"
 import { RunLedger } from "../run/RunLedger.ts"
+import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { removeConnection, revokeConnection, updateConnection } from "./ConnectionChanges.ts"
 import { checkConfirmation } from "./ConnectionOrigins.ts"
 import { checkConnection, checkExpiry, checkUse, defaultAuthMode } from "./ConnectionRules.ts"
@@ -43,7 +43,8 @@ import type { ConnectionRow } from "./ConnectionRow.ts"
 import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 /** The Connection actor: creates, verifies and revokes one credential holder. */
-export const layer = ConnectionActor.toLayer(
+export const layer = actorLayer(
+  ConnectionActor,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const store = yield* ConnectionStore
@@ -65,143 +66,146 @@ export const layer = ConnectionActor.toLayer(
       RunCancels,
       RunJournal,
       RunLedger,
+      RunLifecycle,
       SqlClient.SqlClient
     )
     const serving = provideCaptured(services)
-    const id = ConnectionId.make((yield* Entity.CurrentAddress).entityId)
 
-    const audited = (context: CommandContext, row: ConnectionRow, action: string, data: AuditData = {}) =>
-      audit.append({
-        workspaceId: row.workspace_id,
-        actor: context.actor,
-        action,
-        target: { kind: "connection", id },
-        data: { provider: row.provider, displayName: row.display_name, ...data },
-        requestId: context.requestId
+    return (entityId: string) => {
+      const id = ConnectionId.make(entityId)
+
+      const audited = (context: CommandContext, row: ConnectionRow, action: string, data: AuditData = {}) =>
+        audit.append({
+          workspaceId: row.workspace_id,
+          actor: context.actor,
+          action,
+          target: { kind: "connection", id },
+          data: { provider: row.provider, displayName: row.display_name, ...data },
+          requestId: context.requestId
+        })
+
+      const checkProvided = Effect.fnUntraced(function* (
+        workspaceId: ConnectionRow["workspace_id"],
+        providedBy: CreateConnection["providedBy"]
+      ) {
+        if (providedBy === undefined || (yield* isProvidedTo(workspaceId, providedBy))) return
+        return yield* failedPrecondition(notProvided(providedBy))
       })
 
-    const checkProvided = Effect.fnUntraced(function* (
-      workspaceId: ConnectionRow["workspace_id"],
-      providedBy: CreateConnection["providedBy"]
-    ) {
-      if (providedBy === undefined || (yield* isProvidedTo(workspaceId, providedBy))) return
-      return yield* failedPrecondition(notProvided(providedBy))
-    })
+      const load = Effect.gen(function* () {
+        const row = yield* store.find(id)
+        return row === undefined ? yield* notFound("Connection") : row
+      })
 
-    const load = Effect.gen(function* () {
-      const row = yield* store.find(id)
-      return row === undefined ? yield* notFound("Connection") : row
-    })
+      const projected = Effect.gen(function* () {
+        return toConnection(yield* load, yield* now)
+      })
 
-    const projected = Effect.gen(function* () {
-      return toConnection(yield* load, yield* now)
-    })
+      return ConnectionActor.of({
+        Create: Effect.fnUntraced(function* ({ payload: { context, request } }) {
+          yield* checkConnection(request, policy)
+          yield* checkExpiry(request.expiresAt)
+          yield* provideCaptured(checkUse(request.workspaceId, request.kind ?? "provider", request.use), services)
+          yield* serving(checkProvided(request.workspaceId, request.providedBy))
+          yield* store.insert({
+            id,
+            workspaceId: request.workspaceId,
+            provider: request.provider,
+            kind: request.kind ?? "provider",
+            recipeId: request.recipeId ?? genericRecipeId,
+            authMode: request.authMode ?? defaultAuthMode(request.recipeId ?? genericRecipeId),
+            displayName: request.displayName,
+            secrets: { values: request.values ?? {}, files: request.files ?? [] },
+            providedBy: request.providedBy,
+            origins: request.origins,
+            providerConfig: request.providerConfig ?? {},
+            moduleInputDefaults: request.moduleInputDefaults ?? {},
+            use: request.use ?? defaultConnectionUse,
+            expiresAt: request.expiresAt
+          })
+          yield* audited(context, yield* load, "connection.create", {
+            ...(request.origins === undefined ? {} : { origins: request.origins }),
+            ...(request.providedBy === undefined
+              ? {}
+              : { pool: request.providedBy.pool, provided: request.providedBy.name })
+          })
+          return yield* projected
+        }, transaction(sql)),
 
-    return ConnectionActor.of({
-      Create: Effect.fnUntraced(function* ({ payload: { context, request } }) {
-        yield* checkConnection(request, policy)
-        yield* checkExpiry(request.expiresAt)
-        yield* provideCaptured(checkUse(request.workspaceId, request.kind ?? "provider", request.use), services)
-        yield* serving(checkProvided(request.workspaceId, request.providedBy))
-        yield* store.insert({
-          id,
-          workspaceId: request.workspaceId,
-          provider: request.provider,
-          kind: request.kind ?? "provider",
-          recipeId: request.recipeId ?? genericRecipeId,
-          authMode: request.authMode ?? defaultAuthMode(request.recipeId ?? genericRecipeId),
-          displayName: request.displayName,
-          secrets: { values: request.values ?? {}, files: request.files ?? [] },
-          providedBy: request.providedBy,
-          origins: request.origins,
-          providerConfig: request.providerConfig ?? {},
-          moduleInputDefaults: request.moduleInputDefaults ?? {},
-          use: request.use ?? defaultConnectionUse,
-          expiresAt: request.expiresAt
-        })
-        yield* audited(context, yield* load, "connection.create", {
-          ...(request.origins === undefined ? {} : { origins: request.origins }),
-          ...(request.providedBy === undefined
-            ? {}
-            : { pool: request.providedBy.pool, provided: request.providedBy.name })
-        })
-        return yield* projected
-      }, transaction(sql)),
+        Test: Effect.fnUntraced(function* ({ payload: { context } }) {
+          const row = yield* load
+          const status = effectiveStatus(row, yield* now)
+          if (status !== "error" && !isUsable(status)) {
+            return yield* failedPrecondition(`The Connection is ${status}. ${statusRemedy(status)}`)
+          }
+          if (row.oauth !== null) {
+            const problem = yield* serving(renewTokens(id))
+            if (problem !== undefined) return yield* failedPrecondition(problem)
+          }
+          // Not the Connection's fault: it works again once the operator restores the credentials.
+          yield* serving(checkProvided(row.workspace_id, providedOf(row)))
+          // Opening it proves that the vault still has the key and that the envelope is intact and in the right place.
+          const fresh = yield* load
+          const outcome = yield* Effect.result(credentialTest.test(fresh, yield* store.secrets(fresh)))
+          yield* Effect.andThen(
+            Effect.andThen(
+              store.setStatus(row, Result.isSuccess(outcome) ? "verified" : "error"),
+              Result.isSuccess(outcome) ? capsules.credentialRenewed(id) : Effect.void
+            ),
+            audited(context, row, "connection.test")
+          ).pipe(transaction(sql))
+          if (Result.isFailure(outcome)) return yield* failedPrecondition(outcome.failure.message)
+          return { connection: yield* projected, tested: outcome.success }
+        }),
 
-      Test: Effect.fnUntraced(function* ({ payload: { context } }) {
-        const row = yield* load
-        const status = effectiveStatus(row, yield* now)
-        if (status !== "error" && !isUsable(status)) {
-          return yield* failedPrecondition(`The Connection is ${status}. ${statusRemedy(status)}`)
-        }
-        if (row.oauth !== null) {
+        Update: Effect.fnUntraced(function* ({ payload: { context, request } }) {
+          const { supersededRunIds, ...outcome } = yield* updateConnection(id, context, request)
+          return {
+            connection: yield* projected,
+            ...outcome,
+            supersededRunIds
+          }
+        }, provideCaptured(services)),
+
+        Remove: ({ payload: { context } }) =>
+          serving(Effect.andThen(removeConnection(id, context), revokeTokens(id, true))),
+
+        StartAuthorization: ({ payload: { context, start } }) => serving(startAuthorization(id, context, start)),
+
+        FinishAuthorization: Effect.fnUntraced(function* ({ payload: { context, finish } }) {
+          yield* serving(finishAuthorization(context, finish))
+          return yield* projected
+        }),
+
+        RenewTokens: Effect.fnUntraced(function* () {
           const problem = yield* serving(renewTokens(id))
-          if (problem !== undefined) return yield* failedPrecondition(problem)
-        }
-        // Not the Connection's fault: it works again once the operator restores the credentials.
-        yield* serving(checkProvided(row.workspace_id, providedOf(row)))
-        // Opening it proves that the vault still has the key and that the envelope is intact and in the right place.
-        const fresh = yield* load
-        const outcome = yield* Effect.result(credentialTest.test(fresh, yield* store.secrets(fresh)))
-        yield* Effect.andThen(
-          Effect.andThen(
-            store.setStatus(row, Result.isSuccess(outcome) ? "verified" : "error"),
-            Result.isSuccess(outcome) ? capsules.credentialRenewed(id) : Effect.void
-          ),
-          audited(context, row, "connection.test")
-        ).pipe(transaction(sql))
-        if (Result.isFailure(outcome)) return yield* failedPrecondition(outcome.failure.message)
-        return { connection: yield* projected, tested: outcome.success }
-      }),
+          return problem === undefined ? {} : { problem }
+        }),
 
-      Update: Effect.fnUntraced(function* ({ payload: { context, request } }) {
-        const { supersededRunIds, ...outcome } = yield* updateConnection(id, context, request)
-        return {
-          connection: yield* projected,
-          ...outcome,
-          supersededRunIds
-        }
-      }, provideCaptured(services)),
+        RevokeTokens: () => serving(revokeTokens(id, false)),
 
-      Remove: ({ payload: { context } }) =>
-        serving(Effect.andThen(removeConnection(id, context), revokeTokens(id, true))),
+        ConfirmOrigins: Effect.fnUntraced(function* ({ payload: { context, origins } }) {
+          const row = yield* load
+          if (yield* checkConfirmation(row, origins, policy)) {
+            yield* store.confirmOrigins(id, origins)
+            const proposed = proposedOriginsOf(row).map((each) => each.origin)
+            yield* audited(context, row, "connection.origins.confirm", { origins, proposed })
+          }
+          return yield* projected
+        }, transaction(sql)),
 
-      StartAuthorization: ({ payload: { context, start } }) => serving(startAuthorization(id, context, start)),
-
-      FinishAuthorization: Effect.fnUntraced(function* ({ payload: { context, finish } }) {
-        yield* serving(finishAuthorization(context, finish))
-        return yield* projected
-      }),
-
-      RenewTokens: Effect.fnUntraced(function* () {
-        const problem = yield* serving(renewTokens(id))
-        return problem === undefined ? {} : { problem }
-      }),
-
-      RevokeTokens: () => serving(revokeTokens(id, false)),
-
-      ConfirmOrigins: Effect.fnUntraced(function* ({ payload: { context, origins } }) {
-        const row = yield* load
-        if (yield* checkConfirmation(row, origins, policy)) {
-          yield* store.confirmOrigins(id, origins)
-          const proposed = proposedOriginsOf(row).map((each) => each.origin)
-          yield* audited(context, row, "connection.origins.confirm", { origins, proposed })
-        }
-        return yield* projected
-      }, transaction(sql)),
-
-      Revoke: Effect.fnUntraced(function* ({ payload: { context } }) {
-        const ended = yield* revokeConnection(id, context)
-        yield* revokeTokens(id, true)
-        const idsOf = (ids: ReadonlyArray<string>) => ids.map((runId) => RunId.make(runId))
-        return {
-          connection: yield* projected,
-          supersededRunIds: idsOf(ended.supersededRunIds),
-          cancelledRunIds: idsOf(ended.cancelledRunIds),
-          runningApplyIds: idsOf(ended.runningApplyIds)
-        }
-      }, provideCaptured(services))
-    })
-  }),
-  actorOptions
+        Revoke: Effect.fnUntraced(function* ({ payload: { context } }) {
+          const ended = yield* revokeConnection(id, context)
+          yield* revokeTokens(id, true)
+          const idsOf = (ids: ReadonlyArray<string>) => ids.map((runId) => RunId.make(runId))
+          return {
+            connection: yield* projected,
+            supersededRunIds: idsOf(ended.supersededRunIds),
+            cancelledRunIds: idsOf(ended.cancelledRunIds),
+            runningApplyIds: idsOf(ended.runningApplyIds)
+          }
+        }, provideCaptured(services))
+      })
+    }
+  })
 )

@@ -1,13 +1,14 @@
 import { Effect, Schema } from "effect"
-import { Entity } from "effect/cluster"
 import { SqlClient } from "effect/sql"
 import { GitPolicy } from "../../runner/git/GitPolicy.ts"
 import { notFound } from "../../schema/errors/ApiError.ts"
 import { InstallPlanActor } from "../../schema/protocol/PlanActors.ts"
-import { actorOptions, handedOver } from "../ActorClient.ts"
+import { handedOver } from "../ActorClient.ts"
+import { actorLayer } from "../ActorLayer.ts"
 import { Audit } from "../audit/Audit.ts"
 import { StateAdoption } from "../adoption/StateAdoption.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
+import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { ConnectionUses } from "../connection/ConnectionUses.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -17,6 +18,7 @@ import { RunAdmission } from "../queue/RunAdmission.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { SourceStore } from "../source/SourceStore.ts"
 import { StateUploads } from "../state/StateUploads.ts"
+import { StateVersions } from "../state/StateVersions.ts"
 import { checkInstallRequest } from "./InstallPlanRequest.ts"
 import { readInstallPlan, StoredActorJson, StoredRequestJson } from "./InstallPlanRow.ts"
 import { InstallPlanSteps } from "./InstallPlanSteps.ts"
@@ -28,7 +30,8 @@ const encodeRequest = Schema.encodeEffect(StoredRequestJson)
 const encodeActor = Schema.encodeEffect(StoredActorJson)
 
 /** The install coordinator: created once per key, then advanced by hand-overs and requests. */
-export const layer = InstallPlanActor.toLayer(
+export const layer = actorLayer(
+  InstallPlanActor,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const store = yield* InstallPlanStore
@@ -43,67 +46,71 @@ export const layer = InstallPlanActor.toLayer(
       ConnectionStore,
       ConnectionUses,
       GitPolicy,
+      InstallConfigStore,
       RunLedger,
       SourceStore,
       SqlClient.SqlClient,
-      StateAdoption
+      StateAdoption,
+      StateVersions
     )
     const client = yield* InstallPlanActor.client
-    const id = InstallPlanId.make((yield* Entity.CurrentAddress).entityId)
 
-    const load = Effect.gen(function* () {
-      const row = yield* store.find(id)
-      return row === undefined ? yield* notFound("Install plan") : yield* readInstallPlan(sql, row)
-    })
+    return (entityId: string) => {
+      const id = InstallPlanId.make(entityId)
 
-    return InstallPlanActor.of({
-      Create: Effect.fnUntraced(
-        function* ({ payload: { context, workspaceId, request, idempotency } }) {
-          const create = Effect.gen(function* () {
-            const columns = yield* checkInstallRequest(workspaceId, request, context)
-            yield* admission.admit({ workspaceId, type: "source_sync", trigger: "user" })
-            const { variables = {}, ...publicRequest } = request
-            if (request.adopt !== undefined) yield* uploads.claim(workspaceId, request.adopt, id)
-            yield* store.insert({
-              id,
-              workspaceId,
-              request: yield* Effect.orDie(encodeRequest(publicRequest)),
-              actor: yield* Effect.orDie(encodeActor(context)),
-              values: variables,
-              columns
-            })
-            yield* audit.append({
-              workspaceId,
-              actor: context.actor,
-              action: "install_plan.create",
-              target: { kind: "install_plan", id },
-              data: { capsule: request.capsule.name, environment: request.capsule.environment },
-              requestId: context.requestId
-            })
-            yield* handedOver(client(id).Advance({ cause: "created" }, { discard: true }))
-            return { value: yield* load, receipt: { resultId: id, firstStatus: 201 } }
-          })
-          return yield* receipts.once(
-            { scope: workspaceId, actor: context.actorKey, route: "installPlans.create" },
-            idempotency,
-            { create, replay: () => load }
-          )
-        },
-        Effect.tap(() => killPoint("install.created")),
-        provideCaptured(services)
-      ),
-
-      Reconcile: Effect.fnUntraced(function* () {
-        yield* load
-        yield* steps.step(id)
-        return yield* load
-      }, transaction(sql)),
-
-      // Takes every step that is due, so that the service advances without polling.
-      Advance: Effect.fnUntraced(function* () {
-        while (yield* steps.step(id)) yield* Effect.void
+      const load = Effect.gen(function* () {
+        const row = yield* store.find(id)
+        return row === undefined ? yield* notFound("Install plan") : yield* readInstallPlan(sql, row)
       })
-    })
-  }),
-  actorOptions
+
+      return InstallPlanActor.of({
+        Create: Effect.fnUntraced(
+          function* ({ payload: { context, workspaceId, request, idempotency } }) {
+            const create = Effect.gen(function* () {
+              const columns = yield* checkInstallRequest(workspaceId, request, context)
+              yield* admission.admit({ workspaceId, type: "source_sync", trigger: "user" })
+              const { variables = {}, ...publicRequest } = request
+              if (request.adopt !== undefined) yield* uploads.claim(workspaceId, request.adopt, id)
+              yield* store.insert({
+                id,
+                workspaceId,
+                request: yield* Effect.orDie(encodeRequest(publicRequest)),
+                actor: yield* Effect.orDie(encodeActor(context)),
+                values: variables,
+                columns
+              })
+              yield* audit.append({
+                workspaceId,
+                actor: context.actor,
+                action: "install_plan.create",
+                target: { kind: "install_plan", id },
+                data: { capsule: request.capsule.name, environment: request.capsule.environment },
+                requestId: context.requestId
+              })
+              yield* handedOver(client(id).Advance({ cause: "created" }, { discard: true }))
+              return { value: yield* load, receipt: { resultId: id, firstStatus: 201 } }
+            })
+            return yield* receipts.once(
+              { scope: workspaceId, actor: context.actorKey, route: "installPlans.create" },
+              idempotency,
+              { create, replay: () => load }
+            )
+          },
+          Effect.tap(() => killPoint("install.created")),
+          provideCaptured(services)
+        ),
+
+        Reconcile: Effect.fnUntraced(function* () {
+          yield* load
+          yield* steps.step(id)
+          return yield* load
+        }, transaction(sql)),
+
+        // Takes every step that is due, so that the service advances without polling.
+        Advance: Effect.fnUntraced(function* () {
+          while (yield* steps.step(id)) yield* Effect.void
+        })
+      })
+    }
+  })
 )

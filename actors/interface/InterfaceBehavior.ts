@@ -1,9 +1,9 @@
 import { Effect } from "effect"
-import { Entity } from "effect/cluster"
 import { SqlClient } from "effect/sql"
 import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
 import { InterfaceActor } from "../../schema/protocol/InterfaceActor.ts"
-import { actorOptions, handedOver } from "../ActorClient.ts"
+import { handedOver } from "../ActorClient.ts"
+import { actorLayer } from "../ActorLayer.ts"
 import { Audit } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
@@ -12,52 +12,55 @@ import { InterfaceMaterialization } from "./InterfaceMaterialization.ts"
 import { IntentRow, toFailure } from "./InterfaceRow.ts"
 
 /** The Interface actor: carries out the intents of one Capsule, one at a time. */
-export const layer = InterfaceActor.toLayer(
+export const layer = actorLayer(
+  InterfaceActor,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const materialization = yield* InterfaceMaterialization
     const audit = yield* Audit
     const client = yield* InterfaceActor.client
-    const capsuleId = CapsuleId.make((yield* Entity.CurrentAddress).entityId)
 
-    const load = Effect.fnUntraced(function* (intentId: string) {
-      const rows = yield* Effect.orDie(
-        IntentRow.rows(sql)`SELECT * FROM interface_intents WHERE id = ${intentId} AND capsule_id = ${capsuleId}`
-      )
-      return rows[0] === undefined ? yield* notFound("Materialisation failure") : rows[0]
-    })
+    return (entityId: string) => {
+      const capsuleId = CapsuleId.make(entityId)
 
-    return InterfaceActor.of({
-      Materialize: ({ payload: { attempt, intentId } }) => materialization.materialize(intentId, attempt),
+      const load = Effect.fnUntraced(function* (intentId: string) {
+        const rows = yield* Effect.orDie(
+          IntentRow.rows(sql)`SELECT * FROM interface_intents WHERE id = ${intentId} AND capsule_id = ${capsuleId}`
+        )
+        return rows[0] === undefined ? yield* notFound("Materialisation failure") : rows[0]
+      })
 
-      Retry: Effect.fnUntraced(function* ({ payload: { context, expected, intentId } }) {
-        const intent = yield* load(intentId)
-        // The exact failure and its state: anything else is a conflict.
-        const moved = yield* Effect.orDie(sql`UPDATE interface_intents
+      return InterfaceActor.of({
+        Materialize: ({ payload: { attempt, intentId } }) => materialization.materialize(intentId, attempt),
+
+        Retry: Effect.fnUntraced(function* ({ payload: { context, expected, intentId } }) {
+          const intent = yield* load(intentId)
+          // The exact failure and its state: anything else is a conflict.
+          const moved = yield* Effect.orDie(sql`UPDATE interface_intents
           SET ${IntentRow.changes(sql, { status: "pending", attempt: expected.attempt + 1, updated_at: yield* now })}
           WHERE id = ${intentId} AND status = 'failed' AND attempt = ${expected.attempt} AND code = ${expected.code}
             AND state_version_id = (SELECT current_state_version_id FROM capsules WHERE id = ${capsuleId}) RETURNING id`)
-        if (moved.length === 0) {
-          return yield* new ApiError({
-            code: "guard_conflict",
-            message:
-              "The failure is not the expected one any more, or the Capsule was applied since. List the failures again."
+          if (moved.length === 0) {
+            return yield* new ApiError({
+              code: "guard_conflict",
+              message:
+                "The failure is not the expected one any more, or the Capsule was applied since. List the failures again."
+            })
+          }
+          const attempt = expected.attempt + 1
+          yield* audit.append({
+            workspaceId: intent.workspace_id,
+            actor: context.actor,
+            action: "interface.retry",
+            target: { kind: "interface_intent", id: intentId },
+            capsuleId,
+            data: { key: intent.interface_key, code: expected.code, attempt },
+            requestId: context.requestId
           })
-        }
-        const attempt = expected.attempt + 1
-        yield* audit.append({
-          workspaceId: intent.workspace_id,
-          actor: context.actor,
-          action: "interface.retry",
-          target: { kind: "interface_intent", id: intentId },
-          capsuleId,
-          data: { key: intent.interface_key, code: expected.code, attempt },
-          requestId: context.requestId
-        })
-        yield* handedOver(client(capsuleId).Materialize({ intentId, attempt }, { discard: true }))
-        return toFailure(yield* load(intentId))
-      }, transaction(sql))
-    })
-  }),
-  actorOptions
+          yield* handedOver(client(capsuleId).Materialize({ intentId, attempt }, { discard: true }))
+          return toFailure(yield* load(intentId))
+        }, transaction(sql))
+      })
+    }
+  })
 )

@@ -1,11 +1,11 @@
 import { Effect, Result, Schema } from "effect"
-import { Entity } from "effect/cluster"
 import { SqlClient } from "effect/sql"
 import { parseGitRef } from "../../schema/git/GitRef.ts"
 import { failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
 import { CommandContext } from "../../schema/protocol/Command.ts"
 import { RevisionPlanActor } from "../../schema/protocol/PlanActors.ts"
-import { actorOptions, handedOver } from "../ActorClient.ts"
+import { handedOver } from "../ActorClient.ts"
+import { actorLayer } from "../ActorLayer.ts"
 import { Audit } from "../audit/Audit.ts"
 import { capsuleSite, checkUses } from "../execution/CapsuleConnections.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
@@ -28,7 +28,8 @@ import { captureServices, provideCaptured } from "../CapturedServices.ts"
 const encodeActor = Schema.encodeEffect(Schema.fromJsonString(CommandContext))
 
 /** The revision coordinator: created once per key, then advanced by hand-overs and requests. */
-export const layer = RevisionPlanActor.toLayer(
+export const layer = actorLayer(
+  RevisionPlanActor,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const store = yield* RevisionPlanStore
@@ -41,84 +42,86 @@ export const layer = RevisionPlanActor.toLayer(
     const configs = yield* InstallConfigStore
     const services = yield* captureServices(ConnectionStore, ConnectionUses, SqlClient.SqlClient)
     const client = yield* RevisionPlanActor.client
-    const id = RevisionPlanId.make((yield* Entity.CurrentAddress).entityId)
 
-    const load = Effect.gen(function* () {
-      const row = yield* store.find(id)
-      return row === undefined ? yield* notFound("Revision plan") : yield* readRevisionPlan(sql, row)
-    })
+    return (entityId: string) => {
+      const id = RevisionPlanId.make(entityId)
 
-    /** Checked before anything is fetched, and again by each Run. */
-    const mayPlan = Effect.fnUntraced(function* (
-      capsule: GuardedCapsuleRow,
-      source: SourceRow | undefined,
-      ref: string,
-      starter: UseStarter
-    ) {
-      if (source === undefined) return yield* Effect.die(new Error(`The Source of ${capsule.id} is gone`))
-      const place = { url: source.url, ref, path: capsule.tracked_path }
-      yield* checkGitUse(source.auth_connection_id, starter, { ...place, workspaceId: capsule.workspace_id, source })
-      const bound = yield* configs.bindings(capsule.install_config_id)
-      yield* checkUses(
-        bound.map(({ connection_id }) => connection_id),
-        starter,
-        capsuleSite(capsule, source, place)
-      )
-    }, provideCaptured(services))
-
-    return RevisionPlanActor.of({
-      Create: Effect.fnUntraced(function* ({ payload: { context, capsuleId, ref: given, idempotency } }) {
-        const capsule = yield* capsules.find(capsuleId)
-        if (capsule === undefined) return yield* notFound("Capsule")
-        const create = Effect.gen(function* () {
-          const parsed = parseGitRef(given)
-          if (Result.isFailure(parsed)) return yield* invalidRequest(`ref: ${parsed.failure}`)
-          const ref = parsed.success
-          if (!isInService(capsule.status)) {
-            return yield* failedPrecondition(`The Capsule is ${capsule.status}.`)
-          }
-          const source = yield* sources.find(capsule.source_id)
-          yield* mayPlan(capsule, source, ref, { subject: context.actor.subject, automatic: false })
-          yield* admission.admit({ workspaceId: capsule.workspace_id, type: "source_sync", trigger: "user" })
-          yield* store.insert({
-            id,
-            workspace_id: capsule.workspace_id,
-            capsule_id: capsuleId,
-            ref,
-            phase: "syncing_source",
-            actor: yield* Effect.orDie(encodeActor(context)),
-            execution_authority_epoch: capsule.execution_authority_epoch,
-            diagnostics: "[]"
-          })
-          yield* audit.append({
-            workspaceId: capsule.workspace_id,
-            actor: context.actor,
-            action: "revision_plan.create",
-            target: { kind: "capsule", id: capsuleId },
-            capsuleId,
-            data: { ref },
-            requestId: context.requestId
-          })
-          yield* handedOver(client(id).Advance({ cause: "created" }, { discard: true }))
-          return { value: yield* load, receipt: { resultId: id, firstStatus: 201 } }
-        })
-        return yield* receipts.once(
-          { scope: capsule.workspace_id, actor: context.actorKey, route: `revisionPlans.create ${capsuleId}` },
-          idempotency,
-          { create, replay: () => load }
-        )
-      }),
-
-      Reconcile: Effect.fnUntraced(function* () {
-        yield* load
-        yield* steps.step(id)
-        return yield* load
-      }, transaction(sql)),
-
-      Advance: Effect.fnUntraced(function* () {
-        while (yield* steps.step(id)) yield* Effect.void
+      const load = Effect.gen(function* () {
+        const row = yield* store.find(id)
+        return row === undefined ? yield* notFound("Revision plan") : yield* readRevisionPlan(sql, row)
       })
-    })
-  }),
-  actorOptions
+
+      /** Checked before anything is fetched, and again by each Run. */
+      const mayPlan = Effect.fnUntraced(function* (
+        capsule: GuardedCapsuleRow,
+        source: SourceRow | undefined,
+        ref: string,
+        starter: UseStarter
+      ) {
+        if (source === undefined) return yield* Effect.die(new Error(`The Source of ${capsule.id} is gone`))
+        const place = { url: source.url, ref, path: capsule.tracked_path }
+        yield* checkGitUse(source.auth_connection_id, starter, { ...place, workspaceId: capsule.workspace_id, source })
+        const bound = yield* configs.bindings(capsule.install_config_id)
+        yield* checkUses(
+          bound.map(({ connection_id }) => connection_id),
+          starter,
+          capsuleSite(capsule, source, place)
+        )
+      }, provideCaptured(services))
+
+      return RevisionPlanActor.of({
+        Create: Effect.fnUntraced(function* ({ payload: { context, capsuleId, ref: given, idempotency } }) {
+          const capsule = yield* capsules.find(capsuleId)
+          if (capsule === undefined) return yield* notFound("Capsule")
+          const create = Effect.gen(function* () {
+            const parsed = parseGitRef(given)
+            if (Result.isFailure(parsed)) return yield* invalidRequest(`ref: ${parsed.failure}`)
+            const ref = parsed.success
+            if (!isInService(capsule.status)) {
+              return yield* failedPrecondition(`The Capsule is ${capsule.status}.`)
+            }
+            const source = yield* sources.find(capsule.source_id)
+            yield* mayPlan(capsule, source, ref, { subject: context.actor.subject, automatic: false })
+            yield* admission.admit({ workspaceId: capsule.workspace_id, type: "source_sync", trigger: "user" })
+            yield* store.insert({
+              id,
+              workspace_id: capsule.workspace_id,
+              capsule_id: capsuleId,
+              ref,
+              phase: "syncing_source",
+              actor: yield* Effect.orDie(encodeActor(context)),
+              execution_authority_epoch: capsule.execution_authority_epoch,
+              diagnostics: "[]"
+            })
+            yield* audit.append({
+              workspaceId: capsule.workspace_id,
+              actor: context.actor,
+              action: "revision_plan.create",
+              target: { kind: "capsule", id: capsuleId },
+              capsuleId,
+              data: { ref },
+              requestId: context.requestId
+            })
+            yield* handedOver(client(id).Advance({ cause: "created" }, { discard: true }))
+            return { value: yield* load, receipt: { resultId: id, firstStatus: 201 } }
+          })
+          return yield* receipts.once(
+            { scope: capsule.workspace_id, actor: context.actorKey, route: `revisionPlans.create ${capsuleId}` },
+            idempotency,
+            { create, replay: () => load }
+          )
+        }),
+
+        Reconcile: Effect.fnUntraced(function* () {
+          yield* load
+          yield* steps.step(id)
+          return yield* load
+        }, transaction(sql)),
+
+        Advance: Effect.fnUntraced(function* () {
+          while (yield* steps.step(id)) yield* Effect.void
+        })
+      })
+    }
+  })
 )

@@ -1,10 +1,9 @@
 import { Effect } from "effect"
-import { Entity } from "effect/cluster"
 import { SqlClient } from "effect/sql"
 import { ApiError, failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { RunActor } from "../../schema/protocol/RunActor.ts"
-import { actorOptions } from "../ActorClient.ts"
+import { actorLayer } from "../ActorLayer.ts"
 import { Approvals } from "../approval/Approvals.ts"
 import { Audit } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -22,7 +21,8 @@ import { approvalRefusal, cancelStep } from "./ReviewDecisions.ts"
 import { RunId, Subject } from "../../schema/records/Ids.ts"
 
 /** The Run actor: approval and cancellation of one Run. */
-export const layer = RunActor.toLayer(
+export const layer = actorLayer(
+  RunActor,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const ledger = yield* RunLedger
@@ -34,105 +34,107 @@ export const layer = RunActor.toLayer(
     const audit = yield* Audit
     const approvals = yield* Approvals
     const killPoint = yield* KillPoint
-    const id = RunId.make((yield* Entity.CurrentAddress).entityId)
 
-    const load = Effect.gen(function* () {
-      const row = yield* ledger.find(id)
-      return row === undefined ? yield* notFound("Run") : row
-    })
+    return (entityId: string) => {
+      const id = RunId.make(entityId)
 
-    const projected = Effect.gen(function* () {
-      const row = yield* load
-      return toRun(row, yield* queue.place(row))
-    })
-
-    const audited = (context: CommandContext, row: RunRow, action: string, data: Record<string, string | null>) =>
-      audit.append({
-        workspaceId: row.workspace_id,
-        actor: context.actor,
-        action,
-        target: { kind: "run", id },
-        capsuleId: row.capsule_id ?? undefined,
-        runId: id,
-        data: { type: row.type, ...data },
-        requestId: context.requestId
+      const load = Effect.gen(function* () {
+        const row = yield* ledger.find(id)
+        return row === undefined ? yield* notFound("Run") : row
       })
 
-    return RunActor.of({
-      Approve: Effect.fnUntraced(
-        function* ({ payload: { context, planDigest, comment } }) {
-          const row = yield* load
-          const isShort = isApprovedPlan(standingOf(row)) && (yield* approvals.obstacle(row)) !== undefined
-          const refusal = approvalRefusal(row, planDigest, yield* now, isShort)
-          if (refusal !== undefined) return yield* refusal
-          const { subject } = context.actor
-          const approver = subject === undefined ? "service" : Subject.make(subject)
-          const { isApproved, isNew, waiting } = yield* approvals.give(row, { approver, comment })
-          const completes = isApproved && row.status === "waiting_approval"
-          if (completes) {
-            yield* lifecycle.approve(row, {
-              subject,
-              comment,
-              data: { planDigest: row.plan_digest, ...(comment === undefined ? {} : { comment }) }
-            })
-          }
-          if (!isNew && !completes) return yield* projected
-          const { isolation, network } = toRun(row)
-          yield* audited(context, row, "run.approve", {
-            planDigest: row.plan_digest,
-            ...(comment === undefined ? {} : { comment }),
-            // How the reviewed plan was isolated; unknown for plans from older releases.
-            isolation: isolation ?? null,
-            network: network ?? null,
-            ...(waiting === undefined ? {} : { waiting })
-          })
-          return yield* projected
-        },
-        transaction(sql),
-        Effect.tap(() => killPoint("approve.decided"))
-      ),
+      const projected = Effect.gen(function* () {
+        const row = yield* load
+        return toRun(row, yield* queue.place(row))
+      })
 
-      Cancel: Effect.fnUntraced(
-        function* ({ payload: { context, reason } }) {
-          const row = yield* load
-          const data = reason === undefined ? {} : { reason }
-          switch (cancelStep(row)) {
-            case "withdraw": {
-              yield* lifecycle.withdraw(row, data)
-              // Even an apply that never started has consumed its plan: the sealed file is no longer needed.
-              yield* plans.drop(row.plan_run_id ?? id)
-              const cancelled = yield* load
-              yield* handover.finished(cancelled)
-              yield* sql.afterCommit(queue.wake)
-              break
+      const audited = (context: CommandContext, row: RunRow, action: string, data: Record<string, string | null>) =>
+        audit.append({
+          workspaceId: row.workspace_id,
+          actor: context.actor,
+          action,
+          target: { kind: "run", id },
+          capsuleId: row.capsule_id ?? undefined,
+          runId: id,
+          data: { type: row.type, ...data },
+          requestId: context.requestId
+        })
+
+      return RunActor.of({
+        Approve: Effect.fnUntraced(
+          function* ({ payload: { context, planDigest, comment } }) {
+            const row = yield* load
+            const isShort = isApprovedPlan(standingOf(row)) && (yield* approvals.obstacle(row)) !== undefined
+            const refusal = approvalRefusal(row, planDigest, yield* now, isShort)
+            if (refusal !== undefined) return yield* refusal
+            const { subject } = context.actor
+            const approver = subject === undefined ? "service" : Subject.make(subject)
+            const { isApproved, isNew, waiting } = yield* approvals.give(row, { approver, comment })
+            const completes = isApproved && row.status === "waiting_approval"
+            if (completes) {
+              yield* lifecycle.approve(row, {
+                subject,
+                comment,
+                data: { planDigest: row.plan_digest, ...(comment === undefined ? {} : { comment }) }
+              })
             }
-            case "request": {
-              yield* lifecycle.requestCancel(id, reason)
-              yield* sql.afterCommit(cancels.cancel(id))
-              break
-            }
-            case "ended":
-              return yield* failedPrecondition(`The Run is ${row.status} already and cannot be cancelled.`)
-            case "withdraw_approval": {
-              // The columns on which an apply takes a lease decide whether the withdrawal or the apply came first.
-              if (row.used_by_run_id !== null || !(yield* lifecycle.withdraw(row, data))) {
-                return yield* new ApiError({
-                  code: "run_conflict",
-                  message: `The approval cannot be withdrawn: the Run ${row.used_by_run_id ?? "of its apply"} has used the plan. Cancel that Run while it is queued or running.`
-                })
+            if (!isNew && !completes) return yield* projected
+            const { isolation, network } = toRun(row)
+            yield* audited(context, row, "run.approve", {
+              planDigest: row.plan_digest,
+              ...(comment === undefined ? {} : { comment }),
+              // How the reviewed plan was isolated; unknown for plans from older releases.
+              isolation: isolation ?? null,
+              network: network ?? null,
+              ...(waiting === undefined ? {} : { waiting })
+            })
+            return yield* projected
+          },
+          transaction(sql),
+          Effect.tap(() => killPoint("approve.decided"))
+        ),
+
+        Cancel: Effect.fnUntraced(
+          function* ({ payload: { context, reason } }) {
+            const row = yield* load
+            const data = reason === undefined ? {} : { reason }
+            switch (cancelStep(row)) {
+              case "withdraw": {
+                yield* lifecycle.withdraw(row, data)
+                // Even an apply that never started has consumed its plan: the sealed file is no longer needed.
+                yield* plans.drop(row.plan_run_id ?? id)
+                const cancelled = yield* load
+                yield* handover.finished(cancelled)
+                yield* sql.afterCommit(queue.wake)
+                break
               }
-              yield* plans.drop(id)
-              yield* audited(context, row, "run.withdraw_approval", data)
-              return yield* projected
+              case "request": {
+                yield* lifecycle.requestCancel(id, reason)
+                yield* sql.afterCommit(cancels.cancel(id))
+                break
+              }
+              case "ended":
+                return yield* failedPrecondition(`The Run is ${row.status} already and cannot be cancelled.`)
+              case "withdraw_approval": {
+                // The columns on which an apply takes a lease decide whether the withdrawal or the apply came first.
+                if (row.used_by_run_id !== null || !(yield* lifecycle.withdraw(row, data))) {
+                  return yield* new ApiError({
+                    code: "run_conflict",
+                    message: `The approval cannot be withdrawn: the Run ${row.used_by_run_id ?? "of its apply"} has used the plan. Cancel that Run while it is queued or running.`
+                  })
+                }
+                yield* plans.drop(id)
+                yield* audited(context, row, "run.withdraw_approval", data)
+                return yield* projected
+              }
             }
-          }
-          yield* audited(context, row, "run.cancel", data)
-          return yield* projected
-        },
-        transaction(sql),
-        Effect.tap(() => killPoint("cancel.decided"))
-      )
-    })
-  }),
-  actorOptions
+            yield* audited(context, row, "run.cancel", data)
+            return yield* projected
+          },
+          transaction(sql),
+          Effect.tap(() => killPoint("cancel.decided"))
+        )
+      })
+    }
+  })
 )

@@ -54,7 +54,8 @@ export const actorFolders: ReadonlyArray<readonly [name: string, purpose: string
   ["handoff", "setup tickets and the return to another site"],
   ["restore", "the operator's review after a restore"],
   ["retention", "what is removed when its time is over, and what keeps it"],
-  ["cleanup", "what is done in the background and has no other owner"]
+  ["cleanup", "what is done in the background and has no other owner"],
+  ["cluster", "where all actors run, and which references of the other folders they read there"]
 ]
 
 /** The composition, above every folder. */
