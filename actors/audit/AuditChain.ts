@@ -10,19 +10,20 @@ type Chain = Omit<AuditChainRow, "seal">
 export const eventsOf = (sql: SqlClient.SqlClient, scope: AuditScope) =>
   scope === installationScope ? sql`workspace_id IS NULL` : sql`workspace_id = ${scope}`
 
-export const readChain = Effect.fnUntraced(function* (scope: AuditScope) {
-  const sql = yield* SqlClient.SqlClient
-  const [chain] = yield* AuditChainRow.rows(sql)`SELECT * FROM audit_chains WHERE scope = ${scope}`
-  return chain
-})
+export const readChain = (scope: AuditScope) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    Effect.map(AuditChainRow.rows(sql)`SELECT * FROM audit_chains WHERE scope = ${scope}`, ([chain]) => chain)
+  )
 
 /** Stores the head of a chain. */
-export const writeChain = Effect.fnUntraced(function* (key: AuditKey, chain: Chain) {
-  const sql = yield* SqlClient.SqlClient
-  const { chains, mac, position, pruned_mac, pruned_position, scope } = chain
-  const row = { position, mac, pruned_position, pruned_mac, chains, seal: yield* key.seal(chainText(chain)) }
-  yield* sql`UPDATE audit_chains SET ${AuditChainRow.changes(sql, row)} WHERE scope = ${scope}`
-})
+export const writeChain = (key: AuditKey, chain: Chain) =>
+  Effect.flatMap(SqlClient.SqlClient, (sql) =>
+    Effect.flatMap(key.seal(chainText(chain)), (seal) => {
+      const { chains, mac, position, pruned_mac, pruned_position, scope } = chain
+      const row = { position, mac, pruned_position, pruned_mac, chains, seal }
+      return sql`UPDATE audit_chains SET ${AuditChainRow.changes(sql, row)} WHERE scope = ${scope}`
+    })
+  )
 
 const Count = rowShape({ count: Schema.Int })
 
@@ -64,7 +65,7 @@ export const startChain = Effect.fnUntraced(function* (key: AuditKey, scope: Aud
 })
 
 /** The next link of a chain: its position and its digest. The caller writes both with the event, and then updates the chain. */
-export const nextLink = Effect.fnUntraced(function* (key: AuditKey, chain: Chain, event: LinkedEvent) {
+export const nextLink = (key: AuditKey, chain: Chain, event: LinkedEvent) => {
   const position = chain.position + 1
-  return { position, mac: yield* key.link(linkText(chain.scope, position, chain.mac, event)) }
-})
+  return Effect.map(key.link(linkText(chain.scope, position, chain.mac, event)), (mac) => ({ position, mac }))
+}

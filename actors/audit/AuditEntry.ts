@@ -1,4 +1,4 @@
-import { Effect, Option } from "effect"
+import { Context, Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { AuditActor } from "../../schema/records/AuditEvent.ts"
 import { AuditEventId, type CapsuleId, type RunId, type WorkspaceId } from "../../schema/records/Ids.ts"
@@ -25,23 +25,26 @@ export interface AuditEntry {
   readonly requestId?: string | undefined
 }
 
-const eventOf = Effect.fnUntraced(function* (entry: AuditEntry) {
-  return {
-    id: yield* newId(AuditEventId, "act"),
-    workspace_id: entry.workspaceId,
-    actor_kind: entry.actor.kind,
-    actor_subject: entry.actor.subject ?? null,
-    actor_token_id: entry.actor.tokenId ?? null,
-    action: entry.action,
-    target_kind: entry.target.kind,
-    target_id: entry.target.id,
-    capsule_id: entry.capsuleId ?? null,
-    run_id: entry.runId ?? null,
-    data: AuditDataJson.write(entry.data ?? {}),
-    request_id: entry.requestId ?? null,
-    created_at: yield* now
-  } satisfies LinkedEvent
-})
+const eventOf = (entry: AuditEntry) =>
+  Effect.zipWith(
+    newId(AuditEventId, "act"),
+    now,
+    (id, created_at): LinkedEvent => ({
+      id,
+      workspace_id: entry.workspaceId,
+      actor_kind: entry.actor.kind,
+      actor_subject: entry.actor.subject ?? null,
+      actor_token_id: entry.actor.tokenId ?? null,
+      action: entry.action,
+      target_kind: entry.target.kind,
+      target_id: entry.target.id,
+      capsule_id: entry.capsuleId ?? null,
+      run_id: entry.runId ?? null,
+      data: AuditDataJson.write(entry.data ?? {}),
+      request_id: entry.requestId ?? null,
+      created_at
+    })
+  )
 
 const appendLinked = Effect.fnUntraced(function* (key: AuditKey, entry: AuditEntry) {
   const sql = yield* SqlClient.SqlClient
@@ -59,11 +62,12 @@ const appendLinked = Effect.fnUntraced(function* (key: AuditKey, entry: AuditEnt
  * Writes an entry at the end of its chain, in the caller's transaction or in its own. Two entries in one transaction are written
  * one after the other: no position is used twice.
  */
-export const appendAudit = Effect.fnUntraced(function* (key: AuditKey, entry: AuditEntry) {
-  const sql = yield* SqlClient.SqlClient
-  const isWithin = Option.isSome(yield* Effect.serviceOption(sql.transactionService))
-  yield* isWithin ? appendLinked(key, entry) : transaction(sql)(appendLinked(key, entry))
-})
+export const appendAudit = (key: AuditKey, entry: AuditEntry) =>
+  Effect.contextWith((context: Context.Context<SqlClient.SqlClient>) => {
+    const sql = Context.get(context, SqlClient.SqlClient)
+    const isWithin = Context.getOrUndefined(context, sql.transactionService) !== undefined
+    return isWithin ? appendLinked(key, entry) : transaction(sql)(appendLinked(key, entry))
+  })
 
 /** Writes an entry without a position. Only for a database whose chains have not begun, or whose key is not available. */
 export const appendUnlinked = Effect.fn("Audit.appendUnlinked")(function* (entry: AuditEntry) {

@@ -107,7 +107,7 @@ export const layer = actorLayer(
           yield* checkExpiry(request.expiresAt)
           yield* provideCaptured(checkUse(request.workspaceId, request.kind ?? "provider", request.use), services)
           yield* serving(checkProvided(request.workspaceId, request.providedBy))
-          yield* store.insert({
+          const row = yield* store.insert({
             id,
             workspaceId: request.workspaceId,
             provider: request.provider,
@@ -123,13 +123,13 @@ export const layer = actorLayer(
             use: request.use ?? defaultConnectionUse,
             expiresAt: request.expiresAt
           })
-          yield* audited(context, yield* load, "connection.create", {
+          yield* audited(context, row, "connection.create", {
             ...(request.origins === undefined ? {} : { origins: request.origins }),
             ...(request.providedBy === undefined
               ? {}
               : { pool: request.providedBy.pool, provided: request.providedBy.name })
           })
-          return yield* projected
+          return toConnection(row, yield* now)
         }, transaction(sql)),
 
         Test: Effect.fnUntraced(function* ({ payload: { context } }) {
@@ -159,12 +159,8 @@ export const layer = actorLayer(
         }),
 
         Update: Effect.fnUntraced(function* ({ payload: { context, request } }) {
-          const { supersededRunIds, ...outcome } = yield* updateConnection(id, context, request)
-          return {
-            connection: yield* projected,
-            ...outcome,
-            supersededRunIds
-          }
+          const { row, ...outcome } = yield* updateConnection(id, context, request)
+          return { connection: toConnection(row, yield* now), ...outcome }
         }, provideCaptured(services)),
 
         Remove: ({ payload: { context } }) =>

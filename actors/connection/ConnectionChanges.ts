@@ -60,7 +60,7 @@ const audited = Effect.fnUntraced(function* (
 
 /**
  * Changes a Connection in place. New values are tested before anything is written; unapplied plans made with the old ones are
- * voided.
+ * voided. Returns the changed row.
  */
 export const updateConnection = Effect.fnUntraced(function* (
   id: ConnectionId,
@@ -114,12 +114,12 @@ export const updateConnection = Effect.fnUntraced(function* (
       use,
       ...(rotates ? { secrets } : {})
     })
-    if (!changed) return yield* changedMeanwhile()
+    if (changed === undefined) return yield* changedMeanwhile()
     yield* capsules.credentialRenewed(id)
     const fields = Object.keys(request)
     if (tested === undefined) {
       if (fields.length > 0) yield* audited(context, row, "connection.update", { fields })
-      return { supersededRunIds: [] }
+      return { row: changed, supersededRunIds: [] }
     }
     if (before !== undefined) yield* held.keep(row, before)
     const supersededRunIds = yield* ledger.supersedeUsers(id, connectionRotated)
@@ -131,7 +131,7 @@ export const updateConnection = Effect.fnUntraced(function* (
       fileNames: secrets.files.map(({ name }) => name),
       supersededRunIds
     })
-    return { tested, supersededRunIds }
+    return { row: changed, tested, supersededRunIds }
   }).pipe(transaction(sql))
 })
 

@@ -162,14 +162,15 @@ const place = (row: { readonly id: ConnectionId; readonly workspace_id: Workspac
 export class ConnectionStore extends Context.Service<
   ConnectionStore,
   {
-    readonly insert: (connection: NewConnection) => Effect.Effect<void>
+    /** Returns the row as stored. */
+    readonly insert: (connection: NewConnection) => Effect.Effect<ConnectionRow>
     /** Removed Connections are not found. */
     readonly find: (id: ConnectionId | null) => Effect.Effect<ConnectionRow | undefined>
     /**
-     * Compare-and-set over the row that the caller read; `false` when it has changed in the meantime. In the caller's
-     * transaction.
+     * Compare-and-set over the row that the caller read. Returns the changed row; `undefined` when somebody else has changed it in
+     * the meantime. In the caller's transaction.
      */
-    readonly change: (row: ConnectionRow, change: ConnectionChange) => Effect.Effect<boolean>
+    readonly change: (row: ConnectionRow, change: ConnectionChange) => Effect.Effect<ConnectionRow | undefined>
     /** Stores new token values with the same authority, without creating a new version. In the caller's transaction. */
     readonly renew: (row: ConnectionRow, secrets: ConnectionSecrets) => Effect.Effect<void>
     /** Removes the Connection by compare-and-set: afterwards it has no values and can no longer be found. */
@@ -200,7 +201,7 @@ export class ConnectionStore extends Context.Service<
                 Redacted.make(encodeSecrets(connection.secrets))
               )
             : null
-        yield* sql`INSERT INTO connections ${ConnectionRow.values(sql, {
+        const [row] = yield* ConnectionRow.rows(sql)`INSERT INTO connections ${ConnectionRow.values(sql, {
           id: connection.id,
           workspace_id: connection.workspaceId,
           scope: "workspace",
@@ -221,7 +222,10 @@ export class ConnectionStore extends Context.Service<
           expires_at: connection.expiresAt ?? null,
           created_at: at,
           updated_at: at
-        })}`
+        })} RETURNING *`
+        return row === undefined
+          ? yield* Effect.die(new Error(`The Connection ${connection.id} was not inserted`))
+          : row
       }, Effect.orDie)
 
       const find = Effect.fnUntraced(function* (id: ConnectionId | null) {
@@ -242,7 +246,7 @@ export class ConnectionStore extends Context.Service<
       const change = Effect.fnUntraced(function* (row: ConnectionRow, to: ConnectionChange) {
         const at = yield* now
         const { secrets } = to
-        const changed = yield* sql`UPDATE connections SET ${ConnectionRow.changes(sql, {
+        const [changed] = yield* ConnectionRow.rows(sql)`UPDATE connections SET ${ConnectionRow.changes(sql, {
           updated_at: at,
           ...(to.displayName === undefined ? {} : { display_name: to.displayName }),
           ...(to.use === undefined ? {} : { use_rule: UseJson.write(to.use) }),
@@ -256,8 +260,8 @@ export class ConnectionStore extends Context.Service<
                 status: "verified" satisfies ConnectionStatus,
                 verified_at: at
               })
-        })} WHERE ${unchanged(row)} RETURNING id`
-        return changed.length === 1
+        })} WHERE ${unchanged(row)} RETURNING *`
+        return changed
       }, Effect.orDie)
 
       const renew = Effect.fnUntraced(function* (row: ConnectionRow, values: ConnectionSecrets) {

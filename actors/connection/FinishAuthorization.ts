@@ -74,7 +74,7 @@ const created = Effect.fnUntraced(function* (open: OpenAuthorization, declared: 
   const connections = yield* ConnectionStore
   const store = yield* ConnectionTokens
   const oauth = storedOAuth(declared, tokens, yield* now)
-  yield* connections.insert({
+  const row = yield* connections.insert({
     id: connectionId,
     workspaceId,
     provider: helper.provider,
@@ -89,8 +89,6 @@ const created = Effect.fnUntraced(function* (open: OpenAuthorization, declared: 
     use: draft.use ?? defaultConnectionUse,
     expiresAt: firstExpiry(draft, oauth)
   })
-  const row = yield* connections.find(connectionId)
-  if (row === undefined) return yield* Effect.die(new Error(`The Connection ${connectionId} was not inserted`))
   // Its server has just issued the values.
   yield* connections.setStatus(row, "verified")
   yield* store.put(row, oauth, tokenPair(tokens))
@@ -114,7 +112,8 @@ const rotated = Effect.fnUntraced(function* (open: OpenAuthorization, declared: 
     expiresAt: nextExpiry(draft, row, former, oauth),
     secrets: { values: valuesOf(declared, tokens.accessToken), files: [] }
   })
-  if (!changed) return yield* Effect.die(new Error(`The Connection ${connectionId} changed within a transaction`))
+  if (changed === undefined)
+    return yield* Effect.die(new Error(`The Connection ${connectionId} changed within a transaction`))
   yield* held.keep(row, before)
   yield* held.keepTokens(row)
   yield* store.put(row, oauth, tokenPair(tokens))

@@ -205,7 +205,7 @@ export const layer = actorLayer(
             source: undefined
           })
           const hookSecret = yield* mintHookSecret
-          yield* store.insert({
+          const row = yield* store.insert({
             id,
             workspaceId: request.workspaceId,
             name: request.name,
@@ -220,7 +220,7 @@ export const layer = actorLayer(
             hookSecret
           })
           yield* audited(context, request.workspaceId, "source.create", { name: request.name })
-          const answer = { source: toSource(yield* load), hookSecret: Redacted.value(hookSecret) }
+          const answer = { source: toSource(row), hookSecret: Redacted.value(hookSecret) }
           if (request.firstSync === undefined) return answer
           const run = yield* startSync({
             context,

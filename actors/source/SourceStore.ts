@@ -108,7 +108,8 @@ export const noHookSecret = ""
 export class SourceStore extends Context.Service<
   SourceStore,
   {
-    readonly insert: (source: NewSource) => Effect.Effect<void>
+    /** Returns the row as stored. */
+    readonly insert: (source: NewSource) => Effect.Effect<SourceRow>
     readonly find: (id: SourceId | null) => Effect.Effect<SourceRow | undefined>
     readonly update: (id: SourceId, columns: Readonly<Record<string, string | number | null>>) => Effect.Effect<void>
     readonly hookSecret: (row: SourceRow) => Effect.Effect<Redacted.Redacted>
@@ -149,7 +150,7 @@ export class SourceStore extends Context.Service<
 
       const insert = Effect.fnUntraced(function* (source: NewSource) {
         const at = yield* now
-        yield* sql`INSERT INTO sources ${SourceRow.values(sql, {
+        const [row] = yield* SourceRow.rows(sql)`INSERT INTO sources ${SourceRow.values(sql, {
           id: source.id,
           workspace_id: source.workspaceId,
           name: source.name,
@@ -164,7 +165,8 @@ export class SourceStore extends Context.Service<
           hook_secret: yield* vault.seal(hookPlace(source.workspaceId, source.id), source.hookSecret),
           created_at: at,
           updated_at: at
-        })}`
+        })} RETURNING *`
+        return row === undefined ? yield* Effect.die(new Error(`The Source ${source.id} was not inserted`)) : row
       }, Effect.orDie)
 
       const find = Effect.fnUntraced(function* (id: SourceId | null) {

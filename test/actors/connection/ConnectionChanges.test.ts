@@ -217,8 +217,8 @@ describe("a Connection that is changed", () => {
       const store = yield* ConnectionStore
       const row = yield* store.find(connection.id)
       if (row === undefined) return yield* Effect.die("no row")
-      expect(yield* store.change(row, { displayName: "first" })).toBe(true)
-      expect(yield* store.change(row, { displayName: "second" })).toBe(false)
+      expect((yield* store.change(row, { displayName: "first" }))?.display_name).toBe("first")
+      expect(yield* store.change(row, { displayName: "second" })).toBeUndefined()
       expect(yield* store.remove(row)).toBe(false)
       expect((yield* store.find(connection.id))?.display_name).toBe("first")
 
