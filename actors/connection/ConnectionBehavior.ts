@@ -71,26 +71,26 @@ export const layer = actorLayer(
     )
     const serving = provideCaptured(services)
 
+    const audited = (context: CommandContext, row: ConnectionRow, action: string, data: AuditData = {}) =>
+      audit.append({
+        workspaceId: row.workspace_id,
+        actor: context.actor,
+        action,
+        target: { kind: "connection", id: row.id },
+        data: { provider: row.provider, displayName: row.display_name, ...data },
+        requestId: context.requestId
+      })
+
+    const checkProvided = Effect.fnUntraced(function* (
+      workspaceId: ConnectionRow["workspace_id"],
+      providedBy: CreateConnection["providedBy"]
+    ) {
+      if (providedBy === undefined || (yield* isProvidedTo(workspaceId, providedBy))) return
+      return yield* failedPrecondition(notProvided(providedBy))
+    })
+
     return (entityId: string) => {
       const id = ConnectionId.make(entityId)
-
-      const audited = (context: CommandContext, row: ConnectionRow, action: string, data: AuditData = {}) =>
-        audit.append({
-          workspaceId: row.workspace_id,
-          actor: context.actor,
-          action,
-          target: { kind: "connection", id },
-          data: { provider: row.provider, displayName: row.display_name, ...data },
-          requestId: context.requestId
-        })
-
-      const checkProvided = Effect.fnUntraced(function* (
-        workspaceId: ConnectionRow["workspace_id"],
-        providedBy: CreateConnection["providedBy"]
-      ) {
-        if (providedBy === undefined || (yield* isProvidedTo(workspaceId, providedBy))) return
-        return yield* failedPrecondition(notProvided(providedBy))
-      })
 
       const load = Effect.gen(function* () {
         const row = yield* store.find(id)

@@ -43,6 +43,24 @@ export const layer = actorLayer(
     const services = yield* captureServices(ConnectionStore, ConnectionUses, SqlClient.SqlClient)
     const client = yield* RevisionPlanActor.client
 
+    /** Checked before anything is fetched, and again by each Run. */
+    const mayPlan = Effect.fnUntraced(function* (
+      capsule: GuardedCapsuleRow,
+      source: SourceRow | undefined,
+      ref: string,
+      starter: UseStarter
+    ) {
+      if (source === undefined) return yield* Effect.die(new Error(`The Source of ${capsule.id} is gone`))
+      const place = { url: source.url, ref, path: capsule.tracked_path }
+      yield* checkGitUse(source.auth_connection_id, starter, { ...place, workspaceId: capsule.workspace_id, source })
+      const bound = yield* configs.bindings(capsule.install_config_id)
+      yield* checkUses(
+        bound.map(({ connection_id }) => connection_id),
+        starter,
+        capsuleSite(capsule, source, place)
+      )
+    }, provideCaptured(services))
+
     return (entityId: string) => {
       const id = RevisionPlanId.make(entityId)
 
@@ -50,24 +68,6 @@ export const layer = actorLayer(
         const row = yield* store.find(id)
         return row === undefined ? yield* notFound("Revision plan") : yield* readRevisionPlan(sql, row)
       })
-
-      /** Checked before anything is fetched, and again by each Run. */
-      const mayPlan = Effect.fnUntraced(function* (
-        capsule: GuardedCapsuleRow,
-        source: SourceRow | undefined,
-        ref: string,
-        starter: UseStarter
-      ) {
-        if (source === undefined) return yield* Effect.die(new Error(`The Source of ${capsule.id} is gone`))
-        const place = { url: source.url, ref, path: capsule.tracked_path }
-        yield* checkGitUse(source.auth_connection_id, starter, { ...place, workspaceId: capsule.workspace_id, source })
-        const bound = yield* configs.bindings(capsule.install_config_id)
-        yield* checkUses(
-          bound.map(({ connection_id }) => connection_id),
-          starter,
-          capsuleSite(capsule, source, place)
-        )
-      }, provideCaptured(services))
 
       return RevisionPlanActor.of({
         Create: Effect.fnUntraced(function* ({ payload: { context, capsuleId, ref: given, idempotency } }) {

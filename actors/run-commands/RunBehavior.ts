@@ -35,6 +35,18 @@ export const layer = actorLayer(
     const approvals = yield* Approvals
     const killPoint = yield* KillPoint
 
+    const audited = (context: CommandContext, row: RunRow, action: string, data: Record<string, string | null>) =>
+      audit.append({
+        workspaceId: row.workspace_id,
+        actor: context.actor,
+        action,
+        target: { kind: "run", id: row.id },
+        capsuleId: row.capsule_id ?? undefined,
+        runId: row.id,
+        data: { type: row.type, ...data },
+        requestId: context.requestId
+      })
+
     return (entityId: string) => {
       const id = RunId.make(entityId)
 
@@ -47,18 +59,6 @@ export const layer = actorLayer(
         const row = yield* load
         return toRun(row, yield* queue.place(row))
       })
-
-      const audited = (context: CommandContext, row: RunRow, action: string, data: Record<string, string | null>) =>
-        audit.append({
-          workspaceId: row.workspace_id,
-          actor: context.actor,
-          action,
-          target: { kind: "run", id },
-          capsuleId: row.capsule_id ?? undefined,
-          runId: id,
-          data: { type: row.type, ...data },
-          requestId: context.requestId
-        })
 
       return RunActor.of({
         Approve: Effect.fnUntraced(

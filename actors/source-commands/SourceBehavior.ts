@@ -55,6 +55,53 @@ export const layer = actorLayer(
     const removal = yield* captureServices(Audit, InstallConfigStore, SourceStore, SqlClient.SqlClient)
     const random = yield* SecureRandom.SecureRandom
 
+    const readRef = Effect.fnUntraced(function* (text: string) {
+      const ref = parseGitRef(text)
+      return Result.isFailure(ref) ? yield* invalidRequest(`defaultRef: ${ref.failure}`) : ref.success
+    })
+
+    const checkConnection = (workspaceId: WorkspaceId, connectionId: ConnectionId | null | undefined, url: string) =>
+      Effect.provideService(
+        checkGitConnection("authConnectionId", workspaceId, connectionId, url),
+        ConnectionStore,
+        connections
+      )
+
+    /** A configuration from another Workspace is refused like an unknown one. */
+    const checkConfig = Effect.fnUntraced(function* (
+      workspaceId: WorkspaceId,
+      installConfigId: InstallConfigId | undefined
+    ) {
+      if (installConfigId === undefined) return
+      const config = yield* configs.load(installConfigId)
+      if (config === undefined || config.row.workspace_id !== workspaceId) {
+        return yield* invalidRequest("installConfigId: the Workspace has no such InstallConfig.")
+      }
+    })
+
+    const mayUse = (context: CommandContext, connectionId: ConnectionId | null | undefined, fetch: GitFetch) =>
+      provideCaptured(checkGitUse(connectionId, { subject: context.actor.subject, automatic: false }, fetch), services)
+
+    const started = Effect.fnUntraced(function* (runId: RunId) {
+      yield* sql.afterCommit(queue.wake)
+      const row = yield* ledger.find(runId)
+      return row === undefined
+        ? yield* Effect.die(new Error(`Run ${runId} is gone`))
+        : toRun(row, yield* queue.place(row))
+    })
+
+    const mintRunId = newId(RunId, "run").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
+
+    /** Checked where the Run is written: webhooks and the schedule bypass the routes that would check this. */
+    const usable = Effect.fnUntraced(function* (row: SourceRow) {
+      if (row.status === "disabled") return yield* failedPrecondition("The Source is disabled.")
+      yield* Effect.provideService(refuseArchived(row.workspace_id), SqlClient.SqlClient, sql)
+    })
+
+    const mintHookSecret = Effect.map(random.randomBytes(32), (bytes) =>
+      Redacted.make(Buffer.from(bytes).toString("base64url"))
+    )
+
     return (entityId: string) => {
       const id = SourceId.make(entityId)
 
@@ -81,56 +128,6 @@ export const layer = actorLayer(
           requestId: context.requestId
         })
 
-      const readRef = Effect.fnUntraced(function* (text: string) {
-        const ref = parseGitRef(text)
-        return Result.isFailure(ref) ? yield* invalidRequest(`defaultRef: ${ref.failure}`) : ref.success
-      })
-
-      const checkConnection = (workspaceId: WorkspaceId, connectionId: ConnectionId | null | undefined, url: string) =>
-        Effect.provideService(
-          checkGitConnection("authConnectionId", workspaceId, connectionId, url),
-          ConnectionStore,
-          connections
-        )
-
-      /** A configuration from another Workspace is refused like an unknown one. */
-      const checkConfig = Effect.fnUntraced(function* (
-        workspaceId: WorkspaceId,
-        installConfigId: InstallConfigId | undefined
-      ) {
-        if (installConfigId === undefined) return
-        const config = yield* configs.load(installConfigId)
-        if (config === undefined || config.row.workspace_id !== workspaceId) {
-          return yield* invalidRequest("installConfigId: the Workspace has no such InstallConfig.")
-        }
-      })
-
-      const mayUse = (context: CommandContext, connectionId: ConnectionId | null | undefined, fetch: GitFetch) =>
-        provideCaptured(
-          checkGitUse(connectionId, { subject: context.actor.subject, automatic: false }, fetch),
-          services
-        )
-
-      const started = Effect.fnUntraced(function* (runId: RunId) {
-        yield* sql.afterCommit(queue.wake)
-        const row = yield* ledger.find(runId)
-        return row === undefined
-          ? yield* Effect.die(new Error(`Run ${runId} is gone`))
-          : toRun(row, yield* queue.place(row))
-      })
-
-      const mintRunId = newId(RunId, "run").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
-
-      /** Checked where the Run is written: webhooks and the schedule bypass the routes that would check this. */
-      const usable = Effect.fnUntraced(function* (row: SourceRow) {
-        if (row.status === "disabled") return yield* failedPrecondition("The Source is disabled.")
-        yield* Effect.provideService(refuseArchived(row.workspace_id), SqlClient.SqlClient, sql)
-      })
-
-      const mintHookSecret = Effect.map(random.randomBytes(32), (bytes) =>
-        Redacted.make(Buffer.from(bytes).toString("base64url"))
-      )
-
       /** Runs in the caller's transaction. The new secret is in the response, and cannot be read afterwards. */
       const renew = Effect.fnUntraced(function* (context: CommandContext, version: number) {
         const row = yield* load
@@ -146,7 +143,7 @@ export const layer = actorLayer(
         return { source: toSource(yield* load), hookSecret: Redacted.value(secret) }
       })
 
-      const startSync = Effect.fn("Source.Sync")(function* (request: SyncRequest) {
+      const startSync = Effect.fnUntraced(function* (request: SyncRequest) {
         const { context, intent, trigger } = request
         const row = yield* load
         yield* usable(row)
