@@ -7,7 +7,7 @@ import type { Scope } from "effect/Scope"
  * How every actor runs: a defect goes to the caller and the log, and the actor survives (design, section 3). An idle actor takes
  * about 30 KB of memory.
  */
-const actorOptions = { disableFatalDefects: true, maxIdleTime: "1 minute", mailboxCapacity: 512 } as const
+const actorOptions = { disableFatalDefects: true, maxIdleTime: "5 seconds", mailboxCapacity: 512 } as const
 
 /** The keys of all references that actors read. Where nothing provides them, actors get the whole context. */
 export const ReferenceKeys = Context.Reference<ReadonlySet<string> | undefined>("svc/actors/ReferenceKeys", {

@@ -9,6 +9,12 @@ export const cluster = withSmallContext(
     // Actor ownership needs no leases in the database: only this process holds the data folder, under a lock that is released
     // when the process exits.
     runnerStorage: "memory",
-    shardingConfig: { simulateRemoteSerialization: false, entityMessagePollInterval: "2 seconds" }
+    shardingConfig: {
+      simulateRemoteSerialization: false,
+      entityMessagePollInterval: "2 seconds",
+      // Idle actors leave within seconds, so that a limit would only refuse commands. With one, each actor that leaves would also
+      // cause a look into the stored messages.
+      maxResidentEntities: "unbounded"
+    }
   })
 ).pipe(Layer.provideMerge(Layer.succeed(ReferenceKeys, new Set(actorReferences.map(({ key }) => key)))))

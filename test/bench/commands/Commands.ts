@@ -8,7 +8,7 @@ import { module, repositoryOf } from "../support/Modules.ts"
 import { type CommandKind, commandKinds } from "./CommandKinds.ts"
 import { observedStatements, replayed } from "./ObservedStatements.ts"
 
-const rounds = 9
+const rounds = 15
 const commands = 100
 // Until then, much of the time is spent compiling the code.
 const warmUps = 20
@@ -40,16 +40,15 @@ const measure = Effect.fnUntraced(function* (
     Effect.andThen(read`SELECT 1 AS one FROM cluster_messages WHERE processed = 0 LIMIT 1`),
     Effect.repeat({ until: (waiting) => waiting.length === 0 })
   )
-  const own = Effect.suspend(() => once(++index)).pipe(
-    Effect.repeat({ times: commands - 1 }),
-    Effect.andThen(handedOver),
-    // As in the service's own fibers, when no collector is configured.
-    Effect.provideService(References.TracerEnabled, false)
-  )
+  const own = Effect.gen(function* () {
+    for (let done = 0; done < commands; done++) yield* once(++index)
+    yield* handedOver
+  })
   const ratios: Array<number> = []
   const rates: Array<number> = []
   for (let round = -warmUps; round < rounds; round++) {
-    const ours = yield* elapsed(own)
+    // As in the service's own fibers when no collector is configured.
+    const ours = yield* elapsed(Effect.provideService(own, References.TracerEnabled, false))
     const theirs = yield* elapsed(replay)
     if (round < 0) continue
     ratios.push(theirs.nanos / ours.nanos)
