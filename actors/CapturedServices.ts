@@ -32,9 +32,9 @@ const including = <R, S>(current: Context.Context<Exclude<R, S>>, { context }: C
 }
 
 /**
- * Provides captured services. A command's context holds hundreds of services and usually already these, because actors share
- * them: then it stays as it is. `Effect.provideContext` would copy both contexts whole for every call, and would also replace
- * what belongs to the call itself, such as its span.
+ * Provides captured services: adds those that the caller does not have already. `Effect.provideContext` would copy the contexts
+ * of both whole for every call, and would also replace what belongs to the call itself, such as its span. Handlers of actors need
+ * it to compile, see `actorLayer`.
  */
 export const provideCaptured: {
   <S>(services: CapturedServices<S>): <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, Exclude<R, S>>

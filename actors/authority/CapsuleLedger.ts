@@ -116,7 +116,7 @@ export class CapsuleLedger extends Context.Service<
           Effect.orDie
         )
 
-      const fence = Effect.fnUntraced(function* (expected: GuardedCapsuleRow, changes: Columns) {
+      const fence = Effect.fn("CapsuleLedger.fence")(function* (expected: GuardedCapsuleRow, changes: Columns) {
         const moved = yield* sql`UPDATE capsules SET ${CapsuleRow.changes(sql, { ...changes, updated_at: yield* now })}
           WHERE ${sql.and(fenceColumns.map((column) => sql`${sql(column)} IS NOT DISTINCT FROM ${expected[column]}`))}
           RETURNING id`

@@ -18,7 +18,7 @@ const mostNamed = 10
  * What uses a Connection: existing Capsules that bind it, Sources that are fetched with it, installs that will use it, and
  * active Runs with it. Ended Capsules and earlier configurations do not count.
  */
-export const usersOf = Effect.fnUntraced(function* (id: ConnectionId) {
+export const usersOf = Effect.fn("Connection.usersOf")(function* (id: ConnectionId) {
   const sql = yield* SqlClient.SqlClient
   const capsules = yield* CapsuleRow.some(sql, "id", "name", "environment")`SELECT DISTINCT c.id, c.name, c.environment
     FROM provider_bindings b JOIN capsules c ON c.install_config_id = b.install_config_id

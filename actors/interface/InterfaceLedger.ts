@@ -107,7 +107,7 @@ export class InterfaceLedger extends Context.Service<
         return id
       })
 
-      const announce = Effect.fnUntraced(function* (capsule: Owner, blueprint: InterfaceBlueprint) {
+      const announce = Effect.fn("InterfaceLedger.announce")(function* (capsule: Owner, blueprint: InterfaceBlueprint) {
         const row = yield* find(capsule.id, blueprint.key)
         if (row === undefined) {
           yield* insert(capsule, blueprint, { ...columnsOf(blueprint, {}), status: "pending", revision: 0 })

@@ -285,7 +285,7 @@ export class RunLedger extends Context.Service<
         Effect.orDie
       )
 
-      const supersedeWhere = Effect.fnUntraced(
+      const supersedeWhere = Effect.fn("RunLedger.supersedeWhere")(
         function* (reasonOf: (plan: RunRow) => Effect.Effect<string | undefined>) {
           const plans = yield* RunRow.rows(sql)`SELECT * FROM runs WHERE ${pending} ORDER BY created_at, id`
           let count = 0

@@ -10,7 +10,6 @@ import { DatabaseFile } from "../../actors/database/DatabaseFile.ts"
 import { createPrivateFile } from "./PrivateFile.ts"
 import { sharedReads } from "./SharedReads.ts"
 import { SqliteConnection, sqliteFailure } from "./SqliteConnection.ts"
-import { withSmallTransactionContext } from "./TransactionContext.ts"
 
 // A second process can only be an operator's command, so wait for a lock rather than report it.
 const busyTimeoutMillis = 5000
@@ -139,7 +138,7 @@ const makeWriter = Effect.fn("SqliteClient.writer")(function* (filename: string)
     releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
     spanAttributes
   })
-  return Context.make(SqlClient.SqlClient, withSmallTransactionContext(client)).pipe(
+  return Context.make(SqlClient.SqlClient, client).pipe(
     Context.add(DatabaseFile, makeDatabaseFile(database, writing)),
     Context.add(Commits, commits)
   )

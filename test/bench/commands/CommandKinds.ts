@@ -129,7 +129,7 @@ export const commandKinds = Effect.fnUntraced(function* (world: World, url: stri
           tokens.revoke(context, subject, token.token_id)
         )
     },
-    // These activate an actor each time, and idle actors take memory for a while.
+    // These activate an actor each time, and idle actors take memory for some seconds.
     {
       name: "create and remove a Source",
       once: (index) =>

@@ -33,7 +33,7 @@ const measure = Effect.fnUntraced(function* (
   observed: Effect.Success<typeof observedStatements>
 ) {
   const read = Context.get(services, ReadSql)
-  const replay = yield* replayed(Context.get(services, SqlClient.SqlClient), observed)
+  const replay = yield* replayed(Context.get(services, SqlClient.SqlClient))
   let index = 0
   // Actors hand work over to each other in messages, whose statements are replayed as well. Only the writer is observed.
   const handedOver = Effect.yieldNow.pipe(
@@ -49,7 +49,8 @@ const measure = Effect.fnUntraced(function* (
   for (let round = -warmUps; round < rounds; round++) {
     // As in the service's own fibers when no collector is configured.
     const ours = yield* elapsed(Effect.provideService(own, References.TracerEnabled, false))
-    const theirs = yield* elapsed(replay)
+    const executed = observed.take()
+    const theirs = yield* elapsed(replay(executed))
     if (round < 0) continue
     ratios.push(theirs.nanos / ours.nanos)
     // A command may write in more than one transaction, and a kind may be more than one command.

@@ -74,13 +74,10 @@ export const observedStatements = Effect.gen(function* () {
 })
 
 /**
- * Replays what the service's writing connection executes from now on in a copy of its database: the same statements in the same
+ * Replays what the service's writing connection has executed in a copy of its database, made now: the same statements in the same
  * transactions with the same values, prepared once, with equal durability.
  */
-export const replayed = Effect.fnUntraced(function* (
-  sql: SqlClient.SqlClient,
-  observed: Effect.Success<typeof observedStatements>
-) {
+export const replayed = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-bench-bare-" })
   yield* sql`VACUUM INTO ${`${folder}/bare.sqlite`}`
@@ -97,14 +94,15 @@ export const replayed = Effect.fnUntraced(function* (
     kept.set(text, fresh)
     return fresh
   }
-  /** Executes what has been observed since the last call; returns the number of commits. */
-  return Effect.sync(() => {
-    let commits = 0
-    for (const { bindings, method, sql: text } of observed.take()) {
-      if (method === "run") Reflect.apply(run, statement(text), bindings)
-      else Reflect.apply(all, statement(text), bindings)
-      if (text === "COMMIT") commits += 1
-    }
-    return commits
-  })
+  /** Executes these statements; returns the number of commits. */
+  return (executed: ReadonlyArray<Executed>) =>
+    Effect.sync(() => {
+      let commits = 0
+      for (const { bindings, method, sql: text } of executed) {
+        if (method === "run") Reflect.apply(run, statement(text), bindings)
+        else Reflect.apply(all, statement(text), bindings)
+        if (text === "COMMIT") commits += 1
+      }
+      return commits
+    })
 })

@@ -1,0 +1,56 @@
+import { afterAll, expect } from "bun:test"
+import { Context, Effect, Layer, Schema } from "effect"
+import { Entity, TestRunner } from "effect/cluster"
+import { Rpc } from "effect/rpc"
+import { actorLayer, ReferenceKeys, withSmallContext } from "../../actors/ActorLayer.ts"
+import { suite } from "../support/Effect.ts"
+
+class Word extends Context.Service<Word, string>()("svc/test/Word") {}
+const Known = Context.Reference<string>("svc/test/Known", { defaultValue: () => "default" })
+const Unknown = Context.Reference<string>("svc/test/Unknown", { defaultValue: () => "default" })
+
+const Echo = Entity.make("Echo", [Rpc.make("Say", { success: Schema.Array(Schema.String) })])
+
+let builds = 0
+
+const echo = actorLayer(
+  Echo,
+  Effect.gen(function* () {
+    builds += 1
+    const word = yield* Word
+    return (id: string) => ({
+      Say: () =>
+        Effect.gen(function* () {
+          const context = yield* Effect.context<never>()
+          const isThere = Context.getOrUndefined(context, Word) !== undefined
+          return [id, word, yield* Known, yield* Unknown, isThere ? "with services" : "without services"]
+        })
+    })
+  })
+)
+
+// A handler that needs a service does not compile.
+export const needy = actorLayer(
+  Echo,
+  // @ts-expect-error Word is missing when the handler runs.
+  Effect.succeed((id: string) => ({ Say: () => Effect.map(Word, (word) => [id, word]) }))
+)
+
+const provided = Layer.mergeAll(
+  Layer.succeed(Word, "hello"),
+  Layer.succeed(Known, "provided"),
+  Layer.succeed(Unknown, "provided"),
+  Layer.succeed(ReferenceKeys, new Set([Known.key]))
+)
+
+const tests = suite(echo.pipe(Layer.provideMerge(withSmallContext(TestRunner.layer)), Layer.provide(provided)))
+afterAll(tests.dispose)
+
+tests.live("an actor gets the references by name and no services; what it does is built once for all records", () =>
+  Effect.gen(function* () {
+    const client = yield* Echo.client
+    expect(yield* client("a").Say()).toEqual(["a", "hello", "provided", "default", "without services"])
+    expect((yield* client("b").Say())[0]).toBe("b")
+    expect(builds).toBe(1)
+  })
+)
