@@ -1,4 +1,4 @@
-import { afterAll, expect } from "bun:test"
+import { afterAll, expect, test } from "bun:test"
 import { Context, Effect, Layer, Schema } from "effect"
 import { Entity, TestRunner } from "effect/cluster"
 import { Rpc } from "effect/rpc"
@@ -29,12 +29,14 @@ const echo = actorLayer(
   })
 )
 
-// A handler that needs a service does not compile.
-export const needy = actorLayer(
-  Echo,
-  // @ts-expect-error Word is missing when the handler runs.
-  Effect.succeed((id: string) => ({ Say: () => Effect.map(Word, (word) => [id, word]) }))
-)
+const needy = Effect.succeed((id: string) => ({ Say: () => Effect.map(Word, (word) => [id, word]) }))
+type Messages = typeof Echo extends Entity.Entity<"Echo", infer Rpcs> ? Rpcs : never
+type Behavior = Parameters<typeof actorLayer<"Echo", Messages, never, never>>[1]
+
+test("a handler that needs a service is refused by its type: the service would be missing when it runs", () => {
+  const isRefused: typeof needy extends Behavior ? false : true = true
+  expect(isRefused).toBe(true)
+})
 
 const provided = Layer.mergeAll(
   Layer.succeed(Word, "hello"),
