@@ -1,3 +1,4 @@
+import type { Context } from "effect"
 import { ReferenceKeys } from "../ActorLayer.ts"
 import { KillPoint } from "../KillPoint.ts"
 import { ExtensionScopes } from "../account/ScopeCatalog.ts"
@@ -34,7 +35,7 @@ import { SyncProcessCommand } from "../../runner/snapshot/SyncProcessCommand.ts"
 import { KnownTools } from "../../runner/toolchain/KnownTools.ts"
 
 /** The references of actors and runner: their code reads them from the context in which it runs. A test finds missing ones. */
-export const actorReferences = [
+export const actorReferences: ReadonlyArray<Context.Key<unknown, unknown>> = [
   AddressResolver,
   AuditRetention,
   CleanupRhythm,
