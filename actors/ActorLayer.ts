@@ -2,10 +2,11 @@ import { Context, Effect, Layer } from "effect"
 import { Entity } from "effect/cluster"
 import type { Rpc } from "effect/rpc"
 import type { Scope } from "effect/Scope"
+import type { IdKind } from "./Identity.ts"
 
 /**
  * How every actor runs: a defect goes to the caller and the log, and the actor survives (design, section 3). An idle actor
- * takes about 30 KB of memory and leaves after five to ten seconds, since the cluster looks for idle actors every five.
+ * takes about 30 KB of memory and leaves after five to ten seconds, since the cluster looks for idle actors every five seconds.
  */
 const actorOptions = { disableFatalDefects: true, maxIdleTime: "5 seconds", mailboxCapacity: 512 } as const
 
@@ -36,18 +37,19 @@ type Handlers<Rpcs extends Rpc.Any> = {
 }
 
 /**
- * The layer of an actor. Its services are acquired once, and what it does with a message is then built for each record: handlers
- * need no service from the context.
+ * The layer of an actor, one for each id of this kind. Its services are acquired once; its handlers are then built for each record
+ * and need no service from the context.
  */
-export const actorLayer = <Type extends string, Rpcs extends Rpc.Any, E, R>(
+export const actorLayer = <Type extends string, Rpcs extends Rpc.Any, Id, E, R>(
   actor: Entity.Entity<Type, Rpcs>,
-  behavior: Effect.Effect<(id: string) => Handlers<Rpcs>, E, R>
+  ids: IdKind<Id>,
+  behavior: Effect.Effect<(id: Id) => Handlers<Rpcs>, E, R>
 ) =>
   Layer.unwrap(
     Effect.map(behavior, (handlersOf) =>
       withSmallContext(
         actor.toLayer(
-          Effect.map(Entity.CurrentAddress, ({ entityId }) => handlersOf(entityId)),
+          Effect.map(Entity.CurrentAddress, ({ entityId }) => handlersOf(ids.make(entityId))),
           actorOptions
         )
       )

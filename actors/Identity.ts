@@ -24,8 +24,8 @@ export const base32 = (bytes: Uint8Array): string => {
 /** Length of an id, in bytes: 120 bits, written as 24 base32 characters. */
 const idBytes = 15
 
-/** What minting needs from a branded id schema. */
-interface IdKind<A> {
+/** What making an id of a string needs from a branded schema. */
+export interface IdKind<A> {
   readonly make: (text: string) => A
 }
 

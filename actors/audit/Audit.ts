@@ -7,6 +7,7 @@ import { AuditEventId, type CapsuleId, RunId, WorkspaceId } from "../../schema/r
 import type { Timestamp } from "../../schema/records/Primitives.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { type CursorBinding, Cursors } from "../paging/Cursors.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
 import { beginChains } from "./AuditBeginning.ts"
 import { type AuditEntry, appendAudit } from "./AuditEntry.ts"
@@ -68,17 +69,11 @@ export class Audit extends Context.Service<
       const cursors = yield* Cursors
       const key = yield* AuditKeys
       const sql = yield* SqlClient.SqlClient
-      const random = yield* SecureRandom.SecureRandom
-      // Otherwise a whole context would be copied for every entry.
-      const withServices = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient | SecureRandom.SecureRandom>) =>
-        effect.pipe(
-          Effect.provideService(SqlClient.SqlClient, sql),
-          Effect.provideService(SecureRandom.SecureRandom, random)
-        )
+      const services = yield* captureServices(SqlClient.SqlClient, SecureRandom.SecureRandom)
 
       yield* beginChains(key)
 
-      const append = (entry: AuditEntry) => withServices(appendAudit(key, entry))
+      const append = (entry: AuditEntry) => provideCaptured(appendAudit(key, entry), services)
 
       const list = Effect.fn("Audit.list")(function* (
         workspaceId: WorkspaceId,

@@ -41,6 +41,7 @@ import { captureServices, provideCaptured } from "../CapturedServices.ts"
 /** The Capsule actor: every change to one Capsule's authority goes through here, one at a time. */
 export const layer = actorLayer(
   CapsuleActor,
+  CapsuleId,
   Effect.gen(function* () {
     const capsules = yield* CapsuleLedger
     const services = yield* captureServices(
@@ -69,10 +70,9 @@ export const layer = actorLayer(
       StateVersions,
       Vault
     )
+    const serving = provideCaptured(services)
 
-    return (entityId: string) => {
-      const id = CapsuleId.make(entityId)
-
+    return (id: CapsuleId) => {
       const load = Effect.gen(function* () {
         const row = yield* capsules.find(id)
         return row === undefined ? yield* notFound("Capsule") : row
@@ -80,47 +80,43 @@ export const layer = actorLayer(
 
       return CapsuleActor.of({
         Plan: ({ payload: { context, idempotency, groupId } }) =>
-          createRun(load, context, { type: "plan", runGroupId: groupId }, idempotency).pipe(provideCaptured(services)),
+          createRun(load, context, { type: "plan", runGroupId: groupId }, idempotency).pipe(serving),
         ReconcilePlan: ({ payload: { context, idempotency } }) =>
-          createRun(load, context, { type: "plan", purpose: "reconcile" }, idempotency).pipe(provideCaptured(services)),
+          createRun(load, context, { type: "plan", purpose: "reconcile" }, idempotency).pipe(serving),
         DestroyPlan: ({ payload: { context, idempotency } }) =>
-          createRun(load, context, { type: "destroy_plan" }, idempotency).pipe(provideCaptured(services)),
+          createRun(load, context, { type: "destroy_plan" }, idempotency).pipe(serving),
         DriftCheck: ({ payload: { context, groupId, schedule } }) =>
           createRun(load, context, { type: "drift_check", runGroupId: groupId, schedule }, undefined).pipe(
             Effect.map(({ value }) => value),
-            provideCaptured(services)
+            serving
           ),
         RestorePlan: ({ payload: { backupId, context, idempotency } }) =>
-          createRun(load, context, { type: "restore", backupId }, idempotency).pipe(provideCaptured(services)),
+          createRun(load, context, { type: "restore", backupId }, idempotency).pipe(serving),
         RollbackPlan: ({ payload: { context, stateVersionId, request } }) =>
-          rollbackPlan(load, context, stateVersionId, request).pipe(provideCaptured(services)),
+          rollbackPlan(load, context, stateVersionId, request).pipe(serving),
         Apply: ({ payload: { context, planRunId, idempotency } }) =>
-          applyPlan(load, context, planRunId, idempotency).pipe(provideCaptured(services)),
-        Update: ({ payload: { context, ...request } }) =>
-          updateCapsule(load, context, request).pipe(provideCaptured(services)),
+          applyPlan(load, context, planRunId, idempotency).pipe(serving),
+        Update: ({ payload: { context, ...request } }) => updateCapsule(load, context, request).pipe(serving),
         Remove: Effect.fnUntraced(function* ({ payload: { context } }) {
           const capsule = yield* load
           if (capsule.current_state_version_id === null && capsule.runtime_safety === "safe") {
             return yield* removeUnapplied(load, context)
           }
           return { run: (yield* createRun(load, context, { type: "destroy_plan" }, undefined)).value }
-        }, provideCaptured(services)),
-        Release: ({ payload: { context, request } }) =>
-          releaseCapsule(load, context, request).pipe(provideCaptured(services)),
-        ConfirmImport: ({ payload: { context, request } }) =>
-          confirmImport(load, context, request).pipe(provideCaptured(services)),
+        }, serving),
+        Release: ({ payload: { context, request } }) => releaseCapsule(load, context, request).pipe(serving),
+        ConfirmImport: ({ payload: { context, request } }) => confirmImport(load, context, request).pipe(serving),
         ConfigurationPlan: ({ payload: { context, request, idempotency } }) =>
-          configurationPlan(id, context, request, idempotency, load).pipe(provideCaptured(services)),
+          configurationPlan(id, context, request, idempotency, load).pipe(serving),
         ReAdopt: ({ payload: { context, request, idempotency } }) =>
-          reAdopt(id, context, request, idempotency, load).pipe(provideCaptured(services)),
+          reAdopt(id, context, request, idempotency, load).pipe(serving),
         AdoptLeftOver: ({ payload: { context, idempotency, leftOverStateId, request } }) =>
-          adoptLeftOver(leftOverStateId, context, request, idempotency, load).pipe(provideCaptured(services)),
+          adoptLeftOver(leftOverStateId, context, request, idempotency, load).pipe(serving),
         DiscardLeftOver: ({ payload: { context, leftOverStateId } }) =>
-          discardLeftOver(leftOverStateId, context, load).pipe(provideCaptured(services)),
-        FollowLane: ({ payload: { sourceSnapshotId } }) =>
-          followLane(id, sourceSnapshotId).pipe(provideCaptured(services)),
-        FollowDeferred: () => followDeferred(id).pipe(provideCaptured(services)),
-        ApplyFollowed: ({ payload: { planRunId } }) => applyFollowed(planRunId).pipe(provideCaptured(services))
+          discardLeftOver(leftOverStateId, context, load).pipe(serving),
+        FollowLane: ({ payload: { sourceSnapshotId } }) => followLane(id, sourceSnapshotId).pipe(serving),
+        FollowDeferred: () => followDeferred(id).pipe(serving),
+        ApplyFollowed: ({ payload: { planRunId } }) => applyFollowed(planRunId).pipe(serving)
       })
     }
   })

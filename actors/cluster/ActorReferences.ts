@@ -1,5 +1,4 @@
 import type { Context } from "effect"
-import { ReferenceKeys } from "../ActorLayer.ts"
 import { KillPoint } from "../KillPoint.ts"
 import { ExtensionScopes } from "../account/ScopeCatalog.ts"
 import { AuditRetention } from "../audit/AuditRetention.ts"
@@ -58,7 +57,6 @@ export const actorReferences: ReadonlyArray<Context.Key<unknown, unknown>> = [
   ReadHorizon,
   ReadMemory,
   ReadSnapshot,
-  ReferenceKeys,
   RedactionWorkerLocation,
   RetentionSettings,
   RowChecks,

@@ -12,8 +12,8 @@ export const cluster = withSmallContext(
     shardingConfig: {
       simulateRemoteSerialization: false,
       entityMessagePollInterval: "2 seconds",
-      // Idle actors leave within seconds, so that a limit would only refuse commands. With one, each actor that leaves would also
-      // cause a look into the stored messages.
+      // Idle actors leave within seconds, so a limit would only refuse commands. It would also make the cluster read the stored
+      // messages each time an actor leaves.
       maxResidentEntities: "unbounded"
     }
   })

@@ -45,6 +45,7 @@ import { captureServices, provideCaptured } from "../CapturedServices.ts"
 /** The Connection actor: creates, verifies and revokes one credential holder. */
 export const layer = actorLayer(
   ConnectionActor,
+  ConnectionId,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const store = yield* ConnectionStore
@@ -89,9 +90,7 @@ export const layer = actorLayer(
       return yield* failedPrecondition(notProvided(providedBy))
     })
 
-    return (entityId: string) => {
-      const id = ConnectionId.make(entityId)
-
+    return (id: ConnectionId) => {
       const load = Effect.gen(function* () {
         const row = yield* store.find(id)
         return row === undefined ? yield* notFound("Connection") : row
@@ -105,7 +104,7 @@ export const layer = actorLayer(
         Create: Effect.fnUntraced(function* ({ payload: { context, request } }) {
           yield* checkConnection(request, policy)
           yield* checkExpiry(request.expiresAt)
-          yield* provideCaptured(checkUse(request.workspaceId, request.kind ?? "provider", request.use), services)
+          yield* serving(checkUse(request.workspaceId, request.kind ?? "provider", request.use))
           yield* serving(checkProvided(request.workspaceId, request.providedBy))
           const row = yield* store.insert({
             id,
@@ -161,7 +160,7 @@ export const layer = actorLayer(
         Update: Effect.fnUntraced(function* ({ payload: { context, request } }) {
           const { row, ...outcome } = yield* updateConnection(id, context, request)
           return { connection: toConnection(row, yield* now), ...outcome }
-        }, provideCaptured(services)),
+        }, serving),
 
         Remove: ({ payload: { context } }) =>
           serving(Effect.andThen(removeConnection(id, context), revokeTokens(id, true))),
@@ -200,7 +199,7 @@ export const layer = actorLayer(
             cancelledRunIds: idsOf(ended.cancelledRunIds),
             runningApplyIds: idsOf(ended.runningApplyIds)
           }
-        }, provideCaptured(services))
+        }, serving)
       })
     }
   })

@@ -32,6 +32,7 @@ const encodeActor = Schema.encodeEffect(StoredActorJson)
 /** The install coordinator: created once per key, then advanced by hand-overs and requests. */
 export const layer = actorLayer(
   InstallPlanActor,
+  InstallPlanId,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const store = yield* InstallPlanStore
@@ -55,9 +56,7 @@ export const layer = actorLayer(
     )
     const client = yield* InstallPlanActor.client
 
-    return (entityId: string) => {
-      const id = InstallPlanId.make(entityId)
-
+    return (id: InstallPlanId) => {
       const load = Effect.gen(function* () {
         const row = yield* store.find(id)
         return row === undefined ? yield* notFound("Install plan") : yield* readInstallPlan(sql, row)

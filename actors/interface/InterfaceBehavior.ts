@@ -14,15 +14,14 @@ import { IntentRow, toFailure } from "./InterfaceRow.ts"
 /** The Interface actor: carries out the intents of one Capsule, one at a time. */
 export const layer = actorLayer(
   InterfaceActor,
+  CapsuleId,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const materialization = yield* InterfaceMaterialization
     const audit = yield* Audit
     const client = yield* InterfaceActor.client
 
-    return (entityId: string) => {
-      const capsuleId = CapsuleId.make(entityId)
-
+    return (capsuleId: CapsuleId) => {
       const load = Effect.fnUntraced(function* (intentId: string) {
         const rows = yield* Effect.orDie(
           IntentRow.rows(sql)`SELECT * FROM interface_intents WHERE id = ${intentId} AND capsule_id = ${capsuleId}`

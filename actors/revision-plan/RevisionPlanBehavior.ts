@@ -30,6 +30,7 @@ const encodeActor = Schema.encodeEffect(Schema.fromJsonString(CommandContext))
 /** The revision coordinator: created once per key, then advanced by hand-overs and requests. */
 export const layer = actorLayer(
   RevisionPlanActor,
+  RevisionPlanId,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const store = yield* RevisionPlanStore
@@ -61,9 +62,7 @@ export const layer = actorLayer(
       )
     }, provideCaptured(services))
 
-    return (entityId: string) => {
-      const id = RevisionPlanId.make(entityId)
-
+    return (id: RevisionPlanId) => {
       const load = Effect.gen(function* () {
         const row = yield* store.find(id)
         return row === undefined ? yield* notFound("Revision plan") : yield* readRevisionPlan(sql, row)

@@ -23,6 +23,7 @@ import { RunId, Subject } from "../../schema/records/Ids.ts"
 /** The Run actor: approval and cancellation of one Run. */
 export const layer = actorLayer(
   RunActor,
+  RunId,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const ledger = yield* RunLedger
@@ -47,9 +48,7 @@ export const layer = actorLayer(
         requestId: context.requestId
       })
 
-    return (entityId: string) => {
-      const id = RunId.make(entityId)
-
+    return (id: RunId) => {
       const load = Effect.gen(function* () {
         const row = yield* ledger.find(id)
         return row === undefined ? yield* notFound("Run") : row

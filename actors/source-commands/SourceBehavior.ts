@@ -37,6 +37,7 @@ import { captureServices, provideCaptured } from "../CapturedServices.ts"
 /** The Source actor: one Git address, its metadata, its syncs and checks. */
 export const layer = actorLayer(
   SourceActor,
+  SourceId,
   Effect.gen(function* () {
     const sql = yield* SqlClient.SqlClient
     const policy = yield* GitPolicy
@@ -102,9 +103,7 @@ export const layer = actorLayer(
       Redacted.make(Buffer.from(bytes).toString("base64url"))
     )
 
-    return (entityId: string) => {
-      const id = SourceId.make(entityId)
-
+    return (id: SourceId) => {
       const load = Effect.gen(function* () {
         const row = yield* store.find(id)
         // A removed Source exists only in its history.

@@ -11,10 +11,13 @@ const Unknown = Context.Reference<string>("svc/test/Unknown", { defaultValue: ()
 
 const Echo = Entity.make("Echo", [Rpc.make("Say", { success: Schema.Array(Schema.String) })])
 
+const EchoId = { make: (text: string) => text }
+
 let builds = 0
 
 const echo = actorLayer(
   Echo,
+  EchoId,
   Effect.gen(function* () {
     builds += 1
     const word = yield* Word
@@ -31,7 +34,7 @@ const echo = actorLayer(
 
 const needy = Effect.succeed((id: string) => ({ Say: () => Effect.map(Word, (word) => [id, word]) }))
 type Messages = typeof Echo extends Entity.Entity<"Echo", infer Rpcs> ? Rpcs : never
-type Behavior = Parameters<typeof actorLayer<"Echo", Messages, never, never>>[1]
+type Behavior = Parameters<typeof actorLayer<"Echo", Messages, string, never, never>>[2]
 
 test("a handler that needs a service is refused by its type: the service would be missing when it runs", () => {
   const isRefused: typeof needy extends Behavior ? false : true = true
@@ -48,11 +51,13 @@ const provided = Layer.mergeAll(
 const tests = suite(echo.pipe(Layer.provideMerge(withSmallContext(TestRunner.layer)), Layer.provide(provided)))
 afterAll(tests.dispose)
 
-tests.live("an actor gets the references by name and no services; what it does is built once for all records", () =>
-  Effect.gen(function* () {
-    const client = yield* Echo.client
-    expect(yield* client("a").Say()).toEqual(["a", "hello", "provided", "default", "without services"])
-    expect((yield* client("b").Say())[0]).toBe("b")
-    expect(builds).toBe(1)
-  })
+tests.live(
+  "an actor's context has the listed references and no services; its behavior is acquired once for all records",
+  () =>
+    Effect.gen(function* () {
+      const client = yield* Echo.client
+      expect(yield* client("a").Say()).toEqual(["a", "hello", "provided", "default", "without services"])
+      expect((yield* client("b").Say())[0]).toBe("b")
+      expect(builds).toBe(1)
+    })
 )

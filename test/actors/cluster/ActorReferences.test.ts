@@ -16,8 +16,9 @@ const definedIn = (folders: ReadonlyArray<string>) =>
       .map((match) => match.groups?.["key"] ?? "")
   )
 
-/** References of the routes and of the process: no code that runs in an actor reads them. */
+/** References of the routes, the process and the cluster: no code that runs in an actor reads them. */
 const readElsewhere = [
+  "svc/actors/ReferenceKeys",
   "svc/backup/SvcCommand",
   "svc/cli/Quiet",
   "svc/dashboard/EmbeddedDashboard",
@@ -38,7 +39,7 @@ const readElsewhere = [
 ]
 
 // An actor would read the default of a reference that is missing, whatever has been provided.
-test("actors get every reference that is defined, except those of the routes and the process", () => {
+test("actors get every reference that is defined, except those that only other code reads", () => {
   const defined = definedIn(["actors", "runner", "schema", "src"])
   expect(defined.length).toBeGreaterThan(45)
   expect(defined.filter((key) => !key.startsWith("svc/"))).toEqual([])

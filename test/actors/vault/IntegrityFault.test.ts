@@ -168,7 +168,7 @@ describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved 
   )
 })
 
-tests.live("is not what a removed Source has, which has no webhook secret: only a Source in use can lose it", () =>
+tests.live("a removed Source has no webhook secret and is not reported; a Source in use without one is", () =>
   Effect.gen(function* () {
     const { context, workspaceId } = yield* TestPlane
     const sql = yield* SqlClient.SqlClient
