@@ -1,5 +1,4 @@
-import type { Scope } from "effect"
-import { Context, Deferred, Effect, Layer, Option } from "effect"
+import { Context, Deferred, Effect, Exit, Layer, Option, Scope } from "effect"
 import type { HeldRunOrder, RunClaim } from "../../schema/agent/AgentJob.ts"
 import { AgentFolder } from "../../runner/agent/AgentFolder.ts"
 import { Guard } from "../../runner/agent/guard/Guard.ts"
@@ -14,11 +13,18 @@ type Word = Pick<HeldRunOrder, "runId" | "fence" | "cancel"> & {
   readonly acknowledged?: number
 }
 
+/** What a Run is held with. */
+type HeldWith = Pick<RunHandle, "room" | "lease" | "stage">
+
+const opens = (given: HeldWith) =>
+  Effect.flatMap(openSpool(given.room.spool), (spool) => makeHandle({ ...given, spool }))
+
 /**
  * The Runs that this process holds.
  *
  * - `adopt`: takes over what earlier processes left behind; those Runs are not confirmed yet
- * - `add`: holds a Run until its work is over. The work gets its own Scope
+ * - `add`: opens a Run, holds it, and returns: its work goes on in the background, and the Run is held until that is over. What
+ *   `opening` acquires is released afterwards. Not interrupted halfway; does nothing if `opening` gives `undefined`
  * - `confirm`, `end`: the server's response about Runs; `sent` is when the request was sent
  * - `empty`: completes when nothing is held
  */
@@ -28,10 +34,10 @@ export class AgentRuns extends Context.Service<
     readonly all: () => ReadonlyArray<RunHandle>
     readonly working: () => number
     readonly adopt: (work: (handle: RunHandle) => Effect.Effect<void>) => Effect.Effect<void>
-    readonly add: (
-      room: Pick<RunHandle, "room" | "lease" | "stage">,
+    readonly add: <E>(
+      opening: Effect.Effect<HeldWith | undefined, E, Scope.Scope>,
       work: (handle: RunHandle) => Effect.Effect<void>
-    ) => Effect.Effect<void, never, Scope.Scope>
+    ) => Effect.Effect<void, E>
     readonly holds: (claim: RunClaim) => boolean
     readonly confirm: (word: Word, sent: Moment) => Effect.Effect<void>
     readonly end: (order: HeldRunOrder) => Effect.Effect<void>
@@ -47,43 +53,56 @@ export class AgentRuns extends Context.Service<
 
       const of = (claim: RunClaim) => [...handles].find(({ room }) => isSameClaim(room.claim, claim))
 
-      const add = Effect.fnUntraced(function* (
-        given: Pick<RunHandle, "room" | "lease" | "stage">,
+      const scope = yield* Effect.scope
+      const add = Effect.fnUntraced(function* <E>(
+        opening: Effect.Effect<HeldWith | undefined, E, Scope.Scope>,
         work: (handle: RunHandle) => Effect.Effect<void>
       ) {
-        const spool = yield* openSpool(given.room.spool)
-        const handle = yield* makeHandle({ ...given, spool })
+        const own = yield* Scope.fork(scope)
+        const opened = yield* opening.pipe(
+          Effect.flatMap((given) => (given === undefined ? Effect.undefined : opens(given))),
+          Scope.provide(own),
+          Effect.exit
+        )
+        if (Exit.isFailure(opened) || opened.value === undefined) {
+          yield* Scope.close(own, opened)
+          return yield* Effect.asVoid(opened)
+        }
+        const handle = opened.value
         handles.add(handle)
-        yield* work(handle).pipe(Effect.ensuring(Effect.sync(() => handles.delete(handle))))
-      })
+        yield* work(handle).pipe(
+          Effect.onExit((exit) =>
+            Effect.andThen(
+              Effect.sync(() => handles.delete(handle)),
+              Scope.close(own, exit)
+            )
+          ),
+          Effect.forkIn(scope)
+        )
+      }, Effect.uninterruptible)
 
-      const leftRoom = (room: RunRoom): Pick<RunHandle, "room" | "lease" | "stage"> => ({
+      const leftRoom = (room: RunRoom): HeldWith => ({
         room,
         lease: undefined,
         stage: room.found.stage === "ended" ? "ended" : "left"
       })
 
-      const scope = yield* Effect.scope
+      const openLeft = Effect.fnUntraced(function* (name: string) {
+        const room = yield* adoptRoom(folder.runs, name)
+        if (Option.isNone(room)) return undefined
+        if (room.value === "unreadable") {
+          yield* Effect.logError(`What ${name} holds cannot be read. It stays in the agent's folder.`)
+          return undefined
+        }
+        return leftRoom(room.value)
+      })
+
       const adopt = Effect.fnUntraced(function* (work: (handle: RunHandle) => Effect.Effect<void>) {
         for (const name of yield* Effect.orElseSucceed(folder.runNames, () => [])) {
           if ([...handles].some(({ room }) => name === `${room.claim.runId}-${room.claim.fence}`)) continue
-          const taken = yield* Deferred.make<void>()
-          yield* Effect.gen(function* () {
-            const room = yield* adoptRoom(folder.runs, name)
-            if (Option.isNone(room)) return
-            if (room.value === "unreadable") {
-              return yield* Effect.logError(`What ${name} holds cannot be read. It stays in the agent's folder.`)
-            }
-            yield* add(leftRoom(room.value), (handle) =>
-              Effect.andThen(Deferred.succeed(taken, undefined), work(handle))
-            )
-          }).pipe(
-            Effect.scoped,
-            Effect.catch((problem) => Effect.logError(problem.message)),
-            Effect.ensuring(Deferred.succeed(taken, undefined)),
-            Effect.forkIn(scope)
+          yield* add(openLeft(name), work).pipe(
+            Effect.catchCause((cause) => Effect.logError(`The Run in ${name} cannot be taken over.`, cause))
           )
-          yield* Deferred.await(taken)
         }
       })
 

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto"
-import { Cause, Context, Deferred, Duration, Effect, type FileSystem, Layer } from "effect"
+import { Cause, Context, Duration, Effect, type FileSystem, Layer } from "effect"
 import type { AgentFacts } from "../../schema/agent/AgentIdentity.ts"
 import { acceptWithinSeconds, type JobOffer } from "../../schema/agent/AgentJob.ts"
 import { AgentFolder } from "../../runner/agent/AgentFolder.ts"
@@ -77,7 +77,6 @@ export class AgentWork extends Context.Service<
       AgentWork,
       Effect.gen(function* () {
         const context = yield* Effect.context<Services>()
-        const scope = yield* Effect.scope
         const runs = yield* AgentRuns
         const folder = yield* AgentFolder
         const session = yield* AgentSession
@@ -96,25 +95,6 @@ export class AgentWork extends Context.Service<
 
         const adopt = runs.adopt((handle) => runLeft(handle).pipe(worked(handle.room.claim.runId)))
 
-        const work = Effect.fnUntraced(
-          function* (
-            offer: JobOffer,
-            sent: Moment,
-            job: Effect.Success<ReturnType<typeof openedJob>>,
-            held: Effect.Effect<unknown>
-          ) {
-            const room = yield* makeRoom(folder.runs, { runId: offer.runId, fence: offer.fence }, offer.kind)
-            if (room === undefined) return
-            // The server grants the Run's own lease once it knows that the offer has arrived.
-            const lease = makeLease(machineClocks, sent, Math.min(offer.leaseSeconds, acceptWithinSeconds))
-            yield* runs.add({ room, lease, stage: "accepted" }, (handle) =>
-              Effect.andThen(held, runOffer(handle, lease, offer, job).pipe(worked(offer.runId)))
-            )
-          },
-          Effect.scoped,
-          Effect.catch((problem) => Effect.logError(`A Run cannot be accepted. ${problem.message}`))
-        )
-
         const takeOffer = Effect.fnUntraced(function* (offer: JobOffer, sent: Moment) {
           if (runs.holds(offer)) return
           const { fence, runId } = offer
@@ -127,11 +107,15 @@ export class AgentWork extends Context.Service<
             const declined = Effect.timeout(calls.Decline({ runId, fence, reason }), longestDecline)
             return yield* Effect.ignore(until(declined))
           }
-          // Until the Run is held, its place looks free, and the next poll would request one Run too many.
-          const held = yield* Deferred.make<void>()
-          const hold = Deferred.succeed(held, undefined)
-          yield* work(offer, sent, opened.success, hold).pipe(Effect.ensuring(hold), Effect.forkIn(scope))
-          yield* Deferred.await(held)
+          const job = opened.success
+          // The server grants the Run's own lease once it knows that the offer has arrived.
+          const lease = makeLease(machineClocks, sent, Math.min(offer.leaseSeconds, acceptWithinSeconds))
+          const opening = Effect.map(makeRoom(folder.runs, { runId, fence }, offer.kind), (room) =>
+            room === undefined ? undefined : { room, lease, stage: "accepted" as const }
+          )
+          yield* runs
+            .add(opening, (handle) => runOffer(handle, lease, offer, job).pipe(worked(runId)))
+            .pipe(Effect.catchCause((cause) => Effect.logError(`The Run ${runId} cannot be accepted.`, cause)))
         })
 
         /** One offer, requested under the same name until there is a response: a lost offer is sent again. */

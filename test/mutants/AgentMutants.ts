@@ -313,11 +313,19 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     test: "test/actors/pool/GoneAgents.test.ts"
   },
   {
-    name: "agent: a place is taken before the next poll",
+    name: "agent: no poll without a free place",
     file: "src/agent/AgentWork.ts",
-    text: "yield* Deferred.await(held)",
-    broken: "yield* Effect.void",
+    text: "low || runs.working() >= places",
+    broken: "low",
     test: agentTest
+  },
+  {
+    name: "agent: a place is taken before the next poll",
+    file: "src/agent/AgentRuns.ts",
+    text: "        handles.add(handle)\n        yield* work(handle).pipe(",
+    broken:
+      "        yield* Effect.suspend(() => Effect.andThen(Effect.sync(() => handles.add(handle)), work(handle))).pipe(",
+    test: "test/src/agent/AgentRuns.test.ts"
   },
   {
     name: "agent: the wait for a state is not the time of its upload",

@@ -9,6 +9,7 @@ import { acceptWithinSeconds } from "../../../schema/agent/AgentJob.ts"
 import { RunId } from "../../../schema/records/Ids.ts"
 import { AgentRuns } from "../../../src/agent/AgentRuns.ts"
 import { it } from "../../support/Effect.ts"
+import { eventually } from "../../support/Eventually.ts"
 import { temporaryFolder } from "../../support/TemporaryFolder.ts"
 
 const guardThat = (moved: Array<number>) =>
@@ -21,35 +22,80 @@ const guardThat = (moved: Array<number>) =>
     })
   )
 
+const claim = { runId: RunId.make("run_01000000000000000000000001"), fence: 1 }
+
+/** Holds a Run under an offer with `work`. Nothing is held if its room is already in use. */
+const offered = (work: (handle: RunHandle) => Effect.Effect<void>) =>
+  Effect.gen(function* () {
+    const runs = yield* AgentRuns
+    const folder = yield* AgentFolder
+    const lease = makeLease(machineClocks, momentOf(machineClocks), acceptWithinSeconds)
+    const opening = Effect.map(makeRoom(folder.runs, claim, "plan"), (room) =>
+      room === undefined ? undefined : { room, lease, stage: "accepted" as const }
+    )
+    yield* runs.add(opening, work)
+    return lease
+  })
+
+const layerWith = Effect.fnUntraced(function* (moved: Array<number>) {
+  const folder = AgentFolder.layerAt(yield* temporaryFolder)
+  return AgentRuns.layer.pipe(Layer.provideMerge(Layer.merge(folder, guardThat(moved))))
+})
+
 describe("the Runs held by an agent", () => {
   it.live("a renewal extends the lease of an accepted Run, but not that of an offer", () =>
     Effect.gen(function* () {
       const moved: Array<number> = []
-      const folder = yield* temporaryFolder
-      const layer = AgentRuns.layer.pipe(Layer.provideMerge(Layer.merge(AgentFolder.layerAt(folder), guardThat(moved))))
       yield* Effect.gen(function* () {
         const runs = yield* AgentRuns
-        const claim = { runId: RunId.make("run_01000000000000000000000001"), fence: 1 }
-        const room = yield* makeRoom((yield* AgentFolder).runs, claim, "plan")
-        if (room === undefined) return yield* Effect.die(new Error("no room"))
-        const lease = makeLease(machineClocks, momentOf(machineClocks), acceptWithinSeconds)
         const held = yield* Deferred.make<RunHandle>()
-        yield* Effect.forkScoped(
-          runs.add({ room, lease, stage: "accepted" }, (handle) =>
-            Effect.andThen(Deferred.succeed(held, handle), Effect.never)
-          )
-        )
+        const lease = yield* offered((handle) => Effect.andThen(Deferred.succeed(held, handle), Effect.never))
         const handle = yield* Deferred.await(held)
-        const offered = lease.killAtBoot()
+        const killAt = lease.killAtBoot()
         const renewal = { ...claim, cancel: false, leaseSeconds: 600 }
         yield* runs.confirm(renewal, momentOf(machineClocks))
-        expect(lease.killAtBoot()).toBe(offered)
+        expect(lease.killAtBoot()).toBe(killAt)
         expect(moved).toEqual([])
         handle.isAccepted = true
         yield* runs.confirm(renewal, momentOf(machineClocks))
-        expect(lease.killAtBoot()).toBeGreaterThan(offered)
+        expect(lease.killAtBoot()).toBeGreaterThan(killAt)
         expect(moved).toEqual([lease.killAtBoot()])
-      }).pipe(Effect.scoped, Effect.provide(layer))
+      }).pipe(Effect.provide(yield* layerWith(moved)))
+    })
+  )
+
+  it.live("a Run takes a place before its work begins, and keeps it and its room until the work is over", () =>
+    Effect.gen(function* () {
+      yield* Effect.gen(function* () {
+        const runs = yield* AgentRuns
+        const over = yield* Deferred.make<void>()
+        yield* offered(() => Deferred.await(over))
+        expect(runs.working()).toBe(1)
+        // Its room is in use.
+        yield* offered(() => Effect.die(new Error("held twice")))
+        expect(runs.all()).toHaveLength(1)
+        yield* Deferred.succeed(over, undefined)
+        yield* eventually(Effect.sync(runs.working), (count) => count === 0)
+        const again = yield* Deferred.make<void>()
+        yield* eventually(
+          Effect.andThen(
+            offered(() => Deferred.await(again)),
+            Effect.sync(runs.working)
+          ),
+          (count) => count === 1
+        )
+      }).pipe(Effect.provide(yield* layerWith([])))
+    })
+  )
+
+  it.live("a Run that cannot be opened takes no place", () =>
+    Effect.gen(function* () {
+      yield* Effect.gen(function* () {
+        const runs = yield* AgentRuns
+        const problem = yield* Effect.flip(runs.add(Effect.fail("no folder"), () => Effect.never))
+        expect(problem).toBe("no folder")
+        expect(runs.all()).toEqual([])
+      }).pipe(Effect.provide(yield* layerWith([])))
     })
   )
 })

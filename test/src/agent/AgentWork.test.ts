@@ -56,7 +56,11 @@ const polling = Effect.fnUntraced(function* (next: (claim: string) => Effect.Eff
       all: () => [],
       working: () => 0,
       holds: () => false,
-      add: ({ lease }) => (lease === undefined ? Effect.void : Effect.asVoid(Deferred.succeed(leased, lease)))
+      add: (opening) =>
+        Effect.gen(function* () {
+          const { lease } = (yield* opening) ?? {}
+          if (lease !== undefined) yield* Deferred.succeed(leased, lease)
+        }).pipe(Effect.scoped)
     }),
     Layer.mock(MachineFacts)({
       disk: Effect.succeed({ freeBytes: 1, totalBytes: 1, low: false }),
