@@ -1,6 +1,17 @@
 import { Effect } from "effect"
-import type { ClusterError } from "effect/cluster"
-import { ApiError } from "../schema/errors/ApiError.ts"
+import type { ClusterError, Entity } from "effect/cluster"
+import type { Rpc } from "effect/rpc"
+import { ActorHost, type Named } from "./ActorHost.ts"
+
+/**
+ * How commands reach these actors: `send(id, "Update", payload)`. A command runs in the caller's fiber when it is the record's
+ * turn; if the caller is interrupted, so is the command. If too many are waiting, it is refused with a retryable 429.
+ */
+export const commandsTo = <Type extends string, Rpcs extends Rpc.Any>(actor: Entity.Entity<Type, Rpcs>) =>
+  Effect.map(ActorHost, ({ command }) => {
+    return <Name extends Rpcs["_tag"]>(id: string, name: Name, payload: Rpc.Payload<Named<Rpcs, Name>>) =>
+      command(actor, id, name, (handlers) => handlers[name]({ payload }))
+  })
 
 type Undelivered =
   | ClusterError.MailboxFull
@@ -8,22 +19,6 @@ type Undelivered =
   | ClusterError.PersistenceError
   | ClusterError.EntityNotAssignedToRunner
 
-const isApiError = (error: ApiError | Undelivered): error is ApiError => error._tag === "ApiError"
-
-/** An actor's reply as its clients see it: a full mailbox is a retryable 429, anything else undelivered is a defect. */
-export const answered = <A, R>(reply: Effect.Effect<A, ApiError | Undelivered, R>): Effect.Effect<A, ApiError, R> =>
-  Effect.catch(reply, (error) => {
-    if (isApiError(error)) return Effect.fail(error)
-    if (error._tag !== "MailboxFull") return Effect.die(error)
-    return Effect.fail(
-      new ApiError({
-        code: "rate_limited",
-        message: "Too many commands are waiting for this record. Try again shortly.",
-        retryAfter: 1
-      })
-    )
-  })
-
-/** A hand-over within the sender's transaction: the message takes effect when the transaction commits. */
+/** A hand-over within the sender's transaction: the stored message takes effect when the transaction commits. */
 export const handedOver = <A, R>(sent: Effect.Effect<A, Undelivered, R>): Effect.Effect<void, never, R> =>
   Effect.asVoid(Effect.orDie(sent))

@@ -2,11 +2,12 @@ import { Context, Effect, Layer } from "effect"
 import { Entity } from "effect/cluster"
 import type { Rpc } from "effect/rpc"
 import type { Scope } from "effect/Scope"
+import { ActorHost, type Handlers } from "./ActorHost.ts"
 import type { IdKind } from "./Identity.ts"
 
 /**
- * How every actor runs: a defect goes to the caller and the log, and the actor survives (design, section 3). An idle actor
- * takes about 30 KB of memory and leaves after five to ten seconds, since the cluster looks for idle actors every five seconds.
+ * How the cluster runs an actor for its stored messages: a defect goes to the log, and the actor survives (design, section 3). An
+ * idle one takes about 30 KB of memory and leaves after five to ten seconds, since the cluster looks for them every five seconds.
  */
 const actorOptions = { disableFatalDefects: true, maxIdleTime: "5 seconds", mailboxCapacity: 512 } as const
 
@@ -31,27 +32,41 @@ export const withSmallContext = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.La
     Effect.updateContext(Layer.build(layer), (context: Context.Context<R | Scope>) => withoutServices(context))
   )
 
-/** What an actor does with each message. Handlers that need a service are refused: it would be missing when they run. */
-type Handlers<Rpcs extends Rpc.Any> = {
-  readonly [Each in Rpcs as Each["_tag"]]: (request: Entity.Request<Each>) => Rpc.WrapperOr<Rpc.ResultFrom<Each, never>>
-}
+/** Gives the handlers of an actor their types. */
+export const handle = <Type extends string, Rpcs extends Rpc.Any>(
+  _actor: Entity.Entity<Type, Rpcs>,
+  handlers: Handlers<Rpcs>
+): Handlers<Rpcs> => handlers
 
 /**
- * The layer of an actor, one for each id of this kind. Its services are acquired once; its handlers are then built for each record
+ * The layer of an actor, one for each id of this kind: commands reach it in this process, stored hand-overs through the cluster. Its services are acquired once; its handlers are then built for each message
  * and need no service from the context.
  */
-export const actorLayer = <Type extends string, Rpcs extends Rpc.Any, Id, E, R>(
+export const actorLayer = <
+  Type extends string,
+  Rpcs extends Rpc.Any,
+  Each extends Handlers<Rpcs> & Entity.HandlersFrom<Rpcs>,
+  Id,
+  E,
+  R
+>(
   actor: Entity.Entity<Type, Rpcs>,
   ids: IdKind<Id>,
-  behavior: Effect.Effect<(id: Id) => Handlers<Rpcs>, E, R>
+  behavior: Effect.Effect<(id: Id) => Each, E, R>
 ) =>
   Layer.unwrap(
-    Effect.map(behavior, (handlersOf) =>
-      withSmallContext(
-        actor.toLayer(
-          Effect.map(Entity.CurrentAddress, ({ entityId }) => handlersOf(ids.make(entityId))),
-          actorOptions
+    Effect.gen(function* () {
+      const host = yield* ActorHost
+      const handlersOf = yield* behavior
+      const commands = Layer.effectDiscard(
+        Effect.flatMap(Effect.context<never>(), (context) =>
+          host.serve(actor, { handlersOf: (id) => handlersOf(ids.make(id)), context })
         )
       )
-    )
+      const handOvers = actor.toLayer(
+        Effect.map(Entity.CurrentAddress, ({ entityId }) => handlersOf(ids.make(entityId))),
+        actorOptions
+      )
+      return withSmallContext(Layer.merge(commands, handOvers))
+    })
   )

@@ -6,7 +6,7 @@ import { type ApiError, failedPrecondition, invalidRequest, notFound } from "../
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import type { BackupId, CapsuleId, WorkspaceId } from "../../schema/records/Ids.ts"
 import type { Run } from "../../schema/records/Run.ts"
-import { answered } from "../ActorClient.ts"
+import { commandsTo } from "../ActorClient.ts"
 import { Audit } from "../audit/Audit.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import type { CommandContext, IdempotentRequest, Replayable } from "../Command.ts"
@@ -38,7 +38,7 @@ export class CapsuleBackups extends Context.Service<
   static readonly layer = Layer.effect(
     CapsuleBackups,
     Effect.gen(function* () {
-      const client = yield* CapsuleActor.client
+      const command = yield* commandsTo(CapsuleActor)
       const sql = yield* SqlClient.SqlClient
       const backups = yield* BackupStore
       const vault = yield* Vault
@@ -112,13 +112,11 @@ export class CapsuleBackups extends Context.Service<
       ) {
         const backup = yield* found(workspaceId, id)
         const restored = yield* capsuleOf(workspaceId, backup.capsule_id, capsuleId)
-        return yield* answered(
-          client(restored).RestorePlan({
-            context,
-            backupId: id,
-            ...(idempotency === undefined ? {} : { idempotency })
-          })
-        )
+        return yield* command(restored, "RestorePlan", {
+          context,
+          backupId: id,
+          ...(idempotency === undefined ? {} : { idempotency })
+        })
       })
 
       return CapsuleBackups.of({ archive, restorePlan })

@@ -3,7 +3,7 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { notFound } from "../../schema/errors/ApiError.ts"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
-import { actorLayer } from "../ActorLayer.ts"
+import { actorLayer, handle } from "../ActorLayer.ts"
 import { Approvals } from "../approval/Approvals.ts"
 import { Audit } from "../audit/Audit.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
@@ -78,7 +78,7 @@ export const layer = actorLayer(
         return row === undefined ? yield* notFound("Capsule") : row
       })
 
-      return CapsuleActor.of({
+      return handle(CapsuleActor, {
         Plan: ({ payload: { context, idempotency, groupId } }) =>
           createRun(load, context, { type: "plan", runGroupId: groupId }, idempotency).pipe(serving),
         ReconcilePlan: ({ payload: { context, idempotency } }) =>

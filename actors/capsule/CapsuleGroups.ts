@@ -5,7 +5,7 @@ import type { CapsuleId, RunGroupId, WorkspaceId } from "../../schema/records/Id
 import type { SkippedCapsule } from "../../schema/records/RunGroup.ts"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
-import { answered } from "../ActorClient.ts"
+import { commandsTo } from "../ActorClient.ts"
 import { type Refused, RunGroups } from "../run-group/RunGroups.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { dependencyOrder } from "./DependencyOrder.ts"
@@ -41,7 +41,7 @@ export const startDriftCheck = Effect.fn("Capsules.startDriftCheck")(function* (
 ) {
   const sql = yield* SqlClient.SqlClient
   const groups = yield* RunGroups
-  const client = yield* CapsuleActor.client
+  const command = yield* commandsTo(CapsuleActor)
   const capsules = yield* Effect.orDie(CapsuleRow.some(
     sql,
     "id"
@@ -56,7 +56,7 @@ export const startDriftCheck = Effect.fn("Capsules.startDriftCheck")(function* (
   const id = yield* groups.startCheck(workspaceId)
   const refused: Array<Refused> = []
   for (const capsuleId of dependencyOrder(ids, edges)) {
-    const outcome = yield* Effect.result(answered(client(capsuleId).DriftCheck({ context, groupId: id })))
+    const outcome = yield* Effect.result(command(capsuleId, "DriftCheck", { context, groupId: id }))
     // One Capsule that cannot be checked must not stop the others.
     if (Result.isFailure(outcome)) refused.push({ capsuleId: capsuleId, error: outcome.failure })
   }

@@ -4,7 +4,7 @@ import { type ApiError, notFound } from "../../schema/errors/ApiError.ts"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import type { CapsuleId, LeftOverStateId } from "../../schema/records/Ids.ts"
 import type { LeftOverState } from "../../schema/records/LeftOverState.ts"
-import { answered } from "../ActorClient.ts"
+import { commandsTo } from "../ActorClient.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import type { CommandContext, IdempotentRequest, Replayable } from "../Command.ts"
 import { ReadSql } from "../database/ReadSql.ts"
@@ -41,7 +41,7 @@ export class CapsuleLeftOvers extends Context.Service<
   static readonly layer = Layer.effect(
     CapsuleLeftOvers,
     Effect.gen(function* () {
-      const client = yield* CapsuleActor.client
+      const command = yield* commandsTo(CapsuleActor)
       const sql = yield* ReadSql
       const cursors = yield* Cursors
 
@@ -70,8 +70,8 @@ export class CapsuleLeftOvers extends Context.Service<
           return leftOver ?? (yield* notFound("LeftOverState"))
         }),
         adopt: (context, id, leftOverStateId, request, idempotency) =>
-          answered(client(id).AdoptLeftOver({ context, leftOverStateId, request, idempotency })),
-        discard: (context, id, leftOverStateId) => answered(client(id).DiscardLeftOver({ context, leftOverStateId }))
+          command(id, "AdoptLeftOver", { context, leftOverStateId, request, idempotency }),
+        discard: (context, id, leftOverStateId) => command(id, "DiscardLeftOver", { context, leftOverStateId })
       })
     })
   )

@@ -1,11 +1,11 @@
 import { Effect, Layer } from "effect"
-import { Sharding } from "effect/cluster"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
 import { type CapsuleId, RunId } from "../../schema/records/Ids.ts"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
-import { answered } from "../ActorClient.ts"
+import { commandsTo } from "../ActorClient.ts"
+import { ActorHost } from "../ActorHost.ts"
 import { Audit } from "../audit/Audit.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -46,7 +46,7 @@ const ListedCapsule = CapsuleRow.only("id", "created_at")
 export const layer = Layer.effect(
   Capsules,
   Effect.gen(function* () {
-    const client = yield* CapsuleActor.client
+    const command = yield* commandsTo(CapsuleActor)
     const sql = yield* ReadSql
     const write = yield* SqlClient.SqlClient
     const cursors = yield* Cursors
@@ -58,11 +58,11 @@ export const layer = Layer.effect(
     const backups = yield* BackupStore
     const audit = yield* Audit
     const services = yield* captureServices(
+      ActorHost,
       RunGroups,
       RunJournal,
       RunQueue,
       SecureRandom.SecureRandom,
-      Sharding.Sharding,
       SqlClient.SqlClient
     )
 
@@ -93,20 +93,20 @@ export const layer = Layer.effect(
     })
 
     return Capsules.of({
-      update: (context, id, request) => answered(client(id).Update({ context, ...request })),
-      remove: (context, id) => answered(client(id).Remove({ context })),
-      release: (context, id, request) => answered(client(id).Release({ context, request })),
-      confirmImport: (context, id, request) => answered(client(id).ConfirmImport({ context, request })),
+      update: (context, id, request) => command(id, "Update", { context, ...request }),
+      remove: (context, id) => command(id, "Remove", { context }),
+      release: (context, id, request) => command(id, "Release", { context, request }),
+      confirmImport: (context, id, request) => command(id, "ConfirmImport", { context, request }),
       plan: (context, id, idempotency) =>
-        answered(client(id).Plan({ context, ...(idempotency === undefined ? {} : { idempotency }) })),
+        command(id, "Plan", { context, ...(idempotency === undefined ? {} : { idempotency }) }),
       reconcilePlan: (context, id, idempotency) =>
-        answered(client(id).ReconcilePlan({ context, ...(idempotency === undefined ? {} : { idempotency }) })),
+        command(id, "ReconcilePlan", { context, ...(idempotency === undefined ? {} : { idempotency }) }),
       destroyPlan: (context, id, idempotency) =>
-        answered(client(id).DestroyPlan({ context, ...(idempotency === undefined ? {} : { idempotency }) })),
-      driftCheck: (context, id) => answered(client(id).DriftCheck({ context })),
+        command(id, "DestroyPlan", { context, ...(idempotency === undefined ? {} : { idempotency }) }),
+      driftCheck: (context, id) => command(id, "DriftCheck", { context }),
       configurationPlan: (context, id, request, idempotency) =>
-        answered(client(id).ConfigurationPlan({ context, request, idempotency })),
-      reAdopt: (context, id, request, idempotency) => answered(client(id).ReAdopt({ context, request, idempotency })),
+        command(id, "ConfigurationPlan", { context, request, idempotency }),
+      reAdopt: (context, id, request, idempotency) => command(id, "ReAdopt", { context, request, idempotency }),
       planUpdate: (context, workspaceId, only) =>
         startUpdate(context, workspaceId, only).pipe(Effect.flatMap(projectedGroup), provideCaptured(services)),
       driftCheckAll: (context, workspaceId) =>

@@ -4,7 +4,7 @@ import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import { serviceContext } from "../../schema/protocol/Command.ts"
 import type { CapsuleId } from "../../schema/records/Ids.ts"
 import { effectiveDriftHours } from "../../schema/tables/DriftTables.ts"
-import { answered } from "../ActorClient.ts"
+import { commandsTo } from "../ActorClient.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { rowShape } from "../database/Table.ts"
@@ -40,7 +40,7 @@ export class DriftSchedule extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const capsules = yield* CapsuleLedger
-      const client = yield* CapsuleActor.client
+      const command = yield* commandsTo(CapsuleActor)
       const hours = sql.literal(effectiveDriftHours)
       const comparable = sql`c.status IN ('active', 'stale', 'error') AND c.current_state_version_id IS NOT NULL
         AND w.archived_at IS NULL`
@@ -90,9 +90,7 @@ export class DriftSchedule extends Context.Service<
           if (before >= waitingPerWorkspace) continue
           waiting.set(row.workspace_id, before + 1)
           const schedule = row.started_by === null ? {} : { by: row.started_by }
-          const outcome = yield* Effect.result(
-            answered(client(row.id).DriftCheck({ context: serviceContext, schedule }))
-          )
+          const outcome = yield* Effect.result(command(row.id, "DriftCheck", { context: serviceContext, schedule }))
           if (outcome._tag === "Failure" && outcome.failure.code === "rate_limited") continue
           yield* later(row.id, Duration.toMillis(Duration.hours(row.hours)) * (1 + spread * (yield* Random.next)))
         }

@@ -1,20 +1,55 @@
-import { Layer } from "effect"
-import { SingleRunner } from "effect/cluster"
+import { Context, Effect, Layer } from "effect"
+import {
+  Entity,
+  MessageStorage,
+  RunnerHealth,
+  RunnerStorage,
+  Runners,
+  Sharding,
+  ShardingConfig,
+  SqlMessageStorage
+} from "effect/cluster"
+import { ActorHost } from "../ActorHost.ts"
 import { ReferenceKeys, withSmallContext } from "../ActorLayer.ts"
 import { actorReferences } from "./ActorReferences.ts"
 
-/** Where all actors run: in this process, with their messages in its database. */
-export const cluster = withSmallContext(
-  SingleRunner.layer({
+/** Messages in the database. Each is delivered when it is its record's turn. */
+const messages = ({ inTurn }: ActorHost["Service"]) =>
+  Layer.effect(
+    MessageStorage.MessageStorage,
+    Effect.map(MessageStorage.MessageStorage, (stored) =>
+      MessageStorage.MessageStorage.of({
+        ...stored,
+        withTransaction: (delivery) =>
+          Effect.contextWith((context: Context.Context<never>) => {
+            const within = stored.withTransaction(delivery)
+            const address = Context.getOrUndefined(context, Entity.CurrentAddress)
+            return address === undefined ? within : inTurn(address.entityType, address.entityId)(within)
+          })
+      })
+    )
+  ).pipe(Layer.provide(SqlMessageStorage.layer))
+
+const clusterWith = (host: ActorHost["Service"]) =>
+  Sharding.layer.pipe(
+    Layer.provideMerge(Runners.layerNoop),
+    Layer.provideMerge(messages(host)),
     // Actor ownership needs no leases in the database: only this process holds the data folder, under a lock that is released
     // when the process exits.
-    runnerStorage: "memory",
-    shardingConfig: {
-      simulateRemoteSerialization: false,
-      entityMessagePollInterval: "2 seconds",
-      // Idle actors leave within seconds, so a limit would only refuse commands. It would also make the cluster read the stored
-      // messages each time an actor leaves.
-      maxResidentEntities: "unbounded"
-    }
-  })
-).pipe(Layer.provideMerge(Layer.succeed(ReferenceKeys, new Set(actorReferences.map(({ key }) => key)))))
+    Layer.provide([RunnerStorage.layerMemory, RunnerHealth.layerNoop]),
+    Layer.provide(
+      ShardingConfig.layerFromEnv({
+        simulateRemoteSerialization: false,
+        entityMessagePollInterval: "2 seconds",
+        // Idle actors leave within seconds, so a limit would only delay hand-overs. It would also make the cluster read the stored
+        // messages each time an actor leaves.
+        maxResidentEntities: "unbounded"
+      })
+    )
+  )
+
+/** Where all actors run: in this process, with stored messages in its database. */
+export const cluster = Layer.unwrap(Effect.map(ActorHost, (host) => withSmallContext(clusterWith(host)))).pipe(
+  Layer.provideMerge(ActorHost.layer),
+  Layer.provideMerge(Layer.succeed(ReferenceKeys, new Set(actorReferences.map(({ key }) => key))))
+)

@@ -8,7 +8,7 @@ import { defaultConnectionUse } from "../../schema/records/ConnectionUse.ts"
 import { RunId, ConnectionId } from "../../schema/records/Ids.ts"
 import { ConnectionActor } from "../../schema/protocol/ConnectionActor.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
-import { actorLayer } from "../ActorLayer.ts"
+import { actorLayer, handle } from "../ActorLayer.ts"
 import { Audit, type AuditData } from "../audit/Audit.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -100,7 +100,7 @@ export const layer = actorLayer(
         return toConnection(yield* load, yield* now)
       })
 
-      return ConnectionActor.of({
+      return handle(ConnectionActor, {
         Create: Effect.fnUntraced(function* ({ payload: { context, request } }) {
           yield* checkConnection(request, policy)
           yield* checkExpiry(request.expiresAt)

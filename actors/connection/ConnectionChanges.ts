@@ -58,6 +58,33 @@ const audited = Effect.fnUntraced(function* (
   })
 })
 
+/** New values, tested, and those they replace; `undefined` if the request keeps the values, which are then not opened. */
+const rotationOf = Effect.fnUntraced(function* (row: ConnectionRow, request: UpdateConnection) {
+  if (request.values === undefined && request.files === undefined) return undefined
+  const connections = yield* ConnectionStore
+  const credentialTest = yield* CredentialTest
+  // Values that can no longer be opened can still be replaced, but not kept in part.
+  const opening = connections.secrets(row)
+  const before =
+    request.values === undefined ? yield* opening : yield* orOnIntegrityFault(() => Effect.undefined)(opening)
+  const secrets = changedSecrets(request, before === undefined ? undefined : Redacted.value(before))
+  yield* checkCredentials({
+    provider: row.provider,
+    kind: row.kind,
+    recipeId: row.recipe_id,
+    ...(row.auth_mode === "env" ? {} : { authMode: row.auth_mode }),
+    ...secrets
+  })
+  const tested = yield* credentialTest
+    .test(row, Redacted.make(secrets))
+    .pipe(
+      Effect.mapError(({ message }) =>
+        failedPrecondition(`The new values were not taken over, the old ones still stand. ${message}`)
+      )
+    )
+  return { before, secrets, tested }
+})
+
 /**
  * Changes a Connection in place. New values are tested before anything is written; unapplied plans made with the old ones are
  * voided. Returns the changed row.
@@ -71,7 +98,6 @@ export const updateConnection = Effect.fnUntraced(function* (
   const connections = yield* ConnectionStore
   const held = yield* HeldValues
   const ledger = yield* RunLedger
-  const credentialTest = yield* CredentialTest
   const capsules = yield* CapsuleLedger
   const row = yield* load(id)
   const ended = changeProblem(row)
@@ -82,45 +108,23 @@ export const updateConnection = Effect.fnUntraced(function* (
   const ofPool = poolProblem(row, request)
   if (ofPool !== undefined) return yield* ofPool
   yield* checkUse(row.workspace_id, row.kind, request.use)
-  const rotates = request.values !== undefined || request.files !== undefined
-  // Values that can no longer be opened can still be replaced, but not kept in part.
-  const opening = connections.secrets(row)
-  const before =
-    request.values === undefined ? yield* opening : yield* orOnIntegrityFault(() => Effect.undefined)(opening)
-  const secrets = changedSecrets(request, before === undefined ? undefined : Redacted.value(before))
-  if (rotates) {
-    yield* checkCredentials({
-      provider: row.provider,
-      kind: row.kind,
-      recipeId: row.recipe_id,
-      ...(row.auth_mode === "env" ? {} : { authMode: row.auth_mode }),
-      ...secrets
-    })
-  }
-  const tested = rotates
-    ? yield* credentialTest
-        .test(row, Redacted.make(secrets))
-        .pipe(
-          Effect.mapError(({ message }) =>
-            failedPrecondition(`The new values were not taken over, the old ones still stand. ${message}`)
-          )
-        )
-    : undefined
+  const rotation = yield* rotationOf(row, request)
   return yield* Effect.gen(function* () {
     const { displayName, expiresAt, use } = request
     const changed = yield* connections.change(row, {
       displayName,
       expiresAt,
       use,
-      ...(rotates ? { secrets } : {})
+      ...(rotation === undefined ? {} : { secrets: rotation.secrets })
     })
     if (changed === undefined) return yield* changedMeanwhile()
     yield* capsules.credentialRenewed(id)
     const fields = Object.keys(request)
-    if (tested === undefined) {
+    if (rotation === undefined) {
       if (fields.length > 0) yield* audited(context, row, "connection.update", { fields })
       return { row: changed, supersededRunIds: [] }
     }
+    const { before, secrets, tested } = rotation
     if (before !== undefined) yield* held.keep(row, before)
     const supersededRunIds = yield* ledger.supersedeUsers(id, connectionRotated)
     yield* audited(context, row, "connection.rotate", {

@@ -5,7 +5,7 @@ import { connectionExpiryNotice } from "../../schema/records/Connection.ts"
 import { ConnectionId } from "../../schema/records/Ids.ts"
 import { ConnectionActor } from "../../schema/protocol/ConnectionActor.ts"
 import { secretHash } from "../credential/BearerSecret.ts"
-import { answered } from "../ActorClient.ts"
+import { commandsTo } from "../ActorClient.ts"
 import { nowUntil } from "../database/ReadHorizon.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { newId } from "../Identity.ts"
@@ -33,7 +33,7 @@ const noticeOf = (expiresAt: string | null): string | null =>
 export const layer = Layer.effect(
   Connections,
   Effect.gen(function* () {
-    const client = yield* ConnectionActor.client
+    const command = yield* commandsTo(ConnectionActor)
     const sql = yield* ReadSql
     const cursors = yield* Cursors
     const helpers = yield* OAuthHelpers
@@ -42,7 +42,7 @@ export const layer = Layer.effect(
     return Connections.of({
       create: Effect.fn("Connections.create")(function* (context, request) {
         const id = yield* newId(ConnectionId, "conn").pipe(provideRandom)
-        return yield* answered(client(id).Create({ context, request }))
+        return yield* command(id, "Create", { context, request })
       }),
       read: Effect.fn("Connections.read")(function* (id) {
         const [row] = yield* Effect.orDie(
@@ -51,8 +51,8 @@ export const layer = Layer.effect(
         if (row === undefined) return yield* notFound("Connection")
         return toConnection(row, yield* nowUntil([expiryOf(row)]))
       }),
-      update: (context, id, request) => answered(client(id).Update({ context, request })),
-      remove: (context, id) => answered(client(id).Remove({ context })),
+      update: (context, id, request) => command(id, "Update", { context, request }),
+      remove: (context, id) => command(id, "Remove", { context }),
       expiring: Effect.fn("Connections.expiring")(function* (workspaceId) {
         const rows = yield* ConnectionRow.rows(sql)`SELECT * FROM connections WHERE workspace_id = ${workspaceId}
           AND removed_at IS NULL AND status <> 'revoked' AND expires_at IS NOT NULL ORDER BY expires_at, id`
@@ -60,9 +60,9 @@ export const layer = Layer.effect(
         const at = yield* nowUntil([...noticed, ...rows.map(expiryOf)])
         return rows.flatMap((row, index) => ((noticed[index] ?? at) <= at ? [toConnection(row, at)] : []))
       }, Effect.orDie),
-      test: (context, id) => answered(client(id).Test({ context })),
-      confirmOrigins: (context, id, origins) => answered(client(id).ConfirmOrigins({ context, origins })),
-      revoke: (context, id) => answered(client(id).Revoke({ context })),
+      test: (context, id) => command(id, "Test", { context }),
+      confirmOrigins: (context, id, origins) => command(id, "ConfirmOrigins", { context, origins }),
+      revoke: (context, id) => command(id, "Revoke", { context }),
       list: Effect.fn("Connections.list")(function* (workspaceId, page) {
         const rows = yield* pageOfRows(
           ListedConnection,
@@ -90,9 +90,10 @@ export const layer = Layer.effect(
       startOAuth: Effect.fn("Connections.startOAuth")(function* (context, start) {
         const renewed = start.request.connectionId
         const id = renewed ?? (yield* newId(ConnectionId, "conn").pipe(provideRandom))
-        const started = yield* answered(
-          client(id).StartAuthorization({ context, start: { ...start, renews: renewed !== undefined } })
-        )
+        const started = yield* command(id, "StartAuthorization", {
+          context,
+          start: { ...start, renews: renewed !== undefined }
+        })
         return { ...started, connectionId: id }
       }),
       finishOAuth: Effect.fn("Connections.finishOAuth")(function* (context, finish) {
@@ -106,7 +107,7 @@ export const layer = Layer.effect(
               )`SELECT connection_id FROM connection_authorizations
                 WHERE state_hash = ${secretHash(state)}`)
         if (open === undefined) return yield* nothingOpen
-        return yield* answered(client(open.connection_id).FinishAuthorization({ context, finish }))
+        return yield* command(open.connection_id, "FinishAuthorization", { context, finish })
       }),
       failing: Effect.fn("Connections.failing")(function* (workspaceId) {
         const rows = yield* ConnectionRow.rows(sql)`SELECT * FROM connections WHERE workspace_id = ${workspaceId}

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { ConnectionActor } from "../../schema/protocol/ConnectionActor.ts"
 import type { ConnectionId } from "../../schema/records/Ids.ts"
-import { answered } from "../ActorClient.ts"
+import { commandsTo } from "../ActorClient.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { ConnectionRow } from "./ConnectionRow.ts"
 
@@ -21,7 +21,7 @@ export class TokenRenewals extends Context.Service<
   static readonly layer = Layer.effect(
     TokenRenewals,
     Effect.gen(function* () {
-      const client = yield* ConnectionActor.client
+      const command = yield* commandsTo(ConnectionActor)
       const sql = yield* ReadSql
       return TokenRenewals.of({
         renew: Effect.fn("TokenRenewals.renew")(function* (connectionIds) {
@@ -29,7 +29,7 @@ export class TokenRenewals extends Context.Service<
           for (const id of new Set(connectionIds)) {
             const made = yield* sql`SELECT id FROM connections WHERE id = ${id} AND oauth IS NOT NULL`
             if (made.length === 0) continue
-            const { problem } = yield* answered(client(id).RenewTokens())
+            const { problem } = yield* command(id, "RenewTokens", undefined)
             if (problem !== undefined) problems.set(id, problem)
           }
           return problems
@@ -41,7 +41,7 @@ export class TokenRenewals extends Context.Service<
           yield* Effect.forEach(
             ended,
             ({ id }) =>
-              Effect.catchCause(answered(client(id).RevokeTokens()), (cause) =>
+              Effect.catchCause(command(id, "RevokeTokens", undefined), (cause) =>
                 Effect.logError(`The tokens of the Connection ${id} could not be given back`, cause)
               ),
             { discard: true }

@@ -4,7 +4,7 @@ import { GitPolicy } from "../../runner/git/GitPolicy.ts"
 import { notFound } from "../../schema/errors/ApiError.ts"
 import { InstallPlanActor } from "../../schema/protocol/PlanActors.ts"
 import { handedOver } from "../ActorClient.ts"
-import { actorLayer } from "../ActorLayer.ts"
+import { actorLayer, handle } from "../ActorLayer.ts"
 import { Audit } from "../audit/Audit.ts"
 import { StateAdoption } from "../adoption/StateAdoption.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
@@ -62,7 +62,7 @@ export const layer = actorLayer(
         return row === undefined ? yield* notFound("Install plan") : yield* readInstallPlan(sql, row)
       })
 
-      return InstallPlanActor.of({
+      return handle(InstallPlanActor, {
         Create: Effect.fnUntraced(
           function* ({ payload: { context, workspaceId, request, idempotency } }) {
             const create = Effect.gen(function* () {

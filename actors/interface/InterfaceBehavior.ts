@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
 import { InterfaceActor } from "../../schema/protocol/InterfaceActor.ts"
 import { handedOver } from "../ActorClient.ts"
-import { actorLayer } from "../ActorLayer.ts"
+import { actorLayer, handle } from "../ActorLayer.ts"
 import { Audit } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
@@ -29,7 +29,7 @@ export const layer = actorLayer(
         return rows[0] === undefined ? yield* notFound("Materialisation failure") : rows[0]
       })
 
-      return InterfaceActor.of({
+      return handle(InterfaceActor, {
         Materialize: ({ payload: { attempt, intentId } }) => materialization.materialize(intentId, attempt),
 
         Retry: Effect.fnUntraced(function* ({ payload: { context, expected, intentId } }) {

@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
 import { InterfaceActor } from "../../schema/protocol/InterfaceActor.ts"
-import { answered } from "../ActorClient.ts"
+import { commandsTo } from "../ActorClient.ts"
 import { InstallPolicy } from "../configuration/InstallPolicy.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { Cursors } from "../paging/Cursors.ts"
@@ -21,7 +21,7 @@ const quoted = (permission: string) => JSON.stringify(permission)
 export const layer = Layer.effect(
   Interfaces,
   Effect.gen(function* () {
-    const client = yield* InterfaceActor.client
+    const command = yield* commandsTo(InterfaceActor)
     const read = yield* ReadSql
     const sql = yield* SqlClient.SqlClient
     const cursors = yield* Cursors
@@ -63,7 +63,7 @@ export const layer = Layer.effect(
         const [intent] = yield* Effect.orDie(IntentRow.rows(read)`SELECT * FROM interface_intents
           WHERE id = ${intentId} AND workspace_id = ${workspaceId}`)
         if (intent === undefined) return yield* notFound("Materialisation failure")
-        return yield* answered(client(intent.capsule_id).Retry({ context, intentId, expected }))
+        return yield* command(intent.capsule_id, "Retry", { context, intentId, expected })
       }),
 
       authorize: Effect.fn("Interfaces.authorize")(function* ({ delivery, interfaceId, permission, subject }) {

@@ -5,7 +5,7 @@ import { failedPrecondition, invalidRequest, notFound } from "../../schema/error
 import { CommandContext } from "../../schema/protocol/Command.ts"
 import { RevisionPlanActor } from "../../schema/protocol/PlanActors.ts"
 import { handedOver } from "../ActorClient.ts"
-import { actorLayer } from "../ActorLayer.ts"
+import { actorLayer, handle } from "../ActorLayer.ts"
 import { Audit } from "../audit/Audit.ts"
 import { capsuleSite, checkUses } from "../execution/CapsuleConnections.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
@@ -68,7 +68,7 @@ export const layer = actorLayer(
         return row === undefined ? yield* notFound("Revision plan") : yield* readRevisionPlan(sql, row)
       })
 
-      return RevisionPlanActor.of({
+      return handle(RevisionPlanActor, {
         Create: Effect.fnUntraced(function* ({ payload: { context, capsuleId, ref: given, idempotency } }) {
           const capsule = yield* capsules.find(capsuleId)
           if (capsule === undefined) return yield* notFound("Capsule")

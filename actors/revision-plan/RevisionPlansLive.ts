@@ -2,7 +2,7 @@ import { Effect, Layer } from "effect"
 import { notFound } from "../../schema/errors/ApiError.ts"
 import { RevisionPlanId } from "../../schema/records/Ids.ts"
 import { RevisionPlanActor } from "../../schema/protocol/PlanActors.ts"
-import { answered } from "../ActorClient.ts"
+import { commandsTo } from "../ActorClient.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { derivedId } from "../Identity.ts"
 import { RevisionPlans } from "./RevisionPlans.ts"
@@ -12,15 +12,15 @@ import { RevisionPlanRow } from "./RevisionPlanRow.ts"
 export const layer = Layer.effect(
   RevisionPlans,
   Effect.gen(function* () {
-    const client = yield* RevisionPlanActor.client
+    const command = yield* commandsTo(RevisionPlanActor)
     const sql = yield* ReadSql
 
     return RevisionPlans.of({
       create: (context, capsuleId, { ref }, idempotency) => {
         const id = derivedId(RevisionPlanId, "rpl", `${capsuleId} ${context.actorKey}`, idempotency.key)
-        return answered(client(id).Create({ context, capsuleId, ref, idempotency }))
+        return command(id, "Create", { context, capsuleId, ref, idempotency })
       },
-      reconcile: (context, id) => answered(client(id).Reconcile({ context })),
+      reconcile: (context, id) => command(id, "Reconcile", { context }),
       read: Effect.fn("RevisionPlans.read")(function* (id) {
         const rows = yield* Effect.orDie(RevisionPlanRow.rows(sql)`SELECT * FROM revision_plans WHERE id = ${id}`)
         return rows[0] === undefined ? yield* notFound("Revision plan") : yield* readRevisionPlan(sql, rows[0])

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { ApiError, failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { RunActor } from "../../schema/protocol/RunActor.ts"
-import { actorLayer } from "../ActorLayer.ts"
+import { actorLayer, handle } from "../ActorLayer.ts"
 import { Approvals } from "../approval/Approvals.ts"
 import { Audit } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -59,7 +59,7 @@ export const layer = actorLayer(
         return toRun(row, yield* queue.place(row))
       })
 
-      return RunActor.of({
+      return handle(RunActor, {
         Approve: Effect.fnUntraced(
           function* ({ payload: { context, planDigest, comment } }) {
             const row = yield* load

@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { ApiError, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import { RunActor } from "../../schema/protocol/RunActor.ts"
-import { answered } from "../ActorClient.ts"
+import { commandsTo } from "../ActorClient.ts"
 import { RunAgents } from "../agent/RunAgents.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { Cursors } from "../paging/Cursors.ts"
@@ -30,8 +30,8 @@ const mostUnfinished = 50
 export const layer = Layer.effect(
   Runs,
   Effect.gen(function* () {
-    const runActor = yield* RunActor.client
-    const capsuleActor = yield* CapsuleActor.client
+    const runCommand = yield* commandsTo(RunActor)
+    const capsuleCommand = yield* commandsTo(CapsuleActor)
     const sql = yield* ReadSql
     const queue = yield* RunQueue
     const agents = yield* RunAgents
@@ -68,20 +68,18 @@ export const layer = Layer.effect(
       readGroup(id).pipe(Effect.provideService(SqlClient.SqlClient, sql), Effect.provideService(RunQueue, queue))
 
     return Runs.of({
-      approve: (context, id, request) => answered(runActor(id).Approve({ context, ...request })),
+      approve: (context, id, request) => runCommand(id, "Approve", { context, ...request }),
       apply: Effect.fn("Runs.apply")(function* (context, planRunId, idempotency) {
         const plan = yield* row(planRunId)
         if (plan.capsule_id === null) return yield* notFound("Plan")
-        return yield* answered(
-          capsuleActor(plan.capsule_id).Apply({
-            context,
-            planRunId,
-            ...(idempotency === undefined ? {} : { idempotency })
-          })
-        )
+        return yield* capsuleCommand(plan.capsule_id, "Apply", {
+          context,
+          planRunId,
+          ...(idempotency === undefined ? {} : { idempotency })
+        })
       }),
       cancel: (context, id, reason) =>
-        answered(runActor(id).Cancel({ context, ...(reason === undefined ? {} : { reason }) })),
+        runCommand(id, "Cancel", { context, ...(reason === undefined ? {} : { reason }) }),
       read: Effect.fn("Runs.read")(function* (id) {
         return yield* projected(yield* row(id))
       }),
@@ -157,13 +155,11 @@ export const layer = Layer.effect(
         }
         for (const run of waiting) {
           // Each approval is bound to the digest shown by this read of the group.
-          yield* answered(
-            runActor(run.id).Approve({
-              context,
-              ...(run.planDigest === undefined ? {} : { planDigest: run.planDigest }),
-              ...(comment === undefined ? {} : { comment })
-            })
-          )
+          yield* runCommand(run.id, "Approve", {
+            context,
+            ...(run.planDigest === undefined ? {} : { planDigest: run.planDigest }),
+            ...(comment === undefined ? {} : { comment })
+          })
         }
         return yield* group(id)
       }),
@@ -176,7 +172,7 @@ export const layer = Layer.effect(
           StateVersionRow.some(sql, "capsule_id")`SELECT capsule_id FROM state_versions WHERE id = ${id}`
         )
         if (rows[0] === undefined) return yield* notFound("StateVersion")
-        return yield* answered(capsuleActor(rows[0].capsule_id).RollbackPlan({ context, stateVersionId: id, request }))
+        return yield* capsuleCommand(rows[0].capsule_id, "RollbackPlan", { context, stateVersionId: id, request })
       })
     })
   })

@@ -6,7 +6,7 @@ import { RunActor } from "../../schema/protocol/RunActor.ts"
 import { type ApiError, failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
 import type { CapsuleId } from "../../schema/records/Ids.ts"
 import { RunGroupId, type WorkspaceId } from "../../schema/records/Ids.ts"
-import { answered } from "../ActorClient.ts"
+import { commandsTo } from "../ActorClient.ts"
 import { Audit } from "../audit/Audit.ts"
 import { CommandContext, serviceContext } from "../../schema/protocol/Command.ts"
 import { Commits } from "../database/Commits.ts"
@@ -89,8 +89,8 @@ const make = Effect.gen(function* () {
   const commits = yield* Commits
   const audit = yield* Audit
   const ledger = yield* RunLedger
-  const capsules = yield* CapsuleActor.client
-  const runs = yield* RunActor.client
+  const capsuleCommand = yield* commandsTo(CapsuleActor)
+  const runCommand = yield* commandsTo(RunActor)
   const random = yield* captureServices(SecureRandom.SecureRandom)
   const withSql = Effect.provideService(SqlClient.SqlClient, sql)
   // Two concurrent decisions about one group would plan a Capsule twice.
@@ -182,7 +182,7 @@ const make = Effect.gen(function* () {
       if (planRunId === undefined) continue
       if (standing === "planning" || standing === "waiting_approval") {
         // It may have ended in the meantime, which is fine.
-        yield* Effect.ignore(answered(runs(planRunId).Cancel({ context, reason })))
+        yield* Effect.ignore(runCommand(planRunId, "Cancel", { context, reason }))
       } else if (standing === "approved") {
         yield* ledger.supersedePlan(planRunId, reason).pipe(transaction(sql))
       }
@@ -202,7 +202,7 @@ const make = Effect.gen(function* () {
       if (hold === undefined) {
         const context = yield* starterOf(group)
         for (const { capsuleId } of planning) {
-          const asked = answered(capsules(capsuleId).Plan({ context, groupId: groupId }))
+          const asked = capsuleCommand(capsuleId, "Plan", { context, groupId: groupId })
           const outcome = yield* Effect.result(asked)
           if (Result.isSuccess(outcome)) continue
           const { code, message } = outcome.failure

@@ -8,7 +8,7 @@ import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../sc
 import { type ConnectionId, type InstallConfigId, RunId, SourceId, type WorkspaceId } from "../../schema/records/Ids.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { SourceActor } from "../../schema/protocol/SourceActor.ts"
-import { actorLayer } from "../ActorLayer.ts"
+import { actorLayer, handle } from "../ActorLayer.ts"
 import { type AuditData, Audit } from "../audit/Audit.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import { checkGitConnection } from "../connection/ConnectionOrigins.ts"
@@ -187,7 +187,7 @@ export const layer = actorLayer(
         yield* audited(context, row.workspace_id, "source.sync_deferred", { ...wanted, trigger })
       })
 
-      return SourceActor.of({
+      return handle(SourceActor, {
         Create: Effect.fnUntraced(function* ({ payload: { context, request } }) {
           const address = fetchableAddress(request.url, policy)
           if (Result.isFailure(address)) return yield* invalidRequest(`url: ${address.failure.message}`)

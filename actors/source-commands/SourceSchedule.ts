@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { serviceContext } from "../../schema/protocol/Command.ts"
 import { SourceActor } from "../../schema/protocol/SourceActor.ts"
-import { answered } from "../ActorClient.ts"
+import { commandsTo } from "../ActorClient.ts"
 import { type DeferredSync, DeferredSyncs } from "../source/DeferredSyncs.ts"
 import { SourceLanes } from "../source/SourceLanes.ts"
 
@@ -16,7 +16,7 @@ export class SourceSchedule extends Context.Service<
   static readonly layer = Layer.effect(
     SourceSchedule,
     Effect.gen(function* () {
-      const client = yield* SourceActor.client
+      const command = yield* commandsTo(SourceActor)
       const deferred = yield* DeferredSyncs
       const sourceLanes = yield* SourceLanes
 
@@ -29,9 +29,7 @@ export class SourceSchedule extends Context.Service<
         }
         for (const { path, ref, sourceId, trigger } of lanes.values()) {
           yield* Effect.ignore(
-            answered(
-              client(sourceId).Sync({ context: serviceContext, intent: "observe", trigger, lane: { ref, path } })
-            )
+            command(sourceId, "Sync", { context: serviceContext, intent: "observe", trigger, lane: { ref, path } })
           )
         }
       }).pipe(Effect.withSpan("SourceSchedule.syncDue"))

@@ -10,7 +10,7 @@ import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../sc
 import { SourceId, type SourceSnapshotId } from "../../schema/records/Ids.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
 import { SourceActor } from "../../schema/protocol/SourceActor.ts"
-import { answered } from "../ActorClient.ts"
+import { commandsTo } from "../ActorClient.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
 import { newId } from "../Identity.ts"
@@ -48,7 +48,7 @@ const gitRefusal = (error: GitError): ApiError => {
 export const layer = Layer.effect(
   Sources,
   Effect.gen(function* () {
-    const client = yield* SourceActor.client
+    const command = yield* commandsTo(SourceActor)
     const sql = yield* ReadSql
     const write = yield* SqlClient.SqlClient
     const journal = yield* RunJournal
@@ -72,34 +72,30 @@ export const layer = Layer.effect(
     return Sources.of({
       create: Effect.fn("Sources.create")(function* (context, request) {
         const id = yield* newId(SourceId, "src").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
-        return yield* answered(client(id).Create({ context, request }))
+        return yield* command(id, "Create", { context, request })
       }),
-      update: (context, id, request) => answered(client(id).Update({ context, request })),
+      update: (context, id, request) => command(id, "Update", { context, request }),
       remove: (context, id) =>
-        answered(client(id).Remove({ context })).pipe(
+        command(id, "Remove", { context }).pipe(
           Effect.flatMap(({ freesArchives }) => (freesArchives ? cleanUpSnapshots : Effect.void)),
           Effect.provideService(SqlClient.SqlClient, write),
           Effect.provideService(SnapshotStore, archives)
         ),
       renewHookSecret: (context, id, hookSecretVersion, idempotency) =>
-        answered(
-          client(id).RenewHookSecret({
-            context,
-            hookSecretVersion,
-            ...(idempotency === undefined ? {} : { idempotency })
-          })
-        ),
+        command(id, "RenewHookSecret", {
+          context,
+          hookSecretVersion,
+          ...(idempotency === undefined ? {} : { idempotency })
+        }),
       sync: (context, id, { intent = "observe", expectedCommit }) =>
-        answered(
-          client(id).Sync({
-            context,
-            intent,
-            trigger: "user",
-            ...(expectedCommit === undefined ? {} : { expectedCommit })
-          })
-        ),
+        command(id, "Sync", {
+          context,
+          intent,
+          trigger: "user",
+          ...(expectedCommit === undefined ? {} : { expectedCommit })
+        }),
       checkCompatibility: Effect.fn("Sources.checkCompatibility")(function* (context, id, request) {
-        const { id: runId } = yield* answered(client(id).CheckCompatibility({ context, ...request }))
+        const { id: runId } = yield* command(id, "CheckCompatibility", { context, ...request })
         yield* awaitRun(runId).pipe(
           Effect.provideService(SqlClient.SqlClient, write),
           Effect.provideService(RunJournal, journal)
@@ -179,8 +175,8 @@ export const layer = Layer.effect(
         }
         const runs = yield* Effect.forEach(yield* lanes.inUse(row), ({ path, ref }) => {
           const lane = { ref, path }
-          const look = client(id).Sync({ context: hookContext, intent: "observe", trigger: "webhook", lane })
-          return answered(look).pipe(
+          const look = command(id, "Sync", { context: hookContext, intent: "observe", trigger: "webhook", lane })
+          return look.pipe(
             Effect.map((run) => [run]),
             // The queue is full: the lane is recorded, and synced without another delivery.
             Effect.catch((error) =>

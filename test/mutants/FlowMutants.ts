@@ -18,6 +18,27 @@ const requirementsFile = "runner/sandbox/RunRequirements.ts"
 /** What starts without a person, in what order, and under which conditions. */
 export const flowMutants: ReadonlyArray<Mutant> = [
   {
+    name: "actor: one message of a record at a time",
+    file: "actors/ActorHost.ts",
+    text: "turns.semaphore.withPermit(work)",
+    broken: "work",
+    test: "test/actors/ActorHost.test.ts"
+  },
+  {
+    name: "actor: a hand-over takes turns with commands",
+    file: "actors/cluster/Cluster.ts",
+    text: "inTurn(address.entityType, address.entityId)(within)",
+    broken: "within",
+    test: "test/actors/cluster/Cluster.test.ts"
+  },
+  {
+    name: "actor: a command does not run in its caller's context",
+    file: "actors/ActorHost.ts",
+    text: "Context.add(behavior.context, Tracer.ParentSpan, span)",
+    broken: "Context.merge(caller, behavior.context)",
+    test: "test/actors/ActorLayer.test.ts"
+  },
+  {
     name: "first sync: a later reading of a Source that nobody has read",
     file: "actors/source-commands/SyncRequest.ts",
     text: "request.removeUnread === true || (yield* wasForReading(row))",

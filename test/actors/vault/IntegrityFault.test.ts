@@ -93,10 +93,14 @@ describe.skipIf(Bun.which("terraform") === null)("a sealed value that was moved 
       expect(response.status).toBe(500)
       expect((yield* connections.test(context, two.id)).connection.status).toBe("verified")
 
+      // A change of the name does not open the value, and does not mend it either.
+      expect((yield* connections.update(context, one.id, { displayName: "kept" })).connection.displayName).toBe("kept")
+      const files = [{ name: "a.json", content: "{}", envName: "A_FILE" }]
+      const partly = yield* Effect.exit(connections.update(context, one.id, { files }))
+      expect(Exit.isFailure(partly) && hasIntegrityFault(partly.cause)).toBe(true)
+      const still = yield* Effect.exit(connections.test(context, one.id))
+      expect(Exit.isFailure(still) && hasIntegrityFault(still.cause)).toBe(true)
       // The remedy in the message works: the value is entered again, in the same place.
-      expect(Exit.isFailure(yield* Effect.exit(connections.update(context, one.id, { displayName: "kept" })))).toBe(
-        true
-      )
       const { notesDir } = yield* TestPlane
       yield* connections.update(context, one.id, { values: { DEMO_TOKEN: "third-token-value", DEMO_DIR: notesDir } })
       expect((yield* connections.test(context, one.id)).connection.status).toBe("verified")

@@ -1,0 +1,137 @@
+import { Context, Deferred, Effect, Layer, Semaphore, Tracer } from "effect"
+import type { Entity } from "effect/cluster"
+import type { Rpc } from "effect/rpc"
+import { ApiError } from "../schema/errors/ApiError.ts"
+
+/** Commands that one record holds; beyond that, further ones are refused with a retryable 429. */
+const mostCommands = 512
+
+/** A message of this name. */
+export type Named<Rpcs extends Rpc.Any, Name extends string> = Extract<Rpcs, { readonly _tag: Name }>
+
+/** What an actor does with each message. A handler that needs a service is refused: it would be missing when it runs. */
+export type Handlers<Rpcs extends Rpc.Any> = {
+  readonly [Name in Rpcs["_tag"]]: (message: {
+    readonly payload: Rpc.Payload<Named<Rpcs, Name>>
+  }) => Effect.Effect<Rpc.Success<Named<Rpcs, Name>>, Rpc.Error<Named<Rpcs, Name>>>
+}
+
+/** How the actors of one kind behave. Handlers run in `context`, which is that of the actors and not of the caller. */
+interface Behavior<Rpcs extends Rpc.Any> {
+  readonly handlersOf: (id: string) => Handlers<Rpcs>
+  readonly context: Context.Context<never>
+}
+
+interface BehaviorOf<Type extends string> {
+  readonly _: unique symbol
+  readonly type: Type
+}
+
+const behaviorKey = <Type extends string, Rpcs extends Rpc.Any>(actor: Entity.Entity<Type, Rpcs>) =>
+  Context.Service<BehaviorOf<Type>, Behavior<Rpcs>>(`svc/actors/behavior/${actor.type}`)
+
+interface Turns {
+  readonly semaphore: Semaphore.Semaphore
+  /** Messages that have the turn or are waiting for it. */
+  messages: number
+}
+
+const tooMany = new ApiError({
+  code: "rate_limited",
+  message: "Too many commands are waiting for this record. Try again shortly.",
+  retryAfter: 1
+})
+
+/**
+ * The actors of this process (design, section 3). All messages to one record take turns, however they arrive: a command runs
+ * in its caller's fiber, and a stored hand-over runs in the cluster.
+ *
+ * - `serve`: from now on commands to these actors are executed
+ * - `command`: executes a command when it is the record's turn. Waits for `serve`
+ * - `inTurn`: executes a stored message when it is the record's turn. The turn comes before the transaction: with the opposite
+ *   order, a command with the turn and a message with the only writing connection would wait for each other
+ */
+export class ActorHost extends Context.Service<
+  ActorHost,
+  {
+    readonly serve: <Type extends string, Rpcs extends Rpc.Any>(
+      actor: Entity.Entity<Type, Rpcs>,
+      behavior: Behavior<Rpcs>
+    ) => Effect.Effect<void>
+    readonly command: <Type extends string, Rpcs extends Rpc.Any, A, E>(
+      actor: Entity.Entity<Type, Rpcs>,
+      id: string,
+      name: string,
+      execute: (handlers: Handlers<Rpcs>) => Effect.Effect<A, E>
+    ) => Effect.Effect<A, E | ApiError>
+    readonly inTurn: (
+      actorType: string,
+      id: string
+    ) => <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  }
+>()("svc/actors/ActorHost") {
+  static readonly layer = Layer.sync(ActorHost, () => {
+    let behaviors = Context.empty()
+    const served = new Map<string, Deferred.Deferred<void>>()
+    const waiting = new Map<string, Turns>()
+
+    const servedOf = (type: string) => {
+      const known = served.get(type) ?? Deferred.makeUnsafe<void>()
+      served.set(type, known)
+      return known
+    }
+
+    const keyOf = (actorType: string, id: string) => `${actorType} ${id}`
+
+    const inTurn =
+      (actorType: string, id: string) =>
+      <A, E, R>(work: Effect.Effect<A, E, R>) =>
+        Effect.uninterruptibleMask((restore) => {
+          const key = keyOf(actorType, id)
+          const turns = waiting.get(key) ?? { semaphore: Semaphore.makeUnsafe(1), messages: 0 }
+          if (turns.messages === 0) waiting.set(key, turns)
+          turns.messages += 1
+          return Effect.onExit(restore(turns.semaphore.withPermit(work)), () => {
+            turns.messages -= 1
+            if (turns.messages === 0) waiting.delete(key)
+            return Effect.void
+          })
+        })
+
+    const command = <Type extends string, Rpcs extends Rpc.Any, A, E>(
+      actor: Entity.Entity<Type, Rpcs>,
+      id: string,
+      name: string,
+      execute: (handlers: Handlers<Rpcs>) => Effect.Effect<A, E>
+    ): Effect.Effect<A, E | ApiError> =>
+      Effect.suspend(() => {
+        const behavior = Context.getOrUndefined(behaviors, behaviorKey(actor))
+        if (behavior === undefined) {
+          return Effect.andThen(
+            Deferred.await(servedOf(actor.type)),
+            Effect.suspend(() => command(actor, id, name, execute))
+          )
+        }
+        if ((waiting.get(keyOf(actor.type, id))?.messages ?? 0) >= mostCommands) return Effect.fail(tooMany)
+        const within = (caller: Context.Context<never>) => {
+          const span = Context.getOrUndefined(caller, Tracer.ParentSpan)
+          return span === undefined ? behavior.context : Context.add(behavior.context, Tracer.ParentSpan, span)
+        }
+        return Effect.suspend(() => execute(behavior.handlersOf(id))).pipe(
+          Effect.withSpan(`${actor.type}.${name}`, { attributes: { "entity.id": id } }, { captureStackTrace: false }),
+          Effect.updateContext(within),
+          inTurn(actor.type, id)
+        )
+      })
+
+    return ActorHost.of({
+      serve: (actor, behavior) =>
+        Effect.suspend(() => {
+          behaviors = Context.add(behaviors, behaviorKey(actor), behavior)
+          return Effect.asVoid(Deferred.succeed(servedOf(actor.type), undefined))
+        }),
+      command,
+      inTurn
+    })
+  })
+}

@@ -1,0 +1,131 @@
+import { describe, expect } from "bun:test"
+import { Cause, Context, Deferred, Effect, Exit, Fiber, Schema } from "effect"
+import { Entity } from "effect/cluster"
+import { Rpc } from "effect/rpc"
+import { commandsTo } from "../../actors/ActorClient.ts"
+import { ActorHost, type Handlers } from "../../actors/ActorHost.ts"
+import { ApiError, notFound } from "../../schema/errors/ApiError.ts"
+import { it } from "../support/Effect.ts"
+
+const Door = Entity.make("Door", [
+  Rpc.make("Open", { payload: { by: Schema.String }, success: Schema.String, error: ApiError }),
+  Rpc.make("Break")
+])
+type Messages = typeof Door extends Entity.Entity<"Door", infer Rpcs> ? Rpcs : never
+
+/** Doors whose `Open` waits for `gate`, and what has begun. */
+const doors = Effect.gen(function* () {
+  const gate = yield* Deferred.make<void>()
+  const begun: Array<string> = []
+  const handlersOf = (id: string): Handlers<Messages> => ({
+    Open: ({ payload: { by } }) =>
+      Effect.gen(function* () {
+        if (by === "nobody") return yield* notFound("Door")
+        begun.push(`${id} ${by}`)
+        yield* Deferred.await(gate)
+        return `${id} opened by ${by}`
+      }),
+    Break: () => Effect.die(new Error("broken"))
+  })
+  const host = yield* ActorHost
+  const command = yield* commandsTo(Door)
+  const serve = host.serve(Door, { handlersOf, context: Context.empty() })
+  return { host, command, serve, gate, begun }
+})
+
+/** Lets every fiber go as far as it can. */
+const settled = Effect.forEach(Array.from({ length: 20 }), () => Effect.yieldNow, { discard: true })
+
+const open = Effect.fnUntraced(function* (id: string, by: string, { command }: Effect.Success<typeof doors>) {
+  const fiber = yield* Effect.forkChild(command(id, "Open", { by }), { startImmediately: true })
+  yield* settled
+  return fiber
+})
+
+describe("commands to the actors of this process", () => {
+  it.effect("one record executes one at a time, in the order of arrival; another record does not wait", () =>
+    Effect.gen(function* () {
+      const at = yield* doors
+      yield* at.serve
+      const fibers = [yield* open("a", "first", at), yield* open("a", "second", at), yield* open("b", "third", at)]
+      expect(at.begun).toEqual(["a first", "b third"])
+      yield* Deferred.succeed(at.gate, undefined)
+      expect(yield* Fiber.joinAll(fibers)).toEqual(["a opened by first", "a opened by second", "b opened by third"])
+      expect(at.begun).toEqual(["a first", "b third", "a second"])
+    }).pipe(Effect.provide(ActorHost.layer))
+  )
+
+  it.effect("a stored message takes turns with commands", () =>
+    Effect.gen(function* () {
+      const at = yield* doors
+      yield* at.serve
+      const delivered = yield* Deferred.make<void>()
+      const delivery = at.host.inTurn("Door", "a")(Deferred.await(delivered))
+      const stored = yield* Effect.forkChild(delivery, { startImmediately: true })
+      const command = yield* open("a", "ann", at)
+      expect(at.begun).toEqual([])
+      yield* Deferred.succeed(delivered, undefined)
+      yield* Fiber.join(stored)
+      yield* settled
+      expect(at.begun).toEqual(["a ann"])
+      yield* Fiber.interrupt(command)
+    }).pipe(Effect.provide(ActorHost.layer))
+  )
+
+  it.effect("a caller that is interrupted ends its command, whether it waits or runs, and gives the turn back", () =>
+    Effect.gen(function* () {
+      const at = yield* doors
+      yield* at.serve
+      const running = yield* open("a", "running", at)
+      const waiting = yield* open("a", "waiting", at)
+      const last = yield* open("a", "last", at)
+      yield* Fiber.interrupt(waiting)
+      yield* Fiber.interrupt(running)
+      yield* settled
+      expect(at.begun).toEqual(["a running", "a last"])
+      yield* Deferred.succeed(at.gate, undefined)
+      expect(yield* Fiber.join(last)).toBe("a opened by last")
+    }).pipe(Effect.provide(ActorHost.layer))
+  )
+
+  it.effect("a refusal and a defect go to the caller, and the actor stays", () =>
+    Effect.gen(function* () {
+      const at = yield* doors
+      yield* at.serve
+      yield* Deferred.succeed(at.gate, undefined)
+      expect((yield* Effect.flip(at.command("a", "Open", { by: "nobody" }))).code).toBe("not_found")
+      const broken = yield* Effect.exit(at.command("a", "Break", undefined))
+      expect(Exit.isFailure(broken) && Cause.hasDies(broken.cause)).toBe(true)
+      expect(yield* at.command("a", "Open", { by: "ann" })).toBe("a opened by ann")
+    }).pipe(Effect.provide(ActorHost.layer))
+  )
+
+  it.effect("a record with 512 commands refuses more with a retryable 429, and another record does not", () =>
+    Effect.gen(function* () {
+      const at = yield* doors
+      yield* at.serve
+      const fibers = yield* Effect.forEach(Array.from({ length: 512 }), (_, index) =>
+        Effect.forkChild(at.command("a", "Open", { by: String(index) }), { startImmediately: true })
+      )
+      expect(yield* Effect.flip(at.command("a", "Open", { by: "late" }))).toMatchObject({
+        code: "rate_limited",
+        retryAfter: 1
+      })
+      yield* Deferred.succeed(at.gate, undefined)
+      expect(yield* at.command("b", "Open", { by: "ann" })).toBe("b opened by ann")
+      yield* Fiber.joinAll(fibers)
+      expect(yield* at.command("a", "Open", { by: "late" })).toBe("a opened by late")
+    }).pipe(Effect.provide(ActorHost.layer))
+  )
+
+  it.effect("a command waits until its actors are served", () =>
+    Effect.gen(function* () {
+      const at = yield* doors
+      const early = yield* open("a", "early", at)
+      expect(at.begun).toEqual([])
+      yield* at.serve
+      yield* Deferred.succeed(at.gate, undefined)
+      expect(yield* Fiber.join(early)).toBe("a opened by early")
+    }).pipe(Effect.provide(ActorHost.layer))
+  )
+})
