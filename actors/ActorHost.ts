@@ -1,4 +1,4 @@
-import { Context, Deferred, Effect, Layer, Semaphore, Tracer } from "effect"
+import { Context, Deferred, Effect, Layer, References, Semaphore, Tracer } from "effect"
 import type { Entity } from "effect/cluster"
 import type { Rpc } from "effect/rpc"
 import { ApiError } from "../schema/errors/ApiError.ts"
@@ -113,12 +113,17 @@ export class ActorHost extends Context.Service<
           )
         }
         if ((waiting.get(keyOf(actor.type, id))?.messages ?? 0) >= mostCommands) return Effect.fail(tooMany)
+        const spanned = Effect.withSpan(
+          `${actor.type}.${name}`,
+          { attributes: { "entity.id": id } },
+          { captureStackTrace: false }
+        )
         const within = (caller: Context.Context<never>) => {
           const span = Context.getOrUndefined(caller, Tracer.ParentSpan)
           return span === undefined ? behavior.context : Context.add(behavior.context, Tracer.ParentSpan, span)
         }
-        return Effect.suspend(() => execute(behavior.handlersOf(id))).pipe(
-          Effect.withSpan(`${actor.type}.${name}`, { attributes: { "entity.id": id } }, { captureStackTrace: false }),
+        const execution = Effect.suspend(() => execute(behavior.handlersOf(id)))
+        return Effect.flatMap(References.TracerEnabled, (isTraced) => (isTraced ? spanned(execution) : execution)).pipe(
           Effect.updateContext(within),
           inTurn(actor.type, id)
         )

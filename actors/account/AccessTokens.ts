@@ -6,6 +6,7 @@ import { ApiError, invalidRequest, notFound } from "../../schema/errors/ApiError
 import { limitsOf } from "../../schema/records/TokenLimits.ts"
 import type { AccountToken, AccountTokenInventory } from "../../schema/records/AccountToken.ts"
 import { AccessTokenId, type WorkspaceId } from "../../schema/records/Ids.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 import { Audit } from "../audit/Audit.ts"
 import type { CommandContext } from "../Command.ts"
 import { ReadSql } from "../database/ReadSql.ts"
@@ -78,7 +79,7 @@ const make = Effect.gen(function* () {
   const audit = yield* Audit
   const cursors = yield* Cursors
   const memberships = yield* Memberships
-  const random = yield* SecureRandom.SecureRandom
+  const random = yield* captureServices(SecureRandom.SecureRandom)
   const catalog = scopeCatalog(yield* ExtensionScopes)
 
   const findOwn = SqlSchema.findAll({
@@ -113,7 +114,7 @@ const make = Effect.gen(function* () {
     secret: Redacted.Redacted,
     expiresAt: string
   ) {
-    const tokenId = yield* newId(AccessTokenId, "pat").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
+    const tokenId = yield* newId(AccessTokenId, "pat").pipe(provideCaptured(random))
     yield* sql`INSERT INTO access_tokens ${TokenRow.values(sql, {
       token_id: tokenId,
       secret_hash: secretHash(secret),
@@ -148,7 +149,7 @@ const make = Effect.gen(function* () {
     const expiresAt = yield* expiry(request.expiresAt)
     const owner = yield* Effect.orDie(sql`SELECT subject FROM users WHERE subject = ${subject} AND status = 'active'`)
     if (owner.length === 0) return yield* notFound("Account")
-    const secret = yield* mintSecret("personalToken").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
+    const secret = yield* mintSecret("personalToken").pipe(provideCaptured(random))
     const token = yield* Effect.gen(function* () {
       const tokenId = yield* insert(subject, request, secret, expiresAt)
       yield* audit.append({

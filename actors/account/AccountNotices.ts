@@ -2,6 +2,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient, SqlSchema } from "effect/sql"
 import { Timestamp } from "../../schema/records/Primitives.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { newId, now } from "../Identity.ts"
 import { Mails } from "../mail/Mails.ts"
@@ -64,7 +65,7 @@ export class AccountNotices extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const read = yield* ReadSql
-      const random = yield* SecureRandom.SecureRandom
+      const random = yield* captureServices(SecureRandom.SecureRandom)
       const mails = yield* Mails
 
       const findUnseen = SqlSchema.findAll({
@@ -100,7 +101,7 @@ export class AccountNotices extends Context.Service<
             yield* mail(subject, kind)
           },
           Effect.orDie,
-          Effect.provideService(SecureRandom.SecureRandom, random)
+          provideCaptured(random)
         ),
         unseen: Effect.fn("AccountNotices.unseen")((subject) => Effect.orDie(findUnseen(subject))),
         see: Effect.fn("AccountNotices.see")(function* (subject, noticeId) {

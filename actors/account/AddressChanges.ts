@@ -5,6 +5,7 @@ import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../sc
 import type { AddressLinkState } from "../../schema/records/AccountLink.ts"
 import type { AddressProof } from "../../schema/records/Invitation.ts"
 import { retention } from "../../schema/records/Retention.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 import type { CommandContext } from "../Command.ts"
 import { mintSecret, secretHash } from "../credential/BearerSecret.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -64,7 +65,7 @@ export class AddressChanges extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const users = yield* Users
       const mails = yield* Mails
-      const random = yield* SecureRandom.SecureRandom
+      const random = yield* captureServices(SecureRandom.SecureRandom)
 
       const person = Effect.fnUntraced(function* (subject: string) {
         const user = yield* users.find(subject)
@@ -101,7 +102,7 @@ export class AddressChanges extends Context.Service<
           return { secret, expiresAt, email }
         },
         transaction(sql),
-        Effect.provideService(SecureRandom.SecureRandom, random)
+        provideCaptured(random)
       )
 
       const mail = Effect.fn("AddressChanges.mail")(function* (subject: string, text: string) {

@@ -4,6 +4,7 @@ import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { type ApiError, failedPrecondition, invalidRequest } from "../../schema/errors/ApiError.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 import { Audit } from "../audit/Audit.ts"
 import type { CommandContext } from "../Command.ts"
 import { newId, now } from "../Identity.ts"
@@ -101,7 +102,7 @@ export class NewPasskeys extends Context.Service<
       const sql = yield* SqlClient.SqlClient
       const audit = yield* Audit
       const vault = yield* Vault
-      const random = yield* SecureRandom.SecureRandom
+      const random = yield* captureServices(SecureRandom.SecureRandom)
 
       const verify = Effect.fn("NewPasskeys.verify")(function* (
         party: RelyingParty,
@@ -123,7 +124,7 @@ export class NewPasskeys extends Context.Service<
         })
         if (!verified.verified) return yield* refusedRegistration()
         const { credential, credentialBackedUp, credentialDeviceType } = verified.registrationInfo
-        const id = yield* newId(Schema.String, "pky").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
+        const id = yield* newId(Schema.String, "pky").pipe(provideCaptured(random))
         return {
           passkey: { id, name, backedUp: credentialBackedUp, createdAt: yield* now, lastUsedAt: null },
           credentialId: credential.id,

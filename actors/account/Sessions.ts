@@ -5,6 +5,7 @@ import { retention } from "../../schema/records/Retention.ts"
 import { type ApiError, notFound } from "../../schema/errors/ApiError.ts"
 import { Subject, WorkspaceId } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 import { Audit, type AuditEntry } from "../audit/Audit.ts"
 import { ReadMemory } from "../database/ReadMemory.ts"
 import { ReadSql } from "../database/ReadSql.ts"
@@ -108,7 +109,7 @@ export class Sessions extends Context.Service<
       const read = yield* ReadSql
       const audit = yield* Audit
       const grants = yield* Grants
-      const random = yield* SecureRandom.SecureRandom
+      const random = yield* captureServices(SecureRandom.SecureRandom)
       const scope = yield* Effect.scope
       const endOfLife = Effect.map(DateTime.now, (at) => DateTime.formatIso(DateTime.addDuration(at, sessionLifetime)))
 
@@ -200,7 +201,7 @@ export class Sessions extends Context.Service<
             return { secret, session }
           },
           transaction(sql),
-          Effect.provideService(SecureRandom.SecureRandom, random)
+          provideCaptured(random)
         ),
         authenticate: Effect.fnUntraced(function* (secret) {
           if (!isWellFormed("session", Redacted.value(secret))) return yield* unauthenticated()

@@ -122,7 +122,7 @@ export class SetupLinks extends Context.Service<
       const sessions = yield* Sessions
       const newPasskeys = yield* NewPasskeys
       const mails = yield* Mails
-      const random = yield* SecureRandom.SecureRandom
+      const random = yield* captureServices(SecureRandom.SecureRandom)
       const services = yield* captureServices(SqlClient.SqlClient, SecureRandom.SecureRandom)
 
       const findGood = SqlSchema.findAll({
@@ -132,24 +132,21 @@ export class SetupLinks extends Context.Service<
           WHERE secret_hash = ${hash} AND used_at IS NULL AND expires_at > ${at}`
       })
 
-      const mint = Effect.fnUntraced(
-        function* (purpose: SetupLinkRow["purpose"], subject: Subject | null) {
-          const secret = yield* mintSecret("setupLink")
-          const at = yield* DateTime.now
-          const expiresAt = DateTime.formatIso(DateTime.addDuration(at, validFor))
-          yield* sql`INSERT INTO setup_links ${SetupLinkRow.values(sql, {
-            id: yield* newId(Schema.String, "lnk"),
-            secret_hash: secretHash(secret),
-            purpose,
-            subject,
-            created_at: DateTime.formatIso(at),
-            expires_at: expiresAt,
-            used_at: null
-          })}`
-          return { secret, expiresAt } satisfies SetupLink
-        },
-        Effect.provideService(SecureRandom.SecureRandom, random)
-      )
+      const mint = Effect.fnUntraced(function* (purpose: SetupLinkRow["purpose"], subject: Subject | null) {
+        const secret = yield* mintSecret("setupLink")
+        const at = yield* DateTime.now
+        const expiresAt = DateTime.formatIso(DateTime.addDuration(at, validFor))
+        yield* sql`INSERT INTO setup_links ${SetupLinkRow.values(sql, {
+          id: yield* newId(Schema.String, "lnk"),
+          secret_hash: secretHash(secret),
+          purpose,
+          subject,
+          created_at: DateTime.formatIso(at),
+          expires_at: expiresAt,
+          used_at: null
+        })}`
+        return { secret, expiresAt } satisfies SetupLink
+      }, provideCaptured(random))
 
       const issue = Effect.fnUntraced(function* (purpose: SetupLinkRow["purpose"], subject: Subject | null) {
         yield* sql`DELETE FROM setup_links WHERE used_at IS NULL AND COALESCE(subject, '') = ${subject ?? ""}`

@@ -5,6 +5,7 @@ import { SqlClient, SqlSchema } from "effect/sql"
 import { AddressProof } from "../../schema/records/Invitation.ts"
 import { retention } from "../../schema/records/Retention.ts"
 import { InvitationId, Subject } from "../../schema/records/Ids.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 import { now } from "../Identity.ts"
 import { isWellFormed, mintSecret, secretHash } from "../credential/BearerSecret.ts"
 import { UpstreamSignInRow } from "./UpstreamRow.ts"
@@ -75,7 +76,7 @@ export class UpstreamSignIns extends Context.Service<
     UpstreamSignIns,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const random = yield* SecureRandom.SecureRandom
+      const random = yield* captureServices(SecureRandom.SecureRandom)
 
       const spend = SqlSchema.findAll({
         Request: Schema.Struct({ hash: Schema.String, at: Schema.String }),
@@ -103,7 +104,7 @@ export class UpstreamSignIns extends Context.Service<
             })}`
             return { secret, ...proofOf(secret) }
           },
-          Effect.provideService(SecureRandom.SecureRandom, random),
+          provideCaptured(random),
           Effect.orDie
         ),
         finish: Effect.fn("UpstreamSignIns.finish")(function* (secret) {

@@ -5,6 +5,7 @@ import { type ApiError, failedPrecondition, invalidRequest, notFound } from "../
 import { Subject } from "../../schema/records/Ids.ts"
 import { AddressProof } from "../../schema/records/Invitation.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 import { Audit } from "../audit/Audit.ts"
 import type { CommandContext } from "../Command.ts"
 import { ReadSql } from "../database/ReadSql.ts"
@@ -105,7 +106,7 @@ export class Users extends Context.Service<
       const audit = yield* Audit
       const grants = yield* Grants
       const notices = yield* AccountNotices
-      const random = yield* SecureRandom.SecureRandom
+      const random = yield* captureServices(SecureRandom.SecureRandom)
 
       const columns = sql.literal(
         `subject, email, email_proof AS "emailProof", display_name AS "displayName", is_operator AS "isOperator", status, created_at AS "createdAt"`
@@ -140,8 +141,7 @@ export class Users extends Context.Service<
 
       const create = Effect.fn("Users.create")(function* (context: CommandContext, user: NewUser) {
         const email = yield* parseEmail(user.email)
-        const subject =
-          user.subject ?? (yield* newId(Subject, "usr").pipe(Effect.provideService(SecureRandom.SecureRandom, random)))
+        const subject = user.subject ?? (yield* newId(Subject, "usr").pipe(provideCaptured(random)))
         const created: User = {
           subject,
           email,

@@ -11,6 +11,7 @@ import { ReadSql } from "../database/ReadSql.ts"
 import { newId } from "../Identity.ts"
 import { Cursors } from "../paging/Cursors.ts"
 import { pageOfRows } from "../paging/RowPages.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 import { Connections } from "./Connections.ts"
 import { toConnection } from "./ConnectionStore.ts"
 import { stateOf } from "./ConnectionAuthorizations.ts"
@@ -37,10 +38,10 @@ export const layer = Layer.effect(
     const sql = yield* ReadSql
     const cursors = yield* Cursors
     const helpers = yield* OAuthHelpers
-    const provideRandom = Effect.provideService(SecureRandom.SecureRandom, yield* SecureRandom.SecureRandom)
+    const provideRandom = provideCaptured(yield* captureServices(SecureRandom.SecureRandom))
 
     return Connections.of({
-      create: Effect.fn("Connections.create")(function* (context, request) {
+      create: Effect.fnUntraced(function* (context, request) {
         const id = yield* newId(ConnectionId, "conn").pipe(provideRandom)
         return yield* command(id, "Create", { context, request })
       }),

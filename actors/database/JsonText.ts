@@ -1,5 +1,5 @@
 import { Option, Schema } from "effect"
-import { storedJson } from "./StoredRecord.ts"
+import { storedJson, storedText } from "./StoredRecord.ts"
 
 /** A text column that holds JSON. Rows keep the text: `read` and `write` are its only codec. */
 export interface JsonText<A> extends Schema.Codec<string> {
@@ -9,7 +9,7 @@ export interface JsonText<A> extends Schema.Codec<string> {
   readonly write: (value: A) => string
 }
 
-const parseJson = Schema.decodeUnknownSync(Schema.fromJsonString(Schema.Unknown))
+const parseJson = storedJson(Schema.Unknown)
 
 /**
  * A column that holds JSON as text. Where rows are checked against their model, the text is decoded too.
@@ -25,5 +25,5 @@ export const jsonText = <A, I>(schema: Schema.Codec<A, I>): JsonText<A> => {
   const column = Schema.String.check(
     Schema.makeFilter((text) => Option.isSome(decode(text)), { expected: "JSON that fits the column" })
   )
-  return Object.assign(column, { read: storedJson(schema), parse: parseJson, write: Schema.encodeSync(json) })
+  return Object.assign(column, { read: storedJson(schema), parse: parseJson, write: storedText(schema) })
 }

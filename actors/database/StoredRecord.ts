@@ -5,6 +5,9 @@ type Take = (value: unknown) => unknown
 
 const refused = Symbol("refused")
 
+/** The order of an object's members: any, or that of its schema, as the parser writes them. */
+type Order = "any" | "schema"
+
 const whereIt =
   (fits: (value: unknown) => boolean): Take =>
   (value) =>
@@ -37,9 +40,9 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
 // value.
 const anyJson: Take = (value) => (value === undefined ? refused : value)
 
-const ofRecord = ({ indexSignatures: [signature, ...others], propertySignatures }: SchemaAST.Objects) => {
+const ofRecord = ({ indexSignatures: [signature, ...others], propertySignatures }: SchemaAST.Objects, order: Order) => {
   const isAnyName = signature?.parameter._tag === "String" && signature.parameter.checks === undefined
-  const take = signature === undefined || !isAnyName ? undefined : taking(signature.type)
+  const take = signature === undefined || !isAnyName ? undefined : taking(signature.type, order)
   if (take === undefined || others.length + propertySignatures.length > 0) return undefined
   const ofAll: Take = (value) => {
     if (!isRecord(value) || Object.hasOwn(value, "__proto__")) return refused
@@ -55,11 +58,11 @@ const ofRecord = ({ indexSignatures: [signature, ...others], propertySignatures 
   return ofAll
 }
 
-const ofObject = (ast: SchemaAST.Objects): Take | undefined => {
-  if (ast.indexSignatures.length > 0) return ofRecord(ast)
+const ofObject = (ast: SchemaAST.Objects, order: Order): Take | undefined => {
+  if (ast.indexSignatures.length > 0) return ofRecord(ast, order)
   const members: Array<{ readonly name: string; readonly take: Take; readonly isOptional: boolean }> = []
   for (const { name, type } of ast.propertySignatures) {
-    const take = taking(type)
+    const take = taking(type, order)
     if (take === undefined || typeof name !== "string" || name === "__proto__") return undefined
     members.push({ name, take, isOptional: SchemaAST.isOptional(type) })
   }
@@ -85,12 +88,12 @@ const ofObject = (ast: SchemaAST.Objects): Take | undefined => {
       if (member !== given) isSame = false
       known++
     }
-    return isSame && Object.keys(value).length === known ? value : copied(value)
+    return isSame && order === "any" && Object.keys(value).length === known ? value : copied(value)
   }
 }
 
-const ofArray = ({ elements, rest: [item, ...others] }: SchemaAST.Arrays): Take | undefined => {
-  const take = item === undefined || others.length + elements.length > 0 ? undefined : taking(item)
+const ofArray = ({ elements, rest: [item, ...others] }: SchemaAST.Arrays, order: Order): Take | undefined => {
+  const take = item === undefined || others.length + elements.length > 0 ? undefined : taking(item, order)
   if (take === undefined) return undefined
   return (value) => {
     if (!Array.isArray(value)) return refused
@@ -104,7 +107,7 @@ const ofArray = ({ elements, rest: [item, ...others] }: SchemaAST.Arrays): Take 
   }
 }
 
-const ofUnion = ({ options, types }: SchemaAST.Union): Take | undefined => {
+const ofUnion = ({ options, types }: SchemaAST.Union, order: Order): Take | undefined => {
   if (options?.mode === "oneOf") return undefined
   const literals = new Set<unknown>()
   const others: Array<Take> = []
@@ -114,7 +117,7 @@ const ofUnion = ({ options, types }: SchemaAST.Union): Take | undefined => {
       literals.add(type.literal)
       continue
     }
-    const take = taking(type)
+    const take = taking(type, order)
     if (take === undefined) return undefined
     others.push(take)
   }
@@ -130,14 +133,14 @@ const ofUnion = ({ options, types }: SchemaAST.Union): Take | undefined => {
 
 const json = Schema.Json.ast
 
-const ofKind = (ast: SchemaAST.AST): Take | undefined => {
+const ofKind = (ast: SchemaAST.AST, order: Order): Take | undefined => {
   switch (ast._tag) {
     case "Objects":
-      return ofObject(ast)
+      return ofObject(ast, order)
     case "Arrays":
-      return ofArray(ast)
+      return ofArray(ast, order)
     case "Union":
-      return ofUnion(ast)
+      return ofUnion(ast, order)
     case "Declaration":
       return json._tag === "Declaration" && ast.run === json.run ? anyJson : undefined
     case "String":
@@ -159,9 +162,9 @@ const ofKind = (ast: SchemaAST.AST): Take | undefined => {
   }
 }
 
-const taking = (ast: SchemaAST.AST): Take | undefined => {
+const taking = (ast: SchemaAST.AST, order: Order = "any"): Take | undefined => {
   if (ast.encoding !== undefined) return undefined
-  const take = ofKind(ast)
+  const take = ofKind(ast, order)
   return take === undefined ? undefined : filtered(ast, take)
 }
 
@@ -205,5 +208,19 @@ export const storedJson = <A, I>(schema: Schema.Codec<A, I>): ((text: string) =>
   return (text) => {
     const value = parsed(text)
     return Result.isSuccess(value) ? take(value.success) : parse(text)
+  }
+}
+
+/**
+ * Encodes what this service stores as JSON text, in the order of the schema: the counterpart of `storedJson`, which writes what the
+ * parser would.
+ */
+export const storedText = <A, I>(schema: Schema.Codec<A, I>): ((value: A) => string) => {
+  let take: Take | undefined
+  const encode = Schema.encodeSync(Schema.fromJsonString(schema))
+  return (value) => {
+    take ??= taking(schema.ast, "schema") ?? refuse
+    const taken = take(value)
+    return taken === refused ? encode(value) : JSON.stringify(taken)
   }
 }

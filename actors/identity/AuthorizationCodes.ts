@@ -2,6 +2,7 @@ import { Context, DateTime, Effect, Layer, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 import { secretHash } from "../credential/BearerSecret.ts"
 import { now } from "../Identity.ts"
 import { mintOneTimeSecret } from "./IdentitySecrets.ts"
@@ -68,12 +69,10 @@ export class AuthorizationCodes extends Context.Service<
     AuthorizationCodes,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const random = yield* SecureRandom.SecureRandom
+      const random = yield* captureServices(SecureRandom.SecureRandom)
       return AuthorizationCodes.of({
         issue: Effect.fn("AuthorizationCodes.issue")(function* (code) {
-          const secret = yield* mintOneTimeSecret("svcc_").pipe(
-            Effect.provideService(SecureRandom.SecureRandom, random)
-          )
+          const secret = yield* mintOneTimeSecret("svcc_").pipe(provideCaptured(random))
           const at = yield* DateTime.now
           yield* sql`INSERT INTO oidc_codes ${CodeRow.values(sql, {
             secret_hash: secretHash(secret),

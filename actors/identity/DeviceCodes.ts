@@ -6,6 +6,7 @@ import { secretHash } from "../credential/BearerSecret.ts"
 import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
 import type { WorkspaceId } from "../../schema/records/Ids.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 import { mintOneTimeSecret, mintUserCode } from "./IdentitySecrets.ts"
 import { devicePollSeconds, lifetimes } from "./Lifetimes.ts"
 import { decodeScopes, encodeScopes } from "./Scopes.ts"
@@ -50,8 +51,8 @@ export class DeviceCodes extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
-      const random = yield* SecureRandom.SecureRandom
-      const withRandom = Effect.provideService(SecureRandom.SecureRandom, random)
+      const random = yield* captureServices(SecureRandom.SecureRandom)
+      const withRandom = provideCaptured(random)
       // Keyed, because 34 bits could be guessed from a plain digest.
       const digestOf = (userCode: string) => vault.mac("oidc-user-code", userCode)
 

@@ -4,6 +4,7 @@ import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
 import { newId, now } from "../Identity.ts"
 import type { WorkspaceId } from "../../schema/records/Ids.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 import { decodeClaims, encodeClaims, type RequestedClaims } from "./RequestedClaims.ts"
 import { decodeScopes, encodeScopes } from "./Scopes.ts"
 import { GrantRow } from "./GrantRow.ts"
@@ -86,7 +87,7 @@ export class Grants extends Context.Service<
     Grants,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const random = yield* SecureRandom.SecureRandom
+      const random = yield* captureServices(SecureRandom.SecureRandom)
 
       const revoke = Effect.fn("Grants.revoke")(function* (grantId: string, reason: RevocationReason) {
         const at = yield* now
@@ -101,7 +102,7 @@ export class Grants extends Context.Service<
 
       return Grants.of({
         insert: Effect.fn("Grants.insert")(function* (grant) {
-          const id = yield* newId(Schema.String, "grt").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
+          const id = yield* newId(Schema.String, "grt").pipe(provideCaptured(random))
           const createdAt = yield* now
           yield* sql`INSERT INTO oidc_grants ${GrantRow.values(sql, {
             id,

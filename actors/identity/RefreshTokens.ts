@@ -2,6 +2,7 @@ import { Context, DateTime, Duration, Effect, Layer, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import type { SqlError } from "effect/sql/SqlError"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 import { isWellFormed, mintSecret, secretHash } from "../credential/BearerSecret.ts"
 import { now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
@@ -47,7 +48,7 @@ export class RefreshTokens extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
-      const random = yield* SecureRandom.SecureRandom
+      const random = yield* captureServices(SecureRandom.SecureRandom)
       const { refreshReuseGrace } = yield* IssuerSettings
       const graceful = Duration.toMillis(refreshReuseGrace) > 0
 
@@ -66,14 +67,9 @@ export class RefreshTokens extends Context.Service<
         return token
       })
 
-      const draw = mintSecret("oauthRefresh").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
+      const draw = mintSecret("oauthRefresh").pipe(provideCaptured(random))
       const successorOf = (token: Redacted.Redacted) =>
-        graceful
-          ? deriveSuccessor(token).pipe(
-              Effect.provideService(Vault, vault),
-              Effect.provideService(SecureRandom.SecureRandom, random)
-            )
-          : draw
+        graceful ? deriveSuccessor(token).pipe(Effect.provideService(Vault, vault), provideCaptured(random)) : draw
 
       /**
        * Shortly after the first use, while the successor is unused, a retry by a client that lost a response looks like a reuse.

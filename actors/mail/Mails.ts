@@ -2,6 +2,7 @@ import { Context, DateTime, Duration, Effect, Layer, Redacted, Schema } from "ef
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { retention } from "../../schema/records/Retention.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 import { rowShape } from "../database/Table.ts"
 import { newId } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
@@ -38,7 +39,7 @@ export class Mails extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
-      const random = yield* SecureRandom.SecureRandom
+      const random = yield* captureServices(SecureRandom.SecureRandom)
       const { origin } = yield* MailSettings
 
       const isTooMany = Effect.fnUntraced(function* (to: string, kind: MailContent["kind"], since: string) {
@@ -78,7 +79,7 @@ export class Mails extends Context.Service<
             return true
           },
           Effect.orDie,
-          Effect.provideService(SecureRandom.SecureRandom, random)
+          provideCaptured(random)
         )
       })
     })

@@ -21,6 +21,7 @@ import { pageOfRows } from "../paging/RowPages.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { present } from "../run/RunRow.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 import { OutputShareRow } from "./OutputShareRow.ts"
 import { storedJson, storedRecord } from "../database/StoredRecord.ts"
 
@@ -88,7 +89,7 @@ const make = Effect.gen(function* () {
   const states = yield* StateVersions
   const ledger = yield* RunLedger
   const staleReasons = yield* StaleReasons
-  const random = yield* SecureRandom.SecureRandom
+  const random = yield* captureServices(SecureRandom.SecureRandom)
 
   const load = Effect.fnUntraced(function* (id: OutputShareId) {
     const [row] = yield* Effect.orDie(OutputShareRow.rows(sql)`SELECT * FROM output_shares WHERE id = ${id}`)
@@ -154,7 +155,7 @@ const make = Effect.gen(function* () {
     const receiver = yield* Effect.orDie(sql`SELECT id FROM workspaces WHERE id = ${request.toWorkspaceId}`)
     if (receiver.length === 0) return yield* invalidRequest("toWorkspaceId: there is no such Workspace.")
     yield* checkOutputs(capsule, request)
-    const id = yield* newId(OutputShareId, "oshare").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
+    const id = yield* newId(OutputShareId, "oshare").pipe(provideCaptured(random))
     yield* Effect.orDie(
       sql`INSERT INTO output_shares ${OutputShareRow.values(sql, {
         id,

@@ -9,6 +9,7 @@ import type { ProvidedMark } from "../../schema/agent/ProvidedMark.ts"
 import { type AgentRefusal, Rejected, Unauthorised, UpgradeRequired } from "../../schema/agent/AgentRefusal.ts"
 import type { PoolName } from "../../schema/agent/PoolName.ts"
 import { AgentId } from "../../schema/records/Ids.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 import { Audit } from "../audit/Audit.ts"
 import { serviceContext } from "../Command.ts"
 import { isWellFormed, mintSecret, secretHash } from "../credential/BearerSecret.ts"
@@ -90,7 +91,7 @@ export class AgentSessions extends Context.Service<
       const release = yield* ServerRelease
       const server = yield* ServerKeys
       const marks = yield* ProvidedMarks
-      const random = yield* SecureRandom.SecureRandom
+      const random = yield* captureServices(SecureRandom.SecureRandom)
       const nonces = new Map<string, { readonly agentId: AgentId; readonly at: bigint }>()
 
       const challenge = Effect.fn("AgentSessions.challenge")(function* (agentId: AgentId) {
@@ -182,7 +183,7 @@ export class AgentSessions extends Context.Service<
           })
           return { agentId, pool: found.pool, server: ownKeys, installationId }
         },
-        Effect.provideService(SecureRandom.SecureRandom, random),
+        provideCaptured(random),
         transaction(sql)
       )
 
@@ -212,78 +213,75 @@ export class AgentSessions extends Context.Service<
         return other !== undefined
       })
 
-      const begin = Effect.fn("AgentSessions.begin")(
-        function* (greeting: Greeting) {
-          const { agentId, facts, nextKeys, nonce, providedMarks = [], signature } = greeting
-          const { incarnation } = facts
-          const given = nonces.get(nonce)
-          nonces.delete(nonce)
-          if (given === undefined || given.agentId !== agentId || (yield* monotonicNow) - given.at > nonceLife) {
-            return yield* unknown("The nonce is not of this server, was used, or is too old. Ask for another.", true)
+      const begin = Effect.fn("AgentSessions.begin")(function* (greeting: Greeting) {
+        const { agentId, facts, nextKeys, nonce, providedMarks = [], signature } = greeting
+        const { incarnation } = facts
+        const given = nonces.get(nonce)
+        nonces.delete(nonce)
+        if (given === undefined || given.agentId !== agentId || (yield* monotonicNow) - given.at > nonceLife) {
+          return yield* unknown("The nonce is not of this server, was used, or is too old. Ask for another.", true)
+        }
+        const [agent] = yield* Effect.orDie(AgentRow.rows(sql)`SELECT * FROM agents WHERE id = ${agentId}`)
+        if (agent === undefined || agent.revoked_at !== null) {
+          if (yield* isAgentHeld(sql, agentId)) {
+            return yield* unknown(
+              "The server was restored from a backup, and its operator has to confirm this agent: svc admin restore-review. The agent keeps what it holds.",
+              true
+            )
           }
-          const [agent] = yield* Effect.orDie(AgentRow.rows(sql)`SELECT * FROM agents WHERE id = ${agentId}`)
-          if (agent === undefined || agent.revoked_at !== null) {
-            if (yield* isAgentHeld(sql, agentId)) {
-              return yield* unknown(
-                "The server was restored from a backup, and its operator has to confirm this agent: svc admin restore-review. The agent keeps what it holds.",
-                true
-              )
-            }
-            return yield* unknown("The agent is not known, or it was revoked. Enrol it again.")
-          }
-          const { installationId } = yield* server.own
-          const text = helloText({ agentId, incarnation, nonce, installationId, nextKeys })
-          const { isProven, rotated } = yield* proven(agent, text, signature)
-          if (!isProven) return yield* unknown("The signature is not by the key of this agent.")
-          yield* spoken(facts)
-          yield* poolOf(agent.pool, facts)
-          for (const keys of [nextKeys, rotated]) if (keys !== undefined) yield* notOfAnother(agentId, keys)
-          const secret = yield* mintSecret("agentSession")
-          const at = yield* now
-          const columns = {
-            ...(rotated === undefined ? {} : { sign_key: rotated.sign, seal_key: rotated.seal, next_keys: null }),
-            ...(nextKeys === undefined ? {} : { next_keys: KeysJson.write(nextKeys) }),
-            last_contact_at: at
-          }
-          const provided = yield* marks.keyed(providedMarks)
-          const expiresAt = new Date((yield* Clock.currentTimeMillis) + sessionSeconds * 1000).toISOString()
-          const isReplaced = yield* Effect.gen(function* () {
-            // Once an agent uses its new keys, every session that began with the old ones is revoked. A draining process then
-            // starts a new session.
-            yield* sql`DELETE FROM agent_sessions WHERE expires_at <= ${at} OR (agent_id = ${agentId}
+          return yield* unknown("The agent is not known, or it was revoked. Enrol it again.")
+        }
+        const { installationId } = yield* server.own
+        const text = helloText({ agentId, incarnation, nonce, installationId, nextKeys })
+        const { isProven, rotated } = yield* proven(agent, text, signature)
+        if (!isProven) return yield* unknown("The signature is not by the key of this agent.")
+        yield* spoken(facts)
+        yield* poolOf(agent.pool, facts)
+        for (const keys of [nextKeys, rotated]) if (keys !== undefined) yield* notOfAnother(agentId, keys)
+        const secret = yield* mintSecret("agentSession")
+        const at = yield* now
+        const columns = {
+          ...(rotated === undefined ? {} : { sign_key: rotated.sign, seal_key: rotated.seal, next_keys: null }),
+          ...(nextKeys === undefined ? {} : { next_keys: KeysJson.write(nextKeys) }),
+          last_contact_at: at
+        }
+        const provided = yield* marks.keyed(providedMarks)
+        const expiresAt = new Date((yield* Clock.currentTimeMillis) + sessionSeconds * 1000).toISOString()
+        const isReplaced = yield* Effect.gen(function* () {
+          // Once an agent uses its new keys, every session that began with the old ones is revoked. A draining process then
+          // starts a new session.
+          yield* sql`DELETE FROM agent_sessions WHERE expires_at <= ${at} OR (agent_id = ${agentId}
               AND (${rotated === undefined ? 0 : 1} = 1 OR incarnation = ${incarnation}
                 OR (draining = 0 AND ${facts.draining ? 0 : 1} = 1)))`
-            const speaks = !(yield* isSpokenFor(agentId, facts.draining))
-            const spoken = speaks ? { facts: FactsJson.write(facts) } : {}
-            // In the meantime another process of the agent may have changed the keys, or an operator may have revoked it.
-            const changed = yield* sql`UPDATE agents SET ${AgentRow.changes(sql, { ...columns, ...spoken })}
+          const speaks = !(yield* isSpokenFor(agentId, facts.draining))
+          const spoken = speaks ? { facts: FactsJson.write(facts) } : {}
+          // In the meantime another process of the agent may have changed the keys, or an operator may have revoked it.
+          const changed = yield* sql`UPDATE agents SET ${AgentRow.changes(sql, { ...columns, ...spoken })}
               WHERE id = ${agentId} AND sign_key = ${agent.sign_key} AND revoked_at IS NULL RETURNING id`
-            if (changed.length === 0) return yield* unknown("The agent was changed meanwhile. Begin again.", true)
-            if (rotated !== undefined) {
-              yield* audit.append({
-                workspaceId: null,
-                actor: serviceContext.actor,
-                action: "agent.rotate_keys",
-                target: { kind: "agent", id: agentId },
-                data: { pool: agent.pool, name: agent.name }
-              })
-            }
-            yield* sql`INSERT INTO agent_sessions ${AgentSessionRow.values(sql, {
-              secret_hash: secretHash(secret),
-              agent_id: agentId,
-              incarnation,
-              draining: facts.draining ? 1 : 0,
-              created_at: at,
-              expires_at: expiresAt
-            })}`
-            return speaks && (yield* marks.told(agentId, provided))
-          }).pipe(transaction(sql))
-          if (isReplaced) yield* marks.voidReplaced
-          yield* presence.heard(agentId)
-          return { session: { agent: { ...agent, ...columns }, facts, incarnation }, secret }
-        },
-        Effect.provideService(SecureRandom.SecureRandom, random)
-      )
+          if (changed.length === 0) return yield* unknown("The agent was changed meanwhile. Begin again.", true)
+          if (rotated !== undefined) {
+            yield* audit.append({
+              workspaceId: null,
+              actor: serviceContext.actor,
+              action: "agent.rotate_keys",
+              target: { kind: "agent", id: agentId },
+              data: { pool: agent.pool, name: agent.name }
+            })
+          }
+          yield* sql`INSERT INTO agent_sessions ${AgentSessionRow.values(sql, {
+            secret_hash: secretHash(secret),
+            agent_id: agentId,
+            incarnation,
+            draining: facts.draining ? 1 : 0,
+            created_at: at,
+            expires_at: expiresAt
+          })}`
+          return speaks && (yield* marks.told(agentId, provided))
+        }).pipe(transaction(sql))
+        if (isReplaced) yield* marks.voidReplaced
+        yield* presence.heard(agentId)
+        return { session: { agent: { ...agent, ...columns }, facts, incarnation }, secret }
+      }, provideCaptured(random))
 
       const of = Effect.fnUntraced(function* (secret: string | undefined) {
         if (secret === undefined || !isWellFormed("agentSession", secret)) {

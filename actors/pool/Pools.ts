@@ -7,6 +7,7 @@ import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../sc
 import type { IsolationFloor } from "../../schema/policy/ExecutionProfile.ts"
 import { type AgentPool, defaultLeaseSeconds } from "../../schema/records/AgentPool.ts"
 import { EnrolmentTokenId, WorkspaceId } from "../../schema/records/Ids.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 import { mintSecret, secretHash } from "../credential/BearerSecret.ts"
 import { rowShape } from "../database/Table.ts"
 import { transaction } from "../database/Transaction.ts"
@@ -69,7 +70,7 @@ export class Pools extends Context.Service<
     Pools,
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      const random = yield* SecureRandom.SecureRandom
+      const random = yield* captureServices(SecureRandom.SecureRandom)
 
       const exist = Effect.map(
         Effect.orDie(PoolRow.some(sql, "name")`SELECT name FROM agent_pools WHERE archived_at IS NULL LIMIT 1`),
@@ -220,26 +221,26 @@ export class Pools extends Context.Service<
         return ended.length === 0 ? yield* notFound("Provision") : workspaceId
       })
 
-      const token = Effect.fn("Pools.token")(
-        function* (name: string, { lifetime, uses }: { readonly uses: number; readonly lifetime: Duration.Duration }) {
-          const pool = yield* find(name)
-          const id = yield* newId(EnrolmentTokenId, "aet")
-          const secret = yield* mintSecret("agentEnrolment")
-          const expiresAt = new Date((yield* Clock.currentTimeMillis) + Duration.toMillis(lifetime)).toISOString()
-          yield* Effect.orDie(
-            sql`INSERT INTO agent_enrolment_tokens ${EnrolmentTokenRow.values(sql, {
-              id,
-              pool: pool.name,
-              secret_hash: secretHash(secret),
-              uses_left: uses,
-              created_at: yield* now,
-              expires_at: expiresAt
-            })}`
-          )
-          return { id, secret, expiresAt }
-        },
-        Effect.provideService(SecureRandom.SecureRandom, random)
-      )
+      const token = Effect.fn("Pools.token")(function* (
+        name: string,
+        { lifetime, uses }: { readonly uses: number; readonly lifetime: Duration.Duration }
+      ) {
+        const pool = yield* find(name)
+        const id = yield* newId(EnrolmentTokenId, "aet")
+        const secret = yield* mintSecret("agentEnrolment")
+        const expiresAt = new Date((yield* Clock.currentTimeMillis) + Duration.toMillis(lifetime)).toISOString()
+        yield* Effect.orDie(
+          sql`INSERT INTO agent_enrolment_tokens ${EnrolmentTokenRow.values(sql, {
+            id,
+            pool: pool.name,
+            secret_hash: secretHash(secret),
+            uses_left: uses,
+            created_at: yield* now,
+            expires_at: expiresAt
+          })}`
+        )
+        return { id, secret, expiresAt }
+      }, provideCaptured(random))
 
       const revokeToken = Effect.fn("Pools.revokeToken")(function* (id: string) {
         const revoked = yield* Effect.orDie(sql`UPDATE agent_enrolment_tokens SET revoked_at = ${yield* now}

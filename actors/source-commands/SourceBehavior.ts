@@ -81,7 +81,12 @@ export const layer = actorLayer(
     })
 
     const mayUse = (context: CommandContext, connectionId: ConnectionId | null | undefined, fetch: GitFetch) =>
-      provideCaptured(checkGitUse(connectionId, { subject: context.actor.subject, automatic: false }, fetch), services)
+      connectionId == null
+        ? Effect.void
+        : provideCaptured(
+            checkGitUse(connectionId, { subject: context.actor.subject, automatic: false }, fetch),
+            services
+          )
 
     const started = Effect.fnUntraced(function* (runId: RunId) {
       yield* sql.afterCommit(queue.wake)

@@ -21,6 +21,7 @@ import { RunLedger } from "../run/RunLedger.ts"
 import { toRun } from "../run/RunRow.ts"
 import { awaitRun } from "../run/RunWaiting.ts"
 import { SnapshotStore } from "../../runner/snapshot/SnapshotStore.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 import { cleanUpSnapshots } from "../source/SnapshotCleanup.ts"
 import { SnapshotReads } from "../source/SnapshotReads.ts"
 import { DeferredSyncs } from "../source/DeferredSyncs.ts"
@@ -61,7 +62,7 @@ export const layer = Layer.effect(
     const remote = yield* GitRemote
     const policy = yield* GitPolicy
     const cursors = yield* Cursors
-    const random = yield* SecureRandom.SecureRandom
+    const random = yield* captureServices(SecureRandom.SecureRandom)
 
     const snapshotOf = Effect.fnUntraced(function* (sourceId: SourceId, snapshotId: SourceSnapshotId) {
       const rows = yield* Effect.orDie(SnapshotRow.rows(sql)`SELECT * FROM source_snapshots
@@ -70,8 +71,8 @@ export const layer = Layer.effect(
     })
 
     return Sources.of({
-      create: Effect.fn("Sources.create")(function* (context, request) {
-        const id = yield* newId(SourceId, "src").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
+      create: Effect.fnUntraced(function* (context, request) {
+        const id = yield* newId(SourceId, "src").pipe(provideCaptured(random))
         return yield* command(id, "Create", { context, request })
       }),
       update: (context, id, request) => command(id, "Update", { context, request }),

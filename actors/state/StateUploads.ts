@@ -8,6 +8,7 @@ import { retention } from "../../schema/records/Retention.ts"
 import { newId, now } from "../Identity.ts"
 import { Vault } from "../vault/Vault.ts"
 import type { ImportedFrom } from "../../schema/records/ImportedFrom.ts"
+import { captureServices, provideCaptured } from "../CapturedServices.ts"
 import { type ImportedSecrets, importedSecretsOf, importedSecretsText } from "./ImportedSecrets.ts"
 import { ImportedFromJson, StateUploadRow } from "./StateUploadRow.ts"
 
@@ -76,7 +77,7 @@ export class StateUploads extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       const vault = yield* Vault
-      const random = yield* SecureRandom.SecureRandom
+      const random = yield* captureServices(SecureRandom.SecureRandom)
 
       const insert = Effect.fn("StateUploads.insert")(function* (upload: NewStateUpload) {
         const at = yield* DateTime.now
@@ -88,7 +89,7 @@ export class StateUploads extends Context.Service<
           )
         }
         const bytes = Redacted.value(upload.state)
-        const id = yield* newId(StateUploadId, "sup").pipe(Effect.provideService(SecureRandom.SecureRandom, random))
+        const id = yield* newId(StateUploadId, "sup").pipe(provideCaptured(random))
         const row: StateUploadRow = {
           id,
           workspace_id: upload.workspaceId,

@@ -33,7 +33,7 @@ export interface MasterKeyIds {
 const envelopePattern = /^v1\.(dk_[0-9a-f]{24})\.([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/
 
 /** Opens a sealed value at its place, using the available data keys. */
-export const openEnvelope = Effect.fn("Vault.open")(function* (
+export const openEnvelope = Effect.fnUntraced(function* (
   dataKeys: Pick<Effect.Success<ReturnType<typeof makeDataKeys>>, "forOpening">,
   context: SealContext,
   envelope: string
@@ -237,7 +237,7 @@ const make = Effect.gen(function* () {
   )
 
   return Vault.of({
-    seal: Effect.fn("Vault.seal")(function* (context, plain) {
+    seal: Effect.fnUntraced(function* (context, plain) {
       const value = Redacted.value<string | Uint8Array>(plain)
       const bytes = typeof value === "string" ? new TextEncoder().encode(value) : value
       const key = yield* dataKeys.forSealing(context.table, context.workspaceId ?? "")

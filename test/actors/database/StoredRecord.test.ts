@@ -1,6 +1,6 @@
 import { expect } from "bun:test"
 import { Arbitrary, Effect, Result, Schema } from "effect"
-import { isPlain, isStoredAs, storedJson, storedRecord } from "../../../actors/database/StoredRecord.ts"
+import { isPlain, isStoredAs, storedJson, storedRecord, storedText } from "../../../actors/database/StoredRecord.ts"
 import { RunLogEntry } from "../../../schema/events/RunEvent.ts"
 import { AutoUpdateDecision } from "../../../schema/records/AutoUpdate.ts"
 import { Capsule } from "../../../schema/records/Capsule.ts"
@@ -59,6 +59,33 @@ for (const [name, schema] of Object.entries(records)) {
         for (const one of [stored, ...damaged(stored)]) {
           const found = Result.getSuccess(Result.try(() => read(one)))
           expect(found).toEqual(parse(one))
+        }
+      }
+    })
+  )
+}
+
+/** The same value with all members in the opposite order. */
+const reversed = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(reversed)
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .toReversed()
+      .map(([name, member]) => [name, reversed(member)])
+  )
+}
+
+for (const [name, schema] of Object.entries(records)) {
+  it.live(`a ${name} is written without the parser as the parser would write it, in the schema's order`, () =>
+    Effect.gen(function* () {
+      const write = storedText(schema)
+      const encode = Schema.encodeUnknownSync(Schema.fromJsonString(schema))
+      const samples = yield* Arbitrary.sampleEffect(Arbitrary.schema(schema), { count: 4, seed: 2 })
+      for (const sample of samples) {
+        for (const one of [sample, reversed(sample), ...damaged(JSON.parse(JSON.stringify(sample)))]) {
+          const written = Result.getSuccess(Result.try(() => write(one)))
+          expect(written).toEqual(Result.getSuccess(Result.try(() => encode(one))))
         }
       }
     })
