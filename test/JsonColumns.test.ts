@@ -4,7 +4,7 @@ import { dirname, join } from "node:path"
 
 const root = dirname(import.meta.dir)
 
-/** Files in `actors/` that produce JSON for a purpose other than a column, and that purpose. */
+/** Files in `actors/` that produce JSON other than by a column's codec, and what it is for. */
 const otherJson: Readonly<Record<string, string>> = {
   "actors/agent/JobSecrets.ts": "a job, sealed",
   "actors/audit/AuditLink.ts": "what a digest is made of",
@@ -13,6 +13,7 @@ const otherJson: Readonly<Record<string, string>> = {
   "actors/connection/ConnectionUses.ts": "a name in quotes",
   "actors/connection/TokenRenewal.ts": "a name in quotes",
   "actors/connection/TokenRenewalDecision.ts": "a name in quotes",
+  "actors/database/StoredRecord.ts": "the codec of the columns",
   "actors/execution/ApplyRecovery.ts": "the address of a resource",
   "actors/execution/SyncExecution.ts": "an id that several parts give",
   "actors/idempotency/RequestDigest.ts": "the digest of a request",
