@@ -3,6 +3,7 @@ import { NodeServices } from "@effect/platform-node"
 import { Effect, FileSystem, Path, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { suite } from "./Effect.ts"
+import { eventually } from "./Eventually.ts"
 import { countCreations, providerMirror } from "./ProviderMirror.ts"
 
 const tool = Bun.which("tofu") ?? Bun.which("terraform") ?? ""
@@ -166,12 +167,17 @@ describe.skipIf(tool === "")("the demo provider under the real tool", () => {
 
   tests.live("stops waiting when asked to, and still reports what it created", () =>
     Effect.gen(function* () {
-      const module = requirement() + note("slow", "delay_ms = 600000")
+      const module = requirement() + note("slow", "delay_after_ms = 600000")
       const { mirror, start, succeed, state } = yield* workspace(module)
       yield* succeed("init", "-no-color")
       const handle = yield* start(["apply", "-auto-approve", "-json"])
+      // The tool reports the start before the provider has begun; asked to stop by then, it creates nothing.
+      const interrupt = Effect.andThen(
+        eventually(countCreations(mirror.notesDir), (count) => count === 1),
+        handle.kill({ killSignal: "SIGINT" })
+      )
       yield* Stream.splitLines(Stream.decodeText(handle.all)).pipe(
-        Stream.tap((line) => (line.includes('"apply_start"') ? handle.kill({ killSignal: "SIGINT" }) : Effect.void)),
+        Stream.tap((line) => (line.includes('"apply_start"') ? interrupt : Effect.void)),
         Stream.runDrain
       )
       expect(Number(yield* handle.exitCode)).toBe(1)
