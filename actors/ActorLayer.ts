@@ -1,7 +1,10 @@
-import { Context, Effect, Layer } from "effect"
-import { Entity } from "effect/cluster"
+import { Context, Effect, FileSystem, Layer, Path, Scope, Stdio, Terminal } from "effect"
+import { Entity, MessageStorage, Runners, Sharding } from "effect/cluster"
+import { Aead, Cipher, Digest, Kdf, KeyAgreement, KeyWrap, Mac, SecureRandom, Signature } from "effect/crypto"
+import { HttpClient } from "effect/http"
+import { ChildProcessSpawner } from "effect/process"
 import type { Rpc } from "effect/rpc"
-import type { Scope } from "effect/Scope"
+import { SqlClient } from "effect/sql"
 import { ActorHost, type Handlers } from "./ActorHost.ts"
 import type { IdKind } from "./Identity.ts"
 
@@ -23,13 +26,37 @@ const withoutServices = <R>(context: Context.Context<R>) => {
   return Context.makeUnsafe<R>(new Map(kept))
 }
 
+/** Handlers need no service, and each transaction copies their context several times. */
+const withoutPlatform = Context.omit(
+  Aead.Aead,
+  ChildProcessSpawner.ChildProcessSpawner,
+  Cipher.Cipher,
+  Digest.Digest,
+  FileSystem.FileSystem,
+  HttpClient.HttpClient,
+  Kdf.Kdf,
+  KeyAgreement.KeyAgreement,
+  KeyWrap.KeyWrap,
+  Mac.Mac,
+  MessageStorage.MessageStorage,
+  Path.Path,
+  Runners.Runners,
+  Scope.Scope,
+  SecureRandom.SecureRandom,
+  Sharding.Sharding,
+  Signature.Signature,
+  SqlClient.SqlClient,
+  Stdio.Stdio,
+  Terminal.Terminal
+)
+
 /**
  * Builds a layer in a context without the services of this program. The cluster copies its context several times for each actor
  * that it activates and once for each message, so it gets a small one. The layer must not need any of these services.
  */
 export const withSmallContext = <A, E, R>(layer: Layer.Layer<A, E, R>): Layer.Layer<A, E, R> =>
   Layer.effectContext(
-    Effect.updateContext(Layer.build(layer), (context: Context.Context<R | Scope>) => withoutServices(context))
+    Effect.updateContext(Layer.build(layer), (context: Context.Context<R | Scope.Scope>) => withoutServices(context))
   )
 
 /** Gives the handlers of an actor their types. */
@@ -60,7 +87,7 @@ export const actorLayer = <
       const handlersOf = yield* behavior
       const commands = Layer.effectDiscard(
         Effect.flatMap(Effect.context<never>(), (context) =>
-          host.serve(actor, { handlersOf: (id) => handlersOf(ids.make(id)), context })
+          host.serve(actor, { handlersOf: (id) => handlersOf(ids.make(id)), context: withoutPlatform(context) })
         )
       )
       const handOvers = actor.toLayer(

@@ -146,10 +146,7 @@ export class CapsuleRuns extends Context.Service<
           ? Effect.provideService(updateToRetry(capsule.id), SqlClient.SqlClient, sql)
           : Effect.undefined
 
-      const create = Effect.fn("CapsuleRuns.create")(function* (
-        capsule: GuardedCapsuleRow,
-        request: CapsuleRunRequest
-      ) {
+      const create = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, request: CapsuleRunRequest) {
         yield* alive(capsule)
         const { trigger, type } = request
         if (request.coordinator === undefined) {

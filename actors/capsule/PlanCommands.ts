@@ -75,7 +75,7 @@ const perhapsOnce = Effect.fnUntraced(function* <R>(
 })
 
 /** Creates a plan, destroy plan or drift check under the Capsule's current authority. */
-export const createRun = Effect.fn("Capsule.createRun")(function* (
+export const createRun = Effect.fnUntraced(function* (
   load: Load,
   context: CommandContext,
   {

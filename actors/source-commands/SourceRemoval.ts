@@ -22,7 +22,7 @@ const OpenInstall = rowShape({ id: InstallPlanId })
 const mostNamed = 10
 
 /** What depends on a Source: existing Capsules from it, and installs in progress. */
-const usersOf = Effect.fn("Source.usersOf")(function* (id: SourceId) {
+const usersOf = Effect.fnUntraced(function* (id: SourceId) {
   const sql = yield* SqlClient.SqlClient
   const capsules = yield* CapsuleRow.some(sql, "name", "environment")`SELECT name, environment FROM capsules
     WHERE source_id = ${id} AND ${sql.literal(livingCapsule())} ORDER BY name, id`
@@ -57,7 +57,7 @@ const refuseMoving = Effect.fnUntraced(function* (id: SourceId) {
  * Retires a Source: it no longer has a webhook secret, a schedule or a Connection, and the only snapshots and reports it
  * keeps are those of ended Capsules. Returns whether snapshots were dropped, whose archives may no longer be needed.
  */
-const takeOut = Effect.fn("Source.takeOut")(function* (row: SourceRow) {
+const takeOut = Effect.fnUntraced(function* (row: SourceRow) {
   const sql = yield* SqlClient.SqlClient
   const store = yield* SourceStore
   yield* store.update(row.id, {

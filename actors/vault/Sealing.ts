@@ -38,7 +38,18 @@ export const valueIdentity = (dataKeyId: string, context: SealContext) => [
   context.version ?? null
 ]
 
-export const keyOf = (key: Redacted.Redacted<Uint8Array>) => Effect.orDie(Aead.key(Aead.aes256Gcm, Redacted.value(key)))
+/** Ciphers by their data keys, which are kept as long. */
+const ciphers = new WeakMap<Redacted.Redacted<Uint8Array>, Aead.Key>()
+
+export const keyOf = (key: Redacted.Redacted<Uint8Array>) =>
+  Effect.suspend(() => {
+    const known = ciphers.get(key)
+    if (known !== undefined) return Effect.succeed(known)
+    return Effect.map(Effect.orDie(Aead.key(Aead.aes256Gcm, Redacted.value(key))), (cipher) => {
+      ciphers.set(key, cipher)
+      return cipher
+    })
+  })
 
 /** AES-256-GCM under a fresh random nonce; the result is `nonce.ciphertext`, base64url. */
 export const sealBytes = Effect.fnUntraced(function* (
