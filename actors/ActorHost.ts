@@ -3,8 +3,8 @@ import type { Entity } from "effect/cluster"
 import type { Rpc } from "effect/rpc"
 import { ApiError } from "../schema/errors/ApiError.ts"
 
-/** Commands that one record holds; beyond that, further ones are refused with a retryable 429. */
-const mostCommands = 512
+/** Messages that one record holds. Beyond that, a command is refused with a retryable 429, and a hand-over stays stored. */
+export const mostMessages = 512
 
 /** A message of this name. */
 export type Named<Rpcs extends Rpc.Any, Name extends string> = Extract<Rpcs, { readonly _tag: Name }>
@@ -112,7 +112,7 @@ export class ActorHost extends Context.Service<
             Effect.suspend(() => command(actor, id, name, execute))
           )
         }
-        if ((waiting.get(keyOf(actor.type, id))?.messages ?? 0) >= mostCommands) return Effect.fail(tooMany)
+        if ((waiting.get(keyOf(actor.type, id))?.messages ?? 0) >= mostMessages) return Effect.fail(tooMany)
         const spanned = Effect.withSpan(
           `${actor.type}.${name}`,
           { attributes: { "entity.id": id } },

@@ -5,14 +5,14 @@ import { HttpClient } from "effect/http"
 import { ChildProcessSpawner } from "effect/process"
 import type { Rpc } from "effect/rpc"
 import { SqlClient } from "effect/sql"
-import { ActorHost, type Handlers } from "./ActorHost.ts"
+import { ActorHost, type Handlers, mostMessages } from "./ActorHost.ts"
 import type { IdKind } from "./Identity.ts"
 
 /**
  * How the cluster runs an actor for its stored messages: a defect goes to the log, and the actor survives (design, section 3). An
  * idle one takes about 30 KB of memory and leaves after five to ten seconds, since the cluster looks for them every five seconds.
  */
-const actorOptions = { disableFatalDefects: true, maxIdleTime: "5 seconds", mailboxCapacity: 512 } as const
+const actorOptions = { disableFatalDefects: true, maxIdleTime: "5 seconds", mailboxCapacity: mostMessages } as const
 
 /** The keys of all references that actors read. Where nothing provides them, actors get the whole context. */
 export const ReferenceKeys = Context.Reference<ReadonlySet<string> | undefined>("svc/actors/ReferenceKeys", {
@@ -66,8 +66,8 @@ export const handle = <Type extends string, Rpcs extends Rpc.Any>(
 ): Handlers<Rpcs> => handlers
 
 /**
- * The layer of an actor, one for each id of this kind: commands reach it in this process, stored hand-overs through the cluster. Its services are acquired once; its handlers are then built for each message
- * and need no service from the context.
+ * The layer of an actor, one for each id of this kind: commands reach it in this process, stored hand-overs through the cluster.
+ * Its services are acquired once; its handlers are then built for each message and need no service from the context.
  */
 export const actorLayer = <
   Type extends string,

@@ -26,7 +26,7 @@ const opens = (given: HeldWith) =>
  * - `add`: opens a Run, holds it, and returns: its work goes on in the background, and the Run is held until that is over. What
  *   `opening` acquires is released afterwards. Not interrupted halfway; does nothing if `opening` gives `undefined`
  * - `confirm`, `end`: the server's response about Runs; `sent` is when the request was sent
- * - `empty`: completes when nothing is held
+ * - `stopTools`: asks the tools of all held Runs to stop
  */
 export class AgentRuns extends Context.Service<
   AgentRuns,

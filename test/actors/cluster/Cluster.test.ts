@@ -27,7 +27,7 @@ import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 const tests = suite(testPlane())
 afterAll(tests.dispose)
 
-// The cluster admits 10,000 actors at a time unless told otherwise.
+// More than the cluster admits at a time unless told otherwise, if a command ever passed it again.
 const manyRecords = 10_500
 
 tests.live("commands to many records in a short time are all accepted", () =>
