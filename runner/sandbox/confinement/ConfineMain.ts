@@ -16,6 +16,7 @@ import {
   dropBoundingSet,
   dropCapabilities,
   filterCalls,
+  keepOutputBlocking,
   limitResources
 } from "./Privileges.ts"
 import { supervise } from "./Supervisor.ts"
@@ -74,6 +75,7 @@ const become = () => {
   for (const fd of Object.values(confinementFds)) calls.attempt("close", fd)
   // The runtime ignores these signals, and a program would inherit that setting.
   for (const signal of [brokenPipe, fileTooLarge]) calls.resetSignal(signal)
+  keepOutputBlocking(calls)
   last()
   calls.execute(spec.argv, spec.environment)
 }

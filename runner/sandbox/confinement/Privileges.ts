@@ -1,3 +1,4 @@
+import { constants } from "node:fs"
 import type { LinuxCalls } from "./LinuxCalls.ts"
 
 const option = {
@@ -61,6 +62,19 @@ export const limitResources = (
     const limit = BigInt(value) < hard ? BigInt(value) : hard
     const both = new Uint8Array(new BigUint64Array([limit, limit]).buffer)
     calls.call(`limit resource ${resource}`, "prlimit64", 0, resource, both, 0)
+  }
+}
+
+const status = { read: 3, write: 4 } as const
+
+/**
+ * The runtime makes its output non-blocking, and a program would inherit that setting: it would lose whatever it writes faster
+ * than the service reads.
+ */
+export const keepOutputBlocking = (calls: LinuxCalls): void => {
+  for (const fd of [1, 2]) {
+    const flags = calls.call(`read the flags of descriptor ${fd}`, "fcntl", fd, status.read, 0)
+    calls.call(`make descriptor ${fd} blocking`, "fcntl", fd, status.write, flags & ~constants.O_NONBLOCK)
   }
 }
 

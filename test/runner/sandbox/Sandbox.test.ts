@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, constants, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect } from "bun:test"
@@ -101,6 +101,22 @@ const sharedByAll = (level: SandboxLevel, settings: Partial<SandboxSettingsShape
         .filter((line) => line.startsWith("/") && !line.startsWith("/proc") && line !== "/dev/null")
       expect(kinds).toEqual([])
       if (level === "bubblewrap" || level === "namespaces") expect(rest).toContain("ONLY=this")
+    }).pipe(Effect.provide(sandboxWith(settings)))
+  )
+
+  it.live(`${level}: a write waits until its output is read, so that nothing is lost`, () =>
+    Effect.gen(function* () {
+      const folder = yield* runFolder
+      const box = yield* (yield* Sandbox).open({ root: join(folder, "root"), readOnly: [] })
+      const { stdout } = yield* runShell(
+        box,
+        shell("sed -n 's/^flags:[^0-9]*//p' /proc/self/fdinfo/1 /proc/self/fdinfo/2")
+      )
+      const flags = stdout
+        .trim()
+        .split("\n")
+        .map((text) => Number.parseInt(text, 8))
+      expect(flags.map((each) => each & constants.O_NONBLOCK)).toEqual([0, 0])
     }).pipe(Effect.provide(sandboxWith(settings)))
   )
 
