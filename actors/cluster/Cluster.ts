@@ -1,4 +1,5 @@
 import { Context, Effect, Layer } from "effect"
+import { SqlClient } from "effect/sql"
 import {
   Entity,
   MessageStorage,
@@ -12,6 +13,23 @@ import {
 import { ActorHost } from "../ActorHost.ts"
 import { ReferenceKeys, withSmallContext } from "../ActorLayer.ts"
 import { actorReferences } from "./ActorReferences.ts"
+
+/**
+ * One process owns every actor, so one shard is enough (decision 0025). The cluster's default is 300: each is acquired, released
+ * and named in every look for messages.
+ */
+const shards = 1
+
+/** The name of the only shard in the stored messages. */
+const onlyShard = "default:1"
+
+/** Hand-overs that were stored when there were more shards belong to the one that there is now. */
+const adoptMessages = Layer.effectDiscard(
+  Effect.flatMap(
+    SqlClient.SqlClient,
+    (sql) => sql`UPDATE cluster_messages SET shard_id = ${onlyShard} WHERE shard_id <> ${onlyShard}`
+  )
+)
 
 /** Messages in the database. Each is delivered when it is its record's turn. */
 const messages = ({ inTurn }: ActorHost["Service"]) =>
@@ -28,7 +46,7 @@ const messages = ({ inTurn }: ActorHost["Service"]) =>
           })
       })
     )
-  ).pipe(Layer.provide(SqlMessageStorage.layer))
+  ).pipe(Layer.provide(adoptMessages.pipe(Layer.provideMerge(SqlMessageStorage.layer))))
 
 const clusterWith = (host: ActorHost["Service"]) =>
   Sharding.layer.pipe(
@@ -39,6 +57,7 @@ const clusterWith = (host: ActorHost["Service"]) =>
     Layer.provide([RunnerStorage.layerMemory, RunnerHealth.layerNoop]),
     Layer.provide(
       ShardingConfig.layerFromEnv({
+        shardsPerGroup: shards,
         simulateRemoteSerialization: false,
         entityMessagePollInterval: "2 seconds",
         // Idle actors leave within seconds, so a limit would only delay hand-overs. It would also make the cluster read the stored

@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto"
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { DatabaseSync } from "node:sqlite"
 import { NodeServices } from "@effect/platform-node"
@@ -5,6 +6,7 @@ import { Effect, FileSystem, Layer } from "effect"
 import * as Database from "../../src/database/Database.ts"
 import { DataFolder, databaseName } from "../../src/database/DataFolder.ts"
 
+/** The migrated file, and where in it the installation's identifier is. */
 const migrated = Effect.runSync(
   Effect.cached(
     Effect.gen(function* () {
@@ -12,10 +14,19 @@ const migrated = Effect.runSync(
       const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-test-" })
       // When the last connection closes, everything in the write-ahead log is moved into the file.
       yield* Effect.scoped(Layer.build(Database.layer.pipe(Layer.provide(DataFolder.layer(folder)))))
-      return yield* files.readFile(`${folder}/${databaseName}`)
+      const file = `${folder}/${databaseName}`
+      const bytes = Buffer.from(yield* files.readFile(file))
+      const database = new DatabaseSync(file, { readOnly: true })
+      const id = String(database.prepare("SELECT installation_id AS id FROM installation").get()?.["id"])
+      database.close()
+      const at = bytes.indexOf(id)
+      if (at < 0 || bytes.includes(id, at + 1)) return yield* Effect.die("The identifier is not in exactly one place.")
+      return { bytes, at, length: id.length }
     }).pipe(Effect.scoped, Effect.provide(NodeServices.layer), Effect.orDie)
   )
 )
+
+const newInstallationId = () => `inst_${randomBytes(12).toString("hex")}`
 
 /**
  * Puts a migrated database, as a separate installation, into a new or empty data folder; any other folder is left to the service.
@@ -24,12 +35,10 @@ const migrated = Effect.runSync(
 export const placeMigratedDatabase = Effect.fnUntraced(function* (folder: string) {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   if (readdirSync(folder).length > 0) return
-  const bytes = yield* migrated
-  const file = `${folder}/${databaseName}`
-  writeFileSync(file, bytes, { mode: 0o600 })
-  const database = new DatabaseSync(file)
-  database.exec("UPDATE installation SET installation_id = 'inst_' || lower(hex(randomblob(12)))")
-  database.close()
+  const { at, bytes, length } = yield* migrated
+  const own = Buffer.from(bytes)
+  if (own.write(newInstallationId(), at) !== length) return yield* Effect.die("The identifier has another length.")
+  writeFileSync(`${folder}/${databaseName}`, own, { mode: 0o600 })
 })
 
 /** A data folder with a migrated database, removed with the Scope. */

@@ -22,7 +22,7 @@ import type { Toolchain } from "../../runner/toolchain/Toolchain.ts"
 import { SnapshotSync } from "../../runner/snapshot/SnapshotSync.ts"
 import type { Role } from "../../schema/records/Workspace.ts"
 import type { WorkspaceId } from "../../schema/records/Ids.ts"
-import { machine } from "../../src/composition/Machine.ts"
+import { machineWith } from "../../src/composition/Machine.ts"
 import { platform } from "../../src/composition/Platform.ts"
 import { storage } from "../../src/composition/Storage.ts"
 import type { Settings } from "../../src/settings/Settings.ts"
@@ -58,8 +58,6 @@ export class TestPlane extends Context.Service<
     /** The folder in which the demo provider creates its notes. */
     readonly notesDir: string
     readonly url: string
-    /** A repository without commits. */
-    readonly emptyUrl: string
     /** Commits exactly these files on a branch; returns the commit. */
     readonly commit: (branch: string, files: CommitFiles) => Effect.Effect<string>
     /** Simulates a force-push: the branch points at this commit, or is deleted. */
@@ -87,13 +85,12 @@ export const newMember = Effect.fnUntraced(function* (workspaceId: WorkspaceId, 
   return context
 })
 
-// Fresh, because a layer already built by the shipped composition would be reused with its settings.
-const runner = (
+/** The shipped sandbox, opened for the demo provider. */
+const sandbox = (
   { dataDir, mirror }: Pick<TestPlaneEnvironment, "dataDir" | "mirror">,
-  sandbox: Partial<SandboxSettingsShape> = {}
+  changed: Partial<SandboxSettingsShape> = {}
 ) =>
-  Layer.fresh(ModuleRunner.layer).pipe(
-    Layer.provide(Layer.fresh(Sandbox.layer)),
+  Sandbox.layer.pipe(
     Layer.provide(
       Layer.succeed(SandboxSettings, {
         ...defaultSandboxSettings,
@@ -101,7 +98,7 @@ const runner = (
         network: { ...defaultSandboxSettings.network, reach: "host" },
         extraReadOnly: [mirror.interpreter],
         extraWritable: [mirror.notesDir],
-        ...sandbox
+        ...changed
       })
     )
   )
@@ -135,13 +132,13 @@ export const planeAt = ({ dataDir, mirror, origins }: TestPlaneEnvironment, opti
       )
       const replaced = Layer.mergeAll(
         options.cleanup ?? cleanupByHand,
-        options.runner ?? runner({ dataDir, mirror }, options.sandbox),
+        ...(options.runner === undefined ? [] : [options.runner]),
         runSettings,
         ...(options.git === undefined ? [] : [git])
       )
       return Runtime.layer.pipe(
         Layer.provideMerge(replaced),
-        Layer.provideMerge(machine(settings)),
+        Layer.provideMerge(machineWith(settings, sandbox({ dataDir, mirror }, options.sandbox))),
         Layer.provideMerge(storage(settings))
       )
     })
@@ -170,7 +167,6 @@ export const testPlane = (options: TestPlaneOptions = {}) =>
     Effect.gen(function* () {
       const folder = yield* temporaryFolder
       const { commit, moveBranch, origin, url } = yield* servedRepository(`${folder}/repository.git`)
-      const empty = yield* servedRepository(`${folder}/empty.git`, true)
       const mirror = yield* providerMirror
       const dataDir = `${folder}/data`
       const owner = Layer.effect(
@@ -182,16 +178,13 @@ export const testPlane = (options: TestPlaneOptions = {}) =>
             dataDir,
             notesDir: mirror.notesDir,
             url,
-            emptyUrl: empty.url,
             commit,
             moveBranch
           })
         )
       )
       return owner.pipe(
-        Layer.provideMerge(
-          planeAt({ dataDir, mirror, origins: [origin, empty.origin, ...(options.gitOrigins ?? [])] }, options)
-        )
+        Layer.provideMerge(planeAt({ dataDir, mirror, origins: [origin, ...(options.gitOrigins ?? [])] }, options))
       )
     })
   ).pipe(Layer.provideMerge(platform))

@@ -10,7 +10,6 @@ import { jsonFlag } from "../Output.ts"
 import { settingFlags, settingsOf } from "../SettingFlags.ts"
 import { DemoFailed } from "./DemoFailed.ts"
 import { DemoReport } from "./DemoReport.ts"
-import { demoRepository, demoTrees } from "./DemoRepository.ts"
 import { playDemo } from "./DemoScript.ts"
 import { signInForFirstTime } from "./DemoSession.ts"
 
@@ -25,6 +24,8 @@ const perform = Effect.fn("demo")(function* (flags: {
   const fileSystem = yield* FileSystem.FileSystem
   const report = yield* DemoReport
   const dataDir = yield* fileSystem.makeTempDirectoryScoped({ prefix: "svc-demo-" })
+  // Only the demo serves Git, so the library for that is loaded here.
+  const { demoRepository, demoTrees } = yield* Effect.promise(() => import("./DemoRepository.ts"))
   const repository = yield* demoRepository
   const { json: _, ...given } = flags
   const settings = yield* settingsOf(

@@ -20,7 +20,7 @@ import { SourceActor } from "../../../schema/protocol/SourceActor.ts"
 import { SourceId } from "../../../schema/records/Ids.ts"
 import { cryptography } from "../../../src/composition/Platform.ts"
 import { testDatabase } from "../../support/Database.ts"
-import { suite } from "../../support/Effect.ts"
+import { it, suite } from "../../support/Effect.ts"
 import { eventually } from "../../support/Eventually.ts"
 import { TestPlane, testPlane } from "../../support/TestPlane.ts"
 
@@ -91,6 +91,26 @@ stored.live("a hand-over waits for its record's turn before its transaction begi
     )
     expect(rung).toEqual(["bob", "ann"])
   })
+)
+
+it.live("a hand-over is delivered that was stored when there were more shards", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const waiting = sql`SELECT entity_id, shard_id FROM cluster_messages WHERE processed = 0`
+    rung.length = 0
+    yield* Effect.gen(function* () {
+      const bell = yield* Bell.client
+      yield* handedOver(bell("three").Ring({ by: "eve" }, { discard: true }))
+    }).pipe(Effect.provide(Layer.fresh(cluster), { local: true }))
+    yield* sql`UPDATE cluster_messages SET shard_id = 'default:217'`
+    expect(yield* waiting).toEqual([{ entity_id: "three", shard_id: "default:217" }])
+
+    yield* Effect.gen(function* () {
+      yield* eventually(waiting, (rows) => rows.length === 0)
+      expect(rung).toEqual(["eve"])
+      expect(yield* sql`SELECT shard_id FROM cluster_messages`).toEqual([{ shard_id: "default:1" }])
+    }).pipe(Effect.provide(bells.pipe(Layer.provide(Layer.fresh(cluster))), { local: true }))
+  }).pipe(Effect.provide(testDatabase.pipe(Layer.provideMerge(cryptography))))
 )
 
 const actors = [

@@ -70,7 +70,7 @@ it.live(
           dataDir,
           notesDir: mirror.notesDir,
           url,
-          emptyUrl: url,
+
           commit,
           moveBranch
         })

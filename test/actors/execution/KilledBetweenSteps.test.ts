@@ -112,7 +112,7 @@ it.live(
           dataDir: first.dataDir,
           notesDir: mirror.notesDir,
           url,
-          emptyUrl: url,
+
           commit,
           moveBranch
         }

@@ -34,7 +34,7 @@ it.live(
           dataDir: `${folder}/a`,
           notesDir: mirror.notesDir,
           url,
-          emptyUrl: url,
+
           commit,
           moveBranch
         }

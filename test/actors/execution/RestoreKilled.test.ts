@@ -45,7 +45,7 @@ it.live(
       const { capsuleId, plane, runs } = yield* Effect.gen(function* () {
         const context = yield* Effect.context<DatabaseFile>()
         const owner = yield* newOwner("owner")
-        const plane = { ...owner, dataDir, notesDir: mirror.notesDir, url, emptyUrl: url, commit, moveBranch }
+        const plane = { ...owner, dataDir, notesDir: mirror.notesDir, url, commit, moveBranch }
         return yield* Effect.gen(function* () {
           /** Records what a kill at each point in a Run would leave behind, until the Run has passed all of them. */
           const kept = Effect.fnUntraced(function* <E, R>(part: (typeof parts)[number], run: Effect.Effect<Run, E, R>) {

@@ -35,7 +35,7 @@ it.live(
       const dataDir = `${folder}/data`
       yield* Effect.gen(function* () {
         const owner = yield* newOwner("owner")
-        const plane = { ...owner, dataDir, notesDir: mirror.notesDir, url, emptyUrl: url, commit, moveBranch }
+        const plane = { ...owner, dataDir, notesDir: mirror.notesDir, url, commit, moveBranch }
         yield* Effect.gen(function* () {
           const capsules = yield* Capsules
           const { capsule } = yield* active("steady", module)

@@ -250,7 +250,7 @@ tests.live(`no Capsule is quiet with an old value, whatever happens in ${steps} 
       base,
       Effect.gen(function* () {
         const owner = yield* newOwner("owner")
-        const plane = { ...owner, dataDir: base, notesDir: mirror.notesDir, url, emptyUrl: url, commit, moveBranch }
+        const plane = { ...owner, dataDir: base, notesDir: mirror.notesDir, url, commit, moveBranch }
         const ids = yield* Effect.forEach(["one", "two", "three", "four"], (name) =>
           Effect.map(active(name, pureModule), ({ capsule }) => capsule.id)
         ).pipe(Effect.provideService(TestPlane, TestPlane.of(plane)))
@@ -266,7 +266,7 @@ tests.live(`no Capsule is quiet with an old value, whatever happens in ${steps} 
       for (let lives = 1; walk.steps < steps; lives++) {
         const next = `${folder}/seed-${seed}-${lives}`
         Object.assign(crash, { left: 8 + below(60), to: next, of: dataDir })
-        const plane = { ...owner, dataDir, notesDir: mirror.notesDir, url, emptyUrl: url, commit, moveBranch }
+        const plane = { ...owner, dataDir, notesDir: mirror.notesDir, url, commit, moveBranch }
         yield* life(
           dataDir,
           Effect.gen(function* () {

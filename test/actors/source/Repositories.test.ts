@@ -1,12 +1,30 @@
 import { afterAll, describe, expect } from "bun:test"
-import { Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { InstallPlans } from "../../../actors/install-plan/InstallPlans.ts"
 import { Sources } from "../../../actors/source/Sources.ts"
+import { platform } from "../../../src/composition/Platform.ts"
+import { temporaryFolder } from "../../support/ControlPlane.ts"
 import { suite } from "../../support/Effect.ts"
 import { driven, freshKey, install, planned, requestOf } from "../../support/Journey.ts"
-import { TestPlane, testPlane } from "../../support/TestPlane.ts"
+import { servedRepository, TestPlane, testPlane } from "../../support/TestPlane.ts"
 
-const tests = suite(testPlane({ git: { files: 40, fileBytes: 200_000, totalBytes: 400_000 } }))
+/** A repository without commits. */
+class EmptyRepository extends Context.Service<EmptyRepository, { readonly origin: string; readonly url: string }>()(
+  "test/actors/source/EmptyRepository"
+) {
+  static readonly layer = Layer.effect(
+    EmptyRepository,
+    Effect.flatMap(temporaryFolder, (folder) => servedRepository(`${folder}/empty.git`, true))
+  )
+}
+
+const limits = { files: 40, fileBytes: 200_000, totalBytes: 400_000 }
+const tests = suite(
+  Layer.unwrap(Effect.map(EmptyRepository, ({ origin }) => testPlane({ git: limits, gitOrigins: [origin] }))).pipe(
+    Layer.provideMerge(EmptyRepository.layer),
+    Layer.provide(platform)
+  )
+)
 afterAll(tests.dispose)
 
 const main = `resource "terraform_data" "a" { input = "a" }`
@@ -16,12 +34,13 @@ describe.skipIf(Bun.which("terraform") === null)("repositories that a stranger m
     "are refused with a reason if they are empty, too large or have too many files",
     () =>
       Effect.gen(function* () {
-        const { context, emptyUrl, workspaceId } = yield* TestPlane
+        const { context, workspaceId } = yield* TestPlane
+        const { url } = yield* EmptyRepository
         const request = yield* requestOf("empty")
         const empty = yield* (yield* InstallPlans).create(
           context,
           workspaceId,
-          { ...request, source: { name: "empty", url: emptyUrl } },
+          { ...request, source: { name: "empty", url } },
           freshKey()
         )
         const nothing = yield* driven(empty.value.id)

@@ -71,7 +71,7 @@ const program = Effect.gen(function* () {
         dataDir,
         notesDir: mirror.notesDir,
         url,
-        emptyUrl: url,
+
         // The test has already committed.
         commit: () => Effect.succeed(""),
         moveBranch: () => Effect.void

@@ -1,20 +1,17 @@
 import type { RequestListener } from "node:http"
 import { Effect } from "effect"
-import { CompactSign, exportJWK, generateKeyPair, type JWK } from "jose"
+import { CompactSign, exportJWK, type JWK } from "jose"
 import { demoProvider } from "../../../../examples/upstream/Provider.ts"
 import { loopback } from "../../../support/LoopbackServer.ts"
+import { signingKeyPair } from "./SigningKeyPairs.ts"
 
 export const upstreamSecret = "the-secret-of-this-installation-upstream"
 
 const signingKey = (kid: string) =>
-  Effect.promise(async () => {
-    const { privateKey, publicKey } = await generateKeyPair("RS256", { extractable: true })
-    const common = { alg: "RS256", use: "sig", kid }
-    return {
-      kid,
-      privateKey,
-      public: { ...(await exportJWK(publicKey)), ...common }
-    }
+  Effect.gen(function* () {
+    const { privateKey, publicKey } = yield* signingKeyPair
+    const published = yield* Effect.promise(() => exportJWK(publicKey))
+    return { kid, privateKey, public: { ...published, alg: "RS256", use: "sig", kid } }
   })
 type SigningKey = Effect.Success<ReturnType<typeof signingKey>>
 

@@ -1,7 +1,8 @@
 import { createServer } from "node:http"
 import { Context, Effect, Layer } from "effect"
-import { exportJWK, generateKeyPair } from "jose"
+import { exportJWK } from "jose"
 import ReferenceProvider from "oidc-provider"
+import { signingKeyPair } from "../../support/SigningKeyPairs.ts"
 import { callback, secret } from "./IssuerFixture.ts"
 
 const grants = ["authorization_code", "refresh_token"]
@@ -51,7 +52,7 @@ export class ReferenceIssuer extends Context.Service<ReferenceIssuer, { readonly
   static readonly layer = Layer.effect(
     ReferenceIssuer,
     Effect.gen(function* () {
-      const pair = yield* Effect.promise(() => generateKeyPair("RS256", { extractable: true }))
+      const pair = yield* signingKeyPair
       const key = yield* Effect.promise(() => exportJWK(pair.privateKey))
       let handle: ReturnType<ReferenceProvider["callback"]> = (_, response) => response.end()
       const server = yield* Effect.acquireRelease(
