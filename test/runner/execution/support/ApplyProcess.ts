@@ -1,5 +1,5 @@
 // Plans and applies in a separate process, so that a test can kill it. Prints the run folder once the apply is running.
-import { Effect, Schema } from "effect"
+import { Console, Effect, Schema } from "effect"
 import { credentials } from "./ProviderStage.ts"
 import { applyJob, planJob, recorder } from "./RunnerHarness.ts"
 import { runnerWith, TestRunner } from "./TestRunner.ts"
@@ -43,7 +43,7 @@ const program = Effect.gen(function* () {
       checkpoint: (checkpoint) => Effect.andThen(seen.sink.checkpoint(checkpoint), tell)
     })
   })
-  yield* run.pipe(
+  const outcome = yield* run.pipe(
     Effect.provide(
       runnerWith({
         isolation: request.isolation,
@@ -53,6 +53,8 @@ const program = Effect.gen(function* () {
       })
     )
   )
+  // Normally the test has killed this process long before.
+  yield* Console.error(`The apply ended by itself: ${JSON.stringify([outcome.exit, outcome.diagnostics])}`)
 })
 
 await Effect.runPromise(program)
