@@ -22,11 +22,10 @@ const program = Effect.gen(function* () {
   const folder = Option.isSome(chosen) ? chosen : yield* folderInMemory
   const files = yield* FileSystem.FileSystem
   const searchPath = yield* Config.String("PATH")
-  const place = Option.match(folder, { onNone: () => ({}), onSome: (directory) => ({ directory }) })
-  const tools = yield* files.makeTempDirectoryScoped({ prefix: "svc-tools-", ...place })
-  const builds = yield* files.makeTempDirectoryScoped({ prefix: "svc-builds-", ...place })
-  // The users of sandboxed programs read the providers in it.
-  yield* files.chmod(builds, 0o755)
+  const tools = yield* files.makeTempDirectoryScoped({
+    prefix: "svc-tools-",
+    ...Option.match(folder, { onNone: () => ({}), onSome: (directory) => ({ directory }) })
+  })
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const handle = yield* spawner.spawn(
     ChildProcess.make(process.execPath, process.argv.slice(2), {
@@ -36,7 +35,7 @@ const program = Effect.gen(function* () {
         // For tests that inspect the collector's settings.
         SVC_TEST_PATH: searchPath,
         // Where the test processes share what they build once; see `test/support/BuiltOnce.ts`.
-        SVC_TEST_BUILDS: builds,
+        SVC_TEST_BUILDS: yield* files.makeTempDirectoryScoped({ prefix: "svc-builds-" }),
         ...Option.match(folder, { onNone: () => ({}), onSome: (path) => ({ ...keepMemory, TMPDIR: path }) })
       },
       extendEnv: true,

@@ -4,7 +4,7 @@ import { Effect, FileSystem, Path, Schema, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { suite } from "./Effect.ts"
 import { eventually } from "./Eventually.ts"
-import { countCreations, ownProviderMirror } from "./ProviderMirror.ts"
+import { countCreations, providerMirror } from "./ProviderMirror.ts"
 
 const tool = Bun.which("tofu") ?? Bun.which("terraform") ?? ""
 const token = "token-alpha"
@@ -38,7 +38,7 @@ const workspace = Effect.fnUntraced(function* (module: string, modules: Readonly
   const fileSystem = yield* FileSystem.FileSystem
   const path = yield* Path.Path
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
-  const mirror = yield* ownProviderMirror
+  const mirror = yield* providerMirror
   const folder = yield* fileSystem.makeTempDirectoryScoped({ prefix: "provider-test-" })
   const write = (content: string) => fileSystem.writeFileString(path.join(folder, "main.tf"), content)
   yield* write(module)

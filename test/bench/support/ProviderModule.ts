@@ -1,5 +1,5 @@
 import { Effect, FileSystem } from "effect"
-import { ownProviderMirror } from "../../support/ProviderMirror.ts"
+import { providerMirror } from "../../support/ProviderMirror.ts"
 
 export const provider = "example.test/acme/demo"
 
@@ -26,7 +26,7 @@ resource "demo_note" "many" {
  */
 export const selfContainedMirror = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
-  const mirror = yield* ownProviderMirror
+  const mirror = yield* providerMirror
   const interpreter = `${mirror.path}/interpreter`
   yield* files.copyFile(mirror.interpreter, interpreter)
   yield* files.chmod(interpreter, 0o755)

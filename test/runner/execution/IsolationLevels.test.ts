@@ -8,7 +8,7 @@ import { treeDigest } from "../../../runner/sandbox/TreeDigest.ts"
 import type { SandboxSettingsShape } from "../../../runner/sandbox/SandboxSettings.ts"
 import type { SandboxLevel } from "../../../schema/records/Run.ts"
 import { it } from "../../support/Effect.ts"
-import { countCreations, ownProviderMirror } from "../../support/ProviderMirror.ts"
+import { countCreations, providerMirror } from "../../support/ProviderMirror.ts"
 import { credentials, note, required } from "./support/ProviderStage.ts"
 import { type Placed, type Tree, applyJob, planJob, recorder, temporaryFolder } from "./support/RunnerHarness.ts"
 import { runnerWith, TestRunner } from "./support/TestRunner.ts"
@@ -18,7 +18,7 @@ const tree = { "main.tf": `${required}${note("a")}` }
 /** The same run must work at every level; what it can see differs. */
 const planAndApply = (settings: Partial<SandboxSettingsShape>) =>
   Effect.gen(function* () {
-    const mirror = yield* ownProviderMirror
+    const mirror = yield* providerMirror
     const folder = yield* temporaryFolder
     const inside = Effect.gen(function* () {
       const { status } = yield* Sandbox
