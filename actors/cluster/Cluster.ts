@@ -23,7 +23,7 @@ const shards = 1
 /** The name of the only shard in the stored messages. */
 const onlyShard = "default:1"
 
-/** Hand-overs that were stored when there were more shards belong to the one that there is now. */
+/** Moves hand-overs that an older release stored in one of its 300 shards: nobody would deliver them. */
 const adoptMessages = Layer.effectDiscard(
   Effect.flatMap(
     SqlClient.SqlClient,

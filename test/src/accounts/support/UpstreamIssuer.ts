@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { CompactSign, exportJWK, type JWK } from "jose"
 import { demoProvider } from "../../../../examples/upstream/Provider.ts"
 import { loopback } from "../../../support/LoopbackServer.ts"
-import { signingKeyPair } from "./SigningKeyPairs.ts"
+import { signingKeyPair } from "./SigningKeyPair.ts"
 
 export const upstreamSecret = "the-secret-of-this-installation-upstream"
 

@@ -2,7 +2,7 @@ import { createServer } from "node:http"
 import { Context, Effect, Layer } from "effect"
 import { exportJWK } from "jose"
 import ReferenceProvider from "oidc-provider"
-import { signingKeyPair } from "../../support/SigningKeyPairs.ts"
+import { signingKeyPair } from "../../support/SigningKeyPair.ts"
 import { callback, secret } from "./IssuerFixture.ts"
 
 const grants = ["authorization_code", "refresh_token"]

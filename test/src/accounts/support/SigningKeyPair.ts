@@ -1,0 +1,12 @@
+import { Effect } from "effect"
+import { generateKeyPair } from "jose"
+import { takenInTurn } from "../../../support/TakenInTurn.ts"
+
+/** More than any test uses at a time, so that all of a test's keys differ. */
+const keyPairs = 6
+
+/** An RSA key pair: generating one takes longer than most tests that need one. */
+export const signingKeyPair = takenInTurn(
+  keyPairs,
+  Effect.promise(() => generateKeyPair("RS256", { extractable: true }))
+)
