@@ -16,7 +16,7 @@ export interface FetchRequest {
   readonly onProgress: (phase: string, percent: number) => void
 }
 
-/** Loaded by the first fetch: loading it takes an eighth of a short command, and few processes fetch. */
+/** Loaded by the first fetch: loading it takes a tenth of a short command, and few processes fetch. */
 const isomorphicGit = Effect.promise(() => import("isomorphic-git"))
 
 const trailerBytes = 20
