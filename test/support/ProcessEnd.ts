@@ -12,15 +12,24 @@ const pidfdOpen = 434
 const readable = 1
 const entryBytes = 8
 
-export const parentOf = (pid: number): number | undefined => {
+/** The state and the parent of a process, and what else the kernel lists after its name. */
+const statusOf = (pid: number): ReadonlyArray<string> => {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, "latin1")
-    return Number(text.slice(text.lastIndexOf(")") + 2).split(" ")[1])
+    return text.slice(text.lastIndexOf(")") + 2).split(" ")
   } catch {
     // It has exited in the meantime.
-    return undefined
+    return []
   }
 }
+
+export const parentOf = (pid: number): number | undefined => {
+  const [, parent] = statusOf(pid)
+  return parent === undefined ? undefined : Number(parent)
+}
+
+/** Whether a process has exited and its parent has not collected it: a zombie. */
+export const isUncollected = (pid: number): boolean => statusOf(pid)[0] === "Z"
 
 /** All descendants of a process. */
 export const processesBelow = (root: number): ReadonlyArray<number> => {

@@ -82,6 +82,8 @@ export interface NetworkRequest {
 }
 
 const longestStart = "10 seconds"
+/** How long a network may take to end by itself before it is killed. */
+const longestEnd = "1 second"
 
 /**
  * A network with Internet access and no route to the host's loopback, until the Scope closes. Forbidden ranges are blocked by
@@ -131,6 +133,15 @@ export const makeNetwork = Effect.fn("NetworkNamespace.make")(function* (
     yield* Effect.timeoutOption(Fiber.await(complaining), "1 second")
     return yield* failed((yield* Ref.get(complaint)) || "it did not answer")
   }
+  // If everything were killed at once, the shell would remain as a zombie until the machine's first process collects it, which in
+  // a container can take a second, or never happen. After the end of input, `unshare` collects it.
+  yield* Effect.addFinalizer(() =>
+    Stream.run(Stream.empty, child.stdin).pipe(
+      Effect.andThen(child.exitCode),
+      Effect.timeoutOption(longestEnd),
+      Effect.ignore
+    )
+  )
   return {
     enter: [
       "nsenter",

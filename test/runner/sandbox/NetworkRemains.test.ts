@@ -7,7 +7,8 @@ import { Effect, Layer } from "effect"
 import { Sandbox } from "../../../runner/sandbox/Sandbox.ts"
 import { bundledProgram } from "../../support/BundledProgram.ts"
 import { it } from "../../support/Effect.ts"
-import { holdProcesses, nameOf, parentOf, processesBelow } from "../../support/ProcessEnd.ts"
+import { eventually } from "../../support/Eventually.ts"
+import { holdProcesses, isUncollected, nameOf, parentOf, processesBelow } from "../../support/ProcessEnd.ts"
 
 const harness = new URL("./support/NetworkProcess.ts", import.meta.url)
 const pasta = Bun.which("pasta") ?? "/usr/bin/pasta"
@@ -53,7 +54,7 @@ const standIn = Effect.fnUntraced(function* (script: string) {
       }
     })
   const announced = Effect.promise(() => Bun.file(announcement).text())
-  return { child, says, announced }
+  return { folder, child, says, announced }
 })
 
 /** What the fake service has started so far. */
@@ -102,6 +103,25 @@ describeIsolated("nothing of a network stays", () => {
       expect(ended(longestEnd)).toBe(true)
       expect(child.exitCode).toBeNull()
     })
+  )
+
+  it.live(
+    "when the Run ends, not even a process that nobody collects",
+    () =>
+      Effect.gen(function* () {
+        const { child, folder, says } = yield* standIn(`exec ${pasta} "$@"`)
+        yield* says("up")
+        const { ended, pids } = yield* startedBy(child)
+        writeFileSync(join(folder, "root", "end"), "")
+        yield* says("ended")
+        expect(ended(longestEnd)).toBe(true)
+        yield* eventually(
+          Effect.sync(() => pids.filter(isUncollected)),
+          (left) => left.length === 0
+        )
+        expect(child.exitCode).toBeNull()
+      }),
+    longestEnd
   )
 
   it.live("when the process that supervises it is killed", () =>

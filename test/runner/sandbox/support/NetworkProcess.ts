@@ -1,5 +1,7 @@
 // A fake service in a separate process that creates a network with the given `pasta`. Prints `up` once a program is running in
-// the network. When it reads a line, it cancels a waiting Run, prints `cancelled` and continues.
+// the network. When it reads a line, it cancels a waiting Run, prints `cancelled` and continues; when the file `root/end` exists,
+// the program exits, and it prints `ended` once the Run is over. It takes in orphans and collects none of them.
+import { dlopen } from "bun:ffi"
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { NodeServices } from "@effect/platform-node"
@@ -9,6 +11,16 @@ import { defaultSandboxSettings, SandboxSettings } from "../../../../runner/sand
 import { systemPath } from "../../../../runner/sandbox/SandboxView.ts"
 
 const [folder = ""] = process.argv.slice(2)
+
+const takeInOrphans = 36
+dlopen("libc.so.6", { prctl: { args: ["i32", "u64", "u64", "u64", "u64"], returns: "i32" } }).symbols.prctl(
+  takeInOrphans,
+  1,
+  0,
+  0,
+  0
+)
+
 mkdirSync(join(folder, "root"), { recursive: true })
 
 const asked = Effect.promise(() => new Promise<void>((resolve) => process.stdin.once("data", () => resolve())))
@@ -17,7 +29,7 @@ const run = Effect.gen(function* () {
   const { open } = yield* Sandbox
   const box = yield* open({ root: join(folder, "root"), readOnly: [] })
   const child = yield* box.spawn({
-    argv: ["/bin/sh", "-c", "echo up; exec sleep 1000"],
+    argv: ["/bin/sh", "-c", "echo up; until [ -e end ]; do sleep 0.05; done"],
     cwd: ".",
     environment: { PATH: systemPath },
     network: true
@@ -25,8 +37,8 @@ const run = Effect.gen(function* () {
   yield* Stream.runForEach(Stream.decodeText(child.stdout), (text) => Effect.sync(() => process.stdout.write(text)))
 }).pipe(Effect.scoped)
 
-const program = Effect.raceFirst(run, asked).pipe(
-  Effect.andThen(Effect.sync(() => process.stdout.write("cancelled\n"))),
+const program = Effect.raceFirst(Effect.as(run, "ended"), Effect.as(asked, "cancelled")).pipe(
+  Effect.andThen((end) => Effect.sync(() => process.stdout.write(`${end}\n`))),
   Effect.andThen(Effect.never),
   Effect.provide(
     Sandbox.layer.pipe(
