@@ -74,7 +74,7 @@ const exampleWalk = [
 ]
 
 describe.skipIf(isIncomplete)("svc in the terminal", () => {
-  it.live("docs/terminal.md: installs, reviews, applies, changes, goes back, compares and ends", () =>
+  it.concurrent("docs/terminal.md: installs, reviews, applies, changes, goes back, compares and ends", () =>
     Effect.gen(function* () {
       const { run, server, shell } = yield* network
       yield* existingState(shell.home)
@@ -110,10 +110,9 @@ describe.skipIf(isIncomplete)("svc in the terminal", () => {
       const listed = yield* shell.run("tar -tzf queue.tar.gz")
       expect(listed.out).toContain("terraform.tfstate")
       expect((yield* shell.run("stat -c %a queue.tar.gz")).out).toBe("600\n")
-    }).pipe(Effect.provide(services))
-  )
+    }).pipe(Effect.provide(services)))
 
-  it.live("the examples from --help can be run", () =>
+  it.concurrent("the examples from --help can be run", () =>
     Effect.gen(function* () {
       const examples = (yield* commandHelps)
         .filter(({ path: [name = ""] }) => clientCommandNames.has(name))
@@ -155,10 +154,9 @@ describe.skipIf(isIncomplete)("svc in the terminal", () => {
         // Waits for Runs started by the examples' requests, because the next example needs the Capsule.
         if (line.startsWith("svc api POST")) yield* run("svc run watch network")
       }
-    }).pipe(Effect.provide(services))
-  )
+    }).pipe(Effect.provide(services)))
 
-  it.live("Ctrl-C stops watching, not the Run", () =>
+  it.concurrent("Ctrl-C stops watching, not the Run", () =>
     Effect.gen(function* () {
       const held = yield* heldApply({})
       const shell = yield* shellOf({ SVC_URL: held.url, SVC_TOKEN: held.token })
@@ -172,6 +170,5 @@ describe.skipIf(isIncomplete)("svc in the terminal", () => {
       yield* held.release
       const ended = yield* shell.run(`svc run watch ${held.runId}`)
       expect([ended.code, ended.out]).toEqual([0, expect.stringContaining("1 created.")])
-    }).pipe(Effect.provide(services))
-  )
+    }).pipe(Effect.provide(services)))
 })

@@ -10,12 +10,17 @@ type Body<E, R> = () => Effect.Effect<unknown, E, R>
 const run = <E>(effect: Effect.Effect<unknown, E, Scope.Scope>) =>
   Effect.runPromise(Effect.scoped(Effect.provide(effect, processWide))).then(() => {})
 
-/** Effect tests: `it.effect` runs under TestClock and TestConsole, `it.live` under the real services. Both close the test's Scope. */
+/**
+ * Effect tests: `it.effect` runs under TestClock and TestConsole, `it.live` under the real services. All close the test's Scope.
+ * `it.concurrent` is `it.live` for tests that mostly wait, for a lease or another process: neighbours in a file wait together.
+ */
 export const it = {
   effect: <E>(name: string, body: Body<E, Scope.Scope>, timeout?: number) =>
     test(name, () => run(Effect.suspend(body).pipe(Effect.provide(testServices))), timeout),
   live: <E>(name: string, body: Body<E, Scope.Scope>, timeout?: number) =>
-    test(name, () => run(Effect.suspend(body)), timeout)
+    test(name, () => run(Effect.suspend(body)), timeout),
+  concurrent: <E>(name: string, body: Body<E, Scope.Scope>, timeout?: number) =>
+    test.concurrent(name, () => run(Effect.suspend(body)), timeout)
 }
 
 /** Builds a Layer once for all tests in a file; call `dispose` in `afterAll`. */

@@ -12,6 +12,7 @@ import {
   heard,
   over,
   planned,
+  released,
   roomsOf,
   secretCanary,
   staged,
@@ -27,49 +28,46 @@ const hears = (run: ScriptedRun, text: string) =>
     (has) => has
   )
 
-const withAgent = Effect.fnUntraced(function* (seconds: number) {
-  const stage = yield* staged(seconds)
+const withAgent = Effect.fnUntraced(function* (lasting: number | "held") {
+  const stage = yield* staged(lasting)
   return { ...stage, agent: yield* stage.start }
 })
 
 describe("an agent", () => {
-  it.live(
-    "starts a new session as soon as its own credentials are replaced, reports the change, and announces when it leaves",
-    () =>
-      Effect.gen(function* () {
-        const { server, start } = yield* staged(1)
-        const kept = yield* temporaryFolder
-        mkdirSync(kept, { recursive: true })
-        writeFileSync(join(kept, "token"), "own-credential-canary")
-        const described = {
-          cloud: { env: { DEMO_TOKEN: { file: join(kept, "token") } }, withoutIsolation: true }
-        }
-        writeFileSync(join(kept, "credentials.json"), JSON.stringify(described))
-        const env = { ...process.env, SVC_AGENT_CREDENTIALS: join(kept, "credentials.json") }
-        const agent = yield* start.pipe(
-          Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
+  it.concurrent("starts a new session as soon as its own credentials are replaced, reports the change, and announces when it leaves", () =>
+    Effect.gen(function* () {
+      const { server, start } = yield* staged(1)
+      const kept = yield* temporaryFolder
+      mkdirSync(kept, { recursive: true })
+      writeFileSync(join(kept, "token"), "own-credential-canary")
+      const described = {
+        cloud: { env: { DEMO_TOKEN: { file: join(kept, "token") } }, withoutIsolation: true }
+      }
+      writeFileSync(join(kept, "credentials.json"), JSON.stringify(described))
+      const env = { ...process.env, SVC_AGENT_CREDENTIALS: join(kept, "credentials.json") }
+      const agent = yield* start.pipe(
+        Effect.provideService(ConfigProvider.ConfigProvider, ConfigProvider.fromEnv({ env }))
+      )
+      const told = (sessions: number) =>
+        eventually(
+          Effect.sync(() => server.marks.length),
+          (count) => count >= sessions
         )
-        const told = (sessions: number) =>
-          eventually(
-            Effect.sync(() => server.marks.length),
-            (count) => count >= sessions
-          )
-        yield* told(1)
-        writeFileSync(join(kept, "token"), "replaced-credential-canary")
-        yield* told(2)
-        const [first = [], second = []] = server.marks
-        expect(first.map(({ name }) => name)).toEqual(["cloud"])
-        expect(second.map(({ name }) => name)).toEqual(["cloud"])
-        expect(second).not.toEqual(first)
-        expect(Buffer.concat(server.captured).includes("credential-canary")).toBe(false)
-        yield* agent.drained
-        // Nothing follows it; a later message would start another session.
-        expect(server.left).toEqual([[]])
-        expect(server.said.at(-1)).toBe("Renew")
-      })
-  )
+      yield* told(1)
+      writeFileSync(join(kept, "token"), "replaced-credential-canary")
+      yield* told(2)
+      const [first = [], second = []] = server.marks
+      expect(first.map(({ name }) => name)).toEqual(["cloud"])
+      expect(second.map(({ name }) => name)).toEqual(["cloud"])
+      expect(second).not.toEqual(first)
+      expect(Buffer.concat(server.captured).includes("credential-canary")).toBe(false)
+      yield* agent.drained
+      // Nothing follows it; a later message would start another session.
+      expect(server.left).toEqual([[]])
+      expect(server.said.at(-1)).toBe("Renew")
+    }))
 
-  it.live(
+  it.concurrent(
     "enrols, plans, applies the reviewed plan, and forgets a Run once its result is stored",
     () =>
       Effect.gen(function* () {
@@ -94,7 +92,7 @@ describe("an agent", () => {
     120_000
   )
 
-  it.live(
+  it.concurrent(
     "starts no tool when the connection was cut before the start was recorded",
     () =>
       Effect.gen(function* () {
@@ -113,11 +111,11 @@ describe("an agent", () => {
     120_000
   )
 
-  it.live(
+  it.concurrent(
     "cancels at the next renewal, and the tool saves its state",
     () =>
       Effect.gen(function* () {
-        const { agent, server, snapshot } = yield* withAgent(4)
+        const { agent, server, snapshot } = yield* withAgent(60)
         const apply = yield* addApply(server, snapshot, yield* planned(server, snapshot))
         yield* hears(apply, "working on 3")
         apply.cancel = true
@@ -129,7 +127,7 @@ describe("an agent", () => {
     120_000
   )
 
-  it.live(
+  it.concurrent(
     "continues after a dropped connection, and stops its tool before the lease expires",
     () =>
       Effect.gen(function* () {
@@ -150,7 +148,7 @@ describe("an agent", () => {
     120_000
   )
 
-  it.live(
+  it.concurrent(
     "submits the state and journal of a Run that has been settled in the meantime, and stops its tool",
     () =>
       Effect.gen(function* () {
@@ -174,7 +172,7 @@ describe("an agent", () => {
     120_000
   )
 
-  it.live(
+  it.concurrent(
     "accepts no more Runs than it has slots for",
     () =>
       Effect.gen(function* () {
@@ -192,7 +190,7 @@ describe("an agent", () => {
     120_000
   )
 
-  it.live(
+  it.concurrent(
     "does not open an offer that its server has not signed, reports it, and continues",
     () =>
       Effect.gen(function* () {
@@ -208,14 +206,17 @@ describe("an agent", () => {
     120_000
   )
 
-  it.live(
+  it.concurrent(
     "continues under a new session when the server has forgotten the old one",
     () =>
       Effect.gen(function* () {
-        const { agent, server, snapshot } = yield* withAgent(2)
+        const { agent, folder, server, snapshot } = yield* withAgent("held")
         const apply = yield* addApply(server, snapshot, yield* planned(server, snapshot))
-        yield* hears(apply, "working on 3")
+        yield* hears(apply, "resource.started")
+        const sessions = server.held.length
         server.forgetSessions()
+        yield* until(() => server.held.length > sessions)
+        yield* released(folder, apply)
         yield* over(apply)
         expect(apply.results).toMatchObject([{ outcome: { exit: "succeeded" } }])
         expect(server.held.at(-1)).toMatchObject([{ stage: "started" }])
@@ -224,7 +225,7 @@ describe("an agent", () => {
     120_000
   )
 
-  it.live(
+  it.concurrent(
     "keeps secrets out of its folder, and sends none in plaintext",
     () =>
       Effect.gen(function* () {

@@ -20,7 +20,7 @@ describe("an agent's connection to its server", () => {
     { name: "each message is lost", takesFiles: true },
     { name: "each message and each transfer with a server of the release before is lost", takesFiles: false }
   ]) {
-    it.live(
+    it.concurrent(
       `delivers everything once even if the request or response for ${name}`,
       () =>
         Effect.gen(function* () {
@@ -66,7 +66,7 @@ describe("an agent's connection to its server", () => {
     )
   }
 
-  it.live(
+  it.concurrent(
     "sends its files separately to a server from the previous release that replaces its own",
     () =>
       Effect.gen(function* () {

@@ -102,7 +102,7 @@ const lifelineOf = Effect.fnUntraced(function* (folder: string) {
 
 describe("an agent's guard", () => {
   for (const level of levels) {
-    it.live(
+    it.concurrent(
       `${level}: a tool and everything it started are dead by the deadline even if the agent has been stopped`,
       () =>
         Effect.gen(function* () {
