@@ -1,19 +1,36 @@
+import { Context } from "effect"
+
+/**
+ * What a hash costs.
+ *
+ * - `memoryCost`: KiB
+ * - `timeCost`: passes over that memory
+ */
+export interface PasswordCost {
+  readonly memoryCost: number
+  readonly timeCost: number
+}
+
+/**
+ * The cost of new hashes: OWASP's minimum for argon2id, because 19 MiB per hash limits the memory used when many people sign in at
+ * once.
+ */
+export const PasswordCost = Context.Reference<PasswordCost>("svc/account/PasswordCost", {
+  defaultValue: () => ({ memoryCost: 19_456, timeCost: 2 })
+})
+
+/** The prefix of a hash at this cost. */
+export const prefixAt = ({ memoryCost, timeCost }: PasswordCost) => `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=1$`
+
 /** Argon2id in PHC format. Each implementation verifies the other's hashes. */
 export interface PasswordHashing {
-  readonly hash: (text: string) => Promise<string>
+  readonly hash: (text: string, cost: PasswordCost) => Promise<string>
   readonly verify: (text: string, hash: string) => Promise<boolean>
 }
 
-// OWASP's minimum for argon2id: 19 MiB per hash limits the memory used when many people sign in at once.
-const memoryCost = 19_456
-const timeCost = 2
-
-/** The prefix of a hash at the current cost. */
-export const currentPrefix = `$argon2id$v=19$m=${memoryCost},t=${timeCost},p=1$`
-
 /** Built into Bun: needs no installation, and is part of a compiled binary. */
 export const bunHashing: PasswordHashing = {
-  hash: (text) => Bun.password.hash(text, { algorithm: "argon2id", memoryCost, timeCost }),
+  hash: (text, { memoryCost, timeCost }) => Bun.password.hash(text, { algorithm: "argon2id", memoryCost, timeCost }),
   verify: (text, hash) => Bun.password.verify(text, hash)
 }
 
@@ -22,7 +39,8 @@ const library = () => import("@node-rs/argon2")
 
 /** On other runtimes: a library, which also hashes off the main thread. Argon2id is its default. */
 export const libraryHashing: PasswordHashing = {
-  hash: async (text) => (await library()).hash(text, { memoryCost, timeCost, parallelism: 1 }),
+  hash: async (text, { memoryCost, timeCost }) =>
+    (await library()).hash(text, { memoryCost, timeCost, parallelism: 1 }),
   verify: async (text, hash) => (await library()).verify(hash, text)
 }
 

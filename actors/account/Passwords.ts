@@ -2,7 +2,7 @@ import { availableParallelism } from "node:os"
 import { Context, Effect, Layer, Redacted, Ref, Semaphore } from "effect"
 import { ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
 import { shortestPassword } from "../../schema/records/Password.ts"
-import { currentPrefix, passwordHashing } from "./PasswordHashing.ts"
+import { PasswordCost, passwordHashing, prefixAt } from "./PasswordHashing.ts"
 
 // One core is left for other work: many wrong passwords must not slow down signed-in people.
 const concurrentHashes = Math.max(1, Math.min(2, availableParallelism() - 1))
@@ -11,7 +11,8 @@ const mostPresent = 18
 const retryAfterSeconds = 5
 
 // As costly as a real hash, but matches no password: an unknown account takes as long as a known one.
-const dummyHash = `${currentPrefix}4464rBaj2HYHmcKQ6PxIze6UBEnHYziRag+Ubl76vyQ$VG9vbGVzYXJlbm90cGFzc3dvcmRzYW5kdGhpc2lzbm8`
+const dummyHashAt = (cost: PasswordCost) =>
+  `${prefixAt(cost)}4464rBaj2HYHmcKQ6PxIze6UBEnHYziRag+Ubl76vyQ$VG9vbGVzYXJlbm90cGFzc3dvcmRzYW5kdGhpc2lzbm8`
 
 const longestBytes = 256
 const denied: ReadonlySet<string> = new Set([
@@ -70,6 +71,8 @@ export class Passwords extends Context.Service<
     Effect.gen(function* () {
       const hashing = yield* Semaphore.make(concurrentHashes)
       const present = yield* Ref.make(0)
+      const cost = yield* PasswordCost
+      const dummyHash = dummyHashAt(cost)
 
       const bounded = <A>(work: () => Promise<A>) =>
         Effect.acquireUseRelease(
@@ -90,7 +93,7 @@ export class Passwords extends Context.Service<
           const refusal = passwordRefusal(password)
           if (refusal !== undefined) return yield* refusal
           const text = Redacted.value(normalise(password) ?? password)
-          return yield* bounded(() => passwordHashing.hash(text))
+          return yield* bounded(() => passwordHashing.hash(text, cost))
         }),
         verify: Effect.fn("Passwords.verify")(function* (password, hash) {
           const normal = normalise(password)
@@ -99,7 +102,7 @@ export class Passwords extends Context.Service<
           const matches = yield* bounded(() => passwordHashing.verify(Redacted.value(normal), hash ?? dummyHash))
           return matches && hash !== undefined
         }),
-        isOutdated: (hash) => !hash.startsWith(currentPrefix)
+        isOutdated: (hash) => !hash.startsWith(prefixAt(cost))
       })
     })
   )

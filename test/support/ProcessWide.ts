@@ -1,4 +1,5 @@
 import { Effect, Layer, Scope } from "effect"
+import { PasswordCost } from "../../actors/account/PasswordHashing.ts"
 import { KeyGeneration, type NewKey } from "../../actors/identity/KeyGeneration.ts"
 import type { SigningAlgorithm } from "../../actors/identity/Client.ts"
 import { ParserThreads, parserThreads } from "../../runner/scan/HclParser.ts"
@@ -23,10 +24,14 @@ const nextKey = (algorithm: SigningAlgorithm) =>
     return known
   })
 
-/** Shared by all services in a test process: the sync process, parser threads, and key pairs. */
+/** The shipped cost would make a sign-up one of the most expensive steps of a test. */
+const passwordCost = { memoryCost: 64, timeCost: 1 }
+
+/** Shared by all services in a test process: the sync process, parser threads, key pairs, and the cost of a password. */
 export const processWide = Layer.mergeAll(
   bundledSync,
   syncsInThisProcess,
   Layer.succeed(ParserThreads, threads),
-  Layer.succeed(KeyGeneration, { generate: nextKey })
+  Layer.succeed(KeyGeneration, { generate: nextKey }),
+  Layer.succeed(PasswordCost, passwordCost)
 )

@@ -1,9 +1,11 @@
 import { afterAll, expect } from "bun:test"
-import { Effect, Redacted, Result } from "effect"
+import { Effect, Layer, Redacted, Result } from "effect"
+import { PasswordCost } from "../../../actors/account/PasswordHashing.ts"
 import { Passwords, passwordRefusal } from "../../../actors/account/Passwords.ts"
 import { suite } from "../../support/Effect.ts"
 
-const it = suite(Passwords.layer)
+// At the shipped cost; other tests hash at a lower one.
+const it = suite(Passwords.layer.pipe(Layer.provide(Layer.succeed(PasswordCost, PasswordCost.defaultValue()))))
 afterAll(it.dispose)
 
 const secret = (text: string) => Redacted.make(text)
