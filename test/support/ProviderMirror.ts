@@ -21,7 +21,7 @@ const build = Effect.fnUntraced(function* (version: string) {
   const [output] = result.outputs
   if (output === undefined) return yield* Effect.die(new Error("the demo provider did not build"))
   const code = yield* Effect.promise(() => output.text())
-  return { version, script: `#!${process.execPath}\n${code}` }
+  return { version, script: new TextEncoder().encode(`#!${process.execPath}\n${code}`) }
 })
 
 const builds = Effect.runSync(Effect.cached(Effect.all(demoProviderVersions.map(build))))
@@ -49,7 +49,7 @@ export const providerMirror = Effect.gen(function* () {
       const folder = path.join(mirror, host, "acme", "demo", version, platform)
       yield* fileSystem.makeDirectory(folder, { recursive: true })
       const plugin = path.join(folder, `terraform-provider-demo_v${version}`)
-      yield* fileSystem.writeFileString(plugin, script, { mode: 0o755 })
+      yield* fileSystem.writeFile(plugin, script, { mode: 0o755 })
     }
   }
   yield* fileSystem.writeFileString(
