@@ -78,9 +78,9 @@ const waiting = "; trap 'exit 0' INT; while :; do sleep 0.1; done"
 /** Every limit, with a script that exceeds it and would otherwise run forever. */
 const scripts = {
   memory_limit: hungry,
-  process_limit: breeding,
-  folder_limit: `for n in 1 2 3 4 5 6 7 8; do dd if=/dev/zero of=file$n bs=1M count=8; done${waiting}`
+  process_limit: breeding
 }
+const filling = `for n in 1 2 3 4 5 6 7 8; do dd if=/dev/zero of=file$n bs=1M count=8; done${waiting}`
 const inMemory = {
   tmp_limit: `dd if=/dev/zero of=/tmp/file bs=1M count=64${waiting}`,
   shm_limit: `dd if=/dev/zero of=/dev/shm/file bs=1M count=64${waiting}`
@@ -95,32 +95,37 @@ const rungs: ReadonlyArray<readonly [SandboxLevel, Partial<SandboxSettingsShape>
   ["process", { isolation: "off" }]
 ]
 
+const continues = (layer: ReturnType<typeof sandboxWith>, code: string, script: string) =>
+  Effect.gen(function* () {
+    const sandbox = yield* Sandbox
+    const folder = yield* runFolder
+    const box = yield* sandbox.open({ root: join(folder, "root"), readOnly: [] })
+    const other = yield* box.spawn(shell("until [ -e go ]; do sleep 0.05; done; echo went on"))
+    const { exceeded } = yield* ended(script)
+    expect<string | undefined>(exceeded?.code).toBe(code)
+    expect(exceeded?.message).toContain("SVC_RUN_")
+    writeFileSync(join(folder, "root", "go"), "")
+    expect(yield* Stream.mkString(Stream.decodeText(other.stdout))).toBe("went on\n")
+    expect(yield* other.end).toEqual({ _tag: "exited", code: 0 })
+    expect(yield* other.exceeded).toBeUndefined()
+  }).pipe(Effect.provide(layer))
+
+const places: Array<{ readonly place: string; readonly layer: ReturnType<typeof sandboxWith> }> = []
+
 for (const [level, settings] of rungs) {
   for (const keeping of ["auto", "watching"] as const) {
     const layer = sandboxWith({ ...settings, controlGroups: keeping === "auto" })
     const status = await Effect.runPromise(Effect.map(Sandbox, (sandbox) => sandbox.status).pipe(Effect.provide(layer)))
     if (status.level !== level) continue
     if (keeping === "auto" && status.limits.keeper === "watching") continue
-    describe(`a Run that exceeds a limit, at the level ${level} with ${status.limits.keeper}`, () => {
+    const place = `at the level ${level} with ${status.limits.keeper}`
+    places.push({ place, layer })
+    describe(`a Run that exceeds a limit, ${place}`, () => {
       for (const [code, script] of Object.entries({
         ...scripts,
         ...(level === "bubblewrap" || level === "namespaces" ? inMemory : {})
       })) {
-        it.live(`fails with ${code}, and another Run continues`, () =>
-          Effect.gen(function* () {
-            const sandbox = yield* Sandbox
-            const folder = yield* runFolder
-            const box = yield* sandbox.open({ root: join(folder, "root"), readOnly: [] })
-            const other = yield* box.spawn(shell("until [ -e go ]; do sleep 0.05; done; echo went on"))
-            const { exceeded } = yield* ended(script)
-            expect<string | undefined>(exceeded?.code).toBe(code)
-            expect(exceeded?.message).toContain("SVC_RUN_")
-            writeFileSync(join(folder, "root", "go"), "")
-            expect(yield* Stream.mkString(Stream.decodeText(other.stdout))).toBe("went on\n")
-            expect(yield* other.end).toEqual({ _tag: "exited", code: 0 })
-            expect(yield* other.exceeded).toBeUndefined()
-          }).pipe(Effect.provide(layer))
-        )
+        it.live(`fails with ${code}, and another Run continues`, () => continues(layer, code, script))
       }
 
       it.live("is stopped at its profile's lower limit", () =>
@@ -136,6 +141,14 @@ for (const [level, settings] of rungs) {
     })
   }
 }
+
+// A folder is measured each second at every level.
+describe("a Run whose folder grows over its limit", () => {
+  for (const { layer, place } of places) {
+    it.concurrent(`fails with folder_limit, and another Run continues, ${place}`, () =>
+      continues(layer, "folder_limit", filling))
+  }
+})
 
 for (const [level, settings] of rungs) {
   it.live(`a program at the level ${level} cannot start unlimited processes, whichever user it runs as`, () =>
