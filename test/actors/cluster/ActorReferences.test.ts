@@ -18,6 +18,7 @@ const definedIn = (folders: ReadonlyArray<string>) =>
 
 /** References of the routes, the process and the cluster: no code that runs in an actor reads them. */
 const readElsewhere = [
+  "svc/account/PasswordCost",
   "svc/actors/ReferenceKeys",
   "svc/backup/SvcCommand",
   "svc/cli/Quiet",
