@@ -1,4 +1,4 @@
-import { Effect, Layer, Scope } from "effect"
+import { Effect, Layer, References, Scope } from "effect"
 import { PasswordCost } from "../../actors/account/PasswordHashing.ts"
 import { KeyGeneration, type NewKey } from "../../actors/identity/KeyGeneration.ts"
 import type { SigningAlgorithm } from "../../actors/identity/Client.ts"
@@ -27,11 +27,15 @@ const nextKey = (algorithm: SigningAlgorithm) =>
 /** The shipped cost would make a sign-up one of the most expensive steps of a test. */
 const passwordCost = { memoryCost: 64, timeCost: 1 }
 
-/** Shared by all services in a test process: the sync process, parser threads, key pairs, and the cost of a password. */
+/**
+ * Shared by all services in a test process: the sync process, parser threads, key pairs, and the cost of a password. No spans are
+ * made, as in a service whose settings name no receiver for them.
+ */
 export const processWide = Layer.mergeAll(
   bundledSync,
   syncsInThisProcess,
   Layer.succeed(ParserThreads, threads),
   Layer.succeed(KeyGeneration, { generate: nextKey }),
-  Layer.succeed(PasswordCost, passwordCost)
+  Layer.succeed(PasswordCost, passwordCost),
+  Layer.succeed(References.TracerEnabled, false)
 )
