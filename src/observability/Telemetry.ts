@@ -16,4 +16,9 @@ export const telemetry = (options: {
         baseUrl: options.url,
         resource: { serviceName: "svc", serviceVersion: options.version },
         shutdownTimeout: "3 seconds"
-      }).pipe(Layer.provide(FetchHttpClient.layer), Layer.merge(everyParameter))
+      }).pipe(
+        Layer.provide(FetchHttpClient.layer),
+        Layer.merge(everyParameter),
+        // Whatever the surrounding program does with spans of its own.
+        Layer.merge(Layer.succeed(References.TracerEnabled, true))
+      )

@@ -219,7 +219,8 @@ describe("an agent", () => {
         yield* released(folder, apply)
         yield* over(apply)
         expect(apply.results).toMatchObject([{ outcome: { exit: "succeeded" } }])
-        expect(server.held.at(-1)).toMatchObject([{ stage: "started" }])
+        // The plan may still be among them: the server has its result, and the agent has not yet forgotten it.
+        expect(server.held.at(-1)).toContainEqual(expect.objectContaining({ runId: apply.runId, stage: "started" }))
         yield* agent.drained
       }),
     120_000
