@@ -10,9 +10,8 @@ const concurrentHashes = Math.max(1, Math.min(2, availableParallelism() - 1))
 const mostPresent = 18
 const retryAfterSeconds = 5
 
-// As costly as a real hash, but matches no password: an unknown account takes as long as a known one.
-const dummyHashAt = (cost: PasswordCost) =>
-  `${prefixAt(cost)}4464rBaj2HYHmcKQ6PxIze6UBEnHYziRag+Ubl76vyQ$VG9vbGVzYXJlbm90cGFzc3dvcmRzYW5kdGhpc2lzbm8`
+// Follows the prefix in a hash that matches no password.
+const dummyEnd = "4464rBaj2HYHmcKQ6PxIze6UBEnHYziRag+Ubl76vyQ$VG9vbGVzYXJlbm90cGFzc3dvcmRzYW5kdGhpc2lzbm8"
 
 const longestBytes = 256
 const denied: ReadonlySet<string> = new Set([
@@ -72,7 +71,9 @@ export class Passwords extends Context.Service<
       const hashing = yield* Semaphore.make(concurrentHashes)
       const present = yield* Ref.make(0)
       const cost = yield* PasswordCost
-      const dummyHash = dummyHashAt(cost)
+      const prefix = prefixAt(cost)
+      // As costly as a real hash: an unknown account takes as long as a known one.
+      const dummyHash = `${prefix}${dummyEnd}`
 
       const bounded = <A>(work: () => Promise<A>) =>
         Effect.acquireUseRelease(
@@ -102,7 +103,7 @@ export class Passwords extends Context.Service<
           const matches = yield* bounded(() => passwordHashing.verify(Redacted.value(normal), hash ?? dummyHash))
           return matches && hash !== undefined
         }),
-        isOutdated: (hash) => !hash.startsWith(prefixAt(cost))
+        isOutdated: (hash) => !hash.startsWith(prefix)
       })
     })
   )

@@ -124,6 +124,19 @@ describeIsolated("nothing of a network stays", () => {
     longestEnd
   )
 
+  it.live("when the Run ends, and the network does not end by itself", () =>
+    Effect.gen(function* () {
+      const { child, folder, says } = yield* standIn(`exec ${pasta} "$@"`)
+      yield* says("up")
+      const { ended, pids } = yield* startedBy(child)
+      const tap = pids.find((pid) => nameOf(pid).startsWith("pas"))
+      process.kill(parentOf(tap ?? 0) ?? Number.NaN, "SIGSTOP")
+      writeFileSync(join(folder, "root", "end"), "")
+      yield* says("ended")
+      expect(ended(longestEnd)).toBe(true)
+    })
+  )
+
   it.live("when the process that supervises it is killed", () =>
     Effect.gen(function* () {
       const { child, says } = yield* standIn(`exec ${pasta} "$@"`)
