@@ -50,6 +50,8 @@ const isNoticed = Effect.fnUntraced(function* (folder: string, { broken, file, t
 const copy = Effect.gen(function* () {
   const files = yield* FileSystem.FileSystem
   const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-mutants-" })
+  // Some tests start programs of the copy as another user.
+  yield* files.chmod(folder, 0o755)
   for (const name of copied) yield* files.copy(`${root}/${name}`, `${folder}/${name}`)
   yield* files.symlink(`${root}/node_modules`, `${folder}/node_modules`)
   return folder
