@@ -24,7 +24,8 @@ const word = process.argv.slice(2).find((argument) => !argument.startsWith("--")
 const passes = Effect.fnUntraced(function* (folder: string, test: string) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
   const handle = yield* spawner.spawn(
-    ChildProcess.make(process.execPath, ["test", "--bail", "--timeout", "60000", `./${test}`], {
+    // The first failure ends the process, which would abandon what concurrent tests have started.
+    ChildProcess.make(process.execPath, ["test", "--bail", "--max-concurrency=1", "--timeout", "60000", `./${test}`], {
       cwd: folder,
       extendEnv: true
     })
