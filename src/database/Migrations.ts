@@ -71,6 +71,7 @@ import { waveTables } from "../../schema/tables/WaveTables.ts"
 import { automationColumns, workspaceTables } from "../../schema/tables/WorkspaceTables.ts"
 import { version } from "../Version.ts"
 import { rowShape } from "../../actors/database/Table.ts"
+import { foldColumns } from "./FoldedColumns.ts"
 import { faultText, type StartFault } from "./StartFault.ts"
 
 // In the order in which the tables reference each other.
@@ -152,18 +153,29 @@ const table = "svc_migrations"
 /** The schema version of this release. */
 export const newestKnown = Math.max(...Object.keys(migrations).map((name) => Number.parseInt(name, 10)))
 
-/** Runs the given migrations that have not been applied to the database yet, in one transaction. */
-export const migrateBy = (list: typeof migrations) =>
-  Migrator.make({})({
-    loader: Migrator.fromRecord(
-      Record.map(list, (statements) =>
-        Effect.flatMap(SqlClient.SqlClient, (sql) =>
-          Effect.forEach(statements, (statement) => sql.unsafe(statement).unprepared, { discard: true })
-        )
+const loaderOf = (list: typeof migrations) =>
+  Migrator.fromRecord(
+    Record.map(list, (statements) =>
+      Effect.flatMap(SqlClient.SqlClient, (sql) =>
+        Effect.forEach(statements, (statement) => sql.unsafe(statement).unprepared, { discard: true })
       )
-    ),
-    table
-  })
+    )
+  )
+
+/** Runs the given migrations that have not been applied to the database yet, word for word, in one transaction. */
+export const migrateBy = (list: typeof migrations) => Migrator.make({})({ loader: loaderOf(list), table })
+
+/** Evaluated within the transaction, so that no other process applies a migration between the question and its use. */
+const loader = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const applied = yield* sql`SELECT migration_id FROM ${sql(table)} LIMIT 1`.unprepared
+  return yield* loaderOf(applied.length === 0 ? foldColumns(migrations) : migrations)
+}).pipe(
+  Effect.catchTag(
+    "SqlError",
+    (cause) => new Migrator.MigrationError({ kind: "BadState", cause, message: `${table} cannot be read` })
+  )
+)
 
 /** The version recorded in the database; `null` before the first migration. */
 export const NewestMigration = rowShape({ newest: Schema.NullOr(Schema.Int) })
@@ -199,6 +211,7 @@ const noteRelease = Effect.flatMap(
  * Migrates the database to this release's schema, in one transaction. Fails with `DatabaseTooNew` instead of working on unknown
  * tables.
  */
-export const migrate = Effect.andThen(migrateBy(migrations), Effect.andThen(checkVersion, noteRelease)).pipe(
-  Effect.withSpan("migrate")
-)
+export const migrate = Effect.andThen(
+  Migrator.make({})({ loader, table }),
+  Effect.andThen(checkVersion, noteRelease)
+).pipe(Effect.withSpan("migrate"))

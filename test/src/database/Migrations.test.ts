@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { createHash } from "node:crypto"
+import { readFileSync, writeFileSync } from "node:fs"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { migrate, migrateBy, migrations } from "../../../src/database/Migrations.ts"
@@ -35,11 +36,13 @@ const upTo = (version: number) =>
 // Nothing here has to survive this process.
 const unsynced = Effect.flatMap(SqlClient.SqlClient, (sql) => sql`PRAGMA synchronous=OFF`)
 
-/** Runs the effect on a database without tables. */
-const onEmpty = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>) =>
-  Effect.flatMap(temporaryFolder, (folder) =>
-    Effect.provide(Effect.andThen(unsynced, effect), layerWriter(`${folder}/svc.db`))
-  )
+/** Runs the effect on a database with this content; by default it has no tables. */
+const onDatabase = <A, E>(effect: Effect.Effect<A, E, SqlClient.SqlClient>, content?: Uint8Array) =>
+  Effect.flatMap(temporaryFolder, (folder) => {
+    const file = `${folder}/svc.db`
+    if (content !== undefined) writeFileSync(file, content)
+    return Effect.provide(Effect.andThen(unsynced, effect), layerWriter(file))
+  })
 
 /** Tables, indexes and triggers, as stored in the database. */
 const schemaOf = Effect.flatMap(
@@ -47,7 +50,35 @@ const schemaOf = Effect.flatMap(
   (sql) => sql<Row>`SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name`
 )
 
-const newest = await Effect.runPromise(Effect.cached(Effect.scoped(onEmpty(Effect.andThen(migrate, schemaOf)))))
+const newest = await Effect.runPromise(Effect.cached(Effect.scoped(onDatabase(Effect.andThen(migrate, schemaOf)))))
+
+const versions = Object.keys(migrations).map(numberOf)
+
+/** An empty database of every version, each made from the one before it by a migration, word for word. */
+const history = await Effect.runPromise(
+  Effect.cached(
+    Effect.scoped(
+      Effect.gen(function* () {
+        const databases = new Map<number, Uint8Array>()
+        let content: Uint8Array | undefined
+        for (const version of versions) {
+          content = yield* onDatabase(
+            Effect.gen(function* () {
+              const sql = yield* SqlClient.SqlClient
+              yield* migrateBy(upTo(version))
+              yield* sql`PRAGMA wal_checkpoint(TRUNCATE)`
+              const [file] = yield* sql<{ file: string }>`SELECT file FROM pragma_database_list WHERE name = 'main'`
+              return readFileSync(file?.file ?? "")
+            }),
+            content
+          )
+          databases.set(version, content)
+        }
+        return databases
+      })
+    )
+  )
+)
 
 const columnsByTable = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
@@ -88,28 +119,30 @@ const rewritten = (version: number, table: string, row: Row): Row => ({
 })
 
 describe("a database from an earlier release", () => {
-  for (const version of Object.keys(migrations).map(numberOf)) {
+  for (const version of versions) {
     it.live(`from version ${version} is migrated to this release's schema and keeps its rows`, () =>
-      onEmpty(
-        Effect.gen(function* () {
-          const sql = yield* SqlClient.SqlClient
-          yield* migrateBy(upTo(version))
-          const stored = yield* fill
-          // Earlier inputs are read from the history into separate rows.
-          const tables = new Set(stored.map(([table]) => table).filter((table) => table !== "consumed_inputs"))
-          const before = yield* countsOf(tables)
-          yield* migrate
-          expect(yield* countsOf(tables)).toEqual(before)
-          for (const [table, row] of stored) {
-            const kept = Object.entries(rewritten(version, table, row)).map(
-              ([name, value]) => sql`${sql(name)} = ${value}`
-            )
-            const found = yield* sql`SELECT 1 AS one FROM ${sql(table)} WHERE ${sql.and(kept)}`
-            expect([table, row, found.length]).toEqual([table, row, 1])
-          }
-          expect(yield* sql`PRAGMA foreign_key_check`).toEqual([])
-          expect(yield* schemaOf).toEqual(yield* newest)
-        })
+      Effect.flatMap(history, (databases) =>
+        onDatabase(
+          Effect.gen(function* () {
+            const sql = yield* SqlClient.SqlClient
+            const stored = yield* fill
+            // Earlier inputs are read from the history into separate rows.
+            const tables = new Set(stored.map(([table]) => table).filter((table) => table !== "consumed_inputs"))
+            const before = yield* countsOf(tables)
+            yield* migrate
+            expect(yield* countsOf(tables)).toEqual(before)
+            for (const [table, row] of stored) {
+              const kept = Object.entries(rewritten(version, table, row)).map(
+                ([name, value]) => sql`${sql(name)} = ${value}`
+              )
+              const found = yield* sql`SELECT 1 AS one FROM ${sql(table)} WHERE ${sql.and(kept)}`
+              expect([table, row, found.length]).toEqual([table, row, 1])
+            }
+            expect(yield* sql`PRAGMA foreign_key_check`).toEqual([])
+            expect(yield* schemaOf).toEqual(yield* newest)
+          }),
+          databases.get(version)
+        )
       )
     )
   }
