@@ -42,13 +42,17 @@ const advertise = async (repository: ServedObjects, name: string, symrefTarget?:
   return { name, oid, peeled: commit === oid ? undefined : commit, symrefTarget }
 }
 
-/** HEAD first (when its branch exists), then every ref sorted by name. */
-const listRefs = async (repository: ServedObjects): Promise<ReadonlyArray<AdvertisedRef>> => {
+/** HEAD first (when its branch exists), then every ref sorted by name; only names with one of the prefixes, if there are any. */
+const listRefs = async (
+  repository: ServedObjects,
+  prefixes: ReadonlyArray<string> = []
+): Promise<ReadonlyArray<AdvertisedRef>> => {
+  const isWanted = (name: string) => prefixes.length === 0 || prefixes.some((prefix) => name.startsWith(prefix))
   const names = (await git.listRefs({ ...repository, filepath: "refs" })).map((name) => `refs/${name}`).sort()
   const branch = await git.resolveRef({ ...repository, ref: "HEAD", depth: 2 })
-  const head = names.includes(branch) ? [await advertise(repository, "HEAD", branch)] : []
-  const refs: Array<AdvertisedRef> = [...head]
-  for (const name of names) refs.push(await advertise(repository, name))
+  const refs: Array<AdvertisedRef> = []
+  if (isWanted("HEAD") && names.includes(branch)) refs.push(await advertise(repository, "HEAD", branch))
+  for (const name of names) if (isWanted(name)) refs.push(await advertise(repository, name))
   return refs
 }
 
@@ -81,9 +85,8 @@ export const advertiseV2 = (): Uint8Array =>
 
 const listRefsV2 = async (repository: ServedObjects, args: ReadonlyArray<string>): Promise<Uint8Array> => {
   const prefixes = args.filter((arg) => arg.startsWith("ref-prefix ")).map((arg) => arg.slice("ref-prefix ".length))
-  const refs = await listRefs(repository)
-  const wanted = refs.filter((ref) => prefixes.length === 0 || prefixes.some((prefix) => ref.name.startsWith(prefix)))
-  const lines = wanted.map((ref) => {
+  const refs = await listRefs(repository, prefixes)
+  const lines = refs.map((ref) => {
     const target =
       args.includes("symrefs") && ref.symrefTarget !== undefined ? ` symref-target:${ref.symrefTarget}` : ""
     const peeled = args.includes("peel") && ref.peeled !== undefined ? ` peeled:${ref.peeled}` : ""
