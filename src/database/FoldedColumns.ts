@@ -21,8 +21,8 @@ const endOfColumns = (statement: string): number => {
 
 /**
  * The same migrations for a database without tables: a table is created with the columns that later migrations add. For each added
- * column SQLite parses all tables, indexes and triggers again, which would take most of the time of a first startup. The resulting
- * tables are the same, down to their stored text.
+ * column SQLite parses all tables, indexes and triggers again, which would take most of the time of a first startup (decision
+ * 0026). The resulting tables are the same, down to their stored text.
  */
 export const foldColumns = (migrations: Migrations): Migrations => {
   const statements = Object.values(migrations).flat()
