@@ -69,6 +69,15 @@ describe("the log of a Run", () => {
     const log = page.locator(".log")
     const isSideways = () => log.evaluate((element) => element.scrollWidth > element.clientWidth)
     expect(await isSideways()).toBe(false)
+    // A character is about eight pixels wide, so one of these widths leaves the least room.
+    const { width, height } = page.viewportSize() ?? { width: 0, height: 0 }
+    for (let wider = 1; wider <= 8; wider++) {
+      await page.setViewportSize({ width: width + wider, height })
+      await page.waitForFunction(() => {
+        const element = document.querySelector(".log")
+        return element !== null && element.scrollWidth <= element.clientWidth
+      })
+    }
     const rows = await page.locator(".log-text").allTextContents()
     expect(rows.slice(0, -1).join("")).toEndWith(long)
     await page.getByRole("button", { name: "Wrap", exact: true }).click()

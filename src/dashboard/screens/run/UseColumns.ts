@@ -17,9 +17,10 @@ export const useColumns = (scroller: RefObject<HTMLElement | null>, wraps: boole
       element.append(ruler)
       const text = ruler.lastElementChild?.getBoundingClientRect()
       const begin = ruler.getBoundingClientRect().left
+      const padding = Number.parseFloat(getComputedStyle(ruler).paddingRight)
       ruler.remove()
       if (text === undefined || text.width === 0) return
-      const room = element.clientWidth - (text.left - begin) - 2 * (text.width / 20)
+      const room = element.clientWidth - (text.left - begin) - padding
       setColumns(Math.max(20, Math.floor(room / (text.width / 20))))
     }
     const sizes = new ResizeObserver(look)
