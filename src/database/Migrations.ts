@@ -162,11 +162,13 @@ const loaderOf = (list: typeof migrations) =>
     )
   )
 
+const migrateWith = (loader: Migrator.Loader<SqlClient.SqlClient>) => Migrator.make({})({ loader, table })
+
 /** Runs the given migrations that have not been applied to the database yet, word for word, in one transaction. */
-export const migrateBy = (list: typeof migrations) => Migrator.make({})({ loader: loaderOf(list), table })
+export const migrateBy = (list: typeof migrations) => migrateWith(loaderOf(list))
 
 /** Evaluated within the transaction, so that no other process applies a migration between the question and its use. */
-const loader = Effect.gen(function* () {
+const shortened = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const applied = yield* sql`SELECT migration_id FROM ${sql(table)} LIMIT 1`.unprepared
   return yield* loaderOf(applied.length === 0 ? foldColumns(migrations) : migrations)
@@ -211,7 +213,6 @@ const noteRelease = Effect.flatMap(
  * Migrates the database to this release's schema, in one transaction. Fails with `DatabaseTooNew` instead of working on unknown
  * tables.
  */
-export const migrate = Effect.andThen(
-  Migrator.make({})({ loader, table }),
-  Effect.andThen(checkVersion, noteRelease)
-).pipe(Effect.withSpan("migrate"))
+export const migrate = Effect.andThen(migrateWith(shortened), Effect.andThen(checkVersion, noteRelease)).pipe(
+  Effect.withSpan("migrate")
+)

@@ -69,10 +69,11 @@ describe("the log of a Run", () => {
     const log = page.locator(".log")
     const isSideways = () => log.evaluate((element) => element.scrollWidth > element.clientWidth)
     expect(await isSideways()).toBe(false)
-    // A character is about eight pixels wide, so one of these widths leaves the least room.
+    // A character is about eight pixels wide, so one of these widths leaves the least room. Each is narrower than the one before:
+    // rows that were cut for a wider frame would not fit.
     const { width, height } = page.viewportSize() ?? { width: 0, height: 0 }
-    for (let wider = 1; wider <= 8; wider++) {
-      await page.setViewportSize({ width: width + wider, height })
+    for (let narrower = 1; narrower <= 8; narrower++) {
+      await page.setViewportSize({ width: width - narrower, height })
       await page.waitForFunction(() => {
         const element = document.querySelector(".log")
         return element !== null && element.scrollWidth <= element.clientWidth

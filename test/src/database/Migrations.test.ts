@@ -118,6 +118,22 @@ const rewritten = (version: number, table: string, row: Row): Row => ({
   ...(version < 21 && table === "run_groups" ? { finished_at: row["created_at"] } : {})
 })
 
+/** SQLite counts the changes to tables, indexes and triggers. */
+const schemaChanges = Effect.flatMap(
+  SqlClient.SqlClient,
+  (sql) => sql<{ schema_version: number }>`PRAGMA schema_version`
+).pipe(Effect.map(([row]) => row?.schema_version ?? Number.NaN))
+
+it.live("a new database is made with one change less for each added column", () =>
+  Effect.gen(function* () {
+    const added = Object.values(migrations)
+      .flat()
+      .filter((statement) => statement.includes("ADD COLUMN"))
+    const wordForWord = yield* onDatabase(schemaChanges, (yield* history).get(Math.max(...versions)))
+    expect(yield* onDatabase(Effect.andThen(migrate, schemaChanges))).toBe(wordForWord - added.length)
+  })
+)
+
 describe("a database from an earlier release", () => {
   for (const version of versions) {
     it.live(`from version ${version} is migrated to this release's schema and keeps its rows`, () =>

@@ -49,9 +49,11 @@ const listRefs = async (
 ): Promise<ReadonlyArray<AdvertisedRef>> => {
   const isWanted = (name: string) => prefixes.length === 0 || prefixes.some((prefix) => name.startsWith(prefix))
   const names = (await git.listRefs({ ...repository, filepath: "refs" })).map((name) => `refs/${name}`).sort()
-  const branch = await git.resolveRef({ ...repository, ref: "HEAD", depth: 2 })
   const refs: Array<AdvertisedRef> = []
-  if (isWanted("HEAD") && names.includes(branch)) refs.push(await advertise(repository, "HEAD", branch))
+  if (isWanted("HEAD")) {
+    const branch = await git.resolveRef({ ...repository, ref: "HEAD", depth: 2 })
+    if (names.includes(branch)) refs.push(await advertise(repository, "HEAD", branch))
+  }
   for (const name of names) if (isWanted(name)) refs.push(await advertise(repository, name))
   return refs
 }
