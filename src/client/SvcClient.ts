@@ -1,9 +1,8 @@
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
-import { HttpApiClient } from "effect/http-api"
 import { sessionHeader } from "../../schema/api/SessionHeader.ts"
-import { SvcApi } from "../../schema/api/SvcApi.ts"
 import { ApiTransport, withoutTrailingSlash } from "./ApiTransport.ts"
+import { clientGroups, type SvcClientShape } from "./ClientGroups.ts"
 import { repeatedWhereSafe } from "./SafeRepeat.ts"
 import { UnreadableAnswer } from "./SvcError.ts"
 
@@ -18,9 +17,6 @@ export interface ClientOptions {
   readonly retries?: boolean | undefined
 }
 
-/** One method per route, by group. A named type, so that declarations and hovers stay short. */
-export interface SvcClientShape extends HttpApiClient.ForApi<typeof SvcApi> {}
-
 /** Adds the credential from the options to every request. */
 export const authenticated =
   ({ session, token }: ClientOptions) =>
@@ -30,8 +26,8 @@ export const authenticated =
     return HttpClient.mapRequest(client, HttpClientRequest.setHeader(sessionHeader, Redacted.value(session)))
   }
 
-const overClient = (baseUrl: string, httpClient: HttpClient.HttpClient): Effect.Effect<SvcClientShape> =>
-  HttpApiClient.makeWith(SvcApi, {
+const overClient = (baseUrl: string, httpClient: HttpClient.HttpClient): SvcClientShape =>
+  clientGroups({
     baseUrl,
     httpClient,
     transformResponse: Effect.mapError((error) =>
@@ -44,7 +40,7 @@ const overClient = (baseUrl: string, httpClient: HttpClient.HttpClient): Effect.
  * and with client errors for requests that never arrived.
  */
 export const makeClient = (options: ClientOptions): Effect.Effect<SvcClientShape, never, HttpClient.HttpClient> =>
-  Effect.flatMap(HttpClient.HttpClient, (client) =>
+  Effect.map(HttpClient.HttpClient, (client) =>
     overClient(
       withoutTrailingSlash(options.baseUrl),
       authenticated(options)(options.retries === true ? repeatedWhereSafe(client) : client)
@@ -60,6 +56,6 @@ export class SvcClient extends Context.Service<SvcClient, SvcClientShape>()("svc
   /** Acts on behalf of the program's `Actor`. */
   static readonly overTransport: Layer.Layer<SvcClient, never, ApiTransport> = Layer.effect(
     SvcClient,
-    Effect.flatMap(ApiTransport, ({ baseUrl, client }) => overClient(baseUrl, client))
+    Effect.map(ApiTransport, ({ baseUrl, client }) => overClient(baseUrl, client))
   )
 }

@@ -1,4 +1,4 @@
-import type { SvcClientShape } from "../SvcClient.ts"
+import type { SvcClientShape } from "../ClientGroups.ts"
 
 type Request<
   Group extends keyof SvcClientShape,

@@ -1,0 +1,100 @@
+import { Effect } from "effect"
+import { HttpApiClient } from "effect/http-api"
+import type { HttpClient } from "effect/http"
+import { SvcApi } from "../../schema/api/SvcApi.ts"
+
+/** One method per route, by group. A named type, so that declarations and hovers stay short. */
+export interface SvcClientShape extends HttpApiClient.ForApi<typeof SvcApi> {}
+
+export interface GroupOptions {
+  readonly baseUrl: string
+  readonly httpClient: HttpClient.HttpClient
+  readonly transformResponse: (
+    effect: Effect.Effect<unknown, unknown, unknown>
+  ) => Effect.Effect<unknown, unknown, unknown>
+}
+
+/**
+ * The methods of the API, built by group on first use: building them all, with the decoders of every response, takes a quarter of
+ * the time of a command that calls one of them.
+ */
+export const clientGroups = (options: GroupOptions): SvcClientShape => {
+  const group = <const Name extends keyof SvcClientShape>(name: Name) => ({
+    name,
+    methods: HttpApiClient.group(SvcApi, { ...options, group: name })
+  })
+  // Building is synchronous and needs no service, although the library returns an Effect.
+  const built = <A>(client: SvcClientShape, { methods, name }: { name: string; methods: Effect.Effect<A> }): A => {
+    const value = Effect.runSync(methods)
+    Object.defineProperty(client, name, { value, enumerable: true })
+    return value
+  }
+  return {
+    get accountTokens() {
+      return built(this, group("accountTokens"))
+    },
+    get agentPools() {
+      return built(this, group("agentPools"))
+    },
+    get approvals() {
+      return built(this, group("approvals"))
+    },
+    get audit() {
+      return built(this, group("audit"))
+    },
+    get backupImports() {
+      return built(this, group("backupImports"))
+    },
+    get backups() {
+      return built(this, group("backups"))
+    },
+    get capsules() {
+      return built(this, group("capsules"))
+    },
+    get connections() {
+      return built(this, group("connections"))
+    },
+    get dashboard() {
+      return built(this, group("dashboard"))
+    },
+    get discovery() {
+      return built(this, group("discovery"))
+    },
+    get exports() {
+      return built(this, group("exports"))
+    },
+    get installPlans() {
+      return built(this, group("installPlans"))
+    },
+    get invitations() {
+      return built(this, group("invitations"))
+    },
+    get leftOverStates() {
+      return built(this, group("leftOverStates"))
+    },
+    get members() {
+      return built(this, group("members"))
+    },
+    get revisionPlans() {
+      return built(this, group("revisionPlans"))
+    },
+    get runs() {
+      return built(this, group("runs"))
+    },
+    get sources() {
+      return built(this, group("sources"))
+    },
+    get stateResources() {
+      return built(this, group("stateResources"))
+    },
+    get stateUploads() {
+      return built(this, group("stateUploads"))
+    },
+    get teams() {
+      return built(this, group("teams"))
+    },
+    get workspaces() {
+      return built(this, group("workspaces"))
+    }
+  }
+}
