@@ -138,6 +138,7 @@ export const endpointRoutes: Layer.Layer<never, never, Needs | HttpRouter.HttpRo
 
     const routes: Array<HttpRouter.Route<never, never>> = []
     HttpApi.reflect(SvcApi, {
+      predicate: () => false,
       onGroup: ({ group }) => {
         const registered = services.mapUnsafe.get(group.key)
         if (!isGroup(registered)) throw unknownShape(group)

@@ -14,20 +14,30 @@ const answeringBy = (schema: Schema.Top): Answering => {
   return (value) => Effect.orDie(Effect.map(encode(value), (encoded) => HttpServerResponse.jsonUnsafe(encoded)))
 }
 
-/** The reads of a group and how each is answered, by endpoint. */
-export const answersOf = (group: string): ReadonlyMap<string, Answering> => {
-  const found = new Map<string, Answering>()
+type Answers = ReadonlyMap<string, Answering>
+
+const answersOfAll = (): ReadonlyMap<string, Answers> => {
+  const groups = new Map<string, Map<string, Answering>>()
   HttpApi.reflect(SvcApi, {
-    predicate: (one) => one.group.identifier === group && one.endpoint.method === "GET",
-    onGroup: () => {},
-    onEndpoint: ({ endpoint, successes }) => {
+    predicate: ({ endpoint }) => endpoint.method === "GET",
+    onGroup: ({ group }) => groups.set(group.identifier, new Map()),
+    onEndpoint: ({ endpoint, group, successes }) => {
       const [schemas, ...others] = Array.from(successes, ([status, given]) => (status === 200 ? given : undefined))
       const [schema, ...alternatives] = schemas ?? []
       if (schema === undefined || others.length + alternatives.length > 0) return
-      found.set(endpoint.identifier, answeringBy(schema))
+      groups.get(group.identifier)?.set(endpoint.identifier, answeringBy(schema))
     }
   })
-  return found
+  return groups
+}
+
+const noAnswers: Answers = new Map()
+let answers: ReadonlyMap<string, Answers> | undefined
+
+/** The reads of a group and how each is answered, by endpoint. Derived from the declaration alone, so once per process. */
+export const answersOf = (group: string): Answers => {
+  answers ??= answersOfAll()
+  return answers.get(group) ?? noAnswers
 }
 
 type Handler = (request: unknown) => Effect.Effect<unknown, unknown, unknown>
@@ -51,12 +61,12 @@ interface Collecting {
  */
 export function storedAnswers<H extends object>(group: string, handlers: H): H
 export function storedAnswers(group: string, handlers: Collecting): Collecting {
-  const answers = answersOf(group)
+  const stored = answersOf(group)
   const handleAll = (given: Readonly<Record<string, unknown>>) =>
     handlers.handleAll(
       Object.fromEntries(
         Object.entries(given).map(([name, handler]) => {
-          const answer = answers.get(name)
+          const answer = stored.get(name)
           return [name, answer === undefined || !isHandler(handler) ? handler : answering(handler, answer)]
         })
       )
