@@ -42,7 +42,8 @@ export type Effort = "best" | "fast"
 /** Formats that are already compressed. */
 const isCompressed = (path: string): boolean => path.endsWith(".woff2")
 
-const asset = Effect.fn("Build.asset")(function* (
+/** One file as it is served, with its compressed forms. */
+export const asset = Effect.fn("Build.asset")(function* (
   path: string,
   bytes: Uint8Array<ArrayBuffer>,
   immutable: boolean,
