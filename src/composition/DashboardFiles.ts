@@ -8,20 +8,14 @@ const none: AssetSet = new Map()
 
 const isSource = import.meta.url.endsWith(".ts")
 
-// The sources do not change while a process runs, so all of its services have one bundle.
-let bundled: AssetSet | undefined
-
+/** If bundling fails, the failure is logged and the API is served without pages. */
 const bundle = Effect.gen(function* () {
-  if (bundled !== undefined) return bundled
   // Left out of compiled binaries and packages, which contain the finished bundle.
   const { buildDashboard } = yield* Effect.promise(() => import("../dashboard/Build.ts"))
-  bundled = yield* buildDashboard("fast")
-  return bundled
-}).pipe(Effect.withSpan("bundleDashboard"))
-
-/** If bundling fails, the failure is logged and the API is served without pages. */
-const bundleOrNone = Effect.catch(bundle, (error) =>
-  Effect.as(Effect.logError("The dashboard is not available", error), none)
+  return yield* buildDashboard("fast")
+}).pipe(
+  Effect.catch((error) => Effect.as(Effect.logError("The dashboard is not available", error), none)),
+  Effect.withSpan("bundleDashboard")
 )
 
 /** In a package: the files of the dashboard's own package, which is optional. */
@@ -40,7 +34,7 @@ export const dashboardFiles = Layer.effect(
   DashboardAssets,
   Effect.gen(function* () {
     const embedded = yield* EmbeddedDashboard
-    const files = embedded.length > 0 ? readEmbeddedDashboard(embedded) : isSource ? bundleOrNone : installed
+    const files = embedded.length > 0 ? readEmbeddedDashboard(embedded) : isSource ? bundle : installed
     return { assets: yield* Effect.cached(files) }
   })
 )

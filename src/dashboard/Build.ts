@@ -42,8 +42,7 @@ export type Effort = "best" | "fast"
 /** Formats that are already compressed. */
 const isCompressed = (path: string): boolean => path.endsWith(".woff2")
 
-/** One file as it is served, with its compressed forms. */
-export const asset = Effect.fn("Build.asset")(function* (
+const asset = Effect.fn("Build.asset")(function* (
   path: string,
   bytes: Uint8Array<ArrayBuffer>,
   immutable: boolean,
