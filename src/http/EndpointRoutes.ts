@@ -138,6 +138,7 @@ export const endpointRoutes: Layer.Layer<never, never, Needs | HttpRouter.HttpRo
 
     const routes: Array<HttpRouter.Route<never, never>> = []
     HttpApi.reflect(SvcApi, {
+      // Only groups are visited: collecting the answers of their endpoints would be for nothing.
       predicate: () => false,
       onGroup: ({ group }) => {
         const registered = services.mapUnsafe.get(group.key)

@@ -16,7 +16,7 @@ const answeringBy = (schema: Schema.Top): Answering => {
 
 type Answers = ReadonlyMap<string, Answering>
 
-const answersOfAll = (): ReadonlyMap<string, Answers> => {
+const answersByGroup = (): ReadonlyMap<string, Answers> => {
   const groups = new Map<string, Map<string, Answering>>()
   HttpApi.reflect(SvcApi, {
     predicate: ({ endpoint }) => endpoint.method === "GET",
@@ -36,7 +36,7 @@ let answers: ReadonlyMap<string, Answers> | undefined
 
 /** The reads of a group and how each is answered, by endpoint. Derived from the declaration alone, so once per process. */
 export const answersOf = (group: string): Answers => {
-  answers ??= answersOfAll()
+  answers ??= answersByGroup()
   return answers.get(group) ?? noAnswers
 }
 
