@@ -50,8 +50,8 @@ const reader =
   (text, ...values) => {
     const prepared = sql<Row>(text, ...values)
     const statement = isKept ? prepared : prepared.unprepared
-    return Effect.flatMap(RowChecks, (wanted) =>
-      wanted ? Effect.tap(statement, (rows) => checked(columns(), rows)) : statement
+    return Effect.withFiber((fiber) =>
+      fiber.getRef(RowChecks) ? Effect.tap(statement, (rows) => checked(columns(), rows)) : statement
     )
   }
 

@@ -10,6 +10,7 @@ import { DatabaseFile } from "../../actors/database/DatabaseFile.ts"
 import { createPrivateFile } from "./PrivateFile.ts"
 import { sharedReads } from "./SharedReads.ts"
 import { SqliteConnection, sqliteFailure } from "./SqliteConnection.ts"
+import { withRememberedTexts } from "./StatementTexts.ts"
 
 // A second process can only be an operator's command, so wait for a lock rather than report it.
 const busyTimeoutMillis = 5000
@@ -35,13 +36,15 @@ const quoted = (name: string): string => {
  * Binds values as `+?`. For some statements, among them every join, SQLite looks at the values bound to a bare `?` to choose a
  * plan, and therefore prepares the statement again for every execution, which takes longer than the execution (decision 0022).
  */
-const compiler = Statement.makeCompiler({
-  dialect: "sqlite",
-  placeholder: () => "+?",
-  onIdentifier: quoted,
-  onRecordUpdate: () => ["", []],
-  onCustom: () => ["", []]
-})
+const compiler = withRememberedTexts(
+  Statement.makeCompiler({
+    dialect: "sqlite",
+    placeholder: () => "+?",
+    onIdentifier: quoted,
+    onRecordUpdate: () => ["", []],
+    onCustom: () => ["", []]
+  })
+)
 
 const open = (filename: string, options: { readonly readOnly: boolean }) =>
   Effect.acquireRelease(
