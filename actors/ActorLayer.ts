@@ -7,6 +7,7 @@ import type { Rpc } from "effect/rpc"
 import { SqlClient } from "effect/sql"
 import { ActorHost, type Handlers, mostMessages } from "./ActorHost.ts"
 import type { IdKind } from "./Identity.ts"
+import { keptHandlers } from "./KeptHandlers.ts"
 
 /**
  * How the cluster runs an actor for its stored messages: a defect goes to the log, and the actor survives (design, section 3). An
@@ -67,7 +68,7 @@ export const handle = <Type extends string, Rpcs extends Rpc.Any>(
 
 /**
  * The layer of an actor, one for each id of this kind: commands reach it in this process, stored hand-overs through the cluster.
- * Its services are acquired once; its handlers are then built for each message and need no service from the context.
+ * Its services are acquired once; its handlers are then built for each record, hold no state and need no service from the context.
  */
 export const actorLayer = <
   Type extends string,
@@ -85,9 +86,10 @@ export const actorLayer = <
     Effect.gen(function* () {
       const host = yield* ActorHost
       const handlersOf = yield* behavior
+      const kept = keptHandlers((id: string) => handlersOf(ids.make(id)))
       const commands = Layer.effectDiscard(
         Effect.flatMap(Effect.context<never>(), (context) =>
-          host.serve(actor, { handlersOf: (id) => handlersOf(ids.make(id)), context: withoutPlatform(context) })
+          host.serve(actor, { handlersOf: kept, context: withoutPlatform(context) })
         )
       )
       const handOvers = actor.toLayer(

@@ -2,8 +2,12 @@ import ipaddr from "ipaddr.js"
 
 const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse("2000::"), 3]
 
+/** `ipaddr.isValid` throws and catches an error for every name, which takes longer than a statement of the database. */
+const isAddress = (text: string): boolean =>
+  ipaddr.IPv6.isValid(text) || (ipaddr.IPv4.isIPv4(text) && ipaddr.IPv4.isValid(text))
+
 const parse = (address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined =>
-  ipaddr.isValid(address) ? ipaddr.parse(address) : undefined
+  isAddress(address) ? ipaddr.parse(address) : undefined
 
 /**
  * Whether an address belongs to the public internet. Special-purpose ranges do not: loopback, private, link-local, shared,
@@ -19,5 +23,5 @@ export const isPublicAddress = (address: string): boolean => {
 /** Whether a URL's host is an address rather than a name; IPv6 brackets are allowed. */
 export const hostAddress = (host: string): string | undefined => {
   const bare = host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host
-  return ipaddr.isValid(bare) ? bare : undefined
+  return isAddress(bare) ? bare : undefined
 }
