@@ -85,15 +85,15 @@ export const actorLayer = <
   Layer.unwrap(
     Effect.gen(function* () {
       const host = yield* ActorHost
-      const handlersOf = yield* behavior
-      const kept = keptHandlers((id: string) => handlersOf(ids.make(id)))
+      const build = yield* behavior
+      const handlersOf = keptHandlers((id) => build(ids.make(id)))
       const commands = Layer.effectDiscard(
         Effect.flatMap(Effect.context<never>(), (context) =>
-          host.serve(actor, { handlersOf: kept, context: withoutPlatform(context) })
+          host.serve(actor, { handlersOf, context: withoutPlatform(context) })
         )
       )
       const handOvers = actor.toLayer(
-        Effect.map(Entity.CurrentAddress, ({ entityId }) => handlersOf(ids.make(entityId))),
+        Effect.map(Entity.CurrentAddress, ({ entityId }) => handlersOf(entityId)),
         actorOptions
       )
       return withSmallContext(Layer.merge(commands, handOvers))

@@ -26,13 +26,13 @@ export interface NamedProfile {
   readonly profile: ExecutionProfile
 }
 
-/** The rules of the profile with that name; `undefined` if the operator has not defined it. */
-export const profileRules = ({ profiles }: OperatorConfigsShape, name: string): ExecutionProfile | undefined =>
+/** The profile with that name; `undefined` if the operator has not defined it. */
+export const executionProfile = ({ profiles }: OperatorConfigsShape, name: string): ExecutionProfile | undefined =>
   name === defaultProfile ? {} : Object.hasOwn(profiles, name) ? profiles[name] : undefined
 
 /** The profile with that name and its digest; `undefined` if the operator has not defined it. */
 export const profileOf = (operator: OperatorConfigsShape, name: string): NamedProfile | undefined => {
-  const profile = profileRules(operator, name)
+  const profile = executionProfile(operator, name)
   if (profile === undefined) return undefined
   const { description: _, ...rules } = profile
   return { name, digest: requestDigest([name, encodeProfile(rules)]), profile }

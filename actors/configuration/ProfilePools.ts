@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { localPool } from "../../schema/agent/PoolName.ts"
 import { rowShape } from "../database/Table.ts"
 import { RunPools } from "../run/RunPools.ts"
-import { OperatorConfigs, profileRules } from "./OperatorConfigs.ts"
+import { OperatorConfigs, executionProfile } from "./OperatorConfigs.ts"
 
 const ProfileName = rowShape({ profile: Schema.NullOr(Schema.String) })
 
@@ -19,7 +19,7 @@ export const layer = Layer.effect(
       const [config] = yield* ProfileName.rows(sql)`SELECT json_extract(config, '$.operator.profile') AS profile
         FROM install_configs WHERE id = ${configId ?? null}`
       const profile = config?.profile ?? undefined
-      return (profile === undefined ? undefined : profileRules(operator, profile)?.pool) ?? localPool
+      return (profile === undefined ? undefined : executionProfile(operator, profile)?.pool) ?? localPool
     }, Effect.orDie)
   })
 )

@@ -4,7 +4,7 @@ import { Toolchain } from "../../runner/toolchain/Toolchain.ts"
 import { defaultProfile } from "../../schema/policy/ExecutionProfile.ts"
 import type { RunId } from "../../schema/records/Ids.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
-import { OperatorConfigs, profileOf } from "../configuration/OperatorConfigs.ts"
+import { OperatorConfigs, executionProfile } from "../configuration/OperatorConfigs.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { pendingPlan, RunRow, toRun } from "../run/RunRow.ts"
 import { toolMoved } from "./ReviewedPlanProblem.ts"
@@ -33,7 +33,7 @@ export class OutdatedPlans extends Context.Service<
         const [capsule] = yield* Effect.orDie(
           CapsuleRow.rows(sql)`SELECT * FROM capsules WHERE id = ${plan.capsule_id}`
         )
-        const wanted = profileOf(operator, plan.profile ?? defaultProfile)?.profile.tool
+        const wanted = executionProfile(operator, plan.profile ?? defaultProfile)?.tool
         const name = capsule?.tool_name ?? wanted?.name
         const tool = yield* Effect.result(
           toolchain.resolve(

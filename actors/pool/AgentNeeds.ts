@@ -4,7 +4,7 @@ import { Platform } from "../../schema/agent/AgentIdentity.ts"
 import { RunId } from "../../schema/records/Ids.ts"
 import { ProvidedName } from "../../schema/agent/ProvidedName.ts"
 import { ToolIdentity } from "../../schema/records/Run.ts"
-import { OperatorConfigs, profileOf } from "../configuration/OperatorConfigs.ts"
+import { OperatorConfigs, executionProfile } from "../configuration/OperatorConfigs.ts"
 import { rowShape } from "../database/Table.ts"
 import { isApply } from "../run/RunAttempt.ts"
 import { RunRow } from "../run/RunRow.ts"
@@ -59,7 +59,7 @@ export class AgentNeeds extends Context.Service<
           JOIN provider_bindings b ON b.install_config_id = r.install_config_id
           JOIN connections c ON c.id = b.connection_id AND c.provided_pool = r.pool
           WHERE r.id = ${runId} AND c.provided_name IS NOT NULL ORDER BY c.provided_name`
-        const profile = row.profile === null ? undefined : profileOf(operator, row.profile)?.profile
+        const profile = row.profile === null ? undefined : executionProfile(operator, row.profile)
         return Option.some<AgentNeed>({
           tool:
             row.plan_tool === null

@@ -2,7 +2,7 @@ import ipaddr from "ipaddr.js"
 
 const globalUnicast: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse("2000::"), 3]
 
-/** `ipaddr.isValid` throws and catches an error for every name, which takes longer than a statement of the database. */
+/** The same as `ipaddr.isValid`, which throws and catches an error for every host name: 1 % of the creation of a Source. */
 const isAddress = (text: string): boolean =>
   ipaddr.IPv6.isValid(text) || (ipaddr.IPv4.isIPv4(text) && ipaddr.IPv4.isValid(text))
 

@@ -86,9 +86,11 @@ const follow = (from: Beginning, segment: Statement.Segment, bindings: Array<unk
 }
 
 /**
- * A compiler that writes the text of each statement once. A statement is an object of its own at each execution, but its text
- * follows from its segments alone, and the connection finds its prepared statement faster by the same string. Statements whose text
- * depends on their values, such as lists, are compiled as before. Beyond `mostParts`, everything is forgotten.
+ * A compiler that writes the text of each statement once. Each execution is a new statement, but its segments determine its text,
+ * and the connection finds a prepared statement faster by the same string. Statements whose text depends on their values, such as
+ * lists, are compiled each time. Beyond `mostParts`, everything is forgotten.
+ *
+ * The given compiler must not rename columns, and its placeholders must not depend on their position or value.
  */
 export const withRememberedTexts = (compiler: Statement.Compiler, mostParts = partLimit): Statement.Compiler => {
   const count = { parts: 0 }

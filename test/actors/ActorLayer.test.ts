@@ -16,6 +16,7 @@ const Echo = Entity.make("Echo", [Rpc.make("Say", { success: Schema.Array(Schema
 const EchoId = { make: (text: string) => text }
 
 let builds = 0
+const builtFor: Array<string> = []
 
 const echo = actorLayer(
   Echo,
@@ -23,8 +24,9 @@ const echo = actorLayer(
   Effect.gen(function* () {
     builds += 1
     const word = yield* Word
-    return (id: string) =>
-      handle(Echo, {
+    return (id: string) => {
+      builtFor.push(id)
+      return handle(Echo, {
         Say: () =>
           Effect.gen(function* () {
             const context = yield* Effect.context<never>()
@@ -32,6 +34,7 @@ const echo = actorLayer(
             return [id, word, yield* Known, yield* Unknown, isThere ? "with services" : "without services"]
           })
       })
+    }
   })
 )
 
@@ -76,5 +79,8 @@ tests.live(
       expect(yield* heard).toEqual(said)
       expect((yield* command("b", "Say", undefined))[0]).toBe("b")
       expect(builds).toBe(1)
+      // A stored message and two commands later.
+      yield* command("a", "Say", undefined)
+      expect(builtFor).toEqual(["a", "b"])
     })
 )
