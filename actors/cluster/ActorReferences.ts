@@ -24,7 +24,7 @@ import { ProvidedCredentials } from "../../runner/execution/ProvidedCredentials.
 import { RunnerSettings } from "../../runner/execution/RunnerSettings.ts"
 import { AddressResolver } from "../../runner/git/AddressResolver.ts"
 import { HttpProbe } from "../../runner/probe/HttpProbe.ts"
-import { RedactionWorkerLocation } from "../../runner/redaction/Redaction.ts"
+import { RedactionThreads } from "../../runner/redaction/Redaction.ts"
 import { SandboxSettings } from "../../runner/sandbox/SandboxSettings.ts"
 import { ConfinementCommand } from "../../runner/sandbox/confinement/ConfinementCommand.ts"
 import { ParserThreads } from "../../runner/scan/HclParser.ts"
@@ -57,7 +57,7 @@ export const actorReferences: ReadonlyArray<Context.Key<unknown, unknown>> = [
   ReadHorizon,
   ReadMemory,
   ReadSnapshot,
-  RedactionWorkerLocation,
+  RedactionThreads,
   RetentionSettings,
   RowChecks,
   RunPools,

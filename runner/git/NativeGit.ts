@@ -1,6 +1,7 @@
 import { Effect, Redacted, Schedule, Stream } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { readdir, stat } from "node:fs/promises"
+import { createBareRepository } from "./BareRepository.ts"
 import type { GitCredentials } from "./GitCredentials.ts"
 import type { GitEndpoint } from "./GitEndpoint.ts"
 import {
@@ -196,9 +197,11 @@ export const fetchNative = Effect.fn("fetchNative")(function* (
   const { credentials } = options
   const authorization =
     credentials === undefined ? undefined : yield* Effect.fromResult(credentials.authorizationFor(request.url))
-  const created = yield* runGit(options, request, ["init", "--quiet", "--bare", "--template=", "--", request.gitdir])
-  if (created.code !== 0)
-    return yield* new GitNativeUnavailable({ message: "The installed git could not create a repository." })
+  yield* createBareRepository(request.gitdir).pipe(
+    Effect.mapError(
+      () => new GitNativeUnavailable({ message: "No repository could be created for the installed git." })
+    )
+  )
   const fetchArguments = [
     ...pinArguments(options),
     `--git-dir=${request.gitdir}`,

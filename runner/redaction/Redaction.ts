@@ -29,11 +29,8 @@ const idleTime = Duration.seconds(5)
 /** Amount sent at once: more would keep this thread busy copying. */
 const longestBatch = 256 * 1024
 
-/** The location of the thread's code. */
-export const RedactionWorkerLocation = Context.Reference<string | URL>("svc/redaction/RedactionWorkerLocation", {
-  defaultValue: () =>
-    workerLocation("runner/redaction/RedactionWorker", () => moduleBeside(import.meta.url, "./RedactionWorker"))
-})
+const shipped = () =>
+  workerLocation("runner/redaction/RedactionWorker", () => moduleBeside(import.meta.url, "./RedactionWorker"))
 
 const unavailable = (reason: string) =>
   new RedactionUnavailable({
@@ -41,10 +38,10 @@ const unavailable = (reason: string) =>
   })
 
 const startThread = Effect.fnUntraced(function* (
+  location: string | URL,
   onEnd: Effect.Effect<void>
 ): Effect.fn.Return<RedactionThread, RedactionUnavailable, Scope.Scope> {
   const run = Effect.runForkWith(yield* Effect.context<never>())
-  const location = yield* RedactionWorkerLocation
   const worker = yield* Effect.acquireRelease(
     Effect.try({ try: () => new Worker(location), catch: (cause) => unavailable(String(cause)) }),
     (started) => Effect.promise(() => started.terminate())
@@ -92,6 +89,26 @@ const startThread = Effect.fnUntraced(function* (
     tell: (request) => Effect.sync(() => (hasEnded ? undefined : post({ ...request, id: ++lastNumber }))),
     newNumber: Effect.sync(() => ++lastNumber)
   }
+})
+
+/**
+ * A thread for the lifetime of the Scope: it starts when it is needed and stops when it is not. `location` is where its code is,
+ * by default that of the shipped thread.
+ */
+export const redactionThreads = (
+  location?: URL
+): Effect.Effect<RcRef.RcRef<RedactionThread, RedactionUnavailable>, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const thread: RcRef.RcRef<RedactionThread, RedactionUnavailable> = yield* RcRef.make({
+      acquire: Effect.suspend(() => startThread(location ?? shipped(), RcRef.invalidate(thread))),
+      idleTimeToLive: idleTime
+    })
+    return thread
+  })
+
+/** The thread of a service: its own, unless several services in one process are meant to share one. */
+export const RedactionThreads = Context.Reference("svc/redaction/RedactionThreads", {
+  defaultValue: () => redactionThreads()
 })
 
 const batches = (items: ReadonlyArray<RedactionItem>): ReadonlyArray<ReadonlyArray<RedactionItem>> => {
@@ -192,12 +209,9 @@ export class Redaction extends Context.Service<
   static readonly layer = Layer.effect(
     Redaction,
     Effect.gen(function* () {
-      const threads: RcRef.RcRef<RedactionThread, RedactionUnavailable> = yield* RcRef.make({
-        acquire: Effect.suspend(() => startThread(RcRef.invalidate(threads))),
-        idleTimeToLive: idleTime
-      })
+      const running = yield* yield* RedactionThreads
       const redactor = Effect.fn("Redaction.redactor")(function* (secrets: ReadonlyArray<Secret>) {
-        const thread = yield* RcRef.get(threads)
+        const thread = yield* RcRef.get(running)
         const id = yield* thread.newNumber
         const opened = redactorOf(thread, id)
         yield* Effect.addFinalizer(() => thread.tell({ kind: "close", redactor: id }))

@@ -2,6 +2,7 @@ import { Effect, Layer, References, Scope } from "effect"
 import { PasswordCost } from "../../actors/account/PasswordHashing.ts"
 import { KeyGeneration, type NewKey } from "../../actors/identity/KeyGeneration.ts"
 import type { SigningAlgorithm } from "../../actors/identity/Client.ts"
+import { RedactionThreads, redactionThreads } from "../../runner/redaction/Redaction.ts"
 import { ParserThreads, parserThreads } from "../../runner/scan/HclParser.ts"
 import { takenInTurn } from "./TakenInTurn.ts"
 import { bundledSync, syncsInThisProcess } from "./SyncProgram.ts"
@@ -10,6 +11,8 @@ import { bundledSync, syncsInThisProcess } from "./SyncProgram.ts"
 const processScope = Scope.makeUnsafe()
 
 const threads = Effect.runSync(Effect.cached(Scope.provide(parserThreads, processScope)))
+
+const redaction = Effect.runSync(Scope.provide(redactionThreads(), processScope))
 
 /** More key pairs than any test uses at a time, so that all of a test's keys differ. */
 const keysOfEach = 12
@@ -28,13 +31,14 @@ const nextKey = (algorithm: SigningAlgorithm) =>
 const passwordCost = { memoryCost: 64, timeCost: 1 }
 
 /**
- * Shared by all services in a test process: the sync process, parser threads, key pairs, and the cost of a password. No spans are
- * made, as in a service whose settings name no receiver for them.
+ * Shared by all services in a test process: the sync process, the threads of the parser and of redaction, key pairs, and the cost
+ * of a password. No spans are made, as in a service whose settings name no receiver for them.
  */
 export const processWide = Layer.mergeAll(
   bundledSync,
   syncsInThisProcess,
   Layer.succeed(ParserThreads, threads),
+  Layer.succeed(RedactionThreads, Effect.succeed(redaction)),
   Layer.succeed(KeyGeneration, { generate: nextKey }),
   Layer.succeed(PasswordCost, passwordCost),
   Layer.succeed(References.TracerEnabled, false)

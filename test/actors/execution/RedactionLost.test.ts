@@ -3,7 +3,7 @@ import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect, Layer } from "effect"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { RunStreams } from "../../../actors/run/Runs.ts"
-import { RedactionWorkerLocation } from "../../../runner/redaction/Redaction.ts"
+import { redactionThreads, RedactionThreads } from "../../../runner/redaction/Redaction.ts"
 import { suite } from "../../support/Effect.ts"
 import { eventually } from "../../support/Eventually.ts"
 import { active, applying, planned, settled } from "../../support/Journey.ts"
@@ -13,7 +13,7 @@ setDefaultTimeout(120_000)
 
 // Stops at the string `the-thread-ends-here`.
 const breaking = new URL("../../runner/redaction/support/BreakingWorker.ts", import.meta.url)
-const tests = suite(testPlane().pipe(Layer.provide(Layer.succeed(RedactionWorkerLocation, breaking))))
+const tests = suite(testPlane().pipe(Layer.provide(Layer.succeed(RedactionThreads, redactionThreads(breaking)))))
 afterAll(tests.dispose)
 
 /** The tool shows what a command prints, not its source. `first` exists before the command prints. */

@@ -2,7 +2,7 @@ import { describe, expect } from "bun:test"
 import { Effect, Layer, Redacted, type Scope, Stream } from "effect"
 import { withheldOutputs } from "../../../runner/execution/OutputPrivacy.ts"
 import { redactedLines } from "../../../runner/redaction/LogLines.ts"
-import { Redaction, RedactionWorkerLocation } from "../../../runner/redaction/Redaction.ts"
+import { Redaction, redactionThreads, RedactionThreads } from "../../../runner/redaction/Redaction.ts"
 import { redacted } from "../../../runner/redaction/RunRedactor.ts"
 import { it } from "../../support/Effect.ts"
 
@@ -47,7 +47,9 @@ describe("redaction in a separate thread", () => {
 
 /** The thread exits when it receives `the-thread-ends-here`, and fails to accept `a-secret-that-fails`. */
 const breaking = Layer.fresh(Redaction.layer).pipe(
-  Layer.provide(Layer.succeed(RedactionWorkerLocation, new URL("./support/BreakingWorker.ts", import.meta.url)))
+  Layer.provide(
+    Layer.succeed(RedactionThreads, redactionThreads(new URL("./support/BreakingWorker.ts", import.meta.url)))
+  )
 )
 const withBreaking = (body: Effect.Effect<void, unknown, Redaction | Scope.Scope>) => () =>
   body.pipe(Effect.scoped, Effect.provide(breaking))

@@ -168,6 +168,17 @@ describe("an installed git that fails", () => {
   )
 })
 
+describe("an installed git that prefers SHA-256, as Git 3 does", () => {
+  it.live("fetches a commit of a SHA-1 repository", () =>
+    Effect.gen(function* () {
+      const { url } = yield* repository({ "main.tf": "" })
+      const program = `${yield* temporaryFolder}/git`
+      fs.writeFileSync(program, '#!/bin/sh\nGIT_DEFAULT_HASH=sha256 exec git "$@"\n', { mode: 0o755 })
+      expect(yield* build(url, { native: { program, required: true } })).toEqual(yield* build(url))
+    })
+  )
+})
+
 describe("a repository behind git http-backend", () => {
   it.live("produces the same snapshot with either git, for branches, tags and commits", () =>
     Effect.gen(function* () {
