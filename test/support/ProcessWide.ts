@@ -3,6 +3,7 @@ import { PasswordCost } from "../../actors/account/PasswordHashing.ts"
 import { KeyGeneration, type NewKey } from "../../actors/identity/KeyGeneration.ts"
 import type { SigningAlgorithm } from "../../actors/identity/Client.ts"
 import { RedactionThreads, redactionThreads } from "../../runner/redaction/Redaction.ts"
+import { KnownVariants, type KnownVariantsShape } from "../../runner/sandbox/levels/KnownVariants.ts"
 import { ParserThreads, parserThreads } from "../../runner/scan/HclParser.ts"
 import { takenInTurn } from "./TakenInTurn.ts"
 import { bundledSync, syncsInThisProcess } from "./SyncProgram.ts"
@@ -13,6 +14,16 @@ const processScope = Scope.makeUnsafe()
 const threads = Effect.runSync(Effect.cached(Scope.provide(parserThreads, processScope)))
 
 const redaction = Effect.runSync(Scope.provide(redactionThreads(), processScope))
+
+const working = new Set<string>()
+
+/** Each variant of bubblewrap is tried until it works: several hundred sandboxes start, and the machine stays the same. */
+const refusalOf: KnownVariantsShape["refusalOf"] = (key, ask) =>
+  Effect.suspend(() =>
+    working.has(key)
+      ? Effect.undefined
+      : Effect.tap(ask, (refusal) => Effect.sync(() => (refusal === undefined ? working.add(key) : working)))
+  )
 
 /** More key pairs than any test uses at a time, so that all of a test's keys differ. */
 const keysOfEach = 12
@@ -31,14 +42,16 @@ const nextKey = (algorithm: SigningAlgorithm) =>
 const passwordCost = { memoryCost: 64, timeCost: 1 }
 
 /**
- * Shared by all services in a test process: the sync process, the threads of the parser and of redaction, key pairs, and the cost
- * of a password. No spans are made, as in a service whose settings name no receiver for them.
+ * Shared by all services in a test process: the sync process, the threads of the parser and of redaction, the variant of
+ * bubblewrap that works, key pairs, and the cost of a password. No spans are made, as in a service whose settings name no
+ * receiver for them.
  */
 export const processWide = Layer.mergeAll(
   bundledSync,
   syncsInThisProcess,
   Layer.succeed(ParserThreads, threads),
   Layer.succeed(RedactionThreads, Effect.succeed(redaction)),
+  Layer.succeed(KnownVariants, { refusalOf }),
   Layer.succeed(KeyGeneration, { generate: nextKey }),
   Layer.succeed(PasswordCost, passwordCost),
   Layer.succeed(References.TracerEnabled, false)

@@ -12,6 +12,7 @@ import { spawnProcess } from "../SandboxProcess.ts"
 import type { SandboxLimits } from "../SandboxSettings.ts"
 import { insideRoot, placementsOf, type SystemFolder, systemPath } from "../SandboxView.ts"
 import { ownFilter } from "../seccomp/SeccompProgram.ts"
+import { KnownVariants } from "./KnownVariants.ts"
 import type { Level, LevelHost, OpenSandbox } from "./Level.ts"
 
 /**
@@ -83,27 +84,30 @@ const identityIn = ({ enter }: NetworkEntry, { namespaces }: Variant): ReadonlyA
 
 const longestSaid = 200
 
-/** bubblewrap's error message for this variant; `undefined` if it works. */
-const probeVariant = Effect.fnUntraced(
+const probeArguments = ({ namespaces, sized }: Variant, filter: Uint8Array | undefined): ReadonlyArray<string> => {
+  const placements: ReadonlyArray<Placement> = [
+    { kind: "bind", from: "/", to: "/", writable: false, optional: false },
+    { kind: "processes", path: "/proc" },
+    { kind: "devices", path: "/dev" },
+    { kind: "memory", path: "/dev/shm", bytes: 4096, mode: "1777" }
+  ]
+  return [
+    ...namespaces,
+    ...hardening,
+    ...filterArguments(filter),
+    ...placements.flatMap((placement) => argumentsOf(placement, sized)),
+    "true"
+  ]
+}
+
+/** bubblewrap's error message for these arguments; `undefined` if they work. */
+const probe = Effect.fnUntraced(
   function* (
     spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
     bubblewrap: string,
-    { namespaces, sized }: Variant,
+    words: ReadonlyArray<string>,
     filter: Uint8Array | undefined
   ) {
-    const placements: ReadonlyArray<Placement> = [
-      { kind: "bind", from: "/", to: "/", writable: false, optional: false },
-      { kind: "processes", path: "/proc" },
-      { kind: "devices", path: "/dev" },
-      { kind: "memory", path: "/dev/shm", bytes: 4096, mode: "1777" }
-    ]
-    const words = [
-      ...namespaces,
-      ...hardening,
-      ...filterArguments(filter),
-      ...placements.flatMap((placement) => argumentsOf(placement, sized)),
-      "true"
-    ]
     const child = yield* spawner.spawn(
       ChildProcess.make(bubblewrap, words, {
         env: { PATH: systemPath },
@@ -222,9 +226,11 @@ export const bubblewrapRung = (host: LevelHost, hostSettings: Effect.Effect<Host
     }
     // With a private network there is nothing to reach, so the filter does not need to deny it.
     const filter = Option.getOrUndefined(ownFilter({ network: true, sharedProcessIds: false }))
+    const known = yield* KnownVariants
     let said = ""
     for (const variant of variants) {
-      const refusal = yield* probeVariant(host.spawner, program, variant, filter)
+      const words = probeArguments(variant, filter)
+      const refusal = yield* known.refusalOf([program, ...words].join(" "), probe(host.spawner, program, words, filter))
       if (refusal !== undefined) {
         said = refusal
         continue

@@ -33,6 +33,7 @@ const readElsewhere = [
   "svc/http/authorization/Admitted",
   "svc/http/authorization/AmbientIdentity",
   "svc/licenses/EmbeddedLicenses",
+  "svc/sandbox/KnownVariants",
   "svc/schema/api/BrowserLanding",
   "svc/schema/api/RawBody",
   "svc/streams/RecheckInterval",
