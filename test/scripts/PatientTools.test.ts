@@ -25,7 +25,7 @@ describe("the tools of a test run", () => {
         if (tool === null) continue
         expect(Bun.which(name, { PATH: searchPath })).toBe(`${scripts}/${name}`)
         expect(yield* files.readFileString(`${scripts}/${name}`)).toContain(
-          `GOGC=400 GOMEMLIMIT=1GiB exec '${tool}' "$@"`
+          `GOGC=400 GOMEMLIMIT=1GiB GOMAXPROCS=1 exec '${tool}' "$@"`
         )
         const { stdout } = Bun.spawnSync([name, "version", "-json"], { env: { PATH: searchPath } })
         expect(JSON.parse(stdout.toString())).toHaveProperty("terraform_version")
