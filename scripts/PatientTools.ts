@@ -11,8 +11,8 @@ const shown = "/usr/"
 
 /**
  * A PATH whose tools delay garbage collection and use one processor: tests start them more than a thousand times on small states,
- * and collecting takes a fifth of each command. `folder` holds the scripts that start them. A tool outside `/usr` is left as it is, because a sandbox
- * would expose its script without the tool.
+ * and collecting takes a fifth of each command. `folder` holds the scripts that start them. A tool outside `/usr` is left as it
+ * is, because a sandbox would expose its script without the tool.
  */
 export const patientPath = Effect.fn("patientPath")(function* (searchPath: string, folder: string) {
   const files = yield* FileSystem.FileSystem
