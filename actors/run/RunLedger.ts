@@ -6,6 +6,7 @@ import type { ChangesOf } from "../database/Table.ts"
 import { now } from "../Identity.ts"
 import { secretRuleVersion } from "../../runner/redaction/SecretRule.ts"
 import { KillPoint } from "../KillPoint.ts"
+import { creationTime } from "./CreationTime.ts"
 import { type HoldLost, changedUnder, holdLost, isHeld, type RunHold } from "./RunHold.ts"
 import { RunJournal } from "./RunJournal.ts"
 import { RunLifecycle, type SeenRun } from "./RunLifecycle.ts"
@@ -146,7 +147,7 @@ export class RunLedger extends Context.Service<
       }, Effect.orDie)
 
       const insert = Effect.fnUntraced(function* (run: NewRun) {
-        const at = yield* now
+        const at = yield* creationTime(sql, run.runGroupId)
         const { places, pool } = yield* placeOf(run)
         yield* sql`INSERT INTO runs ${RunRow.values(sql, {
           id: run.id,
