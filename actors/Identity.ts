@@ -1,12 +1,16 @@
 import { createHash } from "node:crypto"
-import { DateTime, Effect, Option, Schema } from "effect"
+import { Clock, DateTime, Effect, Option, Schema } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { Timestamp } from "../schema/records/Primitives.ts"
+import { Timestamp } from "../schema/records/Primitives.ts"
+import { idBytes, IdOrder } from "./IdOrder.ts"
 
 const alphabet = "abcdefghijklmnopqrstuvwxyz234567"
 
+/** The same characters in their alphabetical order: what is written with them sorts as its bytes do. */
+const sortedAlphabet = "234567abcdefghijklmnopqrstuvwxyz"
+
 /** Five bits per character, without padding; leftover bits that do not fill a character are dropped. */
-export const base32 = (bytes: Uint8Array): string => {
+export const base32 = (bytes: Uint8Array, characters = alphabet): string => {
   let text = ""
   let bits = 0
   let value = 0
@@ -15,25 +19,24 @@ export const base32 = (bytes: Uint8Array): string => {
     bits += 8
     while (bits >= 5) {
       bits -= 5
-      text += alphabet[(value >> bits) & 31]
+      text += characters[(value >> bits) & 31]
     }
   }
   return text
 }
-
-/** Length of an id, in bytes: 120 bits, written as 24 base32 characters. */
-const idBytes = 15
 
 /** What making an id of a string needs from a branded schema. */
 export interface IdKind<A> {
   readonly make: (text: string) => A
 }
 
-/** Mints a new id of the given kind, e.g. `newId(RunId, "run")`. */
-export const newId = <A>(kind: IdKind<A>, prefix: string): Effect.Effect<A, never, SecureRandom.SecureRandom> =>
-  Effect.flatMap(SecureRandom.SecureRandom, (random) =>
-    Effect.map(random.randomBytes(idBytes), (bytes) => kind.make(`${prefix}_${base32(bytes)}`))
-  )
+/** Mints a new id of the given kind, e.g. `newId(RunId, "run")`. Sorts after the ids minted just before it. */
+export const newId = Effect.fnUntraced(function* <A>(kind: IdKind<A>, prefix: string) {
+  const { randomBytes } = yield* SecureRandom.SecureRandom
+  const order = yield* IdOrder
+  const id = order.next(yield* randomBytes(idBytes), yield* Clock.currentTimeMillis)
+  return kind.make(`${prefix}_${base32(id, sortedAlphabet)}`)
+})
 
 /**
  * The id of a record created by a coordinator's step: always the same, so that a repeated step finds its own result instead of
@@ -50,3 +53,14 @@ export const idOrNull = <A>(kind: Schema.Codec<A, string>, text: string): A | nu
 
 /** The current time in the format of records. */
 export const now: Effect.Effect<Timestamp> = Effect.map(DateTime.now, DateTime.formatIso)
+
+/**
+ * The current time, but later than that of the previous record among those that keep the order in which they were created: their ids
+ * do not follow it, or the clock may be set back between them.
+ */
+export const nowAfter = (previous: Timestamp | null | undefined): Effect.Effect<Timestamp> =>
+  Effect.map(now, (at) =>
+    previous == null || previous < at
+      ? at
+      : Timestamp.make(DateTime.formatIso(DateTime.add(DateTime.makeUnsafe(previous), { milliseconds: 1 })))
+  )

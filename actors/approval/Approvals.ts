@@ -3,7 +3,7 @@ import { SqlClient } from "effect/sql"
 import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
 import type { Approver } from "../../schema/records/Approval.ts"
 import { ReadSql } from "../database/ReadSql.ts"
-import { now } from "../Identity.ts"
+import { nowAfter } from "../Identity.ts"
 import { decideApproval, uselessBecause } from "./ApprovalDecision.ts"
 import { RunApprovalRow } from "./ApprovalRows.ts"
 import { problemWords, waitingWords } from "./ApprovalWords.ts"
@@ -72,7 +72,8 @@ export class Approvals extends Context.Service<
             message: `This approval would not count: ${problemWords[problem]}.`
           })
         }
-        const row = { run_id: plan.id, approver, comment: comment ?? null, created_at: yield* now }
+        const at = yield* nowAfter(given.at(-1)?.created_at)
+        const row = { run_id: plan.id, approver, comment: comment ?? null, created_at: at }
         yield* Effect.orDie(sql`INSERT INTO run_approvals ${RunApprovalRow.values(sql, row)}`)
         const decided = decideApproval({ ...facts, approvals: [...facts.approvals, own] })
         return { isNew, isApproved: decided.state === "approved", waiting: waitingWords(decided, teamNames) }

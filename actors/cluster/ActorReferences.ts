@@ -16,6 +16,7 @@ import { KeyGeneration } from "../identity/KeyGeneration.ts"
 import { MailSettings } from "../mail/MailSettings.ts"
 import { ProvisioningRules } from "../member/ProvisioningRules.ts"
 import { ServerRelease } from "../pool/AgentVersions.ts"
+import { IdOrder } from "../IdOrder.ts"
 import { Prices } from "../run/PriceTable.ts"
 import { RetentionSettings } from "../run/RetentionSettings.ts"
 import { RunPools } from "../run/RunPools.ts"
@@ -43,6 +44,7 @@ export const actorReferences: ReadonlyArray<Context.Key<unknown, unknown>> = [
   ExtensionScopes,
   GuardCommand,
   HttpProbe,
+  IdOrder,
   InstallPolicy,
   KeyGeneration,
   KillPoint,

@@ -1,13 +1,17 @@
 import { afterAll, afterEach, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { ApprovalRules } from "../../../actors/approval/ApprovalRules.ts"
+import { Approvals } from "../../../actors/approval/Approvals.ts"
 import { readRunApprovals } from "../../../actors/approval/RunApprovalReads.ts"
 import { Audit } from "../../../actors/audit/Audit.ts"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
+import { transaction } from "../../../actors/database/Transaction.ts"
 import { Members } from "../../../actors/member/Members.ts"
+import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
 import { Sources } from "../../../actors/source/Sources.ts"
 import { Teams } from "../../../actors/team/Teams.ts"
@@ -227,6 +231,21 @@ describe("an approval", () => {
       expect((yield* approve(third, plan)).status).toBe("succeeded")
       const { value } = yield* (yield* Runs).apply(context, plan.id, undefined)
       expect((yield* settled(value.id)).status).toBe("succeeded")
+    })
+  )
+
+  tests.live("of the same moment keeps its place among the others", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { plan } = yield* planned("same-moment", pureModule)
+      yield* ruled({ approvers: 4 })
+      const approvers = [yield* admin, yield* admin, yield* admin].map(subjectOf).toSorted().toReversed()
+      const approvals = yield* Approvals
+      const row = yield* (yield* RunLedger).find(plan.id)
+      if (row === undefined) return yield* Effect.die("no plan")
+      const give = (approver: Subject) => approvals.give(row, { approver })
+      yield* Effect.forEach(approvers, give).pipe(transaction(sql), Effect.provide(TestClock.layer()))
+      expect((yield* standing(plan.id)).approvals.map(({ approver }) => approver)).toEqual(approvers)
     })
   )
 
