@@ -7,6 +7,13 @@ const ways = "test/actors/approval/WaysToApply.test.ts"
 /** What an apply requires: each condition in a rule, and each place that checks it. */
 export const approvalMutants: ReadonlyArray<Mutant> = [
   {
+    name: "approvals of the same moment keep their order",
+    file: "actors/approval/Approvals.ts",
+    text: "nowAfter(given.at(-1)?.created_at)",
+    broken: "nowAfter(given.at(given.length)?.created_at)",
+    test: ways
+  },
+  {
     name: "automation counts only where a rule names it",
     file: decision,
     text: `if (kind === "automation" && !rule.automationCounts) return "automation"`,

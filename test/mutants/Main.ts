@@ -20,19 +20,31 @@ const shareCount = 4
 const isShort = process.argv.includes("--short")
 const word = process.argv.slice(2).find((argument) => !argument.startsWith("--")) ?? ""
 
-/** Whether the test passes in the copy. */
-const passes = Effect.fnUntraced(function* (folder: string, test: string) {
-  const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
-  const handle = yield* spawner.spawn(
-    // The first failure ends the process, which would abandon what concurrent tests have started.
-    ChildProcess.make(process.execPath, ["test", "--bail", "--max-concurrency=1", "--timeout", "60000", `./${test}`], {
-      cwd: folder,
-      extendEnv: true
-    })
-  )
-  const [, code] = yield* Effect.all([Stream.runDrain(handle.all), handle.exitCode], { concurrency: 2 })
-  return Number(code) === 0
-}, Effect.scoped)
+// Without its guard, a test may block its process, whose own time limits then do not apply either.
+const longest = "10 minutes"
+
+/** Whether the test passes in the copy. One that does not end has not passed. */
+const passes = Effect.fnUntraced(
+  function* (folder: string, test: string) {
+    const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+    const handle = yield* spawner.spawn(
+      // The first failure ends the process, which would abandon what concurrent tests have started.
+      ChildProcess.make(
+        process.execPath,
+        ["test", "--bail", "--max-concurrency=1", "--timeout", "60000", `./${test}`],
+        {
+          cwd: folder,
+          extendEnv: true,
+          forceKillAfter: "5 seconds"
+        }
+      )
+    )
+    const [, code] = yield* Effect.all([Stream.runDrain(handle.all), handle.exitCode], { concurrency: 2 })
+    return Number(code) === 0
+  },
+  Effect.scoped,
+  Effect.timeoutOrElse({ duration: longest, orElse: () => Effect.succeed(false) })
+)
 
 const isNoticed = Effect.fnUntraced(function* (folder: string, { broken, file, test, text }: Mutant) {
   const files = yield* FileSystem.FileSystem
