@@ -8,11 +8,12 @@ import { agentSvc } from "./cli/agent/AgentRoot.ts"
 import { commandLine, teardown } from "./cli/CommandLine.ts"
 import { platform } from "./composition/Platform.ts"
 import { lasting } from "./LastingProcess.ts"
+import { ownProgram } from "./OwnProgram.ts"
 
 const args = process.argv.slice(2)
 const binary = Layer.mergeAll(
-  Layer.succeed(ConfinementCommand, { program: process.execPath, args: [confineArgument] }),
-  Layer.succeed(GuardCommand, { program: process.execPath, args: [guardArgument] })
+  Layer.succeed(ConfinementCommand, { program: ownProgram(), args: [confineArgument] }),
+  Layer.succeed(GuardCommand, { program: ownProgram(), args: [guardArgument] })
 )
 
 NodeRuntime.runMain(lasting(commandLine(agentSvc)(args)).pipe(Effect.provide(Layer.merge(platform, binary))), {

@@ -8,6 +8,7 @@ import { run, teardown } from "./cli/Run.ts"
 import { platform } from "./composition/Platform.ts"
 import { EmbeddedDashboard, type EmbeddedFile } from "./dashboard/EmbeddedFiles.ts"
 import { lasting } from "./LastingProcess.ts"
+import { ownProgram } from "./OwnProgram.ts"
 import { EmbeddedLicenses } from "./licenses/Licenses.ts"
 
 /** The command line of a compiled binary, which embeds the dashboard and licences and also runs its own syncs and sandboxes. */
@@ -16,9 +17,9 @@ export const main = (dashboard: ReadonlyArray<EmbeddedFile>, licenses: string): 
   const binary = Layer.mergeAll(
     Layer.succeed(EmbeddedDashboard, dashboard),
     Layer.succeed(EmbeddedLicenses, licenses),
-    Layer.succeed(SvcCommand, { program: process.execPath, args: [] }),
-    Layer.succeed(SyncProcessCommand, { program: process.execPath, args: [syncArgument] }),
-    Layer.succeed(ConfinementCommand, { program: process.execPath, args: [confineArgument] })
+    Layer.succeed(SvcCommand, { program: ownProgram(), args: [] }),
+    Layer.succeed(SyncProcessCommand, { program: ownProgram(), args: [syncArgument] }),
+    Layer.succeed(ConfinementCommand, { program: ownProgram(), args: [confineArgument] })
   )
   NodeRuntime.runMain(lasting(run(args)).pipe(Effect.provide(Layer.merge(platform, binary))), {
     disableErrorReporting: true,

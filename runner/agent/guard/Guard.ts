@@ -1,4 +1,16 @@
-import { type Cause, Context, Deferred, Effect, Layer, Queue, Schedule, Schema, type Scope, Stream } from "effect"
+import {
+  type Cause,
+  Context,
+  Deferred,
+  Effect,
+  Layer,
+  type PlatformError,
+  Queue,
+  Schedule,
+  Schema,
+  type Scope,
+  Stream
+} from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
 import { GuardCommand } from "./GuardCommand.ts"
 import { type GuardLine, GuardLineText } from "./GuardProtocol.ts"
@@ -39,7 +51,7 @@ export class Guard extends Context.Service<
         Effect.suspend(() => (lines === undefined ? Effect.void : Effect.asVoid(Queue.offer(lines, line))))
 
       /** A single guard process. */
-      const life: Effect.Effect<void, unknown, Scope.Scope> = Effect.gen(function* () {
+      const life: Effect.Effect<void, PlatformError.PlatformError, Scope.Scope> = Effect.gen(function* () {
         const queue = yield* Queue.unbounded<GuardLine, Cause.Done>()
         const handle = yield* spawner.spawn(
           ChildProcess.make(command.program, command.args, {
@@ -71,8 +83,11 @@ export class Guard extends Context.Service<
 
       yield* life.pipe(
         Effect.scoped,
-        Effect.ignore,
-        Effect.andThen(Effect.logWarning("The guard of this agent ended and is started again.")),
+        Effect.matchEffect({
+          onSuccess: () => Effect.logWarning("The guard of this agent ended and is started again."),
+          onFailure: ({ message }) =>
+            Effect.logWarning(`The guard of this agent (${command.program}) ended and is started again: ${message}`)
+        }),
         Effect.repeat(restart),
         Effect.forkScoped
       )

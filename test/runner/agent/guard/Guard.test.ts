@@ -2,10 +2,11 @@ import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } f
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { describe, expect } from "bun:test"
-import { Effect, Layer } from "effect"
+import { Deferred, Effect, Layer, Logger } from "effect"
 import { NodeServices } from "@effect/platform-node"
 import { bootSeconds } from "../../../../runner/agent/BootClock.ts"
 import { Guard } from "../../../../runner/agent/guard/Guard.ts"
+import { GuardCommand } from "../../../../runner/agent/guard/GuardCommand.ts"
 import { killProcessesOfRun } from "../../../../runner/execution/OrphanedProcesses.ts"
 import type { SandboxLevel } from "../../../../schema/records/Run.ts"
 import { bundledGuard, guardProgram } from "../../../support/BundledGuard.ts"
@@ -152,6 +153,21 @@ describe("an agent's guard", () => {
         expect(guardsBelow(process.pid)).not.toEqual(before)
       }).pipe(Effect.provide(Guard.layer.pipe(Layer.provide([bundledGuard, NodeServices.layer])))),
     120_000
+  )
+
+  it.live("that cannot be started is reported with its path and the reason", () =>
+    Effect.gen(function* () {
+      const program = "/nonexistent/svc"
+      const reported = yield* Deferred.make<unknown>()
+      const logger = Logger.layer([
+        Logger.make(({ message }) => Deferred.doneUnsafe(reported, Effect.succeed(message)))
+      ])
+      const command = Layer.succeed(GuardCommand, { program, args: [] })
+      yield* Layer.build(Guard.layer.pipe(Layer.provide([command, logger, NodeServices.layer])))
+      expect(String(yield* Deferred.await(reported))).toMatch(
+        /\(\/nonexistent\/svc\) ended and is started again: .*NotFound/
+      )
+    })
   )
 })
 

@@ -1,0 +1,28 @@
+import { copyFileSync } from "node:fs"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { expect, test } from "bun:test"
+import { Effect } from "effect"
+import { ownProgram } from "../../../src/OwnProgram.ts"
+import { it } from "../../support/Effect.ts"
+import { temporaryFolder } from "../../support/TemporaryFolder.ts"
+
+const module = fileURLToPath(new URL("../../../src/OwnProgram.ts", import.meta.url))
+
+test("a program that was not replaced has its path", () => {
+  expect(ownProgram()).toBe(process.execPath)
+})
+
+it.live("a program whose file is replaced while it starts finds the new one", () =>
+  Effect.gen(function* () {
+    const program = join(yield* temporaryFolder, "svc")
+    copyFileSync(process.execPath, program)
+    copyFileSync(process.execPath, `${program}.new`)
+    const code = `
+      require("node:fs").renameSync("${program}.new", "${program}")
+      const { ownProgram } = await import("${module}")
+      console.log(JSON.stringify([process.execPath, ownProgram()]))`
+    const { stdout } = Bun.spawnSync([program, "-e", code])
+    expect(JSON.parse(stdout.toString())).toEqual([`${program} (deleted)`, program])
+  })
+)
