@@ -6,14 +6,13 @@ export const idBytes = 15
 /** How many random bits an id adds to the previous one. Ids have at least 80 (specification, ruling 1). */
 const stepBytes = 11
 
-/** How long after an id the next one continues from it, in milliseconds. Records with the same time are created within less. */
+/** How long after an id the next one continues from it, in milliseconds. Records with equal times get their ids well within it. */
 const continuesFor = 100
 
 /**
  * Lists order records by their time in milliseconds, then by id. Ids that are minted shortly after one another therefore ascend, so
- * that records of the same millisecond keep the order in which they were created. Each is the previous one plus a random number, and
- * no easier to guess than an entirely random id. After a pause the next id is entirely random, so that ids do not show how many
- * others were minted.
+ * that records created in the same millisecond keep their order. Each is the previous one plus a random number, large enough that it
+ * cannot be guessed. After a pause the next id is entirely random, so that ids do not reveal how many others were minted.
  */
 export interface IdOrderShape {
   /** The bytes of the next id, from `idBytes` random ones. `at`: the current time in milliseconds. */
@@ -27,7 +26,7 @@ export const makeIdOrder = (): IdOrderShape => {
     next: (random, at) => {
       const id = Uint8Array.from(random)
       if (Math.abs(at - previousAt) <= continuesFor) {
-        // The step is at least one. The sum wraps once in billions of ids, and two records of a millisecond then change places.
+        // The step is at least one. Once in billions of ids the sum wraps; two records of that millisecond are then listed in reverse.
         let carry = 1
         for (let index = idBytes - 1; index >= 0; index--) {
           const step = index >= idBytes - stepBytes ? (random[index] ?? 0) : 0

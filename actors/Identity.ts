@@ -55,8 +55,8 @@ export const idOrNull = <A>(kind: Schema.Codec<A, string>, text: string): A | nu
 export const now: Effect.Effect<Timestamp> = Effect.map(DateTime.now, DateTime.formatIso)
 
 /**
- * The current time, but later than that of the previous record among those that keep the order in which they were created: their ids
- * do not follow it, or the clock may be set back between them.
+ * The current time, but always later than `previous`. For records that keep the order in which they were created although their ids
+ * have none, or the clock may be set back between them.
  */
 export const nowAfter = (previous: Timestamp | null | undefined): Effect.Effect<Timestamp> =>
   Effect.map(now, (at) =>

@@ -2,7 +2,7 @@
 const replaced = / \(deleted\)$/
 
 /**
- * The path of this compiled binary, for starting it again. An upgrade may replace the file while it starts; the new file at the same
- * path is then the program.
+ * The path of this compiled binary, for starting it again. If an upgrade replaced the file during startup, the new file at the same
+ * path is used.
  */
-export const ownProgram = (executable = process.execPath): string => executable.replace(replaced, "")
+export const ownProgram = (): string => process.execPath.replace(replaced, "")

@@ -2,7 +2,7 @@ import { NodeCrypto } from "@effect/platform-node"
 import { describe, expect, test } from "bun:test"
 import { Effect } from "effect"
 import { newId } from "../../actors/Identity.ts"
-import { idBytes, makeIdOrder } from "../../actors/IdOrder.ts"
+import { idBytes, IdOrder, makeIdOrder } from "../../actors/IdOrder.ts"
 import { RunId } from "../../schema/records/Ids.ts"
 import { it } from "../support/Effect.ts"
 
@@ -14,7 +14,7 @@ describe("ids", () => {
       const ids = yield* Effect.replicateEffect(newId(RunId, "run"), 2000)
       expect(ids).toEqual(ids.toSorted())
       expect(new Set(ids).size).toBe(ids.length)
-    }).pipe(Effect.provide(NodeCrypto.layer))
+    }).pipe(Effect.provide(NodeCrypto.layer), Effect.provideService(IdOrder, makeIdOrder()))
   )
 
   test("add a random number of 88 bits to the previous one", () => {

@@ -3,6 +3,7 @@ import type { Mutant } from "./Mutant.ts"
 const decision = "actors/approval/ApprovalDecision.ts"
 const decided = "test/actors/approval/ApprovalDecision.test.ts"
 const ways = "test/actors/approval/WaysToApply.test.ts"
+const approvals = "test/actors/approval/Approvals.test.ts"
 
 /** What an apply requires: each condition in a rule, and each place that checks it. */
 export const approvalMutants: ReadonlyArray<Mutant> = [
@@ -11,7 +12,7 @@ export const approvalMutants: ReadonlyArray<Mutant> = [
     file: "actors/approval/Approvals.ts",
     text: "nowAfter(given.at(-1)?.created_at)",
     broken: "nowAfter(given.at(given.length)?.created_at)",
-    test: ways
+    test: approvals
   },
   {
     name: "automation counts only where a rule names it",
@@ -109,7 +110,7 @@ export const approvalMutants: ReadonlyArray<Mutant> = [
     file: "actors/team/OwnerScope.ts",
     text: `!== "owner") return yield* permissionDenied(refusal)`,
     broken: `=== undefined) return yield* permissionDenied(refusal)`,
-    test: ways
+    test: approvals
   },
   {
     name: "a team's role is that of its environment",

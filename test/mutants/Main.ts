@@ -21,7 +21,7 @@ const isShort = process.argv.includes("--short")
 const word = process.argv.slice(2).find((argument) => !argument.startsWith("--")) ?? ""
 
 // Without its guard, a test may block its process, whose own time limits then do not apply either.
-const longest = "10 minutes"
+const timeLimit = "10 minutes"
 
 /** Whether the test passes in the copy. One that does not end has not passed. */
 const passes = Effect.fnUntraced(
@@ -43,7 +43,7 @@ const passes = Effect.fnUntraced(
     return Number(code) === 0
   },
   Effect.scoped,
-  Effect.timeoutOrElse({ duration: longest, orElse: () => Effect.succeed(false) })
+  Effect.timeoutOrElse({ duration: timeLimit, orElse: () => Effect.succeed(false) })
 )
 
 const isNoticed = Effect.fnUntraced(function* (folder: string, { broken, file, test, text }: Mutant) {

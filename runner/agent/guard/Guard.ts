@@ -83,11 +83,10 @@ export class Guard extends Context.Service<
 
       yield* life.pipe(
         Effect.scoped,
-        Effect.matchEffect({
-          onSuccess: () => Effect.logWarning("The guard of this agent ended and is started again."),
-          onFailure: ({ message }) =>
-            Effect.logWarning(`The guard of this agent (${command.program}) ended and is started again: ${message}`)
-        }),
+        Effect.match({ onSuccess: () => "it exited", onFailure: ({ message }) => message }),
+        Effect.flatMap((reason) =>
+          Effect.logWarning(`The guard of this agent (${command.program}) ended and is started again: ${reason}`)
+        ),
         Effect.repeat(restart),
         Effect.forkScoped
       )

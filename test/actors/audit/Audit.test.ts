@@ -1,6 +1,8 @@
 import { afterAll, expect, test } from "bun:test"
 import { Effect, Exit, Schema } from "effect"
 import { SqlClient } from "effect/sql"
+import { TestClock } from "effect/testing"
+import { IdOrder, makeIdOrder } from "../../../actors/IdOrder.ts"
 import { Audit } from "../../../actors/audit/Audit.ts"
 import type { AuditFilter } from "../../../actors/audit/AuditFilter.ts"
 import { testFoundation } from "../../support/Actors.ts"
@@ -38,6 +40,21 @@ it.live("keeps exactly what committed transactions appended", () =>
       data: { role: "admin", names: ["a"] },
       requestId: "req_1"
     })
+  })
+)
+
+it.live("lists the events of the same moment in the order in which they were appended", () =>
+  Effect.gen(function* () {
+    const audit = yield* Audit
+    const sql = yield* SqlClient.SqlClient
+    const appended = Array.from({ length: 20 }, (_, index) => `e${index}`)
+    yield* Effect.forEach(appended, (id) => audit.append(entry("o", id))).pipe(
+      sql.withTransaction,
+      Effect.provide(TestClock.layer()),
+      Effect.provideService(IdOrder, makeIdOrder())
+    )
+    const { items } = yield* audit.list(workspace("o"), "usr_1", {}, { limit: 50 })
+    expect(items.map((event) => event.target.id)).toEqual(appended.toReversed())
   })
 )
 

@@ -1,0 +1,57 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { ApprovalRules } from "../../../actors/approval/ApprovalRules.ts"
+import { readRunApprovals } from "../../../actors/approval/RunApprovalReads.ts"
+import { Runs } from "../../../actors/run/Runs.ts"
+import type { NewRule } from "../../../schema/api/ApprovalsApi.ts"
+import type { CommandContext } from "../../../schema/protocol/Command.ts"
+import { type RunId, Subject } from "../../../schema/records/Ids.ts"
+import type { Run } from "../../../schema/records/Run.ts"
+import { newMember, TestPlane } from "../../support/TestPlane.ts"
+
+export const subjectOf = ({ actor }: CommandContext) => Subject.make(actor.subject ?? "")
+
+export const ownerScope = Effect.map(TestPlane, ({ context, workspaceId }) => ({
+  workspaceId,
+  subject: subjectOf(context)
+}))
+
+/** Requires two approvals unless the test says otherwise; the plan's author counts, so one person could try to count twice. */
+export const ruled = Effect.fnUntraced(function* (rule: Partial<NewRule> = {}) {
+  const { context } = yield* TestPlane
+  return yield* (yield* ApprovalRules).create(context, yield* ownerScope, {
+    approvers: 2,
+    planAuthorCounts: true,
+    ...rule
+  })
+})
+
+export const withoutRules = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  yield* sql`DELETE FROM approval_rules`
+})
+
+export const admin = Effect.gen(function* () {
+  const { context, workspaceId } = yield* TestPlane
+  return yield* newMember(workspaceId, context, "admin")
+})
+
+/** A person's token: a second credential with the same subject. */
+export const tokenOf = (context: CommandContext): CommandContext => ({
+  actor: { kind: "token", subject: subjectOf(context), tokenId: "pat_aaaaaaaaaaaaaaaaaaaaaaaa" },
+  actorKey: "pat_aaaaaaaaaaaaaaaaaaaaaaaa"
+})
+
+export const approve = Effect.fnUntraced(function* (context: CommandContext, { id, planDigest }: Run) {
+  return yield* (yield* Runs).approve(context, id, planDigest === undefined ? {} : { planDigest })
+})
+
+export const applyRefused = Effect.fnUntraced(function* (planRunId: RunId) {
+  const { context } = yield* TestPlane
+  return yield* Effect.flip((yield* Runs).apply(context, planRunId, undefined))
+})
+
+export const standing = Effect.fnUntraced(function* (id: RunId, context?: CommandContext) {
+  const own = context ?? (yield* TestPlane).context
+  return yield* readRunApprovals(id, subjectOf(own))
+})
