@@ -82,7 +82,7 @@ export const approvalMutants: ReadonlyArray<Mutant> = [
     file: "actors/capsule/CapsuleRuns.ts",
     text: "yield* approvals.require(plan)",
     broken: "yield* approvals.of(plan)",
-    test: ways
+    test: approvals
   },
   {
     name: "the claim of an apply asks for the approvals",
