@@ -23,7 +23,14 @@ const afterPreemption: Duration.Input = "15 minutes"
 export const driftEvidence = (
   prepared: PreparedDriftCheck,
   { diagnostics, drifted, resourceDrift, tool }: DriftOutcome
-): RunEvidence => ({ ...prepared.evidence, drifted, resourceDrift, diagnostics, tool })
+): RunEvidence => ({
+  ...prepared.evidence,
+  drifted,
+  driftedResources: resourceDrift.length,
+  resourceDrift,
+  diagnostics,
+  tool
+})
 
 /**
  * Whether a stopped check is repeated soon: a scheduled one that was stopped in favour of another Run does not wait for its whole

@@ -127,7 +127,7 @@ export const shownRuns = Effect.fnUntraced(function* (sql: SqlClient.SqlClient, 
       ? []
       : yield* ShownRunRow.rows(sql)`SELECT id, type, source_snapshot_id, resolved_commit, error_code, error_message,
           json_extract(evidence, '$.planSummary') AS plan_summary,
-          COALESCE(json_array_length(evidence, '$.resourceDrift'), 0) AS drifted
+          COALESCE(json_extract(evidence, '$.driftedResources'), 0) AS drifted
           FROM runs WHERE ${sql.in("id", ids)}`
   return new Map(rows.map((row) => [row.id, row]))
 }, Effect.orDie)

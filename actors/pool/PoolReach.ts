@@ -5,7 +5,7 @@ import type { MissingAgentProperty, QueueReason } from "../../schema/records/Que
 import { dateOfAnswer } from "../database/ReadHorizon.ts"
 import { rowShape } from "../database/Table.ts"
 import { isApply } from "../run/RunAttempt.ts"
-import type { ListedRun } from "../run/RunRow.ts"
+import type { ListedRunRow } from "../run/RunRow.ts"
 import { type Lack, lackOf, needInWords } from "./AgentFit.ts"
 import { AgentNeeds } from "./AgentNeeds.ts"
 import { type AgentPlaces, placesWithLastKept } from "./AgentPlaces.ts"
@@ -17,7 +17,7 @@ import { BusyAgentRow, FactsJson, runsOfAgent } from "./PoolRows.ts"
 
 const Assigned = rowShape({ assigned: Schema.Int })
 
-type WaitingRun = Pick<ListedRun, "id" | "pool" | "type" | "workspace_id">
+type WaitingRun = Pick<ListedRunRow, "id" | "pool" | "type" | "workspace_id">
 
 /** What keeps a Run from starting in its pool, as fields of its place in the queue. */
 export interface PoolObstacle {

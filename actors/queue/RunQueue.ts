@@ -19,11 +19,11 @@ import { QueueRows, type QueueWindow } from "./QueueRows.ts"
 import { inWords, type WordedPlace } from "./QueueWords.ts"
 import { RunCancels } from "../run/RunCancels.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
-import type { ListedRun, RunRow } from "../run/RunRow.ts"
+import type { ListedRunRow, RunRow } from "../run/RunRow.ts"
 import { RunSettings } from "../run/RunSettings.ts"
 import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
-const standing = (run: ListedRun): QueuedRun => ({
+const standing = (run: ListedRunRow): QueuedRun => ({
   id: run.id,
   workspaceId: run.workspace_id,
   pool: run.slot_pool,
@@ -60,9 +60,9 @@ export class RunQueue extends Context.Service<
       fits: (runId: RunId) => Effect.Effect<boolean>
     ) => Effect.Effect<RunRow | undefined>
     /** The position of a queued Run; `none` for any other. */
-    readonly place: (run: ListedRun) => Effect.Effect<WordedPlace | undefined>
+    readonly place: (run: ListedRunRow) => Effect.Effect<WordedPlace | undefined>
     /** Like `place`, for a page of Runs, with one queue read per Workspace. */
-    readonly places: (runs: ReadonlyArray<ListedRun>) => Effect.Effect<ReadonlyMap<string, WordedPlace>>
+    readonly places: (runs: ReadonlyArray<ListedRunRow>) => Effect.Effect<ReadonlyMap<string, WordedPlace>>
   }
 >()("svc/actors/queue/RunQueue") {
   static readonly layer = Layer.effect(
@@ -126,7 +126,7 @@ export class RunQueue extends Context.Service<
       }, transaction(sql))
 
       /** Agents are considered last: a Run that is waiting for its Capsule is not yet waiting for an agent. */
-      const reached = Effect.fnUntraced(function* (place: Place, run: ListedRun): Effect.fn.Return<Place> {
+      const reached = Effect.fnUntraced(function* (place: Place, run: ListedRunRow): Effect.fn.Return<Place> {
         const obstacle = place.reason === "turn" ? yield* reach.obstacle(run) : undefined
         return obstacle === undefined ? place : { ...place, ...obstacle }
       })
@@ -153,7 +153,7 @@ export class RunQueue extends Context.Service<
         }
       })
 
-      const places = Effect.fnUntraced(function* (runs: ReadonlyArray<ListedRun>) {
+      const places = Effect.fnUntraced(function* (runs: ReadonlyArray<ListedRunRow>) {
         const wanted = new Map<string, WordedPlace>()
         const queued = runs.filter(({ status }) => status === "queued")
         if (queued.length === 0) return wanted

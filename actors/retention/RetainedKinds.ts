@@ -145,7 +145,7 @@ export const retainedKinds: ReadonlyArray<RetainedKind> = [
     table: "runs",
     since: "finished_at",
     workspace: ownWorkspace,
-    bytes: bytesOf("r.spec", "r.evidence", "r.error_message"),
+    bytes: bytesOf("r.spec", "r.evidence", "r.plan_details", "r.error_message"),
     parts: partsOfRun,
     needs: runNeeds
   },

@@ -16,7 +16,7 @@ import { RunQueue } from "../queue/RunQueue.ts"
 import { fitsChanges, foldedRuns, standsForChange } from "../run/RunChanges.ts"
 import { countRuns } from "../run/RunCounts.ts"
 import { filterKey, matching } from "../run/RunFilter.ts"
-import { LatestRunRow, ListedRun, RunRow, toLatestRun, toRun } from "../run/RunRow.ts"
+import { LatestRunRow, ListedRunRow, RunRow, toLatestRun, toListedRun, toRun } from "../run/RunRow.ts"
 import { Runs } from "../run/Runs.ts"
 import { withCommitDescriptions } from "../source/CommitDescriptions.ts"
 import { ChangeCauseReads } from "../staleness/ChangeCauseReads.ts"
@@ -40,11 +40,11 @@ export const layer = Layer.effect(
     const sourceChanges = yield* SourceChangeReads
     const changeCauses = yield* ChangeCauseReads
 
-    const projectedAll = Effect.fnUntraced(function* (rows: ReadonlyArray<ListedRun>) {
+    const projectedAll = Effect.fnUntraced(function* (rows: ReadonlyArray<ListedRunRow>) {
       const places = yield* queue.places(rows)
       return yield* withCommitDescriptions(
         sql,
-        rows.map((row) => toRun(row, places.get(row.id)))
+        rows.map((row) => toListedRun(row, places.get(row.id)))
       )
     })
     const projected = Effect.fnUntraced(function* (row: RunRow) {
@@ -55,7 +55,7 @@ export const layer = Layer.effect(
     })
 
     const listed = Effect.fnUntraced(function* (page: PageRequest, list: RowList) {
-      const rows = yield* pageOfRows(ListedRun, sql, cursors, list, page)
+      const rows = yield* pageOfRows(ListedRunRow, sql, cursors, list, page)
       return { ...rows, items: yield* projectedAll(rows.items) }
     })
 

@@ -12,7 +12,7 @@ import { RunJournal } from "./RunJournal.ts"
 import { RunLifecycle, type SeenRun } from "./RunLifecycle.ts"
 import { makeRunPlaces } from "./RunPlaces.ts"
 import { openInLine } from "./OpenRuns.ts"
-import { mergedEvidence, pendingPlan, RunRow, SpecJson } from "./RunRow.ts"
+import { mergedEvidence, noEvidence, pendingPlan, RunRow, SpecJson } from "./RunRow.ts"
 import type {
   CapsuleId,
   CompatibilityReportId,
@@ -176,7 +176,7 @@ export class RunLedger extends Context.Service<
           attempt: 0,
           quiet: run.quiet === true ? 1 : 0,
           spec: SpecJson.write(run.spec),
-          evidence: mergedEvidence("{}", run.evidence ?? {}),
+          ...mergedEvidence(noEvidence, run.evidence ?? {}),
           pool,
           slot_pool: places,
           capsule_line: capsuleExclusiveTypes.includes(run.type) ? (run.capsuleId ?? null) : null,
@@ -200,10 +200,11 @@ export class RunLedger extends Context.Service<
 
       const mergeEvidence = Effect.fnUntraced(function* (hold: RunHold, evidence: RunEvidence) {
         const [row] = yield* Effect.orDie(
-          RunRow.some(sql, "evidence")`SELECT evidence FROM runs WHERE ${isHeld(sql, hold)}`
+          RunRow.some(sql, "evidence", "plan_details")`SELECT evidence, plan_details FROM runs
+            WHERE ${isHeld(sql, hold)}`
         )
         if (row === undefined) return yield* holdLost(hold)
-        const merged = { evidence: mergedEvidence(row.evidence, evidence) }
+        const merged = mergedEvidence(row, evidence)
         yield* changedUnder(
           hold,
           Effect.orDie(sql`UPDATE runs SET ${RunRow.changes(sql, merged)} WHERE ${isHeld(sql, hold)} RETURNING id`)

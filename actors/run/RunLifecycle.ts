@@ -24,7 +24,10 @@ interface Recorded {
 }
 
 /** A Run that the caller has just read in the same transaction. */
-export type SeenRun = Pick<RunRow, "id" | "type" | "status" | "approved_at" | "used_by_run_id" | "evidence">
+export type SeenRun = Pick<
+  RunRow,
+  "id" | "type" | "status" | "approved_at" | "used_by_run_id" | "evidence" | "plan_details"
+>
 
 /** Who approved a plan; there is no subject if the service did. */
 export interface Approval {
@@ -121,7 +124,7 @@ export class RunLifecycle extends Context.Service<
           finished_at: isFinalStatus(to) ? at : null,
           error_code: error?.code ?? null,
           error_message: error?.message ?? null,
-          ...(evidence === undefined ? {} : { evidence: mergedEvidence(seen.evidence, evidence) }),
+          ...(evidence === undefined ? {} : mergedEvidence(seen, evidence)),
           ...columns
         })} WHERE ${hold === undefined ? asSeen : isHeld(sql, hold)} RETURNING id`
         if (moved.length === 0) return false
@@ -146,8 +149,9 @@ export class RunLifecycle extends Context.Service<
           "status",
           "approved_at",
           "used_by_run_id",
-          "evidence"
-        )`SELECT id, type, status, approved_at, used_by_run_id, evidence
+          "evidence",
+          "plan_details"
+        )`SELECT id, type, status, approved_at, used_by_run_id, evidence, plan_details
           FROM runs WHERE ${isHeld(sql, hold)}`)
         if (seen === undefined || !(yield* move(seen, to, fact, recorded, hold))) return yield* holdLost(hold)
       })

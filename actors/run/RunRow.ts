@@ -19,6 +19,9 @@ import { localPool } from "../../schema/agent/PoolName.ts"
 import type { QueuePlace } from "../../schema/records/QueuePlace.ts"
 import {
   LatestRun,
+  ListedRun,
+  PlanDetails,
+  planDetailNames,
   PlanPurpose,
   RecordedSandboxLevel,
   Run,
@@ -32,10 +35,15 @@ import { jsonText } from "../database/JsonText.ts"
 import { Flag, type RowOf, rowShape, table } from "../database/Table.ts"
 import { storedJson, storedRecord } from "../database/StoredRecord.ts"
 
-/** Earlier releases kept the sandbox level in the evidence. */
+/** The evidence without the details of its plan. Earlier releases kept the sandbox level in it. */
 export const EvidenceJson = jsonText(
-  Schema.Struct({ ...RunEvidence.fields, sandboxLevel: Schema.optionalKey(RecordedSandboxLevel) })
+  Schema.Struct({
+    ...Struct.omit(RunEvidence.fields, planDetailNames),
+    sandboxLevel: Schema.optionalKey(RecordedSandboxLevel)
+  })
 )
+
+export const PlanDetailsJson = jsonText(PlanDetails)
 
 /** What a Run was asked to do; each Run type has its own schema. */
 export const SpecJson = jsonText(Schema.Record(Schema.String, Schema.Unknown))
@@ -117,7 +125,9 @@ export const RunRow = table(
     capsule_wait: Flag,
     started_at: Schema.NullOr(Timestamp),
     finished_at: Schema.NullOr(Timestamp),
-    expires_at: Schema.NullOr(Timestamp)
+    expires_at: Schema.NullOr(Timestamp),
+    /** The part of the evidence that can be large. It is the last column, so SQLite reads it only when it is selected. */
+    plan_details: PlanDetailsJson
   },
   [
     "fence",
@@ -129,14 +139,15 @@ export const RunRow = table(
     "log_removing",
     "quiet",
     "slot_pool",
-    "capsule_wait"
+    "capsule_wait",
+    "plan_details"
   ]
 )
 export type RunRow = RowOf<typeof RunRow.columns>
 
-/** What lists show, without the specification of the Run. */
-export const ListedRun = RunRow.without("spec")
-export type ListedRun = RowOf<typeof ListedRun.columns>
+/** What lists show, without the specification of the Run and the details of its plan. */
+export const ListedRunRow = RunRow.without("spec", "plan_details")
+export type ListedRunRow = RowOf<typeof ListedRunRow.columns>
 
 /** The columns of a Run that a list of Capsules shows. */
 export const LatestRunRow = rowShape(
@@ -146,11 +157,24 @@ export type LatestRunRow = RowOf<typeof LatestRunRow.columns>
 
 // Its contents are part of the Run, which is decoded as a whole.
 const parseEvidence = storedJson(Schema.Record(Schema.String, Schema.Unknown))
+const parsePlanDetails = storedJson(Schema.Record(Schema.String, Schema.Unknown))
 const decodeRun = storedRecord(Run)
+const decodeListedRun = storedRecord(ListedRun)
 
 /** Evidence as stored in the row, with additions. */
-export const mergedEvidence = (stored: string, added: RunEvidence): string =>
-  EvidenceJson.write({ ...EvidenceJson.read(stored), ...added })
+export const mergedEvidence = (
+  stored: Pick<RunRow, "evidence" | "plan_details">,
+  added: RunEvidence
+): Pick<RunRow, "evidence" | "plan_details"> => ({
+  evidence: EvidenceJson.write({ ...EvidenceJson.read(stored.evidence), ...Struct.omit(added, planDetailNames) }),
+  plan_details: PlanDetailsJson.write({
+    ...PlanDetailsJson.read(stored.plan_details),
+    ...Struct.pick(added, planDetailNames)
+  })
+})
+
+/** Evidence of a Run that has recorded nothing yet. */
+export const noEvidence: Pick<RunRow, "evidence" | "plan_details"> = { evidence: "{}", plan_details: "{}" }
 
 export const standingOf = (row: Pick<RunRow, "type" | "status" | "approved_at" | "used_by_run_id">): RunStanding => ({
   type: row.type,
@@ -174,10 +198,9 @@ export const present = <A extends Record<string, unknown>>(fields: A): { [K in k
   return kept
 }
 
-/** The public projection of a Run. */
-export const toRun = (row: ListedRun, queue?: typeof QueuePlace.Encoded): Run => {
+const projected = (row: ListedRunRow, queue: typeof QueuePlace.Encoded | undefined) => {
   const { sandboxLevel, ...evidence } = parseEvidence(row.evidence)
-  return decodeRun({
+  return {
     id: row.id,
     workspaceId: row.workspace_id,
     type: row.type,
@@ -222,8 +245,16 @@ export const toRun = (row: ListedRun, queue?: typeof QueuePlace.Encoded): Run =>
       queue: row.status === "queued" ? queue : undefined,
       error: row.error_code === null ? undefined : { code: row.error_code, message: row.error_message ?? "" }
     })
-  })
+  }
 }
+
+/** The public projection of a Run. */
+export const toRun = (row: Omit<RunRow, "spec">, queue?: typeof QueuePlace.Encoded): Run =>
+  decodeRun({ ...projected(row, queue), ...parsePlanDetails(row.plan_details) })
+
+/** The public projection of a Run in a list. */
+export const toListedRun = (row: ListedRunRow, queue?: typeof QueuePlace.Encoded): ListedRun =>
+  decodeListedRun(projected(row, queue))
 
 const decodeLatestRun = storedRecord(LatestRun)
 

@@ -4,7 +4,7 @@ import type { RollbackPlanRequest } from "../../schema/api/RunsApi.ts"
 import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { RunEvent, RunLogEntry } from "../../schema/events/RunEvent.ts"
 import type { CapsuleId, RunGroupId, RunId, StateVersionId, WorkspaceId } from "../../schema/records/Ids.ts"
-import type { FoldedRun, LatestRun, Run } from "../../schema/records/Run.ts"
+import type { FoldedRun, LatestRun, ListedRun, Run } from "../../schema/records/Run.ts"
 import type { RunGroup } from "../../schema/records/RunGroup.ts"
 import type { ChangeCauses } from "../../schema/records/ChangeCauses.ts"
 import type { SourceChanges } from "../../schema/records/SourceChanges.ts"
@@ -35,7 +35,7 @@ export class Runs extends Context.Service<
       workspaceId: WorkspaceId,
       filter: RunFilter,
       page: PageRequest
-    ) => Effect.Effect<Page<Run>, ApiError>
+    ) => Effect.Effect<Page<ListedRun>, ApiError>
     /**
      * Like the above, grouped by change, including the Runs that belong to the changes on the page. Only a filter that matches
      * whole changes is accepted.
@@ -44,7 +44,7 @@ export class Runs extends Context.Service<
       workspaceId: WorkspaceId,
       filter: RunFilter,
       page: PageRequest
-    ) => Effect.Effect<Page<Run> & { readonly folded: ReadonlyArray<FoldedRun> }, ApiError>
+    ) => Effect.Effect<Page<ListedRun> & { readonly folded: ReadonlyArray<FoldedRun> }, ApiError>
     /** How many Runs the list would have for each value of a facet. */
     readonly facets: (workspaceId: WorkspaceId, filter: RunFilter) => Effect.Effect<RunFacets>
     /**

@@ -5,7 +5,7 @@ import type { RunId } from "../../schema/records/Ids.ts"
 import type { RunEvidence } from "../../schema/records/Run.ts"
 import type { SourceChanges } from "../../schema/records/SourceChanges.ts"
 import { ReadSql } from "../database/ReadSql.ts"
-import { EvidenceJson, RunRow } from "../run/RunRow.ts"
+import { EvidenceJson, PlanDetailsJson, RunRow } from "../run/RunRow.ts"
 import { StateVersionRow } from "../state/StateVersionRow.ts"
 import { changeCauses } from "./ChangeCauseDecision.ts"
 import { SourceChangeReads } from "./SourceChangeReads.ts"
@@ -93,7 +93,7 @@ export class ChangeCauseReads extends Context.Service<
         if (run === undefined) return yield* notFound("Run")
         const none = { runId, causes: [], unknown: [], resources: [] }
         if (run.type === "destroy_plan") return { ...none, status: "destroy" as const }
-        const evidence = EvidenceJson.read(run.evidence)
+        const evidence = { ...EvidenceJson.read(run.evidence), ...PlanDetailsJson.read(run.plan_details) }
         if (run.type !== "plan" || evidence.resourceChanges === undefined)
           return { ...none, status: "not_recorded" as const }
         const base = yield* baseOf(run)

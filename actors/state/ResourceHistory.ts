@@ -8,7 +8,7 @@ import { storedRecord } from "../database/StoredRecord.ts"
 import { type RowOf, rowShape } from "../database/Table.ts"
 import { Cursors } from "../paging/Cursors.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
-import { EvidenceJson, present, RunRow } from "../run/RunRow.ts"
+import { PlanDetailsJson, present, RunRow } from "../run/RunRow.ts"
 import { changedAttributes } from "./StateDifferences.ts"
 import { ResourceVersionRow, StateIndexRow } from "./StateIndexRow.ts"
 
@@ -135,13 +135,15 @@ export class ResourceHistory extends Context.Service<
         if (committed_at === null) return undefined
         // A check of an earlier state made a different comparison; the time limits the search to Runs since this state was
         // committed.
-        const [check] = yield* Effect.orDie(RunRow.some(sql, "id", "evidence", "finished_at")`
-          SELECT id, evidence, finished_at FROM runs
+        const [check] = yield* Effect.orDie(RunRow.some(sql, "id", "plan_details", "finished_at")`
+          SELECT id, plan_details, finished_at FROM runs
           WHERE capsule_id = ${capsuleId} AND type = 'drift_check' AND status = 'succeeded'
             AND created_at >= ${committed_at} AND base_state_generation = ${current_state_generation}
           ORDER BY created_at DESC, id DESC LIMIT 1`)
         if (check === undefined) return undefined
-        const found = EvidenceJson.read(check.evidence).resourceDrift?.find((change) => change.address === address)
+        const found = PlanDetailsJson.read(check.plan_details).resourceDrift?.find(
+          (change) => change.address === address
+        )
         if (found === undefined) return undefined
         const changed = found.changedAttributes.map(({ name }) => name)
         return {

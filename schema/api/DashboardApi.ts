@@ -4,7 +4,7 @@ import { AuditEvent } from "../records/AuditEvent.ts"
 import { Capsule, CredentialWait, StaleReason } from "../records/Capsule.ts"
 import { Discovery } from "../records/Discovery.ts"
 import { CapsuleHealth, Need, NeedCounts } from "../records/Need.ts"
-import { LatestRun, Run } from "../records/Run.ts"
+import { LatestRun, ListedRun } from "../records/Run.ts"
 import { Workspace } from "../records/Workspace.ts"
 import { nextCursor, pageQuery } from "./Paging.ts"
 
@@ -102,7 +102,7 @@ export class DashboardApi extends HttpApiGroup.make("dashboard")
         workspace: Workspace,
         capsules: Schema.Array(Capsule),
         attention: Schema.Array(AttentionItem),
-        recentRuns: Schema.Array(Run),
+        recentRuns: Schema.Array(ListedRun),
         activity: Schema.Array(AuditEvent)
       })
     })

@@ -4,7 +4,7 @@ import { Backup } from "../records/Backup.ts"
 import { Capsule } from "../records/Capsule.ts"
 import { CapsuleId } from "../records/Ids.ts"
 import { GivenTime } from "../records/Primitives.ts"
-import { FoldedRun, Run } from "../records/Run.ts"
+import { FoldedRun, ListedRun, Run } from "../records/Run.ts"
 import { RunGroup, SkippedCapsule } from "../records/RunGroup.ts"
 import { StateVersion } from "../records/StateVersion.ts"
 import { created } from "./AnswerStatus.ts"
@@ -83,7 +83,7 @@ export const workspaceOperations = [
       view: Schema.optionalKey(Schema.Literals(["runs", "changes"]))
     },
     success: Schema.Struct({
-      runs: Schema.Array(Run),
+      runs: Schema.Array(ListedRun),
       folded: Schema.optionalKey(Schema.Array(FoldedRun)),
       ...nextCursor
     })

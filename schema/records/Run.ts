@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import {
   AgentId,
   CapsuleId,
@@ -221,13 +221,22 @@ export class InjectedInput extends Schema.Opaque<InjectedInput>()(
   }).annotate({ identifier: "InjectedInput" })
 ) {}
 
+/** What a plan or a drift check found, item by item. Its size grows with the module, so lists of Runs do not contain it. */
+export class PlanDetails extends Schema.Opaque<PlanDetails>()(
+  Schema.Struct({
+    resourceChanges: Schema.optionalKey(Schema.Array(ResourceChange)),
+    outputChanges: Schema.optionalKey(Schema.Array(OutputChange)),
+    resourceDrift: Schema.optionalKey(Schema.Array(ResourceChange))
+  })
+) {}
+
+export const planDetailNames = Struct.keys(PlanDetails.fields)
+
 /** What a finished phase recorded for reviewers; every field is redacted before it is stored. */
 export class RunEvidence extends Schema.Opaque<RunEvidence>()(
   Schema.Struct({
     planSummary: Schema.optionalKey(PlanSummary),
-    resourceChanges: Schema.optionalKey(Schema.Array(ResourceChange)),
-    outputChanges: Schema.optionalKey(Schema.Array(OutputChange)),
-    resourceDrift: Schema.optionalKey(Schema.Array(ResourceChange)),
+    ...PlanDetails.fields,
     providerResolutions: Schema.optionalKey(Schema.Array(ProviderResolution)),
     diagnostics: Schema.optionalKey(Schema.Array(RunDiagnostic)),
     /** Addresses that an interrupted apply began to change but never reported as finished. */
@@ -252,7 +261,9 @@ export class RunEvidence extends Schema.Opaque<RunEvidence>()(
     /** Only for restores: what the backup changes. */
     restore: Schema.optionalKey(RestoreEvidence),
     /** Only for drift checks: whether the real infrastructure differs from the state. */
-    drifted: Schema.optionalKey(Schema.Boolean)
+    drifted: Schema.optionalKey(Schema.Boolean),
+    /** Only for drift checks: how many resources differ. */
+    driftedResources: Schema.optionalKey(Schema.Int)
   })
 ) {}
 
@@ -315,6 +326,13 @@ export class Run extends Schema.Opaque<Run>()(
     /** When the log was removed because its retention period had passed. */
     logRemovedAt: Schema.optionalKey(Timestamp)
   }).annotate({ identifier: "Run" })
+) {}
+
+/** A Run as lists show it. Read the Run for what its plan changes item by item. */
+export class ListedRun extends Schema.Opaque<ListedRun>()(
+  Schema.Struct(Struct.omit(Run.fields, planDetailNames)).annotate({
+    identifier: "ListedRun"
+  })
 ) {}
 
 /** A Capsule's newest Run, as shown in lists of Capsules. */

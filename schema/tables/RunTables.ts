@@ -154,6 +154,22 @@ export const runProfileColumns: ReadonlyArray<string> = [
 ]
 
 /**
+ * What a plan or a drift check found, item by item, apart from the rest of the evidence: it can be large, and lists do not show
+ * it. Drift checks keep its length.
+ */
+export const planDetailColumns: ReadonlyArray<string> = [
+  `ALTER TABLE runs ADD COLUMN plan_details TEXT NOT NULL DEFAULT '{}'`,
+  `UPDATE runs SET plan_details = json_patch('{}', json_object('resourceChanges', json_extract(evidence, '$.resourceChanges'),
+      'outputChanges', json_extract(evidence, '$.outputChanges'), 'resourceDrift', json_extract(evidence, '$.resourceDrift'))),
+    evidence = CASE WHEN type = 'drift_check' AND json_type(evidence, '$.resourceDrift') = 'array'
+      THEN json_set(json_remove(evidence, '$.resourceChanges', '$.outputChanges', '$.resourceDrift'),
+        '$.driftedResources', json_array_length(evidence, '$.resourceDrift'))
+      ELSE json_remove(evidence, '$.resourceChanges', '$.outputChanges', '$.resourceDrift') END
+    WHERE json_type(evidence, '$.resourceChanges') IS NOT NULL OR json_type(evidence, '$.outputChanges') IS NOT NULL
+      OR json_type(evidence, '$.resourceDrift') IS NOT NULL`
+]
+
+/**
  * Indexes the list of Runs with every column used to filter and count it: a page or count that most Runs do not match reads only
  * the index, never their evidence. SQLite would prefer a narrower index with the same order, so this index replaces those.
  */

@@ -45,6 +45,7 @@ import { retentionTables } from "../../schema/tables/RetentionTables.ts"
 import { runLifecycleTables } from "../../schema/tables/RunLifecycleTables.ts"
 import {
   logRemovalColumns,
+  planDetailColumns,
   planConsumptionColumns,
   planSecretColumns,
   quietLookColumns,
@@ -141,7 +142,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0052_provided_marks": providedMarkTables,
   "0053_sealed_parts": sealedPartTables,
   "0054_carried_files": carriedFileTables,
-  "0055_agent_authority": agentAuthorityTriggers
+  "0055_agent_authority": agentAuthorityTriggers,
+  "0056_plan_details": planDetailColumns
 }
 
 /** The database was written by a newer release than this one. */

@@ -4,7 +4,7 @@ import { rowShape } from "../../actors/database/Table.ts"
 import { Agents } from "../../actors/pool/Agents.ts"
 import { Pools } from "../../actors/pool/Pools.ts"
 import { RunQueue } from "../../actors/queue/RunQueue.ts"
-import { ListedRun } from "../../actors/run/RunRow.ts"
+import { RunRow } from "../../actors/run/RunRow.ts"
 import { localPool } from "../../schema/agent/PoolName.ts"
 import { QueueReason } from "../../schema/records/QueuePlace.ts"
 
@@ -52,7 +52,7 @@ export const agentMetrics = Layer.effectDiscard(
       const all = yield* enrolled.list()
       const silent = yield* Silent.rows(sql)`SELECT pool, COUNT(*) AS runs FROM runs
         WHERE status = 'running' AND agent_unreachable_since IS NOT NULL GROUP BY pool`
-      const queued = yield* ListedRun.rows(sql)`SELECT * FROM runs WHERE status = 'queued' AND pool <> ${localPool}`
+      const queued = yield* RunRow.rows(sql)`SELECT * FROM runs WHERE status = 'queued' AND pool <> ${localPool}`
       const found = yield* queue.places(queued)
       const now = yield* Clock.currentTimeMillis
       for (const pool of known) {

@@ -1,6 +1,6 @@
 import { Effect, Option } from "effect"
 import { CapsuleId, RunId, SourceId, type WorkspaceId } from "../../../schema/records/Ids.ts"
-import type { Run } from "../../../schema/records/Run.ts"
+import type { ListedRun } from "../../../schema/records/Run.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { allPages } from "./Pages.ts"
 import { Remote } from "./Remote.ts"
@@ -100,11 +100,12 @@ const isRunId = (text: string) => text.startsWith("run_")
 export const runNamed = Effect.fn("runNamed")(function* (
   named: string,
   workspace: Option.Option<string>,
-  fits: (run: Run) => boolean,
+  fits: (run: ListedRun) => boolean,
   what: string
 ) {
   const client = yield* SvcClient
-  if (isRunId(named)) return (yield* client.runs.read({ params: { runId: RunId.make(named) } })).run
+  const read = (runId: RunId) => Effect.map(client.runs.read({ params: { runId } }), ({ run }) => run)
+  if (isRunId(named)) return yield* read(RunId.make(named))
   const capsule = yield* capsuleNamed(named, workspace)
   const { runs } = yield* client.workspaces.runs({
     params: { workspaceId: capsule.workspaceId },
@@ -117,7 +118,8 @@ export const runNamed = Effect.fn("runNamed")(function* (
         exitCode: exitCodes.notFound,
         message: `${capsule.name} has no ${what}. List its Runs with \`svc run list --capsule ${named}\`.`
       })
-    : found
+    : // A list leaves out what a plan changes item by item.
+      yield* read(found.id)
 })
 
 const isSourceId = (text: string) => text.startsWith("src_")

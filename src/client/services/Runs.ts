@@ -2,7 +2,7 @@ import { Context, Effect, Layer, Schema, Stream } from "effect"
 import { failedPrecondition } from "../../../schema/errors/ApiError.ts"
 import type { RunLogEntry } from "../../../schema/events/RunEvent.ts"
 import type { CostEstimate } from "../../../schema/records/CostEstimate.ts"
-import { Run } from "../../../schema/records/Run.ts"
+import { type ListedRun, Run } from "../../../schema/records/Run.ts"
 import type { RunGroup } from "../../../schema/records/RunGroup.ts"
 import { isFinalStatus } from "../../../schema/records/RunLifecycle.ts"
 import { Actor } from "../Actor.ts"
@@ -29,9 +29,9 @@ const isSettled = ({ status }: Run): boolean => status === "waiting_approval" ||
 
 export interface RunsShape {
   readonly get: (id: string) => Answer<Run>
-  /** Newest first. */
-  readonly list: (workspaceId: string, filter?: RunFilter) => Items<Run>
-  readonly page: (workspaceId: string, query?: RunFilter & PageQuery) => Answer<Page<Run>>
+  /** Newest first. For what a plan changes item by item, get the Run. */
+  readonly list: (workspaceId: string, filter?: RunFilter) => Items<ListedRun>
+  readonly page: (workspaceId: string, query?: RunFilter & PageQuery) => Answer<Page<ListedRun>>
   /** Approves exactly the reviewed plan: refused if the Run has a newer one. */
   readonly approve: (reviewed: ReviewedRun, options?: { readonly comment?: string }) => Answer<Run>
   /** Applies an approved plan; returns the Apply Run. A plan can be used only once. */
@@ -82,7 +82,7 @@ const make = Effect.gen(function* () {
     get,
     page,
     list: (workspaceId, filter = {}) =>
-      everyPage<RunFilter & PageQuery, Run>((query) => page(workspaceId, query), filter),
+      everyPage<RunFilter & PageQuery, ListedRun>((query) => page(workspaceId, query), filter),
     approve: ({ id, planDigest }, options = {}) =>
       planDigest === undefined
         ? Effect.fail(

@@ -3,7 +3,7 @@ import type { AttentionItem } from "../../../schema/api/DashboardApi.ts"
 import type { Capsule } from "../../../schema/records/Capsule.ts"
 import type { Connection } from "../../../schema/records/Connection.ts"
 import type { AutomationPause } from "../../../schema/records/Workspace.ts"
-import type { LatestRun, Run } from "../../../schema/records/Run.ts"
+import type { LatestRun, ListedRun } from "../../../schema/records/Run.ts"
 
 type Item = typeof AttentionItem.Type
 
@@ -73,7 +73,7 @@ const ofLane = ({ ref, since, sourceId, sourceName }: FailingLane): Item => ({
 export interface Attention {
   readonly needingAttention?: ReadonlyArray<Capsule>
   /** Plans that are waiting for approval. */
-  readonly waiting?: ReadonlyArray<Run>
+  readonly waiting?: ReadonlyArray<ListedRun>
   /** Names of the Capsules that the plans are for. */
   readonly names?: ReadonlyMap<string, string>
   /** Connections with unconfirmed origins. */

@@ -105,7 +105,7 @@ export const workspacesProse: GroupProse<typeof WorkspacesApi> = {
     ),
     runs: route(
       "List Runs, newest first",
-      `${filterSentence} Looks of webhooks and schedules that found nothing new are left out, and kept for a day; \`includeLooks=true\` lists them too. \`view=changes\` lists a change once: its plan stands for it, and \`folded\` names what belongs to the plans of the page: the syncs and checks of their snapshots, the plans that they replaced, and their applies. It takes the filters \`capsuleId\`, \`sourceId\`, \`since\` and \`until\`, and is refused (400) with others, which may fit one Run of a change and not another.`
+      `${filterSentence} A listed Run has the summary of its plan, but not what the plan changes item by item (\`resourceChanges\`, \`outputChanges\`, \`resourceDrift\`): read the Run for that. Looks of webhooks and schedules that found nothing new are left out, and kept for a day; \`includeLooks=true\` lists them too. \`view=changes\` lists a change once: its plan stands for it, and \`folded\` names what belongs to the plans of the page: the syncs and checks of their snapshots, the plans that they replaced, and their applies. It takes the filters \`capsuleId\`, \`sourceId\`, \`since\` and \`until\`, and is refused (400) with others, which may fit one Run of a change and not another.`
     ),
     runFacets: route(
       "Count Runs by what they can be filtered by",

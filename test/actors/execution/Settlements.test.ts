@@ -307,6 +307,7 @@ test("the evidence of a plan combines what was prepared with what was computed",
   expect(driftEvidence({ evidence }, driftOutcome)).toEqual({
     providerResolutions: [],
     drifted: true,
+    driftedResources: 0,
     resourceDrift: [],
     diagnostics: [],
     tool

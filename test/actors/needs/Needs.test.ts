@@ -53,15 +53,6 @@ tests.live(
           queued_at: at,
           ...row
         })}`
-      const change = {
-        address: "a",
-        mode: "managed",
-        type: "a",
-        name: "a",
-        provider: "a",
-        actions: [],
-        changedAttributes: []
-      }
       yield* run(1, 1, {
         type: "plan",
         status: "failed",
@@ -71,7 +62,7 @@ tests.live(
       yield* run(2, 2, {
         type: "drift_check",
         status: "succeeded",
-        evidence: JSON.stringify({ resourceDrift: [change, change] })
+        evidence: JSON.stringify({ driftedResources: 2 })
       })
       yield* run(3, 5, {
         type: "plan",

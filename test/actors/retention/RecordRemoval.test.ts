@@ -128,7 +128,7 @@ tests.live(
       const removal = yield* RecordRemoval
       yield* run("newest", { finished_at: longAgo(9) })
       for (let index = 0; index < 120; index++) {
-        const run_id = yield* run(`k${index}`, { spec: "{}", evidence: "{}" })
+        const run_id = yield* run(`k${index}`, { spec: "{}", evidence: "{}", plan_details: "{}" })
         for (let seq = 1; seq <= (index === 7 ? 600 : 10); seq++)
           yield* add("run_events", { run_id, seq, data: "0123456789" })
       }
@@ -148,7 +148,7 @@ tests.live(
       expect(yield* idsOf("runs")).toEqual([named("run", "newest")])
       const events = yield* audited
       const total = (key: string) => events.reduce((sum, event) => sum + (event[key] ?? 0), 0)
-      expect([total("runs"), total("run_events"), total("bytes")]).toEqual([120, 120, (119 * 10 + 600) * 10 + 120 * 4])
+      expect([total("runs"), total("run_events"), total("bytes")]).toEqual([120, 120, (119 * 10 + 600) * 10 + 120 * 6])
       const sql = yield* SqlClient.SqlClient
       expect(yield* sql`SELECT * FROM retention_tallies`).toEqual([])
     })

@@ -81,8 +81,7 @@ const checked = (id: string, generation: number, address: string, createdAt: str
     type: "drift_check",
     base_state_generation: generation,
     created_at: createdAt,
-    evidence: JSON.stringify({
-      drifted: true,
+    plan_details: JSON.stringify({
       resourceDrift: [
         {
           address,

@@ -132,7 +132,7 @@ const ApplyStep = ({ line: { apply, run } }: { readonly line: HistoryLine }) => 
 const DriftStep = ({ line: { apply, checks } }: { readonly line: HistoryLine }) => {
   const words = useWords(historyWords)
   const check = tellingCheck(checks)
-  const count = check?.resourceDrift?.length ?? 0
+  const count = check?.driftedResources ?? 0
   return (
     <Step name="drift">
       {check !== undefined ? (

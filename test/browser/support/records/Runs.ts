@@ -207,6 +207,7 @@ export const runs: ReadonlyArray<Run> = [
     status: "succeeded",
     capsuleId: "cap_0000000000000004",
     drifted: true,
+    driftedResources: 1,
     trigger: "schedule",
     resourceDrift: [
       change(
