@@ -1,5 +1,5 @@
 import type { InstallConfigId } from "../../schema/records/Ids.ts"
-import type { PlanSummary } from "../../schema/records/Run.ts"
+import type { PlanSummary } from "../../schema/records/PlanDetails.ts"
 import { isPinned, pinWords } from "../authority/AutoUpdatePins.ts"
 import type { CapsuleRow } from "../authority/CapsuleRow.ts"
 import type { RunRow } from "../run/RunRow.ts"

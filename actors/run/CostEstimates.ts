@@ -1,6 +1,7 @@
 import { Array as Arr, Option } from "effect"
 import type { CostEstimate, CostItem } from "../../schema/records/CostEstimate.ts"
-import type { ResourceChange, Run } from "../../schema/records/Run.ts"
+import type { ResourceChange } from "../../schema/records/PlanDetails.ts"
+import type { Run } from "../../schema/records/Run.ts"
 import type { Price, PriceTable } from "./PriceTable.ts"
 
 type Side = "before" | "after"

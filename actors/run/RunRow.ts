@@ -17,11 +17,10 @@ import {
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { localPool } from "../../schema/agent/PoolName.ts"
 import type { QueuePlace } from "../../schema/records/QueuePlace.ts"
+import { PlanDetails, planDetailNames } from "../../schema/records/PlanDetails.ts"
 import {
   LatestRun,
   ListedRun,
-  PlanDetails,
-  planDetailNames,
   PlanPurpose,
   RecordedSandboxLevel,
   Run,

@@ -1,7 +1,8 @@
 import { configurationAddress } from "../../runner/execution/PlanReferences.ts"
 import { type ChangeCause, type ChangeCauses, mostNamed } from "../../schema/records/ChangeCauses.ts"
 import type { ChangeReferences } from "../../schema/records/ChangeEvidence.ts"
-import type { ResourceChange, RunEvidence } from "../../schema/records/Run.ts"
+import type { ResourceChange } from "../../schema/records/PlanDetails.ts"
+import type { RunEvidence } from "../../schema/records/Run.ts"
 import { driftedAttributes, isPutBack } from "./PutBackDrift.ts"
 
 /** What is known about a plan and the apply before it. */

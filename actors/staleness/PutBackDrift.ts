@@ -1,5 +1,5 @@
 import { canonicalJson } from "../idempotency/RequestDigest.ts"
-import type { ResourceChange } from "../../schema/records/Run.ts"
+import type { ResourceChange } from "../../schema/records/PlanDetails.ts"
 
 type Attribute = ResourceChange["changedAttributes"][number]
 

@@ -1,6 +1,6 @@
 import type { Effect, Schema } from "effect"
 import type { ChangeReferences } from "../../schema/records/ChangeEvidence.ts"
-import type { ChangedAttribute, OutputChange, PlanSummary, ResourceChange } from "../../schema/records/Run.ts"
+import type { ChangedAttribute, OutputChange, PlanSummary, ResourceChange } from "../../schema/records/PlanDetails.ts"
 import { type Hide, redacted, type RunRedactor } from "../redaction/RunRedactor.ts"
 import { heldSecrets } from "./OutputPrivacy.ts"
 import type { PlanDocument, PlannedChange, PlannedResourceChange } from "./PlanDocument.ts"

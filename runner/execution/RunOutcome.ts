@@ -1,12 +1,6 @@
 import { Schema } from "effect"
-import {
-  OutputChange,
-  PlanSummary,
-  ResourceChange,
-  RunDiagnostic,
-  SandboxLevel,
-  ToolIdentity
-} from "../../schema/records/Run.ts"
+import { OutputChange, PlanSummary, ResourceChange } from "../../schema/records/PlanDetails.ts"
+import { RunDiagnostic, SandboxLevel, ToolIdentity } from "../../schema/records/Run.ts"
 import { RunLimitCode } from "../../schema/records/RunConfinement.ts"
 import { BuildReference, PlanSecrets } from "./RunJob.ts"
 

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { type LogStream, longestEventText, type RunPhase } from "../../schema/events/RunEvent.ts"
-import type { PlanSummary, RunDiagnostic } from "../../schema/records/Run.ts"
+import type { PlanSummary } from "../../schema/records/PlanDetails.ts"
+import type { RunDiagnostic } from "../../schema/records/Run.ts"
 import { LogLines } from "../redaction/LogLines.ts"
 import { logText, plainText } from "../redaction/LogText.ts"
 import { type Hide, redacted, type RunRedactor } from "../redaction/RunRedactor.ts"

@@ -1,7 +1,8 @@
 import { Schema, Struct, Tuple } from "effect"
 import { CompatibilityReport } from "../records/CompatibilityReport.ts"
 import { Timestamp } from "../records/Primitives.ts"
-import { PlanSummary, RunDiagnostic, RunType } from "../records/Run.ts"
+import { PlanSummary } from "../records/PlanDetails.ts"
+import { RunDiagnostic, RunType } from "../records/Run.ts"
 
 export const RunPhase = Schema.Literals([
   "prepare",

@@ -4,7 +4,8 @@ import { CommitDescription } from "./Commit.ts"
 import { CapsuleId, ConnectionId, RunGroupId, RunId, SourceId } from "./Ids.ts"
 import { needGroups, needKinds } from "./NeedOrder.ts"
 import { Timestamp } from "./Primitives.ts"
-import { PlanSummary, RunType } from "./Run.ts"
+import { PlanSummary } from "./PlanDetails.ts"
+import { RunType } from "./Run.ts"
 
 /** Why something needs a person's attention. */
 export const NeedKind = Schema.Literals(needKinds)

@@ -1,4 +1,5 @@
-import type { OutputChange, ResourceChange, Run } from "../../../schema/records/Run.ts"
+import type { OutputChange, ResourceChange } from "../../../schema/records/PlanDetails.ts"
+import type { Run } from "../../../schema/records/Run.ts"
 import {
   attributesOf,
   changeKind,

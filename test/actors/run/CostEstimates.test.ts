@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { estimateCost } from "../../../actors/run/CostEstimates.ts"
 import type { PriceTable } from "../../../actors/run/PriceTable.ts"
 import { RunId } from "../../../schema/records/Ids.ts"
-import type { ResourceChange } from "../../../schema/records/Run.ts"
+import type { ResourceChange } from "../../../schema/records/PlanDetails.ts"
 
 const id = Schema.decodeSync(RunId)("run_0000000000000001")
 

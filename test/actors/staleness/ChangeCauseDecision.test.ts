@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { changeCauses, type PlanEvidence } from "../../../actors/staleness/ChangeCauseDecision.ts"
-import type { ResourceChange } from "../../../schema/records/Run.ts"
+import type { ResourceChange } from "../../../schema/records/PlanDetails.ts"
 
 const commit = { kind: "commit", from: "a1", to: "b2", fileCount: 1 } as const
 const size = { input: "size", change: "changed" } as const

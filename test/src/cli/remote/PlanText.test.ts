@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test"
 import { RunId, WorkspaceId } from "../../../../schema/records/Ids.ts"
-import type { ResourceChange, Run } from "../../../../schema/records/Run.ts"
+import type { ResourceChange } from "../../../../schema/records/PlanDetails.ts"
+import type { Run } from "../../../../schema/records/Run.ts"
 import { planText } from "../../../../src/cli/remote/PlanText.ts"
 import { painter } from "../../../../src/cli/remote/TerminalText.ts"
 import { planChanges } from "../../../browser/support/records/PlanChanges.ts"
