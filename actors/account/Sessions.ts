@@ -53,6 +53,19 @@ const AuthRow = Schema.Struct({
   confirmed_at: Schema.NullOr(Timestamp)
 })
 
+/** What every request of a session needs of it. */
+const usableSession = (row: typeof AuthRow.Type) => {
+  const principal: Principal = {
+    credential: "session",
+    credentialId: row.id,
+    subject: row.subject,
+    scopes: "all",
+    ...(row.confirmed_at === null ? {} : { confirmedAt: Date.parse(row.confirmed_at) }),
+    ...(row.workspace_id === null ? {} : { boundWorkspaceId: row.workspace_id })
+  }
+  return { principal, lastSeenMillis: Date.parse(row.last_seen_at), expiresMillis: Date.parse(row.expires_at) }
+}
+
 export interface OpenSession {
   readonly secret: Redacted.Redacted
   readonly session: AccountSession
@@ -124,11 +137,7 @@ export class Sessions extends Context.Service<
       const memory = yield* ReadMemory
       // Expiry is checked on every use.
       const openSession = memory.untilCommit((hash) =>
-        Effect.map(
-          Effect.orDie(findOpen(hash)),
-          ([row]) =>
-            row && { ...row, lastSeenMillis: Date.parse(row.last_seen_at), expiresMillis: Date.parse(row.expires_at) }
-        )
+        Effect.map(Effect.orDie(findOpen(hash)), ([row]) => row && usableSession(row))
       )
 
       const findOwn = SqlSchema.findAll({
@@ -203,23 +212,21 @@ export class Sessions extends Context.Service<
           transaction(sql),
           provideCaptured(random)
         ),
-        authenticate: Effect.fnUntraced(function* (secret) {
-          if (!isWellFormed("session", Redacted.value(secret))) return yield* unauthenticated()
-          const row = yield* openSession(secretHash(secret))
-          const millis = yield* Clock.currentTimeMillis
-          if (row === undefined || row.expiresMillis <= millis) return yield* unauthenticated()
-          const renewed = millis - row.lastSeenMillis > slideEveryMillis
-          if (renewed) yield* Effect.forkIn(Effect.ignore(slide(row.id)), scope)
-          return {
-            credential: "session",
-            credentialId: row.id,
-            subject: row.subject,
-            scopes: "all",
-            ...(renewed ? { renewed } : {}),
-            ...(row.confirmed_at === null ? {} : { confirmedAt: Date.parse(row.confirmed_at) }),
-            ...(row.workspace_id === null ? {} : { boundWorkspaceId: row.workspace_id })
-          } as const
-        }),
+        authenticate: (secret) =>
+          isWellFormed("session", Redacted.value(secret))
+            ? Effect.flatMap(openSession(secretHash(secret)), (session) =>
+                Effect.flatMap(Clock.currentTimeMillis, (millis) => {
+                  if (session === undefined || session.expiresMillis <= millis) return unauthenticated()
+                  const { lastSeenMillis, principal } = session
+                  return millis - lastSeenMillis > slideEveryMillis
+                    ? Effect.as(Effect.forkIn(Effect.ignore(slide(principal.credentialId)), scope), {
+                        ...principal,
+                        renewed: true
+                      })
+                    : Effect.succeed(principal)
+                })
+              )
+            : unauthenticated(),
         confirm: Effect.fn("Sessions.confirm")(function* (subject, sessionId, method, requestId) {
           const at = yield* now
           const open = yield* sql`UPDATE account_sessions SET ${SessionRow.changes(sql, { confirmed_at: at })}

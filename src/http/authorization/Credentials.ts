@@ -24,11 +24,18 @@ const missing = refuse("The request carries no credential. Sign in, or send `Aut
 const ambiguous = refuse("The request carries more than one credential. Send exactly one.")
 const malformed = refuse("The credential is malformed. Send one `Authorization: Bearer <token>` or one session.")
 
-const cookieValues = (header: string | undefined, name: string): ReadonlyArray<string> =>
-  (header ?? "").split(";").flatMap((pair) => {
-    const separator = pair.indexOf("=")
-    return separator > 0 && pair.slice(0, separator).trim() === name ? [pair.slice(separator + 1).trim()] : []
-  })
+/** Every request of a browser passes here, so the header is searched in place. */
+const cookieValues = (header: string, name: string): ReadonlyArray<string> => {
+  const values: Array<string> = []
+  for (let start = 0, end = 0; start < header.length; start = end + 1) {
+    end = header.indexOf(";", start)
+    if (end === -1) end = header.length
+    const separator = header.indexOf("=", start)
+    if (separator <= start || separator >= end || header.slice(start, separator).trim() !== name) continue
+    values.push(header.slice(separator + 1, end).trim())
+  }
+  return values
+}
 
 /**
  * Finds the credential of a request. A bearer makes cookies irrelevant; anything ambiguous (two headers, two cookies
@@ -46,7 +53,7 @@ export const presentedCredential = (
     if (secret === undefined) return malformed
     return Result.succeed({ kind: "bearer", ambient: false, secret: Redacted.make(secret) })
   }
-  const cookies = cookieValues(headers["cookie"], sessionCookie)
+  const cookies = cookieValues(headers["cookie"] ?? "", sessionCookie)
   const presented = header === undefined ? cookies : [...cookies, header]
   const [secret] = presented
   if (secret === undefined) return missing
