@@ -122,7 +122,7 @@ export const credentialMutants: ReadonlyArray<Mutant> = [
   {
     name: "session: expiry",
     file: "actors/account/Sessions.ts",
-    text: " || row.expiresMillis <= millis",
+    text: " || session.expiresMillis <= millis",
     broken: "",
     test: revokedReads
   },
