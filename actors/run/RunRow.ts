@@ -154,17 +154,16 @@ export const LatestRunRow = rowShape(
 )
 export type LatestRunRow = RowOf<typeof LatestRunRow.columns>
 
-// Its contents are part of the Run, which is decoded as a whole.
-const parseEvidence = storedJson(Schema.Record(Schema.String, Schema.Unknown))
-const parsePlanDetails = storedJson(Schema.Record(Schema.String, Schema.Unknown))
+// Their contents are part of the Run, which is decoded as a whole.
+const parseMembers = storedJson(Schema.Record(Schema.String, Schema.Unknown))
 const decodeRun = storedRecord(Run)
 const decodeListedRun = storedRecord(ListedRun)
 
+/** Evidence as stored: the details of a plan apart from the rest. */
+export type StoredEvidence = Pick<RunRow, "evidence" | "plan_details">
+
 /** Evidence as stored in the row, with additions. */
-export const mergedEvidence = (
-  stored: Pick<RunRow, "evidence" | "plan_details">,
-  added: RunEvidence
-): Pick<RunRow, "evidence" | "plan_details"> => ({
+export const mergedEvidence = (stored: StoredEvidence, added: RunEvidence): StoredEvidence => ({
   evidence: EvidenceJson.write({ ...EvidenceJson.read(stored.evidence), ...Struct.omit(added, planDetailNames) }),
   plan_details: PlanDetailsJson.write({
     ...PlanDetailsJson.read(stored.plan_details),
@@ -173,7 +172,7 @@ export const mergedEvidence = (
 })
 
 /** Evidence of a Run that has recorded nothing yet. */
-export const noEvidence: Pick<RunRow, "evidence" | "plan_details"> = { evidence: "{}", plan_details: "{}" }
+export const noEvidence: StoredEvidence = { evidence: "{}", plan_details: "{}" }
 
 export const standingOf = (row: Pick<RunRow, "type" | "status" | "approved_at" | "used_by_run_id">): RunStanding => ({
   type: row.type,
@@ -198,7 +197,7 @@ export const present = <A extends Record<string, unknown>>(fields: A): { [K in k
 }
 
 const projected = (row: ListedRunRow, queue: typeof QueuePlace.Encoded | undefined) => {
-  const { sandboxLevel, ...evidence } = parseEvidence(row.evidence)
+  const { sandboxLevel, ...evidence } = parseMembers(row.evidence)
   return {
     id: row.id,
     workspaceId: row.workspace_id,
@@ -249,7 +248,7 @@ const projected = (row: ListedRunRow, queue: typeof QueuePlace.Encoded | undefin
 
 /** The public projection of a Run. */
 export const toRun = (row: Omit<RunRow, "spec">, queue?: typeof QueuePlace.Encoded): Run =>
-  decodeRun({ ...projected(row, queue), ...parsePlanDetails(row.plan_details) })
+  decodeRun({ ...projected(row, queue), ...parseMembers(row.plan_details) })
 
 /** The public projection of a Run in a list. */
 export const toListedRun = (row: ListedRunRow, queue?: typeof QueuePlace.Encoded): ListedRun =>
