@@ -1,29 +1,42 @@
 import { Context } from "effect"
 
 /**
- * Reports every commit made by this process. Listeners are called synchronously and must only note the fact; the data is then
- * read the ordinary way.
+ * Reports what this process writes. Listeners are called synchronously and must only note the fact; the data is then read the
+ * ordinary way.
  */
 export class Commits extends Context.Service<
   Commits,
   {
-    /** Registers a listener; call the result to remove it. */
+    /** Registers a listener for every commit; call the result to remove it. */
     readonly listen: (listener: () => void) => () => void
+    /** Likewise, for every statement of the writing connection, before it is executed. */
+    readonly beforeWrites: (listener: () => void) => () => void
   }
 >()("svc/database/Commits") {}
 
 /** A set of listeners that are called together. */
-export const commitListeners = () => {
-  const listeners = new Set<() => void>()
+const listeners = () => {
+  const all = new Set<() => void>()
   return {
-    committed: () => {
-      for (const listener of listeners) listener()
+    call: () => {
+      for (const listener of all) listener()
     },
-    commits: Commits.of({
-      listen: (listener) => {
-        listeners.add(listener)
-        return () => listeners.delete(listener)
+    add: (listener: () => void) => {
+      all.add(listener)
+      return () => {
+        all.delete(listener)
       }
-    })
+    }
+  }
+}
+
+/** The service, and what the writing connection calls. */
+export const commitListeners = () => {
+  const afterCommits = listeners()
+  const beforeWrites = listeners()
+  return {
+    before: beforeWrites.call,
+    committed: afterCommits.call,
+    commits: Commits.of({ listen: afterCommits.add, beforeWrites: beforeWrites.add })
   }
 }

@@ -20,7 +20,8 @@ interface Remembered<A> {
 /**
  * The read transaction of a read-only connection. Locking the file costs more than most reads, so all reads in one turn of the
  * event loop share one lock. The transaction begins with the first of them and is over before anything else happens: at the end
- * of the turn, or as soon as this process commits something.
+ * of the turn, or as soon as this process writes something. If it were open during a commit, SQLite could not empty its log, and
+ * would try to again with every following commit.
  *
  * Cached values are validated against SQLite's own count of commits by other connections, which is read before a value is used
  * and when the transaction begins. This connection never writes, so the count covers every change there is.
@@ -127,9 +128,9 @@ export const sharedReads = (database: DatabaseSync, commits: Commits["Service"] 
       })
   }
 
-  const unlisten = commits?.listen(end)
+  const unlisten = [commits?.listen(end), commits?.beforeWrites(endReads)]
   const close = () => {
-    unlisten?.()
+    for (const remove of unlisten) remove?.()
     end()
   }
   const snapshot: ReadSnapshotShape = { renew: end, renewForTurn }

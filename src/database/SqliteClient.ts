@@ -136,8 +136,8 @@ const makeDatabaseFile = (database: DatabaseSync, writing: Semaphore.Semaphore) 
 
 const makeWriter = Effect.fn("SqliteClient.writer")(function* (filename: string) {
   const database = yield* open(filename, { readOnly: false })
-  const { commits, committed } = commitListeners()
-  const connection = new SqliteConnection(database, { committed })
+  const { before, commits, committed } = commitListeners()
+  const connection = new SqliteConnection(database, { before, committed })
   const writing = yield* Semaphore.make(1)
   const client = yield* SqlClient.make({
     ...SqlClient.makeSqliteAcquirers({

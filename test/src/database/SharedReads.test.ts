@@ -1,6 +1,7 @@
 import { DatabaseSync } from "node:sqlite"
 import { afterAll, expect } from "bun:test"
 import { Context, Effect, Schedule } from "effect"
+import { MaxOpsBeforeYield } from "effect/Scheduler"
 import { SqlClient } from "effect/sql"
 import { ReadMemory } from "../../../actors/database/ReadMemory.ts"
 import { ReadSnapshot } from "../../../actors/database/ReadSnapshot.ts"
@@ -73,6 +74,20 @@ it.live("no read transaction is left open, and the write-ahead log can be emptie
     yield* nextTurn
     expect(elsewhere.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get()).toMatchObject({ busy: 0, log: 0 })
   })
+)
+
+it.live("reads between this process's commits do not keep the write-ahead log from being emptied", () =>
+  Effect.gen(function* () {
+    const { sql, value } = yield* table("busy")
+    const elsewhere = yield* another
+    // Each commit adds at least one frame, and SQLite empties the log once it has 1,000.
+    for (let v = 0; v < 3000; v++) {
+      yield* sql`UPDATE busy SET v = ${v}`
+      expect(yield* value).toBe(v)
+    }
+    expect(Number(elsewhere.prepare("PRAGMA wal_checkpoint(PASSIVE)").get()?.["log"])).toBeLessThan(1500)
+    // As if many requests were handled in one turn.
+  }).pipe(Effect.provideService(MaxOpsBeforeYield, Number.MAX_SAFE_INTEGER))
 )
 
 it.live("a failed read does not affect later ones", () =>
