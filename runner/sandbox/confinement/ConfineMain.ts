@@ -1,5 +1,6 @@
 import { readlinkSync, readSync, writeSync } from "node:fs"
-import { chdir, exit, stderr, stdout } from "node:process"
+// Not its `stdout` and `stderr`: creating those streams takes longer than everything else here.
+import { chdir, exit } from "node:process"
 import {
   type Confinement,
   confinementFailed,
@@ -23,6 +24,9 @@ import { supervise } from "./Supervisor.ts"
 
 // Becomes a sandboxed program: drops everything that the program must not have, then executes it. It starts without an
 // environment in the host's root folder, since it runs before it is confined.
+
+const standardOutput = 1
+const standardError = 2
 
 const brokenPipe = 13
 const fileTooLarge = 25
@@ -80,12 +84,20 @@ const become = () => {
   calls.execute(spec.argv, spec.environment)
 }
 
+const explain = (text: string) => {
+  try {
+    writeSync(standardError, text)
+  } catch {
+    // Nobody is reading: the exit code says that it failed.
+  }
+}
+
 const roles: ReadonlyArray<string> = Object.values(confinementRoles)
 const at = process.argv.findIndex((word) => roles.includes(word))
 try {
   switch (process.argv[at]) {
     case confinementRoles.version:
-      stdout.write(`${landlockVersion(linuxCalls())}\n`)
+      writeSync(standardOutput, `${landlockVersion(linuxCalls())}\n`)
       break
     case confinementRoles.supervise:
       supervise(linuxCalls(), process.argv.slice(at + 1))
@@ -94,6 +106,6 @@ try {
       become()
   }
 } catch (cause) {
-  stderr.write(`The program could not be confined: ${cause instanceof Error ? cause.message : String(cause)}\n`)
+  explain(`The program could not be confined: ${cause instanceof Error ? cause.message : String(cause)}\n`)
   exit(confinementFailed)
 }
