@@ -1,4 +1,4 @@
-import { afterAll, afterEach, describe, expect, setDefaultTimeout } from "bun:test"
+import { describe, expect } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { TestClock } from "effect/testing"
@@ -11,28 +11,22 @@ import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
 import { Teams } from "../../../actors/team/Teams.ts"
 import type { Subject } from "../../../schema/records/Ids.ts"
-import { suite } from "../../support/Effect.ts"
 import { planned, settled } from "../../support/Journey.ts"
-import { TestPlane, testPlane } from "../../support/TestPlane.ts"
+import { TestPlane } from "../../support/TestPlane.ts"
 import {
   admin,
   applyRefused,
+  approvalSuite,
   approve,
   ownerScope,
   ruled,
   standing,
   subjectOf,
-  tokenOf,
-  withoutRules
+  tokenOf
 } from "../support/ApprovalSteps.ts"
-import { pureModule, pureModules, pureRunner } from "../support/PureRunner.ts"
+import { pureModule } from "../support/PureRunner.ts"
 
-setDefaultTimeout(60_000)
-
-const modules = pureModules()
-const tests = suite(testPlane({ runner: pureRunner(modules) }))
-afterAll(tests.dispose)
-afterEach(() => tests.runPromise(withoutRules))
+const tests = approvalSuite()
 
 describe("an approval", () => {
   tests.live("lapses when its approver loses the right, until somebody else approves", () =>

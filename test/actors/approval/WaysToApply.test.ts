@@ -1,4 +1,4 @@
-import { afterAll, afterEach, describe, expect, setDefaultTimeout } from "bun:test"
+import { describe, expect } from "bun:test"
 import { Effect } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -8,29 +8,23 @@ import { Runs } from "../../../actors/run/Runs.ts"
 import { Sources } from "../../../actors/source/Sources.ts"
 import { type CapsuleId } from "../../../schema/records/Ids.ts"
 import type { Run } from "../../../schema/records/Run.ts"
-import { suite } from "../../support/Effect.ts"
 import { eventually } from "../../support/Eventually.ts"
 import { active, applied, planned, replanned, settled } from "../../support/Journey.ts"
-import { TestPlane, testPlane } from "../../support/TestPlane.ts"
+import { TestPlane } from "../../support/TestPlane.ts"
 import {
   admin,
   applyRefused,
+  approvalSuite,
   approve,
   ownerScope,
   ruled,
   standing,
   subjectOf,
-  tokenOf,
-  withoutRules
+  tokenOf
 } from "../support/ApprovalSteps.ts"
-import { newCommit, pureModule, pureModules, pureRunner } from "../support/PureRunner.ts"
+import { newCommit, pureModule } from "../support/PureRunner.ts"
 
-setDefaultTimeout(60_000)
-
-const modules = pureModules()
-const tests = suite(testPlane({ runner: pureRunner(modules) }))
-afterAll(tests.dispose)
-afterEach(() => tests.runPromise(withoutRules))
+const tests = approvalSuite()
 
 /** One person with a session and a token cannot get the plan applied; a second person can. */
 const needsTwo = Effect.fnUntraced(function* (plan: Run) {

@@ -1,3 +1,4 @@
+import { afterAll, afterEach, setDefaultTimeout } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApprovalRules } from "../../../actors/approval/ApprovalRules.ts"
@@ -7,7 +8,9 @@ import type { NewRule } from "../../../schema/api/ApprovalsApi.ts"
 import type { CommandContext } from "../../../schema/protocol/Command.ts"
 import { type RunId, Subject } from "../../../schema/records/Ids.ts"
 import type { Run } from "../../../schema/records/Run.ts"
-import { newMember, TestPlane } from "../../support/TestPlane.ts"
+import { suite } from "../../support/Effect.ts"
+import { newMember, TestPlane, testPlane } from "../../support/TestPlane.ts"
+import { pureModules, pureRunner } from "./PureRunner.ts"
 
 export const subjectOf = ({ actor }: CommandContext) => Subject.make(actor.subject ?? "")
 
@@ -26,10 +29,19 @@ export const ruled = Effect.fnUntraced(function* (rule: Partial<NewRule> = {}) {
   })
 })
 
-export const withoutRules = Effect.gen(function* () {
+const withoutRules = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   yield* sql`DELETE FROM approval_rules`
 })
+
+/** Tests that share a service, each beginning without rules. */
+export const approvalSuite = () => {
+  setDefaultTimeout(60_000)
+  const tests = suite(testPlane({ runner: pureRunner(pureModules()) }))
+  afterAll(tests.dispose)
+  afterEach(() => tests.runPromise(withoutRules))
+  return tests
+}
 
 export const admin = Effect.gen(function* () {
   const { context, workspaceId } = yield* TestPlane

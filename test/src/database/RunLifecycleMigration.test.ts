@@ -1,32 +1,17 @@
 import { expect } from "bun:test"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { migrate, migrateBy, migrations } from "../../../src/database/Migrations.ts"
-import { layerWriter } from "../../../src/database/SqliteClient.ts"
+import { migrate } from "../../../src/database/Migrations.ts"
 import { it } from "../../support/Effect.ts"
-import { temporaryFolder } from "../../support/TemporaryFolder.ts"
+import { at, beforeMigration, run } from "./support/EarlierRelease.ts"
 
-const before = Object.fromEntries(Object.entries(migrations).filter(([name]) => Number.parseInt(name, 10) < 30))
-const at = "2026-01-01T00:00:00.000Z"
 const later = "2026-01-01T00:01:00.000Z"
 
 it.live("Runs from an earlier release continue with their attempts, their sequences and an owner that has exited", () =>
-  Effect.gen(function* () {
-    const folder = yield* temporaryFolder
-    yield* Effect.gen(function* () {
+  beforeMigration(
+    30,
+    Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
-      yield* migrateBy(before)
-      yield* sql`INSERT INTO workspaces ${sql.insert({ id: "ws_a", handle: "a", display_name: "a", type: "organization", created_at: at, updated_at: at })}`
-      const run = {
-        workspace_id: "ws_a",
-        type: "plan",
-        requires_approval: 1,
-        trigger_kind: "user",
-        spec: "{}",
-        evidence: "{}",
-        created_at: at,
-        queued_at: at
-      }
       const started = { started_at: at, attempt: 2 }
       const rows = [
         { id: "run_queued", status: "queued", attempt: 0, owner: null },
@@ -50,6 +35,6 @@ it.live("Runs from an earlier release continue with their attempts, their sequen
         { ...common, id: "run_running", fence: 2, owner: installation?.["owner"], last_event_seq: 3, last_log_seq: 7 },
         { ...common, id: "run_waiting", fence: 2, log_ended_at: at }
       ])
-    }).pipe(Effect.provide(layerWriter(`${folder}/svc.db`)))
-  })
+    })
+  )
 )

@@ -1,0 +1,36 @@
+import { Effect } from "effect"
+import { SqlClient } from "effect/sql"
+import { migrateBy, migrations } from "../../../../src/database/Migrations.ts"
+import { layerWriter } from "../../../../src/database/SqliteClient.ts"
+import { temporaryFolder } from "../../../support/TemporaryFolder.ts"
+
+/** The time of every row that these tests write. */
+export const at = "2026-01-01T00:00:00.000Z"
+
+/** What every Run of an earlier release has. */
+export const run = {
+  workspace_id: "ws_a",
+  type: "plan",
+  status: "succeeded",
+  requires_approval: 1,
+  trigger_kind: "user",
+  attempt: 1,
+  spec: "{}",
+  evidence: "{}",
+  created_at: at,
+  queued_at: at
+}
+
+/** Runs a test on a database with one Workspace, as it was before the migration with this number. */
+export const beforeMigration = <A, E>(number: number, test: Effect.Effect<A, E, SqlClient.SqlClient>) =>
+  Effect.gen(function* () {
+    const folder = yield* temporaryFolder
+    return yield* Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* migrateBy(
+        Object.fromEntries(Object.entries(migrations).filter(([name]) => Number.parseInt(name, 10) < number))
+      )
+      yield* sql`INSERT INTO workspaces ${sql.insert({ id: run.workspace_id, handle: "a", display_name: "a", type: "organization", created_at: at, updated_at: at })}`
+      return yield* test
+    }).pipe(Effect.provide(layerWriter(`${folder}/svc.db`)))
+  })
