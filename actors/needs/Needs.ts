@@ -53,7 +53,7 @@ const shownRun = (row: ShownRunRow): NonNullable<Need["run"]> => ({
   type: row.type,
   ...(row.plan_summary === null ? {} : { planSummary: PlanSummaryJson.read(row.plan_summary) }),
   ...(row.error_code === null ? {} : { error: { code: row.error_code, message: row.error_message ?? "" } }),
-  ...(row.type === "drift_check" && row.drifted > 0 ? { driftedResources: row.drifted } : {})
+  ...(row.drifted > 0 ? { driftedResources: row.drifted } : {})
 })
 
 const described = (commit: SnapshotCommit | undefined) =>

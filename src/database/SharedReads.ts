@@ -21,7 +21,7 @@ interface Remembered<A> {
  * The read transaction of a read-only connection. Locking the file costs more than most reads, so all reads in one turn of the
  * event loop share one lock. The transaction begins with the first of them and is over before anything else happens: at the end
  * of the turn, or as soon as this process writes something. If it were open during a commit, SQLite could not empty its log, and
- * would try to again with every following commit.
+ * would try again after every following commit.
  *
  * Cached values are validated against SQLite's own count of commits by other connections, which is read before a value is used
  * and when the transaction begins. This connection never writes, so the count covers every change there is.

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from "bun:test"
 import { Effect, Struct } from "effect"
-import { EvidenceJson, mergedEvidence, noEvidence, PlanDetailsJson } from "../../../actors/run/RunRow.ts"
+import { SqlClient } from "effect/sql"
+import { EvidenceJson, ListedRunRow, mergedEvidence, noEvidence, PlanDetailsJson } from "../../../actors/run/RunRow.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
 import { planDetailNames } from "../../../schema/records/PlanDetails.ts"
 import { type RunEvidence } from "../../../schema/records/Run.ts"
@@ -39,6 +40,16 @@ tests.live("a list of Runs has the summary of each plan; what the plan changes i
     expect(listed).toEqual(Struct.omit(read, planDetailNames))
     const { items } = yield* runs.changes(workspaceId, {}, { limit: 100 })
     expect(items.find((run) => run.id === id)).toEqual(listed)
+  })
+)
+
+tests.live("the details are the last column of a Run, and lists do not select them", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const columns = yield* sql<{ name: string }>`SELECT name FROM pragma_table_info('runs') ORDER BY cid`
+    // SQLite reaches a later column only through all pages of the earlier ones: a list would read the details after all.
+    expect(columns.at(-1)?.name).toBe("plan_details")
+    expect(Object.keys(ListedRunRow.columns)).not.toContain("plan_details")
   })
 )
 
