@@ -39,12 +39,13 @@ const signalCodes = { first: 129, last: 192 }
  *
  * - `namespace`: it waits for the first process of a process namespace, whose id it reports on `fd`; when that process exits, the
  *   kernel kills all the others
- * - `supervisor`: it passes SIGINT on to the program; on SIGTERM it kills everything that the program started, then exits
+ * - `supervisor`: `before` starts it, and it starts the program. It passes SIGINT on to the program; on SIGTERM it kills everything
+ *   that the program started, then exits
  * - `program`: it is the program itself; nothing is known about processes that leave its process group
  */
 export type ProcessRole =
   | { readonly kind: "namespace"; readonly fd: number }
-  | { readonly kind: "supervisor" }
+  | { readonly kind: "supervisor"; readonly before: CommandLine }
   | { readonly kind: "program" }
 
 export interface SpawnRequest {
@@ -65,14 +66,21 @@ export interface SpawnRequest {
 
 const patience = { firstInside: "1 second", namespace: "2 seconds", supervisor: "10 seconds" } as const
 
+const after = (before: CommandLine, { args, program }: CommandLine): CommandLine => ({
+  program: before.program,
+  args: [...before.args, program, ...args]
+})
+
 /** Starts a program with exactly the given environment, in its own process group. */
 export const spawnProcess = Effect.fnUntraced(function* (
   spawner: ChildProcessSpawner.ChildProcessSpawner["Service"],
   request: SpawnRequest
 ): Effect.fn.Return<SandboxProcess, SandboxSpawnFailed, Scope.Scope> {
   const { program } = request.commandLine
-  const launched = request.guard.around(request.commandLine)
   const { role } = request
+  const limited = request.guard.around(request.commandLine)
+  // The supervisor stays outside the limits: at the limit of processes its runtime aborts, and leaves orphans to nobody.
+  const launched = role.kind === "supervisor" ? after(role.before, limited) : limited
   const inputs = request.inputs.map(([fd, stream]) => [`fd${fd}`, { type: "input" as const, stream }] as const)
   const outputs = role.kind === "namespace" ? [[`fd${role.fd}`, { type: "output" as const }] as const] : []
   const handle = yield* spawner

@@ -93,8 +93,7 @@ export const readablePaths = (view: Pick<SandboxView, "optional" | "readOnly">):
 const resource = { fileSize: 1, core: 4, processes: 6, openFiles: 7 } as const
 
 /**
- * The limits in the kernel's form. The kernel counts processes per user: `others` are the same user's processes outside the
- * sandbox, 0 if the sandbox has its own user.
+ * The limits in the kernel's form. The kernel counts processes per user, so `others` may run in addition to the Run's own.
  */
 export const resourceLimits = (
   limits: SandboxLimits,

@@ -9,6 +9,7 @@ import {
   type ConfinementSpec,
   supervisorFds
 } from "../confinement/ConfinementSpec.ts"
+import type { CommandLine } from "../CommandLine.ts"
 import type { RunGuard } from "../limits/RunLimits.ts"
 import type { SandboxLimits } from "../SandboxSettings.ts"
 import { type NetworkEntry, within } from "../network/NetworkNamespace.ts"
@@ -42,17 +43,17 @@ export interface ConfinedProgram {
   readonly ownProcessCount: boolean
 }
 
-/** Headroom before the kernel refuses processes to a shared user: the watcher should notice the limit and stop the Run first. */
-const sharedMargin = 64
+/** Headroom before the kernel refuses processes to the user: the Run's guard should notice its limit first, and stop it. */
+const margin = 64
 
 const specStream = (program: ConfinedProgram) =>
-  (program.ownProcessCount ? Effect.succeed(0) : Effect.map(ownUserThreads, (threads) => threads + sharedMargin)).pipe(
+  (program.ownProcessCount ? Effect.succeed(0) : ownUserThreads).pipe(
     Effect.map(
       (others): ConfinementSpec => ({
         argv: program.command.argv,
         cwd: program.cwd,
         environment: plain(program.command.environment),
-        limits: resourceLimits(program.limits, others),
+        limits: resourceLimits(program.limits, others + margin),
         confinement: program.confinement
       })
     ),
@@ -60,25 +61,29 @@ const specStream = (program: ConfinedProgram) =>
     Stream.unwrap
   )
 
-const started = (host: LevelHost, role: string) => [host.confinement.program, ...host.confinement.args, role]
+const started = (host: LevelHost, role: string): CommandLine => ({
+  program: host.confinement.program,
+  args: [...host.confinement.args, role]
+})
 
 /** Starts a program in namespaces created by `wrapper`: the command follows its last argument. */
 export const spawnInNamespaces = (
   host: LevelHost,
   wrapper: readonly [string, ...ReadonlyArray<string>],
-  program: ConfinedProgram,
+  confined: ConfinedProgram,
   more: {
     readonly processNote: string | undefined
     readonly guard: RunGuard
     readonly network: NetworkEntry | undefined
   }
 ) => {
+  const { args, program } = started(host, confinementRoles.become)
   return spawnProcess(host.spawner, {
-    commandLine: within(more.network, [...wrapper, ...started(host, confinementRoles.become)]),
+    commandLine: within(more.network, [...wrapper, program, ...args]),
     cwd: "/",
     environment: {},
     role: { kind: "namespace", fd: confinementFds.information },
-    inputs: [[confinementFds.spec, specStream(program)]],
+    inputs: [[confinementFds.spec, specStream(confined)]],
     noted: notedIn(more.processNote),
     killStragglers: Effect.void,
     guard: more.guard
@@ -99,15 +104,11 @@ export const spawnSupervised = Effect.fnUntraced(function* (
   if (name.includes("/") && !(yield* isExecutable(name))) {
     return yield* new SandboxSpawnFailed({ program: name, message: `${name} could not be started: there is none.` })
   }
-  const [first = "", ...rest] = [
-    ...started(host, confinementRoles.supervise),
-    ...started(host, confinementRoles.become)
-  ]
   return yield* spawnProcess(host.spawner, {
-    commandLine: { program: first, args: rest },
+    commandLine: started(host, confinementRoles.become),
     cwd: "/",
     environment: {},
-    role: { kind: "supervisor" },
+    role: { kind: "supervisor", before: started(host, confinementRoles.supervise) },
     inputs: [
       // Stays open for as long as the service needs the program.
       [supervisorFds.control, Stream.never],

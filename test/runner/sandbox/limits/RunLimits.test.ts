@@ -1,4 +1,4 @@
-import { ownUserThreads } from "../../../../runner/sandbox/limits/ProcessTree.ts"
+import { listProcesses, ownUserThreads } from "../../../../runner/sandbox/limits/ProcessTree.ts"
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -126,6 +126,19 @@ for (const [level, settings] of rungs) {
         ...(level === "bubblewrap" || level === "namespaces" ? inMemory : {})
       })) {
         it.live(`fails with ${code}, and another Run continues`, () => continues(layer, code, script))
+      }
+
+      // A dead process that nobody has waited for still counts against the limit of its user, who is given to a later Run.
+      if (level !== "bubblewrap" && level !== "namespaces") {
+        it.live("leaves no process behind at its limit of processes, not even a dead one", () =>
+          Effect.gen(function* () {
+            const { exceeded, stdout } = yield* ended(`cut -d ' ' -f 5 /proc/self/stat; ${breeding}`)
+            expect<string | undefined>(exceeded?.code).toBe("process_limit")
+            const group = Number(stdout)
+            expect(group).toBeGreaterThan(1)
+            expect((yield* listProcesses).filter((left) => left.group === group)).toEqual([])
+          }).pipe(Effect.provide(layer))
+        )
       }
 
       it.live("is stopped at its profile's lower limit", () =>
