@@ -3,6 +3,7 @@
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
 import { Config, Effect, FileSystem, Option, Runtime, Schema } from "effect"
 import { ChildProcess, ChildProcessSpawner } from "effect/process"
+import { batchSchedule } from "./BatchSchedule.ts"
 import { folderInMemory } from "./MemoryDisk.ts"
 import { patientPath } from "./PatientTools.ts"
 
@@ -30,8 +31,10 @@ const program = Effect.gen(function* () {
     ...Option.match(folder, { onNone: () => ({}), onSome: (directory) => ({ directory }) })
   })
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner
+  const command = [...(yield* batchSchedule(searchPath)), process.execPath, ...process.argv.slice(2)]
+  const [starter = process.execPath, ...args] = command
   const handle = yield* spawner.spawn(
-    ChildProcess.make(process.execPath, process.argv.slice(2), {
+    ChildProcess.make(starter, args, {
       env: {
         ...withoutLastCompiler,
         ...withoutCollectorTimer,

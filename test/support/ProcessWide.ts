@@ -6,6 +6,7 @@ import { RedactionThreads, redactionThreads } from "../../runner/redaction/Redac
 import { KnownVariants, type KnownVariantsShape } from "../../runner/sandbox/levels/KnownVariants.ts"
 import { ParserThreads, parserThreads } from "../../runner/scan/HclParser.ts"
 import { takenInTurn } from "./TakenInTurn.ts"
+import { bundledConfinement } from "./BundledConfinement.ts"
 import { bundledSync, syncsInThisProcess } from "./SyncProgram.ts"
 
 // A test process starts hundreds of services, so anything expensive that holds no service state is started once.
@@ -42,11 +43,12 @@ const nextKey = (algorithm: SigningAlgorithm) =>
 const passwordCost = { memoryCost: 64, timeCost: 1 }
 
 /**
- * Shared by all services in a test process: the sync process, the threads of the parser and of redaction, the variant of
+ * Shared by all services in a test process: the programs of confinement and of a sync as bundles, the sync process, the threads of the parser and of redaction, the variant of
  * bubblewrap that works, key pairs, and the cost of a password. No spans are made, as in a service whose settings name no
  * receiver for them.
  */
 export const processWide = Layer.mergeAll(
+  bundledConfinement,
   bundledSync,
   syncsInThisProcess,
   Layer.succeed(ParserThreads, threads),

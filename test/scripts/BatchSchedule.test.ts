@@ -1,0 +1,39 @@
+import { NodeServices } from "@effect/platform-node"
+import { describe, expect } from "bun:test"
+import { Effect, FileSystem } from "effect"
+import { batchSchedule } from "../../scripts/BatchSchedule.ts"
+import { it } from "../support/Effect.ts"
+
+const folderWith = Effect.fnUntraced(function* (chrt: string | undefined) {
+  const files = yield* FileSystem.FileSystem
+  const folder = yield* files.makeTempDirectoryScoped({ prefix: "svc-batch-" })
+  if (chrt !== undefined) yield* files.writeFileString(`${folder}/chrt`, `#!/bin/sh\n${chrt}\n`, { mode: 0o755 })
+  return folder
+})
+
+describe("the batch policy of a test run", () => {
+  it.live("applies to what the words start, and to what that starts", () =>
+    Effect.gen(function* () {
+      const words = yield* batchSchedule("/usr/bin:/bin")
+      if (words.length === 0) return
+      // The 41st field of the line; the name of the process has no space.
+      const script = "sh -c 'cut -d \" \" -f 41 /proc/self/stat'"
+      const { stdout } = Bun.spawnSync([...words, "sh", "-c", script])
+      expect(stdout.toString()).toBe("3\n")
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+
+  it.live("is used if an attempt succeeds", () =>
+    Effect.gen(function* () {
+      const working = yield* folderWith(`[ "$1" = --max ] || exec "$3" "$4"`)
+      expect(yield* batchSchedule(working)).toEqual([`${working}/chrt`, "--batch", "0"])
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+
+  it.live("is left out if it is refused or the program is missing", () =>
+    Effect.gen(function* () {
+      expect(yield* batchSchedule(yield* folderWith("echo Operation not permitted >&2; exit 1"))).toEqual([])
+      expect(yield* batchSchedule(yield* folderWith(undefined))).toEqual([])
+    }).pipe(Effect.provide(NodeServices.layer))
+  )
+})
