@@ -79,7 +79,7 @@ export const spawnProcess = Effect.fnUntraced(function* (
   const { program } = request.commandLine
   const { role } = request
   const limited = request.guard.around(request.commandLine)
-  // The supervisor stays outside the limits: at the limit of processes its runtime aborts, and leaves orphans to nobody.
+  // The supervisor stays outside the limits: at the process limit its runtime would abort and leave orphans behind.
   const launched = role.kind === "supervisor" ? after(role.before, limited) : limited
   const inputs = request.inputs.map(([fd, stream]) => [`fd${fd}`, { type: "input" as const, stream }] as const)
   const outputs = role.kind === "namespace" ? [[`fd${role.fd}`, { type: "output" as const }] as const] : []
