@@ -28,7 +28,7 @@ it.live(
       expect(left).toBe(waiting)
       const runsGone = gone.filter(({ kind }) => kind === "runs")
       expect(runsGone.reduce((sum, { records }) => sum + records, 0)).toBe(runs - waiting)
-      expect(past.reduce((sum, { events }) => sum + events, 0)).toBeGreaterThan(runs / 10)
+      expect(past.reduce((sum, { events }) => sum + events, 0)).toBeGreaterThanOrEqual(runs)
       // The row that each part was writing when it was interrupted may be stored too.
       expect(lost).toBeWithin(-3, 1)
     }),

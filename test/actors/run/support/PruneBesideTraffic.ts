@@ -12,8 +12,6 @@ import { newPerson, newWorkspace, testAccounts } from "../../../support/Accounts
 
 const linesOfChunk = 50
 const eventsOfRun = 5
-/** Operation history events per ten Runs. */
-const runsOfHistory = 10
 const line = `{"seq":1,"at":"2020-01-01T00:00:00.000Z","phase":"apply","stream":"stdout","text":"${"x".repeat(80)}"}`
 /** Rows per insert: a transaction with millions of rows would need a correspondingly large amount of memory. */
 const rowsAtOnce = 20_000
@@ -112,7 +110,8 @@ export const pruneBesideTraffic = (size: PruneSize) =>
     const gone = yield* beside("records", records.removeAll)
     const writes = yield* Count.rows(sql)`SELECT COUNT(*) AS count FROM audit_events WHERE action = 'bench.write'`
     const committed = phases.reduce((sum, phase) => sum + phase.waits.length, 0)
-    for (let from = 0; from < size.runs / runsOfHistory; from += notesAtOnce) {
+    // As many as Runs: the writer gets its turns while they are removed, even on a busy machine.
+    for (let from = 0; from < size.runs; from += notesAtOnce) {
       yield* sql.withTransaction(Effect.replicateEffect(note("bench.past"), notesAtOnce, { discard: true }))
     }
     const past = yield* beside("history", history.removeAll)
