@@ -4,8 +4,8 @@ import { findOnPath } from "../runner/toolchain/ToolSearch.ts"
 
 /**
  * The words that start a command, and everything that it starts, under the kernel's batch policy: a process that wakes up waits for
- * its turn instead of interrupting the one that is running. Test processes and their children keep all cores busy, and spend a tenth
- * of their CPU time on displacing each other otherwise. Empty if the machine cannot do that.
+ * its turn instead of preempting the one that is running. Test processes and their children keep all cores busy, and would otherwise
+ * spend a tenth of their CPU time on preempting each other. Empty if the machine cannot do that.
  */
 export const batchSchedule = Effect.fn("batchSchedule")(function* (searchPath: string) {
   const spawner = yield* ChildProcessSpawner.ChildProcessSpawner

@@ -164,7 +164,13 @@ export const spawnProcess = Effect.fnUntraced(function* (
     Effect.asVoid
   )
   yield* Effect.addFinalizer(() => kill)
-  const exceeded = yield* request.guard.watch({ pid: handle.pid, inside: Deferred.await(target), interrupt, kill })
+  const exceeded = yield* request.guard.watch({
+    pid: handle.pid,
+    isSupervisor: role.kind === "supervisor",
+    inside: Deferred.await(target),
+    interrupt,
+    kill
+  })
 
   return { stdout: handle.stdout, stderr: handle.stderr, end, interrupt, kill, exceeded }
 })

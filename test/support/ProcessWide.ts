@@ -43,9 +43,9 @@ const nextKey = (algorithm: SigningAlgorithm) =>
 const passwordCost = { memoryCost: 64, timeCost: 1 }
 
 /**
- * Shared by all services in a test process: the programs of confinement and of a sync as bundles, the sync process, the threads of the parser and of redaction, the variant of
- * bubblewrap that works, key pairs, and the cost of a password. No spans are made, as in a service whose settings name no
- * receiver for them.
+ * Shared by all services in a test process: the bundled programs of confinement and of a sync, the threads of the parser and of
+ * redaction, the variant of bubblewrap that works, key pairs, and the cost of a password. No spans are made, as in a service whose
+ * settings name no receiver for them.
  */
 export const processWide = Layer.mergeAll(
   bundledConfinement,

@@ -13,6 +13,8 @@ import { launchedIn } from "./RunLauncher.ts"
 /** One of a Run's programs, as seen by the limits. */
 export interface LimitedProgram {
   readonly pid: number
+  /** Whether this process only supervises the program: it then stays outside the limits. */
+  readonly isSupervisor: boolean
   /** A process that sees the private file systems; the program itself if there are none. */
   readonly inside: Effect.Effect<number>
   readonly interrupt: Effect.Effect<void>
@@ -99,9 +101,10 @@ export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
     const group: ControlGroup | undefined = groups === undefined ? undefined : yield* groups.make(own)
     const hit = yield* Ref.make<LimitExceeded | undefined>(undefined)
 
-    const counted = Effect.fnUntraced(function* (pid: number) {
+    const counted = Effect.fnUntraced(function* ({ isSupervisor, pid }: LimitedProgram) {
       if (group !== undefined) return yield* group.hit
-      const processes = processTree(yield* table, pid)
+      const tree = processTree(yield* table, pid)
+      const processes = isSupervisor ? tree.filter((listed) => listed.pid !== pid) : tree
       if (processes.reduce((sum, { threads }) => sum + threads, 0) >= own.processes) return "process_limit" as const
       return usesMoreThan(processes, own.memoryBytes) ? ("memory_limit" as const) : undefined
     })
@@ -127,7 +130,7 @@ export const makeRunLimits = Effect.fn("RunLimits.make")(function* (
 
       const look = Effect.gen(function* () {
         yield* files.look(yield* program.inside)
-        const code = (yield* counted(program.pid)) ?? (yield* files.full)
+        const code = (yield* counted(program)) ?? (yield* files.full)
         if (code !== undefined) yield* trip(code)
       })
       yield* look.pipe(Effect.schedule(looks), Effect.forkScoped)

@@ -139,6 +139,15 @@ for (const [level, settings] of rungs) {
             expect((yield* listProcesses).filter((left) => left.group === group)).toEqual([])
           }).pipe(Effect.provide(layer))
         )
+
+        it.live("may use all but one of its processes itself: the supervisor's do not count", () =>
+          Effect.gen(function* () {
+            const own = { profile: "small", limits: { processes: 40 } }
+            const { end, exceeded } = yield* ended("for n in $(seq 38); do sleep 0.5 & done; wait", runFolder, own)
+            expect(exceeded).toBeUndefined()
+            expect(end).toEqual({ _tag: "exited", code: 0 })
+          }).pipe(Effect.provide(layer))
+        )
       }
 
       it.live("is stopped at its profile's lower limit", () =>
