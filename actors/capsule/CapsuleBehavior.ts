@@ -28,7 +28,7 @@ import { confirmImport } from "./ImportConfirmation.ts"
 import { applyFollowed } from "./FollowedApply.ts"
 import { adoptLeftOver, discardLeftOver } from "./LeftOverAdoption.ts"
 import { followDeferred, followLane } from "./LaneFollowing.ts"
-import { removeUnapplied, updateCapsule } from "./LifecycleCommands.ts"
+import { removeCapsule, updateCapsule } from "./LifecycleCommands.ts"
 import { applyPlan, createRun, rollbackPlan } from "./PlanCommands.ts"
 import { reAdopt } from "./ReAdoption.ts"
 import { PathFilters } from "../staleness/PathFilters.ts"
@@ -97,13 +97,7 @@ export const layer = actorLayer(
         Apply: ({ payload: { context, planRunId, idempotency } }) =>
           applyPlan(load, context, planRunId, idempotency).pipe(serving),
         Update: ({ payload: { context, ...request } }) => updateCapsule(load, context, request).pipe(serving),
-        Remove: Effect.fnUntraced(function* ({ payload: { context } }) {
-          const capsule = yield* load
-          if (capsule.current_state_version_id === null && capsule.runtime_safety === "safe") {
-            return yield* removeUnapplied(load, context)
-          }
-          return { run: (yield* createRun(load, context, { type: "destroy_plan" }, undefined)).value }
-        }, serving),
+        Remove: ({ payload: { context } }) => removeCapsule(load, context).pipe(serving),
         Release: ({ payload: { context, request } }) => releaseCapsule(load, context, request).pipe(serving),
         ConfirmImport: ({ payload: { context, request } }) => confirmImport(load, context, request).pipe(serving),
         ConfigurationPlan: ({ payload: { context, request, idempotency } }) =>

@@ -18,6 +18,7 @@ import { type GuardedCapsuleRow, toCapsule } from "../authority/CapsuleRow.ts"
 import { ConfigSuccession, guardMoved } from "../succession/ConfigSuccession.ts"
 import { driftCheckChoice, resultingAutoUpdate, resultingStatus } from "./CapsuleSettings.ts"
 import { followStanding, resumeFollowing } from "./LaneFollowing.ts"
+import { createRun } from "./PlanCommands.ts"
 import { contentOf, PathFilters } from "../staleness/PathFilters.ts"
 import { StaleReasons } from "../staleness/StaleReasons.ts"
 import { isEnded } from "../../schema/records/CapsuleLifecycle.ts"
@@ -102,31 +103,40 @@ export const updateCapsule = Effect.fnUntraced(function* (load: Load, context: C
   }).pipe(transaction(sql))
 })
 
-/** Removes a Capsule that has never been applied: it has nothing that would need a destroy plan. */
-export const removeUnapplied = Effect.fn("Capsule.removeUnapplied")(function* (load: Load, context: CommandContext) {
-  const sql = yield* SqlClient.SqlClient
+/** Ends a Capsule that has never been applied: it has nothing that would need a destroy plan. */
+const removeUnapplied = Effect.fnUntraced(function* (load: Load, capsule: GuardedCapsuleRow, context: CommandContext) {
   const capsules = yield* CapsuleLedger
   const ledger = yield* RunLedger
   const audit = yield* Audit
   const deliveries = yield* Deliveries
   const interfaces = yield* InterfaceSettlement
   const staleReasons = yield* StaleReasons
+  yield* refuseConflictingRun(capsule.id)
+  if (!(yield* capsules.fence(capsule, { status: "destroyed" }))) return yield* guardMoved()
+  yield* ledger.supersedePlans(capsule.id, "The Capsule was removed.")
+  yield* staleReasons.producerMoved(capsule.id)
+  yield* interfaces.destroyed(capsule.id)
+  yield* deliveries.destroyed(capsule.id)
+  yield* audit.append({
+    workspaceId: capsule.workspace_id,
+    actor: context.actor,
+    action: "capsule.remove",
+    target: { kind: "capsule", id: capsule.id },
+    capsuleId: capsule.id,
+    requestId: context.requestId
+  })
+  return { capsule: yield* toCapsule(yield* load) }
+})
+
+/** Removes a Capsule: at once if it has never been applied, otherwise by a destroy plan. */
+export const removeCapsule = Effect.fn("Capsule.remove")(function* (load: Load, context: CommandContext) {
+  const sql = yield* SqlClient.SqlClient
   return yield* Effect.gen(function* () {
+    // A settlement may commit at any moment before the transaction, so the decision is made within it.
     const capsule = yield* load
-    yield* refuseConflictingRun(capsule.id)
-    if (!(yield* capsules.fence(capsule, { status: "destroyed" }))) return yield* guardMoved()
-    yield* ledger.supersedePlans(capsule.id, "The Capsule was removed.")
-    yield* staleReasons.producerMoved(capsule.id)
-    yield* interfaces.destroyed(capsule.id)
-    yield* deliveries.destroyed(capsule.id)
-    yield* audit.append({
-      workspaceId: capsule.workspace_id,
-      actor: context.actor,
-      action: "capsule.remove",
-      target: { kind: "capsule", id: capsule.id },
-      capsuleId: capsule.id,
-      requestId: context.requestId
-    })
-    return { capsule: yield* toCapsule(yield* load) }
+    if (capsule.current_state_version_id === null && capsule.runtime_safety === "safe") {
+      return yield* removeUnapplied(load, capsule, context)
+    }
+    return { run: (yield* createRun(load, context, { type: "destroy_plan" }, undefined)).value }
   }).pipe(transaction(sql))
 })

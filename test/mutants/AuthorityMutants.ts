@@ -97,6 +97,13 @@ const restoreMutants: ReadonlyArray<Mutant> = [
 
 /** The parts of a Capsule's authority: fence, guard, the conditions for creating an apply, and re-adoption. */
 export const authorityMutants: ReadonlyArray<Mutant> = [
+  {
+    name: "removal: only a Capsule without a state ends at once",
+    file: "actors/capsule/LifecycleCommands.ts",
+    text: "capsule.current_state_version_id === null && capsule.runtime_safety",
+    broken: "capsule.runtime_safety",
+    test: "test/actors/capsule/Removal.test.ts"
+  },
   ...restoreMutants,
   ...(["id", "status", "execution_authority_epoch", "install_config_id"] as const).map(fenceColumn),
   ...(["current_state_version_id", "current_state_generation"] as const).map(fenceColumn),

@@ -45,6 +45,8 @@ export interface TestPlaneOptions {
   readonly cleanup?: Layer.Layer<never>
   /** A runner other than the shipped one, with the tool it stands in for. */
   readonly runner?: Layer.Layer<ModuleRunner | Toolchain, never, SqlClient.SqlClient>
+  /** A client over the writing one, through which the actors work. */
+  readonly writer?: Layer.Layer<SqlClient.SqlClient, never, SqlClient.SqlClient>
 }
 
 /** The environment of a service under test. */
@@ -139,6 +141,7 @@ export const planeAt = ({ dataDir, mirror, origins }: TestPlaneEnvironment, opti
       return Runtime.layer.pipe(
         Layer.provideMerge(replaced),
         Layer.provideMerge(machineWith(settings, sandbox({ dataDir, mirror }, options.sandbox))),
+        Layer.provideMerge(options.writer ?? Layer.empty),
         Layer.provideMerge(storage(settings))
       )
     })
