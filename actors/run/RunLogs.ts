@@ -12,7 +12,7 @@ import { RunSettings } from "./RunSettings.ts"
 
 /** Receives the lines of one running Run. */
 export interface RunLog {
-  /** Accepts a redacted line. Returns once the line is buffered; waits while the buffer is full. */
+  /** Accepts a redacted line. Returns once the line is buffered, or counted as lost if the buffer is full. */
   readonly write: (phase: RunPhase, stream: LogStream, text: string) => Effect.Effect<void, HoldLost>
   readonly flush: Effect.Effect<void, HoldLost>
 }
@@ -96,7 +96,8 @@ export class RunLogs extends Context.Service<
         }
         if (kept.length < lines.length && taken <= mostLogBytes) {
           const text = `The log of a Run keeps its first ${mostLogBytes} bytes: lines were left out from here on.`
-          kept.push({ at: yield* now, phase: lines[kept.length]?.phase ?? "state", stream: "system", text })
+          const at = yield* now
+          kept.push({ at, phase: lines[kept.length]?.phase ?? "state", stream: "system", text })
           // Set beyond the limit, so that it is reported only once.
           bytes = mostLogBytes - taken + 1
         }
@@ -161,17 +162,35 @@ export class RunLogs extends Context.Service<
           return batch
         }
 
-        const noteDropped = Effect.gen(function* () {
+        /** Adds lines to the next batch. Time is read before, so that no batch can be taken in between. */
+        const add = (...lines: ReadonlyArray<Line>) => {
+          pending.push(...lines)
+          for (const { text } of lines) pendingBytes += text.length + lineBytes
+        }
+
+        /** Called before the first line after the dropped ones, so that the log states the gap in its place. */
+        const noteDropped = (at: string) => {
           if (dropped === 0) return
           const text = `${dropped} lines were lost here: the database could not be written.`
           dropped = 0
-          pending.push({ at: yield* now, phase: "state", stream: "system", text })
-        })
+          add({ at, phase: "state", stream: "system", text })
+        }
+
+        /** The last lines of a log that exceeds its limit, after the number of those left out before them. */
+        const addHeldBack = (at: string) => {
+          if (leftOut > 0) {
+            const text = `${leftOut} lines were left out here: the log of a Run keeps its first ${mostLogBytes} bytes and its last lines.`
+            add({ at, phase: lastLines[0]?.phase ?? "state", stream: "system", text })
+          }
+          add(...lastLines)
+          lastLines = []
+          lastBytes = 0
+          leftOut = 0
+        }
 
         const sendAll = Effect.gen(function* () {
           if (unsent !== undefined) yield* send(unsent)
           if (pending.length > 0) yield* send(nextBatch(null))
-          yield* noteDropped
         })
 
         const sendLast = Effect.gen(function* () {
@@ -180,8 +199,10 @@ export class RunLogs extends Context.Service<
             yield* send(unsent)
             if (isLast) return
           }
-          yield* noteDropped
-          yield* send(nextBatch(yield* now))
+          const at = yield* now
+          noteDropped(at)
+          addHeldBack(at)
+          yield* send(nextBatch(at))
         })
 
         /** Nothing is written once the hold has been lost. */
@@ -212,32 +233,11 @@ export class RunLogs extends Context.Service<
           }
         }
 
-        const writeHeldBack = Effect.gen(function* () {
-          if (lastLines.length === 0) return
-          if (leftOut > 0) {
-            const text = `${leftOut} lines were left out here: the log of a Run keeps its first ${mostLogBytes} bytes and its last lines.`
-            pending.push({ at: yield* now, phase: lastLines[0]?.phase ?? "state", stream: "system", text })
-          }
-          pending.push(...lastLines)
-          pendingBytes += lastBytes
-          lastLines = []
-          lastBytes = 0
-        })
-
-        const write = Effect.fnUntraced(function* (phase: RunPhase, stream: LogStream, text: string) {
-          if (lost !== undefined) return yield* lost
-          taken += text.length + lineBytes
-          if (taken > mostLogBytes) return holdBack({ at: yield* now, phase, stream, text })
-          if (pendingBytes + (unsent?.bytes ?? 0) >= mostWaitingBytes) {
-            dropped += 1
-            return
-          }
-          pending.push({ at: yield* now, phase, stream, text })
-          pendingBytes += text.length + lineBytes
-          if (pendingBytes >= batchBytes) return yield* flush
-          if (timerArmed) return
+        /** Flushes soon, unless a flush is planned already. */
+        const flushSoon = Effect.suspend(() => {
+          if (timerArmed) return Effect.void
           timerArmed = true
-          yield* Effect.sleep(batchMillis).pipe(
+          return Effect.sleep(batchMillis).pipe(
             Effect.andThen(
               Effect.sync(() => {
                 timerArmed = false
@@ -249,29 +249,45 @@ export class RunLogs extends Context.Service<
           )
         })
 
+        const write = Effect.fnUntraced(function* (phase: RunPhase, stream: LogStream, text: string) {
+          const at = yield* now
+          if (lost !== undefined) return yield* lost
+          taken += text.length + lineBytes
+          if (taken > mostLogBytes) return holdBack({ at, phase, stream, text })
+          if (pendingBytes + (unsent?.bytes ?? 0) >= mostWaitingBytes) {
+            dropped += 1
+            return yield* flushSoon
+          }
+          noteDropped(at)
+          add({ at, phase, stream, text })
+          yield* pendingBytes >= batchBytes ? flush : flushSoon
+        })
+
         /**
          * Readers that are waiting for the last line are notified of the end. If the database refuses the write, the end is
          * written later, in the background; the next startup closes logs that a shutdown left open.
          */
         const close = Effect.suspend(() =>
           lost === undefined
-            ? Effect.andThen(writeHeldBack, writing.withPermits(1)(sendLast)).pipe(
-                Effect.catchTag("HoldLost", () => Effect.void),
-                Effect.catchTag("SqlError", (error) =>
-                  Effect.andThen(
-                    Effect.logWarning("The log of a Run could not be ended. It is tried again.", error),
-                    writing
-                      .withPermits(1)(sendLast)
-                      .pipe(
-                        Effect.retry({ schedule: endAgain, while: ({ _tag }) => _tag === "SqlError" }),
-                        Effect.ignore,
-                        Effect.interruptible,
-                        Effect.forkIn(layerScope)
-                      )
-                  )
-                ),
-                Effect.asVoid
-              )
+            ? writing
+                .withPermits(1)(sendLast)
+                .pipe(
+                  Effect.catchTag("HoldLost", () => Effect.void),
+                  Effect.catchTag("SqlError", (error) =>
+                    Effect.andThen(
+                      Effect.logWarning("The log of a Run could not be ended. It is tried again.", error),
+                      writing
+                        .withPermits(1)(sendLast)
+                        .pipe(
+                          Effect.retry({ schedule: endAgain, while: ({ _tag }) => _tag === "SqlError" }),
+                          Effect.ignore,
+                          Effect.interruptible,
+                          Effect.forkIn(layerScope)
+                        )
+                    )
+                  ),
+                  Effect.asVoid
+                )
             : Effect.void
         )
         yield* Effect.addFinalizer(() => close)

@@ -55,6 +55,21 @@ export const runMutants: ReadonlyArray<Mutant> = [
     test: twoOwners
   },
   {
+    name: "log: a line's time is read before the batch is touched",
+    file: "actors/run/RunLogs.ts",
+    text: "text: string) {\n          const at = yield* now\n",
+    broken:
+      "text: string) {\n          const batch = pending\n          const at = yield* now\n          pending = batch\n",
+    test: "test/actors/run/RunLogs.test.ts"
+  },
+  {
+    name: "log: lost lines are counted in their place",
+    file: "actors/run/RunLogs.ts",
+    text: "          noteDropped(at)\n          add({ at, phase",
+    broken: "          add({ at, phase",
+    test: "test/actors/run/RepeatedBatches.test.ts"
+  },
+  {
     name: "events: the hold",
     file: sequencesFile,
     text: "WHERE ${isHeld(sql, hold)} AND last_event_batch",

@@ -11,26 +11,37 @@ import { RunLogs } from "../../../actors/run/RunLogs.ts"
 import { defaultRunSettings, RunSettings } from "../../../actors/run/RunSettings.ts"
 import { newPerson, newWorkspace, testAccounts } from "../../support/Accounts.ts"
 import { suite } from "../../support/Effect.ts"
+import { eventually } from "../../support/Eventually.ts"
 import { heldRun } from "../../support/HeldRuns.ts"
 import { namedRun } from "../../support/NamedIds.ts"
 import { LogEntriesJson } from "../../../actors/run/RunLogChunkRow.ts"
 
-/** How many of a log's next transactions are committed but reported as failed. */
-const line = { cuts: 0 }
+/** How many of a log's next transactions are committed but reported as failed; whether all are refused, and how many were. */
+const line = { cuts: 0, refuses: false, refused: 0 }
 
 const answerLost = new SqlError({
   reason: new ConnectionError({ cause: "cut", message: "The answer was lost.", operation: "commit" })
 })
 
-/** A database whose acknowledgements are lost. */
+const refused = new SqlError({
+  reason: new ConnectionError({ cause: "full", message: "The disk is full.", operation: "commit" })
+})
+
+/** A database whose acknowledgements are lost, or that refuses writes. */
 const overLine = Layer.effect(
   SqlClient.SqlClient,
   Effect.map(SqlClient.SqlClient, (sql) => {
     const withTransaction: typeof sql.withTransaction = (effect) =>
-      Effect.tap(sql.withTransaction(effect), () => {
-        if (line.cuts === 0) return Effect.void
-        line.cuts -= 1
-        return Effect.fail(answerLost)
+      Effect.suspend(() => {
+        if (line.refuses) {
+          line.refused += 1
+          return Effect.fail(refused)
+        }
+        return Effect.tap(sql.withTransaction(effect), () => {
+          if (line.cuts === 0) return Effect.void
+          line.cuts -= 1
+          return Effect.fail(answerLost)
+        })
       })
     return new Proxy(sql, {
       get: (target, name) => (name === "withTransaction" ? withTransaction : Reflect.get(target, name))
@@ -153,4 +164,42 @@ tests.live("lines still held under an earlier fence are not stored among those o
     expect(Result.isFailure(left) && left.failure._tag).toBe("HoldLost")
     expect((yield* storedLines(first.runId)).map(({ text }) => text)).toEqual(["one", "two"])
   }).pipe(Effect.provideService(References.MinimumLogLevel, "None"))
+)
+
+tests.live(
+  "lines lost to a database that refuses writes are counted where they are missing, and later ones are stored",
+  () =>
+    Effect.gen(function* () {
+      const logs = yield* RunLogs
+      const hold = yield* newRun("refused")
+      const numbered = (index: number) => `${index} `.padEnd(16 * 1024, "x")
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          const log = yield* logs.open(hold)
+          line.refuses = true
+          for (let index = 0; index < 200; index++) yield* log.write("plan", "stdout", numbered(index))
+          // The flush that the first line planned.
+          const attempts = line.refused
+          yield* eventually(
+            Effect.sync(() => line.refused),
+            (now) => now > attempts
+          )
+          line.refuses = false
+          // Nobody flushes this log: it notices without help that the database accepts writes again.
+          for (let index = 200; (yield* storedLines(hold.runId)).length === 0; index++) {
+            yield* log.write("plan", "stdout", numbered(index))
+            yield* Effect.promise(() => new Promise<void>((done) => setImmediate(done)))
+          }
+          yield* log.write("plan", "stdout", "after")
+        })
+      )
+      const lines = (yield* storedLines(hold.runId)).map(({ text }) => text)
+      const noted = lines.findIndex((text) => text.includes("lines were lost here"))
+      expect(lines.slice(0, noted)).toEqual(Array.from({ length: noted }, (_, index) => numbered(index)))
+      const lost = Number(/^[0-9]+/.exec(lines[noted] ?? "")?.[0])
+      const next = lines[noted + 1] ?? ""
+      expect(next === "after" || next.startsWith(`${noted + lost} `)).toBe(true)
+      expect(lines.filter((text) => text.includes("lines were lost here"))).toHaveLength(1)
+      expect(lines.at(-1)).toBe("after")
+    }).pipe(Effect.provideService(References.MinimumLogLevel, "None"))
 )

@@ -1,5 +1,5 @@
 import { afterAll, expect } from "bun:test"
-import { Effect, Layer } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { RunJournal } from "../../../actors/run/RunJournal.ts"
 import type { RunHold } from "../../../actors/run/RunHold.ts"
@@ -38,6 +38,18 @@ const newRun = Effect.fnUntraced(function* (name: string) {
   yield* (yield* RunLedger).insert({ id: runId, workspaceId: id, type: "plan", trigger: "user", spec: {} })
   return yield* heldRun(runId)
 })
+
+/** While the effect reads the time, `interruption` runs up to where it has to wait. */
+const whenTimeIsRead = (interruption: Effect.Effect<unknown>) =>
+  Effect.updateService(
+    Clock.Clock,
+    (clock): Clock.Clock =>
+      Object.assign(Object.create(clock), {
+        currentTimeMillis: Effect.forkDetach(interruption, { startImmediately: true }).pipe(
+          Effect.andThen(clock.currentTimeMillis)
+        )
+      })
+  )
 
 /** Opens a Run's log and writes lines of 1024 characters, numbered from `from`. */
 const printed = (hold: RunHold, from: number, count: number) =>
@@ -84,5 +96,42 @@ tests.live("another attempt at the Run gets no additional log space", () =>
     const entries = yield* stored(runId)
     expect(entries.at(-1)?.text).toStartWith("2099 ")
     expect((entries.length - 100) * 1024).toBeLessThan(5 * mostLogBytes)
+  })
+)
+
+tests.live("a line is kept if the lines before it are stored while its time is read", () =>
+  Effect.gen(function* () {
+    const hold = yield* newRun("flushed-between")
+    yield* Effect.scoped(
+      Effect.gen(function* () {
+        const log = yield* (yield* RunLogs).open(hold)
+        yield* log.write("build", "stdout", "one")
+        yield* whenTimeIsRead(Effect.ignore(log.flush))(log.write("build", "stdout", "two"))
+        yield* log.write("build", "stdout", "three")
+      })
+    )
+    expect((yield* stored(hold.runId)).map(({ text }) => text)).toEqual(["one", "two", "three"])
+  })
+)
+
+tests.live("a log states how many lines it left out even if lines are stored while it closes", () =>
+  Effect.gen(function* () {
+    const hold = yield* newRun("closed-between")
+    let flush: Effect.Effect<void> = Effect.void
+    yield* Effect.scoped(
+      Effect.gen(function* () {
+        const log = yield* (yield* RunLogs).open(hold)
+        for (let index = 0; index < 2000; index++) {
+          yield* log.write("build", "stdout", `${index} `.padEnd(1024, "x"))
+        }
+        flush = Effect.ignore(log.flush)
+      })
+    ).pipe(whenTimeIsRead(Effect.suspend(() => flush)))
+    const entries = yield* stored(hold.runId)
+    const notes = entries.filter(({ stream }) => stream === "system").map(({ text }) => text)
+    expect(notes).toEqual([
+      `${2000 - entries.length + 1} lines were left out here: the log of a Run keeps its first ${mostLogBytes} bytes and its last lines.`
+    ])
+    expect(entries.at(-1)?.text).toStartWith("1999 ")
   })
 )
