@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto"
-import { Context, Effect, FileSystem, Layer, Option, Path, Redacted, Schema, Semaphore, Stream } from "effect"
+import { Context, Effect, FileSystem, Layer, Option, Path, RcMap, Redacted, Schema, Semaphore, Stream } from "effect"
 import { heldContents, unpackedContents, unpackedInMemory } from "../../runner/agent/BlobContents.ts"
 import { reusedBufferChunks } from "../../runner/agent/ReusedBufferChunks.ts"
 import { openBlob, openedInMemory } from "../../runner/agent/SealedBlob.ts"
@@ -112,7 +112,8 @@ export class AgentBlobs extends Context.Service<
       const { runsFolder } = yield* RunSettings
       const server = yield* ServerKeys
       const root = path.join(path.dirname(runsFolder), "agent-blobs")
-      const writing = new Map<string, Semaphore.Semaphore>()
+      // A file's lock is kept as long as an upload holds it or waits for it.
+      const writing = yield* RcMap.make({ lookup: (_file: string) => Semaphore.make(1) })
 
       const nameOf = ({ fence, runId }: Claim) => `${runId}-${fence}`
       const folderOf = (claim: Claim) => path.join(root, nameOf(claim))
@@ -186,9 +187,7 @@ export class AgentBlobs extends Context.Service<
           return yield* refused("too_large", `A ${kind} may have ${mostBytes[kind]} bytes, and this one has ${total}.`)
         }
         const file = fileOf(claim, kind, digest)
-        const lock = writing.get(file) ?? (yield* Semaphore.make(1))
-        writing.set(file, lock)
-        return yield* Effect.gen(function* () {
+        const upload = Effect.gen(function* () {
           if (yield* onDisk(files.exists(file))) return stored(yield* sizeOf(file), true)
           yield* onDisk(files.makeDirectory(folderOf(claim), { recursive: true, mode: 0o700 }))
           const partial = partOf(claim, kind, digest)
@@ -203,7 +202,9 @@ export class AgentBlobs extends Context.Service<
           }
           yield* onDisk(files.rename(partial, file))
           return stored(size, true)
-        }).pipe(lock.withPermits(1), Effect.ensuring(Effect.sync(() => void writing.delete(file))))
+        })
+        const held = RcMap.get(writing, file)
+        return yield* Effect.scoped(Effect.flatMap(held, (lock) => lock.withPermits(1)(upload)))
       })
 
       const isComplete = (claim: Claim, kind: Kind, digest: string) =>

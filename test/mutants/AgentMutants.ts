@@ -243,6 +243,13 @@ export const agentMutants: ReadonlyArray<Mutant> = [
     test: guardsTest
   },
   {
+    name: "agent: uploads of a file take turns",
+    file: "actors/agent/AgentBlobs.ts",
+    text: "lock.withPermits(1)(upload)",
+    broken: "(void lock, upload)",
+    test: "test/actors/agent/AgentBlobs.test.ts"
+  },
+  {
     name: "agent: files of a claim are not swept",
     file: "actors/agent/AgentBlobs.ts",
     text: "if (!names.has(name))",
