@@ -43,6 +43,8 @@ export const loginCommand = Command.make(
   },
   Effect.fn("login")(function* ({ browser, json, server }) {
     const origin = yield* serverOrigin(server)
+    // A login that cannot be stored is never requested, so no valid token is lost.
+    yield* (yield* StoredLogins).storable
     const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
     // A script has nobody to use a browser.
     yield* logIn(origin, (prompt) =>

@@ -1,4 +1,5 @@
-import { Config, Effect, FileSystem, Path, Schema } from "effect"
+import { userInfo } from "node:os"
+import { Config, Context, Effect, FileSystem, Option, Path, Schema } from "effect"
 import { CommandFailed } from "../Output.ts"
 
 /** Messages about an invalid file. */
@@ -9,6 +10,36 @@ export interface PrivateFileWords {
 
 const ownerOnly = 0o077
 
+/** The account's home folder in the system's own list of accounts; `undefined` if there is none. */
+export const AccountHome = Context.Reference<string | undefined>("svc/cli/login/AccountHome", {
+  defaultValue: () => Option.getOrUndefined(Option.liftThrowable(() => userInfo().homedir)())
+})
+
+/**
+ * The folder for the user's settings. Only absolute paths count: with an empty or relative HOME, files would land in the current
+ * folder, where they are easily committed.
+ */
+const settingsFolder = Effect.gen(function* () {
+  const path = yield* Path.Path
+  const absolute = (name: string) =>
+    Config.String(name).pipe(Config.option, Effect.map(Option.filter((value) => path.isAbsolute(value))))
+  // Windows has no HOME, and has a settings folder for each user.
+  const named = yield* absolute("XDG_CONFIG_HOME")
+  const usual = process.platform === "win32" ? yield* absolute("APPDATA") : Option.none<string>()
+  const home = yield* absolute("HOME")
+  const account = Option.filter(Option.fromUndefinedOr(yield* AccountHome), (value) => path.isAbsolute(value))
+  return named.pipe(
+    Option.orElse(() => usual),
+    Option.orElse(() =>
+      Option.map(
+        Option.orElse(home, () => account),
+        (folder) => path.join(folder, ".config")
+      )
+    ),
+    Option.map((folder) => path.join(folder, "svc"))
+  )
+})
+
 /** A file in the user's settings folder that only they can read. It is replaced atomically. */
 export const privateFile = Effect.fn("privateFile")(function* <A>(
   name: string,
@@ -18,13 +49,15 @@ export const privateFile = Effect.fn("privateFile")(function* <A>(
 ) {
   const files = yield* FileSystem.FileSystem
   const path = yield* Path.Path
-  const home = yield* Config.String("HOME").pipe(Config.withDefault("."))
-  // Windows has no HOME, and has its own settings folder.
-  const usual = yield* Config.String("APPDATA").pipe(Config.withDefault(path.join(home, ".config")))
-  const settings = yield* Config.String("XDG_CONFIG_HOME").pipe(
-    Config.withDefault(process.platform === "win32" ? usual : path.join(home, ".config"))
-  )
-  const folder = path.join(settings, "svc")
+  const settings = yield* settingsFolder
+  // Nothing was ever stored without a settings folder, so a command that brings its own token works without one.
+  if (Option.isNone(settings)) {
+    const missing = new CommandFailed({
+      message: `There is no folder to store ${name} in: HOME and XDG_CONFIG_HOME are not absolute paths, and the system lists no home folder for this account. Set HOME to the account's home folder.`
+    })
+    return { storable: Effect.fail(missing), read: Effect.succeed(empty), write: (_: A) => Effect.fail(missing) }
+  }
+  const folder = settings.value
   const file = path.join(folder, name)
   const unreadable = (cause: unknown) =>
     new CommandFailed({ message: words.unreadable(file, cause instanceof Error ? cause.name : "it is not valid") })
@@ -46,5 +79,5 @@ export const privateFile = Effect.fn("privateFile")(function* <A>(
     yield* files.rename(fresh, file)
   }, Effect.mapError(unreadable))
 
-  return { file, read, write }
+  return { storable: Effect.void, read, write }
 })

@@ -27,6 +27,8 @@ const words: PrivateFileWords = {
 export class StoredLogins extends Context.Service<
   StoredLogins,
   {
+    /** Fails if this machine has no place to store a login. */
+    readonly storable: Effect.Effect<void, CommandFailed>
     /** The servers with a login, by origin. */
     readonly origins: Effect.Effect<ReadonlyArray<string>, CommandFailed>
     readonly find: (origin: string) => Effect.Effect<Option.Option<StoredLogin>, CommandFailed>
@@ -37,11 +39,12 @@ export class StoredLogins extends Context.Service<
   static readonly layer = Layer.effect(
     StoredLogins,
     Effect.gen(function* () {
-      const { read, write } = yield* privateFile("logins.json", LoginFile, { version: 1, servers: {} }, words)
+      const { read, storable, write } = yield* privateFile("logins.json", LoginFile, { version: 1, servers: {} }, words)
       const servers = Effect.map(read, (content): Servers => content.servers)
       const store = (changed: Servers) => write({ version: 1, servers: changed })
 
       return StoredLogins.of({
+        storable,
         origins: Effect.map(servers, (known) => Object.keys(known)),
         find: (origin) => Effect.map(servers, (known) => Option.fromUndefinedOr(known[origin])),
         store: Effect.fn("StoredLogins.store")(function* (origin, login) {

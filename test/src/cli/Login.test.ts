@@ -1,6 +1,7 @@
 import { expect } from "bun:test"
 import { ConfigProvider, Effect, FileSystem, Layer } from "effect"
 import { TestConsole } from "effect/testing"
+import { AccountHome } from "../../../src/cli/login/PrivateFile.ts"
 import { run } from "../../../src/cli/Run.ts"
 import { platform } from "../../../src/composition/Platform.ts"
 import { it } from "../../support/Effect.ts"
@@ -54,11 +55,9 @@ const deviceServer = Effect.fn("deviceServer")(function* (polls: ReadonlyArray<o
   return { state, origin, requests }
 })
 
-/** The program with a separate home folder. */
-const terminal = Effect.gen(function* () {
-  const files = yield* FileSystem.FileSystem
-  const home = yield* files.makeTempDirectoryScoped({ prefix: "svc-login-" })
-  const environment = ConfigProvider.layer(ConfigProvider.fromEnvRecord({ HOME: home }))
+/** The program with these variables. */
+const terminalWith = (variables: Readonly<Record<string, string>>) => {
+  const environment = ConfigProvider.layer(ConfigProvider.fromEnvRecord(variables))
   const svc = Effect.fn("svc")(function* (...args: ReadonlyArray<string>) {
     return yield* Effect.gen(function* () {
       const exit = yield* Effect.exit(run(args))
@@ -69,7 +68,14 @@ const terminal = Effect.gen(function* () {
       }
     }).pipe(Effect.provide(Layer.mergeAll(environment, TestConsole.layer)))
   })
-  return { svc, files, file: `${home}/.config/svc/logins.json` }
+  return svc
+}
+
+/** The program with a separate home folder. */
+const terminal = Effect.gen(function* () {
+  const files = yield* FileSystem.FileSystem
+  const home = yield* files.makeTempDirectoryScoped({ prefix: "svc-login-" })
+  return { svc: terminalWith({ HOME: home }), files, file: `${home}/.config/svc/logins.json` }
 })
 
 it.live("login waits for the browser, keeps the tokens private, and renews them", () =>
@@ -108,6 +114,28 @@ it.live("login waits for the browser, keeps the tokens private, and renews them"
     expect(state.forms.at(-1)).toContain("/oauth/revoke token=refresh-4")
     expect(yield* files.readFileString(file)).toBe('{"version":1,"servers":{}}')
     expect((yield* svc("token")).error).toContain("There is no login")
+  }).pipe(Effect.provide(platform))
+)
+
+it.live("login without a usable HOME stores the login in the account's home, never in the current folder", () =>
+  Effect.gen(function* () {
+    const files = yield* FileSystem.FileSystem
+    const home = yield* files.makeTempDirectoryScoped({ prefix: "svc-login-" })
+    const stored = `${home}/.config/svc/logins.json`
+    for (const variables of [{}, { HOME: "" }, { HOME: "relative" }, { HOME: home, XDG_CONFIG_HOME: "relative" }]) {
+      const { origin } = yield* deviceServer([])
+      const login = yield* Effect.provideService(terminalWith(variables)("login", origin), AccountHome, home)
+      expect([login.done, yield* files.exists(stored)]).toEqual([true, true])
+      expect([yield* files.exists(".config"), yield* files.exists("relative")]).toEqual([false, false])
+      yield* files.remove(stored)
+    }
+    const { origin, requests } = yield* deviceServer([])
+    const refused = yield* Effect.provideService(terminalWith({})("login", origin), AccountHome, undefined)
+    expect(requests).toEqual([])
+    expect([refused.done, refused.error]).toEqual([
+      false,
+      expect.stringContaining("Set HOME to the account's home folder.")
+    ])
   }).pipe(Effect.provide(platform))
 )
 
