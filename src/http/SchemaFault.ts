@@ -3,7 +3,6 @@ import type { HttpApiError } from "effect/http-api"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 
 const maxFaults = 8
-const maxSegment = 64
 
 const places = { Params: "path", Query: "query", Headers: "header", Payload: "body" } as const
 
@@ -15,16 +14,30 @@ const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1({
   }
 })
 
-const segment = (part: PropertyKey): string => {
-  const text = String(part)
-  return text.length > maxSegment ? `${text.slice(0, maxSegment)}...` : text
-}
+const longestName = 40
+const nameShape = /^[A-Za-z_$][\w$.-]*$/
+const tokenPrefix =
+  /^(?:svc[a-z]_|gh[a-z]_|github_pat_|gl[a-z]{2,4}-|xox[a-z]-|sk[-_]|pk[-_]|eyJ|AKIA|ASIA|hvs\.|npm_|pypi-)/i
+/** Letters and digits mixed without a separator, as in a key or a password; no field of the API has such a run. */
+const mixedRun = /(?=[A-Za-z\d]{12})(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z\d]{12}/
+
+/**
+ * The name of a field or parameter of a request, for a message. A secret that was typed in the wrong place must not be repeated, so
+ * names that no field has, by length or by shape, are left out.
+ */
+export const requestedName = (name: string): string =>
+  name.length <= longestName && nameShape.test(name) && !tokenPrefix.test(name) && !mixedRun.test(name)
+    ? name
+    : "(a name that is not repeated here)"
 
 const describe = (
   place: string,
   issue: { readonly path?: ReadonlyArray<unknown> | undefined; readonly message: string }
 ) => {
-  const path = [place, ...(issue.path ?? []).map((part) => segment(typeof part === "number" ? part : String(part)))]
+  const path = [
+    place,
+    ...(issue.path ?? []).map((part) => (typeof part === "number" ? part : requestedName(String(part))))
+  ]
   const message = issue.message === "Expected no excess property" ? "is not a known field" : issue.message
   return `${path.join(".")}: ${message}`
 }

@@ -8,6 +8,7 @@ import { invalidRequest } from "../../../schema/errors/ApiError.ts"
 import { whenTraced } from "../WhenTraced.ts"
 import { RawBody } from "../../../schema/api/RawBody.ts"
 import { bodyLimitsOf, readFileBody, readJsonBody } from "../RequestBody.ts"
+import { requestedName } from "../SchemaFault.ts"
 
 const bodyMethods: ReadonlySet<string> = new Set(["POST", "PUT", "PATCH", "DELETE"])
 
@@ -70,7 +71,7 @@ export const bodyLimitsLayer: Layer.Layer<BodyLimits> = Layer.succeed(BodyLimits
   return Effect.flatMap(HttpServerRequest.ParsedSearchParams, (query) => {
     for (const key in query) {
       if (!known.has(key)) {
-        return invalidRequest(`The request is not valid. query.${key.slice(0, 64)}: is not a known field`)
+        return invalidRequest(`The request is not valid. query.${requestedName(key)}: is not a known field`)
       }
     }
     return checked

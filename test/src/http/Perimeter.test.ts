@@ -149,6 +149,32 @@ describe("the perimeter", () => {
     })
   )
 
+  tests.live("never repeats a name that may be a secret typed in the wrong place", () =>
+    Effect.gen(function* () {
+      for (const name of [
+        "svcp_0aB1cD2eF3gH4iJ5kL6mN7oP8qR9sT0uV1wX2y",
+        "ghp_secretsecretsecret",
+        "AKIAIOSFODNN7EXAMPLE",
+        "correct horse battery",
+        "d41d8cd98f00b204e9800998ecf8427e",
+        "n".repeat(41),
+        "wJalrXUtnFEMI/K7MDENG"
+      ]) {
+        const refusals = [
+          yield* post(`/api/v1/workspaces/${world.workspaceA}/install-plans`, JSON.stringify({ [name]: 1 })),
+          yield* refusal(`/api/v1/sources?workspaceId=${world.workspaceA}&${encodeURIComponent(name)}=1`, {
+            headers: session
+          })
+        ]
+        for (const refused of refusals) {
+          expect(refused).toMatchObject({ status: 400, code: "invalid_request" })
+          expect(refused.message).toContain("is not a known field")
+          expect(refused.message).not.toContain(name.slice(0, 12))
+        }
+      }
+    })
+  )
+
   tests.live("requires exactly one well-formed Idempotency-Key where a create needs it", () =>
     Effect.gen(function* () {
       const path = `/api/v1/capsules/${world.capsuleId}/revision-plans`
