@@ -1,8 +1,10 @@
-import { Context, Effect, FileSystem, Layer, Path } from "effect"
+import { Context, Effect, FileSystem, Layer, Path, Schema, SchemaIssue } from "effect"
+import type { RpcGroup } from "effect/rpc"
 import { SigningKeys } from "../../actors/identity/SigningKeys.ts"
 import { AgentPresence } from "../../actors/pool/AgentPresence.ts"
 import { Agents } from "../../actors/pool/Agents.ts"
 import { Pools } from "../../actors/pool/Pools.ts"
+import { type ApiError, invalidRequest } from "../../schema/errors/ApiError.ts"
 import { storage } from "../composition/Storage.ts"
 import { DataFolderUnusable } from "../database/DataFolder.ts"
 import { lookAtDataFolder } from "../database/DataFolderLook.ts"
@@ -19,12 +21,13 @@ import type { ReleaseCommands } from "./ReleaseCommands.ts"
 import { RestoreCommands } from "./RestoreCommands.ts"
 import { RetentionCommands } from "./RetentionCommands.ts"
 import { operatorClient } from "./OperatorClient.ts"
+import { OperatorProtocol } from "./OperatorProtocol.ts"
 import { OperatorSocketUnusable } from "./OperatorSocketPath.ts"
 
 /** The same commands, possibly run through a server. */
 type Reached<Commands> = {
   readonly [Name in keyof Commands]: Commands[Name] extends (...args: infer Args) => Effect.Effect<infer A, infer E>
-    ? (...args: Args) => Effect.Effect<A, E | OperatorSocketUnusable>
+    ? (...args: Args) => Effect.Effect<A, E | ApiError | OperatorSocketUnusable>
     : Commands[Name] extends Effect.Effect<infer A, infer E>
       ? Effect.Effect<A, E | OperatorSocketUnusable>
       : never
@@ -57,6 +60,34 @@ const requireOwner = Effect.fn("requireOwner")(function* (dataDir: string) {
   }
 })
 
+const formatIssues = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/**
+ * Judges a request by the protocol's schema before it is executed: a command is refused in the same sentence with and without a
+ * server, and no layer below meets a value out of its bounds.
+ */
+const judged = <Request, A, E>(
+  name: RpcGroup.Rpcs<typeof OperatorProtocol>["_tag"],
+  use: (request: Request) => Effect.Effect<A, E>,
+  payload: (request: Request) => unknown = (request) => request
+): ((request: Request) => Effect.Effect<A, E | ApiError>) => {
+  const schema: Schema.Top | undefined = OperatorProtocol.requests.get(name)?.payloadSchema
+  if (schema === undefined) throw new Error(`The operator's protocol has no command ${name}`)
+  const decode = Schema.decodeUnknownEffect(Schema.toType(schema), { errors: "all" })
+  return (request) =>
+    decode(payload(request)).pipe(
+      Effect.mapError(({ issue }) =>
+        invalidRequest(
+          formatIssues(issue)
+            .issues.map(({ message, path }) => `${(path ?? []).map(String).join(".")}: ${message}.`)
+            .join(" ")
+        )
+      ),
+      // A client encodes its request as soon as it is called, and dies of an invalid one.
+      Effect.andThen(Effect.suspend(() => use(request)))
+    )
+}
+
 /** Accounts of the installation: through the server that holds the data folder, or directly on the folder if there is none. */
 export class OperatorAccounts extends Context.Service<OperatorAccounts, Reached<AccountCommands["Service"]>>()(
   "svc/operator/OperatorAccounts"
@@ -84,7 +115,21 @@ export class OperatorAccounts extends Context.Service<OperatorAccounts, Reached<
           invite: (request) => reached(client.Invite(request)),
           setPassword: (account) => reached(client.SetPassword(account))
         })
-      })
+      }).pipe(
+        Effect.map((commands: Reached<AccountCommands["Service"]>) =>
+          OperatorAccounts.of({
+            ...commands,
+            createUser: judged("CreateUser", commands.createUser),
+            createToken: judged("CreateToken", commands.createToken),
+            resetLink: judged("ResetLink", commands.resetLink),
+            addressLink: judged("AddressLink", commands.addressLink),
+            setUserStatus: judged("SetUserStatus", commands.setUserStatus),
+            deleteUser: judged("DeleteUser", commands.deleteUser, (email) => ({ email })),
+            invite: judged("Invite", commands.invite),
+            setPassword: judged("SetPassword", commands.setPassword)
+          })
+        )
+      )
     )
 }
 
@@ -104,7 +149,14 @@ export class OperatorKeys extends Context.Service<OperatorKeys, Reached<KeyComma
         }
         const { client, reached } = yield* operatorClient(server.folder, server.holder)
         return OperatorKeys.of({ rotate: (request) => reached(client.RotateKeys(request)) })
-      })
+      }).pipe(
+        Effect.map((commands: Reached<KeyCommands["Service"]>) =>
+          OperatorKeys.of({
+            ...commands,
+            rotate: judged("RotateKeys", commands.rotate)
+          })
+        )
+      )
     )
 }
 
@@ -128,7 +180,14 @@ export class OperatorRestore extends Context.Service<OperatorRestore, Reached<Re
           rules: reached(client.ListRestoredRules()),
           decide: (request) => reached(client.DecideRestoreReview(request))
         })
-      })
+      }).pipe(
+        Effect.map((commands: Reached<RestoreCommands["Service"]>) =>
+          OperatorRestore.of({
+            ...commands,
+            decide: judged("DecideRestoreReview", commands.decide)
+          })
+        )
+      )
     )
 }
 
@@ -151,7 +210,14 @@ export class OperatorLeftOvers extends Context.Service<OperatorLeftOvers, Reache
           list: reached(client.ListLeftOverStates()),
           download: (id) => reached(client.DownloadLeftOverState({ id }))
         })
-      })
+      }).pipe(
+        Effect.map((commands: Reached<LeftOverCommands["Service"]>) =>
+          OperatorLeftOvers.of({
+            ...commands,
+            download: judged("DownloadLeftOverState", commands.download, (id) => ({ id }))
+          })
+        )
+      )
     )
 }
 
@@ -180,7 +246,17 @@ export class OperatorPools extends Context.Service<OperatorPools, Reached<PoolCo
           agents: (pool) => reached(client.ListAgents(pool === undefined ? {} : { pool })),
           changeAgent: (request) => reached(client.ChangeAgent(request))
         })
-      })
+      }).pipe(
+        Effect.map((commands: Reached<PoolCommands["Service"]>) =>
+          OperatorPools.of({
+            ...commands,
+            change: judged("ChangePool", commands.change),
+            token: judged("IssueEnrolmentToken", commands.token),
+            agents: judged("ListAgents", commands.agents, (pool) => (pool === undefined ? {} : { pool })),
+            changeAgent: judged("ChangeAgent", commands.changeAgent)
+          })
+        )
+      )
     )
 }
 
@@ -200,7 +276,14 @@ export class OperatorReleases extends Context.Service<OperatorReleases, Reached<
         }
         const { client, reached } = yield* operatorClient(server.folder, server.holder)
         return OperatorReleases.of({ release: (request) => reached(client.ReleaseRun(request)) })
-      })
+      }).pipe(
+        Effect.map((commands: Reached<ReleaseCommands["Service"]>) =>
+          OperatorReleases.of({
+            ...commands,
+            release: judged("ReleaseRun", commands.release)
+          })
+        )
+      )
     )
 }
 
@@ -224,7 +307,15 @@ export class OperatorGrants extends Context.Service<OperatorGrants, Reached<Gran
           grant: (account) => reached(client.GrantOperator({ account })),
           revoke: (account) => reached(client.RevokeOperator({ account }))
         })
-      })
+      }).pipe(
+        Effect.map((commands: Reached<GrantCommands["Service"]>) =>
+          OperatorGrants.of({
+            ...commands,
+            grant: judged("GrantOperator", commands.grant, (account) => ({ account })),
+            revoke: judged("RevokeOperator", commands.revoke, (account) => ({ account }))
+          })
+        )
+      )
     )
 }
 

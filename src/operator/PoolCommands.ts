@@ -13,17 +13,18 @@ import { type Agent, type AgentPool, LeaseSeconds } from "../../schema/records/A
 
 const settings = { isolation: Schema.optionalKey(IsolationFloor), leaseSeconds: Schema.optionalKey(LeaseSeconds) }
 
+const assignment = { pool: Schema.String, workspace: Schema.String }
+const provision = { ...assignment, name: Schema.String }
+
+// One literal a member: a refusal then lists only the fields of the command that was given.
 export const PoolChange = Schema.Union([
   Schema.Struct({ word: Schema.Literal("create"), pool: Schema.String, ...settings }),
   Schema.Struct({ word: Schema.Literal("set"), pool: Schema.String, ...settings }),
   Schema.Struct({ word: Schema.Literal("remove"), pool: Schema.String }),
-  Schema.Struct({ word: Schema.Literals(["assign", "unassign"]), pool: Schema.String, workspace: Schema.String }),
-  Schema.Struct({
-    word: Schema.Literals(["provide", "withhold"]),
-    pool: Schema.String,
-    name: Schema.String,
-    workspace: Schema.String
-  })
+  Schema.Struct({ word: Schema.Literal("assign"), ...assignment }),
+  Schema.Struct({ word: Schema.Literal("unassign"), ...assignment }),
+  Schema.Struct({ word: Schema.Literal("provide"), ...provision }),
+  Schema.Struct({ word: Schema.Literal("withhold"), ...provision })
 ])
 export type PoolChange = typeof PoolChange.Type
 

@@ -27,6 +27,29 @@ const running = Effect.gen(function* () {
 const user = ["--email", "ada@example.com", "--password-stdin"]
 
 describe("the operator's commands alongside a running server", () => {
+  live("refuse a value out of bounds in the same single line with and without the server", () =>
+    Effect.gen(function* () {
+      const { admin } = yield* running
+      const alone = `${yield* folder}/data`
+      expect((yield* svc(["admin", "users", "list", "--data-dir", alone])).code).toBe(0)
+      for (const [args, field] of [
+        [["pool", "create", "p1", "--lease", "-5"], "leaseSeconds"],
+        [["pool", "set", "p1", "--lease", "5"], "leaseSeconds"],
+        [["pool", "set", "p1", "--lease", "9999999"], "leaseSeconds"],
+        [["agent", "token", "--pool", "p1", "--uses", "0"], "uses"],
+        [["agent", "token", "--pool", "p1", "--uses", "-1"], "uses"],
+        [["agent", "token", "--pool", "p1", "--expires", "400d"], "lifetimeSeconds"]
+      ] as const) {
+        const served = yield* admin([...args])
+        const direct = yield* svc(["admin", ...args, "--data-dir", alone, "--json"])
+        expect([served.code, direct.code]).toEqual([1, 1])
+        expect(direct.error).toBe(served.error)
+        expect(served.error).toContain(field)
+        expect([served.error.trim().includes("\n"), served.error.length < 300]).toEqual([false, true])
+      }
+    })
+  )
+
   live("are executed by the server immediately, and each is recorded in an event that names it", () =>
     Effect.gen(function* () {
       const { admin, audit, logged, services, url } = yield* running
