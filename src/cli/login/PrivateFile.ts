@@ -55,7 +55,8 @@ export const privateFile = Effect.fn("privateFile")(function* <A>(
     const missing = new CommandFailed({
       message: `There is no folder to store ${name} in: HOME and XDG_CONFIG_HOME are not absolute paths, and the system lists no home folder for this account. Set HOME to the account's home folder.`
     })
-    return { storable: Effect.fail(missing), read: Effect.succeed(empty), write: (_: A) => Effect.fail(missing) }
+    const storable: Effect.Effect<void, CommandFailed> = Effect.fail(missing)
+    return { storable, read: Effect.succeed(empty), write: (): Effect.Effect<void, CommandFailed> => storable }
   }
   const folder = settings.value
   const file = path.join(folder, name)
