@@ -1,7 +1,7 @@
 import { Clock, Context, Duration, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { retention } from "../../schema/records/Retention.ts"
-import { isCoolingDown } from "../Cooldown.ts"
+import { makeCooldown } from "../Cooldown.ts"
 import { RetentionSettings } from "../run/RetentionSettings.ts"
 import { AgentBlobs } from "./AgentBlobs.ts"
 import { AgentRunRow } from "./AgentRunRow.ts"
@@ -48,15 +48,8 @@ export class AgentFileRemoval extends Context.Service<
         yield* carried.removeEnded(before)
       }).pipe(Effect.withSpan("AgentFileRemoval.removeAll"))
 
-      let cooldownSince: number | undefined
-      const removeSome = Effect.gen(function* () {
-        const at = yield* Clock.currentTimeMillis
-        if (isCoolingDown(cooldownSince, cooldown, at)) return
-        yield* removeAll
-        cooldownSince = at
-      })
-
-      return AgentFileRemoval.of({ removeSome, removeAll })
+      const afterCooldown = makeCooldown(cooldown)
+      return AgentFileRemoval.of({ removeSome: afterCooldown(Effect.as(removeAll, true)), removeAll })
     })
   )
 }

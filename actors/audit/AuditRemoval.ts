@@ -6,7 +6,7 @@ import { serviceContext } from "../Command.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
 import { KillPoint } from "../KillPoint.ts"
-import { isCoolingDown } from "../Cooldown.ts"
+import { makeCooldown } from "../Cooldown.ts"
 import { Audit } from "./Audit.ts"
 import { eventsOf, readChain, writeChain } from "./AuditChain.ts"
 import { AuditChainRow, type AuditScope, workspaceOf } from "./AuditChainRow.ts"
@@ -147,13 +147,11 @@ export class AuditRemoval extends Context.Service<
         Effect.withSpan("AuditRemoval.removeAll")
       )
 
-      let cooldownSince: number | undefined
-      const removeSome = Effect.gen(function* () {
-        const at = yield* Clock.currentTimeMillis
-        if (keep === undefined || isCoolingDown(cooldownSince, cooldown, at)) return
-        const { isOver } = yield* remove(stepsOfTurn)
-        if (isOver) cooldownSince = at
-      }).pipe(Effect.withSpan("AuditRemoval.removeSome"))
+      const afterCooldown = makeCooldown(cooldown)
+      const turn = Effect.map(remove(stepsOfTurn), ({ isOver }) => isOver)
+      const removeSome = (keep === undefined ? Effect.void : afterCooldown(turn)).pipe(
+        Effect.withSpan("AuditRemoval.removeSome")
+      )
 
       return AuditRemoval.of({ survey, removeAll, removeSome })
     })

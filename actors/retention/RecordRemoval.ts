@@ -6,7 +6,7 @@ import { serviceContext } from "../Command.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
 import { KillPoint } from "../KillPoint.ts"
-import { isCoolingDown } from "../Cooldown.ts"
+import { makeCooldown } from "../Cooldown.ts"
 import { RetentionSettings } from "../run/RetentionSettings.ts"
 import { type LookedAt, type RemovableRecords, recordCandidates, removableNow } from "./RecordCandidates.ts"
 import { removeRecords } from "./RecordDeletion.ts"
@@ -184,20 +184,20 @@ export class RecordRemoval extends Context.Service<
       }).pipe(Effect.withSpan("RecordRemoval.removeAll"))
 
       let background: Pass = { kind: 0, after: undefined }
-      let cooldownSince: number | undefined
-      const removeSome = Effect.gen(function* () {
-        const at = yield* Clock.currentTimeMillis
-        if (isCoolingDown(cooldownSince, cooldown, at)) return
+      const turn = Effect.gen(function* () {
+        const pass = background
         for (let steps = 0; steps < stepsOfTurn; steps++) {
-          if ((yield* step(background)) === undefined) {
+          if ((yield* step(pass)) === undefined) {
             yield* end
-            background = { kind: 0, after: undefined }
-            cooldownSince = at
-            return
+            if (background === pass) background = { kind: 0, after: undefined }
+            return true
           }
           yield* Effect.sleep(pause)
         }
-      }).pipe(Effect.withSpan("RecordRemoval.removeSome"))
+        return false
+      })
+      const afterCooldown = makeCooldown(cooldown)
+      const removeSome = afterCooldown(turn).pipe(Effect.withSpan("RecordRemoval.removeSome"))
 
       return RecordRemoval.of({ survey, removeAll, removeSome })
     })

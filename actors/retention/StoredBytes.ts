@@ -1,11 +1,11 @@
-import { Clock, Context, Duration, Effect, Layer, Schema } from "effect"
+import { Context, Duration, Effect, Layer, Schema } from "effect"
 import { WorkspaceId } from "../../schema/records/Ids.ts"
 import type { Timestamp } from "../../schema/records/Primitives.ts"
 import type { StoredKind } from "../../schema/records/StoredKind.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { rowShape } from "../database/Table.ts"
 import { now } from "../Identity.ts"
-import { isCoolingDown } from "../Cooldown.ts"
+import { makeCooldown } from "../Cooldown.ts"
 import { type StoredPlace, storedPlaces } from "./StoredPlaces.ts"
 
 /** The number of rows that one statement reads: small enough that others wait no longer than for any other read. */
@@ -51,7 +51,7 @@ export class StoredBytes extends Context.Service<
     Effect.gen(function* () {
       const read = yield* ReadSql
       let newest: StoredMeasurement | undefined
-      let cooldownSince: number | undefined
+      const afterCooldown = makeCooldown(cooldown)
 
       /** The next rows of a place, in key order. */
       const part = (place: StoredPlace, after: readonly [string, number] | undefined) => {
@@ -86,14 +86,11 @@ export class StoredBytes extends Context.Service<
         return newest
       }).pipe(Effect.withSpan("StoredBytes.measure"))
 
-      const measureSometimes = Effect.gen(function* () {
-        const at = yield* Clock.currentTimeMillis
-        if (isCoolingDown(cooldownSince, cooldown, at)) return
-        yield* measure
-        cooldownSince = at
+      return StoredBytes.of({
+        measured: Effect.sync(() => newest),
+        measure,
+        measureSometimes: afterCooldown(Effect.as(measure, true))
       })
-
-      return StoredBytes.of({ measured: Effect.sync(() => newest), measure, measureSometimes })
     })
   )
 }

@@ -6,7 +6,7 @@ import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import { KillPoint } from "../KillPoint.ts"
-import { isCoolingDown } from "../Cooldown.ts"
+import { makeCooldown } from "../Cooldown.ts"
 import { logCandidates, type LookedAt, type RemovableLogs, sizesOf } from "./LogCandidates.ts"
 import { RetentionSettings } from "./RetentionSettings.ts"
 import { RunLogChunkRow } from "./RunLogChunkRow.ts"
@@ -122,7 +122,8 @@ export class LogRemoval extends Context.Service<
         let after: LookedAt | undefined
         do {
           const { ids, next } = yield* logCandidates(read, until, after)
-          found.push(...(yield* sizesOf(read, ids)))
+          const sizes = yield* sizesOf(read, ids)
+          found.push(...sizes)
           after = next
           yield* Effect.sleep(pause)
         } while (after !== undefined)
@@ -141,19 +142,16 @@ export class LogRemoval extends Context.Service<
       }).pipe(Effect.withSpan("LogRemoval.removeAll"))
 
       let background: Pass = { after: undefined, ended: false }
-      let cooldownSince: number | undefined
-      const removeSome = Effect.gen(function* () {
-        const at = yield* Clock.currentTimeMillis
-        if (background.ended && isCoolingDown(cooldownSince, cooldown, at)) return
+      const turn = Effect.gen(function* () {
         if (background.ended) background = { after: undefined, ended: false }
         for (let steps = 0; steps < stepsOfTurn; steps++) {
-          if ((yield* step(background)) === undefined) {
-            cooldownSince = at
-            return
-          }
+          if ((yield* step(background)) === undefined) return true
           yield* Effect.sleep(pause)
         }
-      }).pipe(Effect.withSpan("LogRemoval.removeSome"))
+        return false
+      })
+      const afterCooldown = makeCooldown(cooldown)
+      const removeSome = afterCooldown(turn).pipe(Effect.withSpan("LogRemoval.removeSome"))
 
       return LogRemoval.of({ survey, removeAll, removeSome })
     })

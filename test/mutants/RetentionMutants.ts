@@ -18,6 +18,13 @@ const removalFile = "actors/run/LogRemoval.ts"
 /** What prevents old records from being removed, and how the operation history is queried. */
 export const retentionMutants: ReadonlyArray<Mutant> = [
   {
+    name: "background work: one pass at a time",
+    file: "actors/Cooldown.ts",
+    text: "passing.withPermitsIfAvailable(1), ",
+    broken: "",
+    test: "test/actors/Cooldown.test.ts"
+  },
+  {
     name: "retention: a cooldown from before the date was corrected",
     file: "actors/Cooldown.ts",
     text: "since <= at && ",
