@@ -85,7 +85,10 @@ export const planApproval = Effect.fn("planApproval")(function* (plan: ApprovedP
     ORDER BY created_at, approver`
   const isAuthorAsked = rules.some(({ commit_author_counts }) => commit_author_counts === 0)
   const approvals: Array<GivenApproval> = []
-  for (const { approver } of given) approvals.push(yield* approvalBy(place, approver))
+  for (const { approver } of given) {
+    const approval = yield* approvalBy(place, approver)
+    approvals.push(approval)
+  }
   const teams =
     place === undefined || rules.length === 0
       ? []

@@ -171,10 +171,12 @@ export const verifyAudit = Effect.fn("verifyAudit")(function* (
     const rows = yield* AuditChainRow.rows(sql)`SELECT * FROM audit_chains ORDER BY scope`
     const walked = yield* Effect.forEach(rows, (row) => verifyChain(key, row))
     const faults = walked.flatMap(({ fault }) => (fault === undefined ? [] : [fault]))
-    faults.push(...(yield* rosterFaults(key, scopes, rows)))
+    const inRoster = yield* rosterFaults(key, scopes, rows)
+    faults.push(...inRoster)
     if (compared !== undefined) {
       const foreign = foreignHead(key, compared.installationId, compared.head)
-      faults.push(...(foreign === undefined ? yield* headFaults(compared.head) : [foreign]))
+      const inHead = foreign === undefined ? yield* headFaults(compared.head) : [foreign]
+      faults.push(...inHead)
     }
     const chains = walked.map(({ chain }) => ({
       workspaceId: workspaceOf(chain.scope),

@@ -154,7 +154,8 @@ export const offeredOutputs = Effect.fn("offeredOutputs")(function* (consumer: C
   const offered: Array<OfferedOutput> = []
   for (const { id: dependencyId, mode, outputs, producer_capsule_id: producerCapsuleId } of rows) {
     const wanted = yield* decodeOutputs(outputs)
-    offered.push(...(yield* offersOf(consumer, { dependencyId, mode, producerCapsuleId, wanted })))
+    const offers = yield* offersOf(consumer, { dependencyId, mode, producerCapsuleId, wanted })
+    offered.push(...offers)
   }
   return offered
 }, Effect.orDie)

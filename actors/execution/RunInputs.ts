@@ -146,7 +146,8 @@ export class RunInputs extends Context.Service<
                 ...argumentNames(row.recipe_id)
               }
             })
-            formerSecrets.push(...(yield* held.former(row.id)))
+            const former = yield* held.former(row.id)
+            formerSecrets.push(...former)
             yield* held.hold(run.id, row)
             yield* connections.touch(row.id)
           }
@@ -172,7 +173,8 @@ export class RunInputs extends Context.Service<
           if (input === undefined || output === undefined) continue
           const [row] = given
           if (row !== undefined) {
-            values.set(input, { value: yield* states.outputValue(row), sensitive: row.sensitive === 1 })
+            const value = yield* states.outputValue(row)
+            values.set(input, { value, sensitive: row.sensitive === 1 })
           } else if (required || withheld !== undefined) {
             // If a value that has become private were replaced by a default, it would change silently.
             const why = withheld ?? ended ?? "Apply that Capsule first, or renew the share of its Outputs."

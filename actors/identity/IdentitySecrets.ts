@@ -20,7 +20,8 @@ export const mintUserCode = Effect.gen(function* () {
   const random = yield* SecureRandom.SecureRandom
   let text = ""
   for (let at = 0; at < userCodeLength; at++) {
-    text += userCodeAlphabet.charAt(yield* random.intBetween(0, userCodeAlphabet.length - 1))
+    const index = yield* random.intBetween(0, userCodeAlphabet.length - 1)
+    text += userCodeAlphabet.charAt(index)
   }
   return text
 })

@@ -26,16 +26,18 @@ export const endRemovedRedirects = Effect.fn("endRemovedRedirects")(function* (
   for (const [id, earlier] of before.clients) {
     const present = after.clients.get(id)
     if (present === undefined) {
-      ended += yield* grants.revokeClient(id)
+      const revoked = yield* grants.revokeClient(id)
+      ended += revoked
       continue
     }
     const removed = earlier.redirectUris.some((uri) => !present.redirectUris.includes(uri))
     if (!removed) continue
     // If the client has no devices, a grant without a recorded address predates the record, and its address may be the removed
     // one.
-    ended += yield* grants.revokeRedirects(id, (redirectUri) =>
+    const revoked = yield* grants.revokeRedirects(id, (redirectUri) =>
       redirectUri === undefined ? usesDevices(earlier) : isAtRegisteredAddress(present, { redirectUri })
     )
+    ended += revoked
   }
   return ended
 })

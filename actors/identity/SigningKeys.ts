@@ -192,7 +192,8 @@ const make = Effect.gen(function* () {
     const cached = signers.get(row.kid)
     if (cached !== undefined) return cached
     const opened = yield* Effect.orDie(vault.openText(sealPlace(row.kid), row.private_jwk))
-    const key = yield* imported(yield* Effect.orDie(decodePrivate(Redacted.value(opened))), row.algorithm)
+    const made = yield* imported(yield* Effect.orDie(decodePrivate(Redacted.value(opened))), row.algorithm)
+    const key = signers.get(row.kid) ?? made
     signers.set(row.kid, key)
     return key
   })
@@ -200,7 +201,8 @@ const make = Effect.gen(function* () {
   const verifier = Effect.fnUntraced(function* (row: Pick<SigningKeyRow, "kid" | "algorithm" | "public_jwk">) {
     const cached = verifiers.get(row.kid)
     if (cached !== undefined) return cached
-    const key = yield* imported(decodePublic(row.public_jwk), row.algorithm)
+    const made = yield* imported(decodePublic(row.public_jwk), row.algorithm)
+    const key = verifiers.get(row.kid) ?? made
     verifiers.set(row.kid, key)
     return key
   })

@@ -168,7 +168,9 @@ export class RunQueue extends Context.Service<
           for (const run of asked) {
             const { id } = run
             const place = decided.places.get(id)
-            if (place !== undefined) wanted.set(id, inWords(yield* reached(place, run)))
+            if (place === undefined) continue
+            const words = inWords(yield* reached(place, run))
+            wanted.set(id, words)
           }
         }
         return wanted

@@ -85,7 +85,9 @@ export const removeRecords = Effect.fn("RecordRemoval.removeRecords")(function* 
     if (left === 0) break
   }
   for (const part of kind.sharedParts ?? []) {
-    if (left > 0) left -= yield* removeShared(sql, kind.table, part, chosen, left)
+    if (left === 0) break
+    const gone = yield* removeShared(sql, kind.table, part, chosen, left)
+    left -= gone
   }
   if (kind.sharedParts !== undefined && left === 0) return { removed, isOver: false } satisfies Deletion
   if (some.some(({ part_rows }) => part_rows > partsAtOnce)) return { removed, isOver: false } satisfies Deletion

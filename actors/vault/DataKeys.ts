@@ -54,8 +54,9 @@ export const makeDataKeys = Effect.fnUntraced(function* (keyring: Ref.Ref<Keyrin
     const cached = wrappingKeys.get(master.id)
     if (cached !== undefined) return cached
     const derived = Redacted.make(yield* deriveKey(master.secret, "svc/vault/wrap/v1"))
-    wrappingKeys.set(master.id, derived)
-    return derived
+    const key = wrappingKeys.get(master.id) ?? derived
+    wrappingKeys.set(master.id, key)
+    return key
   })
 
   const unwrap = Effect.fnUntraced(function* (row: Row) {

@@ -178,7 +178,8 @@ export const openBlob = <E, R>(
           const end = all.indexOf(newline)
           if (end === -1) return all.length > longestHeader ? yield* damaged() : ([all, []] as const)
           const dataKey = yield* openSealed(keys, purpose, new TextDecoder().decode(all.subarray(0, end)))
-          cipher = yield* importKey(dataKey, "decrypt")
+          const key = yield* importKey(dataKey, "decrypt")
+          cipher ??= key
           return [new Uint8Array(0), [all.slice(end + 1)]] as const
         })
       )

@@ -72,7 +72,8 @@ export const messageReader = (report: RunReport, redactor: RunRedactor): Message
   const opened = Effect.fnUntraced(function* (key: string) {
     const known = origins.get(key)
     if (known !== undefined) return known
-    const origin: Origin = { lines: yield* redactor.openLines, next: [], unsent: [] }
+    const lines = yield* redactor.openLines
+    const origin: Origin = origins.get(key) ?? { lines, next: [], unsent: [] }
     origins.set(key, origin)
     return origin
   })

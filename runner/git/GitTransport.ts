@@ -149,7 +149,7 @@ export const makeGitTransport = (endpoint: GitEndpoint, options: TransportOption
         return undefined
       })
       if (response !== undefined) {
-        connected = address
+        connected ??= address
         break
       }
     }

@@ -205,7 +205,8 @@ export class OAuthClient extends Context.Service<
         const found = known.get(key)
         if (found !== undefined && found.until > at) return found.metadata
         const metadata = yield* discovered(server)
-        known.set(key, { metadata, until: at + Duration.toMillis(metadataGoodFor) })
+        // A newer answer is kept.
+        if (known.get(key) === found) known.set(key, { metadata, until: at + Duration.toMillis(metadataGoodFor) })
         return metadata
       })
 

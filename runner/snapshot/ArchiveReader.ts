@@ -61,7 +61,10 @@ export const openArchive = Effect.fn("openArchive")(function* (
     const written = yield* file.stat.pipe(Effect.mapError(() => "the file cannot be read"))
     const frames = yield* readFrames(file)
     const indexer = new ArchiveIndexer()
-    for (const frame of frames) yield* Effect.fromResult(indexer.push(yield* readFrame(file, frame)))
+    for (const frame of frames) {
+      const bytes = yield* readFrame(file, frame)
+      yield* Effect.fromResult(indexer.push(bytes))
+    }
     const index = yield* Effect.fromResult(indexer.finish())
     if (`sha256:${index.sha256}` !== archiveDigest)
       return yield* Effect.fail("the contents are not the ones that were stored")
@@ -90,7 +93,7 @@ export const holdArchive = Effect.fnUntraced(function* (
     if (newest?.frame === frame) return newest.bytes
     newest = undefined
     const bytes = yield* readFrame(file, frame)
-    newest = { frame, bytes }
+    newest ??= { frame, bytes }
     return bytes
   })
   const contents = Effect.fnUntraced(function* (entry: IndexedFile) {

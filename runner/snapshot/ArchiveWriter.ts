@@ -56,11 +56,10 @@ export const makeArchiveWriter = Effect.fn("makeArchiveWriter")(function* (
     pendingBytes += bytes.length
     if (pendingBytes < frameBytes) return
     const gathered = Buffer.concat(pending)
-    let at = 0
-    for (; gathered.length - at >= frameBytes; at += frameBytes)
-      yield* writeFrame(gathered.subarray(at, at + frameBytes))
-    pending = [gathered.subarray(at)]
-    pendingBytes = gathered.length - at
+    const whole = gathered.length - (gathered.length % frameBytes)
+    pending = [gathered.subarray(whole)]
+    pendingBytes = gathered.length - whole
+    for (let at = 0; at < whole; at += frameBytes) yield* writeFrame(gathered.subarray(at, at + frameBytes))
   })
 
   yield* write(encodePreamble(omitted))

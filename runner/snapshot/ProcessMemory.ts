@@ -12,7 +12,10 @@ const treeMemory = Effect.fnUntraced(function* (pid: number): Effect.fn.Return<n
   const kibibytes = Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0)
   const children = (yield* read(`/proc/${pid}/task/${pid}/children`)).split(" ").filter((text) => text.trim() !== "")
   let total = kibibytes * 1024
-  for (const child of children) total += yield* treeMemory(Number(child))
+  for (const child of children) {
+    const below = yield* treeMemory(Number(child))
+    total += below
+  }
   return total
 })
 

@@ -22,7 +22,9 @@ const makeKnownTools = () => {
     identityOf: Effect.fnUntraced(function* <E, R>(path: string, ask: Effect.Effect<ToolIdentity, E, R>) {
       const version = yield* Effect.option(fileVersion(path))
       if (Option.isNone(version)) return yield* ask
-      const found = known.get(version.value) ?? (yield* ask)
+      const answer = known.get(version.value) ?? (yield* ask)
+      // Another caller may have asked in the meantime.
+      const found = known.get(version.value) ?? answer
       // The most recently used entries are kept, in order of last use.
       known.delete(version.value)
       known.set(version.value, found)

@@ -146,6 +146,7 @@ export class AgentWork extends Context.Service<
         const renewal = Effect.gen(function* () {
           yield* currentSession
           const sent = momentOf(machineClocks)
+          const disk = yield* machine.disk
           const answer = yield* Effect.timeout(
             calls.Renew({
               held: runs.all().map(({ newestSerial, room, spool }) => ({
@@ -153,7 +154,7 @@ export class AgentWork extends Context.Service<
                 spoolBytes: spool.bytes(),
                 ...(newestSerial === undefined ? {} : { newestSerial })
               })),
-              disk: yield* machine.disk,
+              disk,
               draining: machine.isDraining()
             }),
             longestRenewal

@@ -82,6 +82,7 @@ export class MachineFacts extends Context.Service<
           return found.flatMap(Option.toArray).map(({ name, version: release }) => ({ name, version: release }))
         })
         const facts = Effect.gen(function* () {
+          const looked = { tools: yield* tools, disk: yield* disk, provided: yield* credentials.names }
           return {
             version,
             protocol: agentProtocol,
@@ -89,13 +90,11 @@ export class MachineFacts extends Context.Service<
             incarnation,
             hostname: hostname(),
             platform,
-            tools: yield* tools,
             isolation: sandbox.status.level,
             labels: options.labels,
             places: options.places,
-            disk: yield* disk,
             draining,
-            provided: yield* credentials.names
+            ...looked
           }
         })
         let told = ""

@@ -20,7 +20,8 @@ export const makeMarks = (folder: string) => {
     const earlier = known.get(name)
     if (earlier?.of === of) return { ...set, mark: earlier.mark }
     const mark = yield* providedMark(name, set, place)
-    known.set(name, { of, mark })
+    // The mark of a newer set is kept.
+    if (known.get(name) === earlier) known.set(name, { of, mark })
     return { ...set, mark }
   })
   return { marked, last: (name: string) => known.get(name)?.mark }

@@ -76,9 +76,10 @@ const follow = <A extends { readonly seq: number }>(
       Effect.gen(function* () {
         if (connections++ > 0) {
           const wait = waitAfter(fruitless++, longestWait)
-          yield* Effect.sleep(asked ?? wait)
+          const chosen = asked ?? wait
+          asked = undefined
+          yield* Effect.sleep(chosen)
         }
-        asked = undefined
         const request = HttpClientRequest.get(`${baseUrl}${path}`).pipe(
           HttpClientRequest.setHeaders({ accept: "text/event-stream", "last-event-id": String(last) })
         )

@@ -65,7 +65,8 @@ export const sealBackup = Effect.fn("sealBackup")(function* (path: string, keyri
     )
   )
   const foot = new Uint8Array(footBytes)
-  foot.set(yield* keyedDigest(keyring.active, manifest), 0)
+  const digest = yield* keyedDigest(keyring.active, manifest)
+  foot.set(digest, 0)
   new DataView(foot.buffer).setUint32(macBytes, manifest.length)
   foot.set(mark, macBytes + lengthBytes)
   yield* Effect.scoped(

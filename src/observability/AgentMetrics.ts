@@ -47,8 +47,9 @@ export const agentMetrics = Layer.effectDiscard(
     const known = new Set<string>()
 
     const sample = Effect.gen(function* () {
-      if (known.size === 0 && !(yield* pools.exist)) return
-      for (const { name } of yield* pools.list) known.add(name)
+      const present = (yield* pools.exist) ? yield* pools.list : []
+      for (const { name } of present) known.add(name)
+      if (known.size === 0) return
       const all = yield* enrolled.list()
       const silent = yield* Silent.rows(sql)`SELECT pool, COUNT(*) AS runs FROM runs
         WHERE status = 'running' AND agent_unreachable_since IS NOT NULL GROUP BY pool`

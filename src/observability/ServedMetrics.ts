@@ -30,8 +30,9 @@ const processSampler = () => {
   return Effect.gen(function* () {
     const { system, user } = process.cpuUsage()
     const used = (user + system) / microsecondsPerSecond
-    yield* Metric.update(processorSeconds, Math.max(0, used - counted))
+    const since = Math.max(0, used - counted)
     counted = used
+    yield* Metric.update(processorSeconds, since)
     yield* Metric.update(memory, process.memoryUsage.rss())
     yield* Metric.update(startTime, performance.timeOrigin / 1000)
     yield* Metric.update(build, 1)

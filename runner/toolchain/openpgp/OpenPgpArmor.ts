@@ -55,7 +55,8 @@ export const readArmoredKeys = (text: string): Result.Result<Uint8Array, OpenPgp
         if (line === begin) block = []
         else if (line !== "") return yield* refuse("It is not an armored public key.")
       } else if (line === end) {
-        blocks.push(yield* readBlock(block))
+        const bytes = yield* readBlock(block)
+        blocks.push(bytes)
         block = undefined
       } else block.push(line)
     }

@@ -34,7 +34,8 @@ const parsed = (packets: ReadonlyArray<Packet>): Result.Result<ReadonlyArray<Par
       if (tag === tags.trust) continue
       if (tag === tags.signature) {
         if (last === undefined) return yield* refuse("A signature belongs to nothing.")
-        last.signatures.push(yield* readSignature(body))
+        const signature = yield* readSignature(body)
+        last.signatures.push(signature)
         continue
       }
       if (!partTags.has(tag)) return yield* refuse("It has a packet that is no part of a public key.")

@@ -42,7 +42,8 @@ export const readPackets = (octets: Uint8Array): Result.Result<ReadonlyArray<Pac
       const isNew = (header & 0x40) !== 0
       const tag = isNew ? header & 0x3f : (header >> 2) & 0x0f
       const length = isNew ? yield* newLength(reader) : yield* oldLength(reader, header & 0x03)
-      packets.push({ tag, body: yield* reader.take(length) })
+      const body = yield* reader.take(length)
+      packets.push({ tag, body })
       if (packets.length > mostPackets) return yield* refuse("It has too many packets.")
     }
     return packets

@@ -56,12 +56,12 @@ const writeEntry = async (location: RepositoryLocation, entry: CommitEntry) => {
 
 const writeTree = async (location: RepositoryLocation, node: TreeNode): Promise<string> => {
   const tree = []
-  for (const [path, entry] of node.entries)
-    tree.push(
-      isNode(entry)
-        ? { path, mode: "040000", oid: await writeTree(location, entry), type: "tree" as const }
-        : { path, ...entry }
-    )
+  for (const [path, entry] of node.entries) {
+    const written = isNode(entry)
+      ? { path, mode: "040000", oid: await writeTree(location, entry), type: "tree" as const }
+      : { path, ...entry }
+    tree.push(written)
+  }
   return git.writeTree({ fs: fsOf(location), gitdir: location.gitdir, tree })
 }
 
@@ -77,7 +77,8 @@ const buildTree = async (location: RepositoryLocation, files: CommitFiles) => {
       folder.entries.set(segment, next)
       folder = next
     }
-    folder.entries.set(name, await writeEntry(location, entry))
+    const written = await writeEntry(location, entry)
+    folder.entries.set(name, written)
   }
   return writeTree(location, root)
 }

@@ -52,9 +52,13 @@ const listRefs = async (
   const refs: Array<AdvertisedRef> = []
   if (isWanted("HEAD")) {
     const branch = await git.resolveRef({ ...repository, ref: "HEAD", depth: 2 })
-    if (names.includes(branch)) refs.push(await advertise(repository, "HEAD", branch))
+    const head = names.includes(branch) ? await advertise(repository, "HEAD", branch) : undefined
+    if (head !== undefined) refs.push(head)
   }
-  for (const name of names) if (isWanted(name)) refs.push(await advertise(repository, name))
+  for (const name of names.filter(isWanted)) {
+    const advertised = await advertise(repository, name)
+    refs.push(advertised)
+  }
   return refs
 }
 
