@@ -33,6 +33,7 @@ const checks = [
   ["types", types],
   ["lint", run("node_modules/.bin/oxlint", sources)],
   ["format", run("node_modules/.bin/biome", ["format", "."])],
+  ["yields", run(process.execPath, ["test", "./test/StaleReads.test.ts"])],
   ["architecture", run(process.execPath, ["test", "./test/Architecture.test.ts"])],
   ["unused", run("node_modules/.bin/knip", ["--no-progress", "--no-config-hints"])]
 ] as const

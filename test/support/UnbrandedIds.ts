@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join, relative } from "node:path"
 import { type Expression, type Node, SyntaxKind, type TypeNode } from "typescript/unstable/ast"
 import {
   isCallExpression,
@@ -12,7 +9,7 @@ import {
   isTypeReferenceNode,
   isUnionTypeNode
 } from "typescript/unstable/ast/is"
-import { API } from "typescript/unstable/async"
+import { forEachSource } from "./ParsedSources.ts"
 
 /** Names of ids that have a brand, for one record or, in the plural, for several, spelled as in code or as a column. */
 const branded =
@@ -58,28 +55,9 @@ const found = (node: Node): ReadonlyArray<string> => {
 
 /** Parameters, fields and columns below these folders that carry a record's id as an arbitrary string: `file: name`. */
 export const unbrandedIds = async (root: string, folders: ReadonlyArray<string>) => {
-  const project = mkdtempSync(join(tmpdir(), "svc-ids-"))
-  const config = join(project, "tsconfig.json")
-  // The source is only parsed: no libraries or imports are read.
-  const compilerOptions = { noLib: true, noResolve: true, types: [], allowImportingTsExtensions: true, noEmit: true }
-  writeFileSync(
-    config,
-    JSON.stringify({ compilerOptions, include: folders.map((folder) => join(root, folder, "**/*.ts")) })
-  )
-  const api = new API({ cwd: root })
-  try {
-    const snapshot = await api.updateSnapshot({ openProjects: [config] })
-    const [opened] = snapshot.getProjects()
-    if (opened === undefined) throw new Error("The project could not be opened.")
-    const files = await opened.program.getSourceFileNames()
-    const ids: Array<string> = []
-    for (const file of files) {
-      const source = await opened.program.getSourceFile(file)
-      if (source !== undefined) ids.push(...found(source).map((name) => `${relative(root, file)}: ${name}`))
-    }
-    return { files: files.length, ids: [...new Set(ids)].toSorted() }
-  } finally {
-    await api.close()
-    rmSync(project, { recursive: true, force: true })
-  }
+  const ids = new Set<string>()
+  const files = await forEachSource(root, folders, (file, source) => {
+    for (const name of found(source)) ids.add(`${file}: ${name}`)
+  })
+  return { files, ids: [...ids].toSorted() }
 }
