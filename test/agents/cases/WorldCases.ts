@@ -8,6 +8,7 @@ import { clockCases } from "./ClockCases.ts"
 import { keptAgent } from "./Journeys.ts"
 import { leaseCases } from "./LeaseCases.ts"
 import { loadCases } from "./LoadCases.ts"
+import { logCases } from "./LogCases.ts"
 import { keyCases } from "./KeyCases.ts"
 import { proxyCases } from "./ProxyCases.ts"
 import { sandboxCases } from "./SandboxCases.ts"
@@ -66,7 +67,7 @@ const agentKilled: WorldCase = {
 }
 
 /** Also included in the short form. */
-export const shortWorldCases: ReadonlyArray<WorldCase> = [serverKilled, agentKilled]
+export const shortWorldCases: ReadonlyArray<WorldCase> = [serverKilled, agentKilled, ...logCases]
 
 /** Long cases first: they spend more time waiting than working. */
 export const worldCases: ReadonlyArray<WorldCase> = [

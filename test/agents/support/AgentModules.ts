@@ -1,4 +1,5 @@
 import { RelativePath } from "../../../schema/records/Primitives.ts"
+import { printingResource } from "../../support/LogLines.ts"
 
 export const provider = "example.test/acme/demo"
 
@@ -58,24 +59,29 @@ resource "demo_note" "many" {
 `
 
 /** Requires no provider. */
-const plain = `
+const plain = (resource: string) => `
 variable "password" {
   type      = string
   sensitive = true
 }
 variable "label" { type = string }
-resource "terraform_data" "it" { input = var.label }
+${resource}
 `
+
+const withoutProvider: ReadonlySet<string> = new Set(["plain", "lines"])
 
 export const modules = (notesDir: string): Readonly<Record<string, string>> => ({
   "notes/main.tf": `${head(notesDir)}${notes('"plain"')}`,
   "built/main.tf": `${head(notesDir)}${notes('file("${path.module}/out/made.txt")')}`,
   "wide/main.tf": `${head(notesDir)}${wide(wideCounts.wide)}`,
   "half-wide/main.tf": `${head(notesDir)}${wide(wideCounts["half-wide"])}`,
-  "plain/main.tf": plain
+  "plain/main.tf": plain('resource "terraform_data" "it" { input = var.label }'),
+  "lines/main.tf": plain(printingResource)
 })
 
-export type ModuleName = "notes" | "built" | "wide" | "half-wide" | "plain"
+export type ModuleName = "notes" | "built" | "wide" | "half-wide" | "plain" | "lines"
+
+export const needsProvider = (module: ModuleName): boolean => !withoutProvider.has(module)
 
 export const pathOf = (module: ModuleName) => RelativePath.make(module)
 

@@ -12,7 +12,7 @@ import { commitFiles, createRepository } from "../../../src/cli/demo/git-server/
 import { Broken } from "../../crash/CrashClient.ts"
 import { providerMirror } from "../../support/ProviderMirror.ts"
 import { faultLine, type FaultLine } from "../line/FaultLine.ts"
-import { canaries, modules, type ModuleName, pathOf, provider, sourceBuild } from "./AgentModules.ts"
+import { canaries, modules, type ModuleName, needsProvider, pathOf, provider, sourceBuild } from "./AgentModules.ts"
 import { type Started, started } from "./Processes.ts"
 
 const [credential, password] = canaries
@@ -212,10 +212,9 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
     workspaceId = workspace.id,
     attempt = 1
   ): Effect.fn.Return<{ readonly planRunId: RunId; readonly capsuleId: CapsuleId }, unknown> {
-    const bindings =
-      module === "plain"
-        ? {}
-        : { providerBindings: [{ provider, moduleLocalName: "demo", connectionId: connection.id }] }
+    const bindings = needsProvider(module)
+      ? { providerBindings: [{ provider, moduleLocalName: "demo", connectionId: connection.id }] }
+      : {}
     const { installPlan } = yield* client.installPlans.create({
       params: { workspaceId },
       headers: { "idempotency-key": `${label}-${attempt}` },
@@ -294,6 +293,7 @@ export const agentWorld = Effect.fn("agentWorld")(function* (options: WorldOptio
   return {
     ...options,
     client,
+    token,
     workspace,
     dataDir,
     output,

@@ -1,0 +1,75 @@
+import { tmpdir } from "node:os"
+import { describe, expect } from "bun:test"
+import { Deferred, Effect, Fiber, Layer, Schema } from "effect"
+import { RunStreams } from "../../actors/run/Runs.ts"
+import { Sandbox } from "../../runner/sandbox/Sandbox.ts"
+import type { SandboxSettingsShape } from "../../runner/sandbox/SandboxSettings.ts"
+import type { RunLogEntry } from "../../schema/events/RunEvent.ts"
+import { RunLogFrame } from "../../schema/events/RunFrame.ts"
+import type { RunId } from "../../schema/records/Ids.ts"
+import type { SandboxLevel } from "../../schema/records/Run.ts"
+import { RunFeeds } from "../../src/streams/RunFeeds.ts"
+import { it } from "../support/Effect.ts"
+import { applying, planned, settled } from "../support/Journey.ts"
+import { lineProblem, logLines, printingResource } from "../support/LogLines.ts"
+import { testPlane } from "../support/TestPlane.ts"
+
+const levels: ReadonlyArray<readonly [SandboxLevel, Partial<SandboxSettingsShape>]> = [
+  ["bubblewrap", { levels: ["bubblewrap"] }],
+  ["namespaces", { levels: ["namespaces"] }],
+  ["user_landlock", { levels: ["user_landlock"], dataFolder: tmpdir() }],
+  ["landlock", { levels: ["landlock"] }],
+  ["process", { isolation: "off" }]
+]
+
+const decodeFrame = Schema.decodeEffect(Schema.fromJsonString(RunLogFrame))
+
+/** Follows the log; `afterFrame` delays the next frame. Returns every entry in order of arrival. */
+const followed = Effect.fnUntraced(function* (id: RunId, afterFrame: Effect.Effect<unknown>) {
+  const entries: Array<RunLogEntry> = []
+  yield* (yield* RunFeeds).deliver(id, "logs", 0, ({ text }) =>
+    Effect.flatMap(Effect.orDie(decodeFrame(text)), (frame) => {
+      if ("entries" in frame) entries.push(...frame.entries)
+      return afterFrame
+    })
+  )
+  return entries
+})
+
+/** The log as it is stored, read in pages. */
+const storedLog = Effect.fnUntraced(function* (id: RunId) {
+  const streams = yield* RunStreams
+  const entries: Array<RunLogEntry> = []
+  for (;;) {
+    const page = yield* streams.logs(id, entries.length, 1000)
+    entries.push(...page.items)
+    if (page.items.length === 0) return entries
+  }
+})
+
+describe("every line that a module prints is in the log once and in order, however slowly it is followed", () => {
+  for (const [level, sandbox] of levels)
+    it.live(
+      `${level}, where it works`,
+      () =>
+        Effect.gen(function* () {
+          const { status } = yield* Sandbox
+          if (!status.accepted) return
+          const { plan } = yield* planned("lines", { "main.tf": printingResource })
+          const { id } = yield* applying(plan)
+          const isOver = yield* Deferred.make<void>()
+          const followers = yield* Effect.forEach(
+            [Effect.void, Effect.sleep("3 millis"), Deferred.await(isOver)],
+            (afterFrame) => Effect.forkChild(followed(id, afterFrame), { startImmediately: true })
+          )
+          const apply = yield* settled(id)
+          yield* Deferred.succeed(isOver, undefined)
+          expect([apply.status, apply.isolation]).toEqual(["succeeded", level])
+          const stored = yield* storedLog(id)
+          expect(lineProblem(stored)).toBeUndefined()
+          for (const follower of followers) expect(yield* Fiber.join(follower)).toEqual(stored)
+          expect(stored.length).toBeGreaterThan(logLines)
+        }).pipe(Effect.provide(RunFeeds.layer.pipe(Layer.provideMerge(testPlane({ sandbox }))))),
+      60_000 + 20 * logLines
+    )
+})
