@@ -18,6 +18,7 @@ import { type RunRow, toRun } from "../run/RunRow.ts"
 import { updateToRetry } from "../run-group/RetriedMember.ts"
 import { SourceStore } from "../source/SourceStore.ts"
 import { capsuleSite, checkUses, starterOf } from "../execution/CapsuleConnections.ts"
+import { openForRef } from "../execution/ReviewedRefs.ts"
 import type { RollbackChoices } from "../authority/AutoUpdatePins.ts"
 import { hasImportedState, isUnconfirmed, unconfirmed } from "../authority/ImportedCapsule.ts"
 import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
@@ -84,8 +85,26 @@ export class CapsuleRuns extends Context.Service<
       const configs = yield* InstallConfigStore
       const operator = yield* OperatorSuccession
       const succession = yield* ConfigSuccession
-      const connections = yield* captureServices(ConnectionStore, ConnectionUses)
+      const connections = yield* captureServices(
+        ConnectionStore,
+        ConnectionUses,
+        InstallConfigStore,
+        SqlClient.SqlClient
+      )
       const values = yield* captureServices(SqlClient.SqlClient, StateVersions)
+
+      /** Whoever starts a Run, and the code that it executes. */
+      const startOf = Effect.fnUntraced(function* (
+        capsule: GuardedCapsuleRow,
+        request: Pick<CapsuleRunRequest, "createdBy" | "trigger">,
+        snapshotId: SourceSnapshotId | null
+      ) {
+        const snapshot = yield* store.findSnapshot(snapshotId)
+        if (snapshot === undefined) return undefined
+        const source = yield* store.find(capsule.source_id)
+        const run = { created_by: request.createdBy ?? null, trigger_kind: request.trigger }
+        return { starter: starterOf(run, capsule), source, site: yield* capsuleSite(capsule, source, snapshot) }
+      }, provideCaptured(connections))
 
       /**
        * Anyone who starts a Run must be allowed to use every Connection that the configuration binds, for this module at this
@@ -97,15 +116,24 @@ export class CapsuleRuns extends Context.Service<
         snapshotId: SourceSnapshotId | null
       ) {
         const bound = yield* configs.bindings(capsule.install_config_id)
-        const snapshot = yield* store.findSnapshot(snapshotId)
-        if (snapshot === undefined || bound.length === 0) return
-        const source = yield* store.find(capsule.source_id)
-        const run = { created_by: request.createdBy ?? null, trigger_kind: request.trigger }
-        yield* checkUses(
-          bound.map(({ connection_id }) => connection_id),
-          starterOf(run, capsule),
-          capsuleSite(capsule, source, snapshot)
-        ).pipe(provideCaptured(connections))
+        const start = bound.length === 0 ? undefined : yield* startOf(capsule, request, snapshotId)
+        if (start === undefined) return
+        const ids = bound.map(({ connection_id }) => connection_id)
+        yield* checkUses(ids, start.starter, start.site).pipe(provideCaptured(connections))
+      })
+
+      /** Whoever starts a Run must be allowed to open its private data for this ref. An apply does what was approved. */
+      const mayOpen = Effect.fnUntraced(function* (
+        capsule: GuardedCapsuleRow,
+        request: CapsuleRunRequest,
+        snapshotId: SourceSnapshotId | null
+      ) {
+        const start = yield* startOf(capsule, request, snapshotId)
+        if (start === undefined) return
+        const isInstall = request.coordinator?.kind === "install_plan"
+        yield* openForRef({ ...start, capsule, configId: capsule.install_config_id, isInstall }).pipe(
+          provideCaptured(connections)
+        )
       })
 
       const alive = (capsule: GuardedCapsuleRow) =>
@@ -165,8 +193,10 @@ export class CapsuleRuns extends Context.Service<
         const snapshot = yield* store.findSnapshot(snapshotId ?? null)
         if (type === "restore") yield* succession.idle(capsule)
         // When a Capsule follows its lane there is no caller to refuse, so the blocked Run gives the reason.
-        if (request.trigger !== "auto_update" && request.trigger !== "schedule")
+        if (request.trigger !== "auto_update" && request.trigger !== "schedule") {
           yield* mayUse(capsule, request, snapshotId ?? null)
+          yield* mayOpen(capsule, request, snapshotId ?? null)
+        }
         if (request.type !== "drift_check") yield* yieldDriftChecks(capsule.id)
         yield* ledger.insert({
           id: request.runId,

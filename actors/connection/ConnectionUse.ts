@@ -2,6 +2,7 @@ import type { ConnectionUse, UsedModule } from "../../schema/records/ConnectionU
 import { isWithinOrigins } from "../../schema/records/CredentialOrigin.ts"
 import type { ProjectId } from "../../schema/records/Ids.ts"
 import { type Role, roleAtLeast } from "../../schema/records/Workspace.ts"
+import { decideRef } from "./ReviewedRef.ts"
 
 /** The properties of an intended use of a Connection that determine whether its rule allows it. */
 export interface UseAttempt {
@@ -18,6 +19,8 @@ export interface UseAttempt {
   readonly ref: string
   /** The default refs of a rule: the adopted lane and the Source's default. */
   readonly defaultRefs: ReadonlyArray<string>
+  /** Whether a snapshot of one of the default refs has the commit. */
+  readonly isOfLane: boolean
 }
 
 export type UseDecision =
@@ -42,6 +45,15 @@ export const decideUse = (rule: ConnectionUse, attempt: UseAttempt): UseDecision
   if (rule.modules !== undefined && (module === undefined || !rule.modules.some((one) => isModule(one, module)))) {
     return refused("module")
   }
-  if ((rule.refs ?? attempt.defaultRefs).includes(attempt.ref)) return { allowed: true, role, basis: "rule" }
-  return !attempt.automatic && roleAtLeast(role, "admin") ? { allowed: true, role, basis: "other_ref" } : refused("ref")
+  const basis = decideRef({
+    ref: attempt.ref,
+    // A rule with refs replaces the default ones.
+    lanes: rule.refs === undefined ? attempt.defaultRefs : [],
+    isOfLane: rule.refs === undefined && attempt.isOfLane,
+    allowed: rule.refs ?? [],
+    isManager: roleAtLeast(role, "admin"),
+    automatic: attempt.automatic
+  })
+  if (basis === undefined) return refused("ref")
+  return { allowed: true, role, basis: basis === "lane" ? "rule" : basis }
 }

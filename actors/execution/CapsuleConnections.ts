@@ -4,7 +4,7 @@ import type { ConnectionId, ProjectId, WorkspaceId } from "../../schema/records/
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { ConnectionUses, type UseSite, type UseStarter } from "../connection/ConnectionUses.ts"
 import type { RunRow } from "../run/RunRow.ts"
-import { chosenDefault } from "../git-fetch/GitConnectionUse.ts"
+import { chosenDefault, isCommitOf } from "../git-fetch/GitConnectionUse.ts"
 import type { CapsuleRow } from "../authority/CapsuleRow.ts"
 import type { SourceRow, SnapshotRow } from "../source/SourceRow.ts"
 
@@ -15,7 +15,7 @@ export const repositoryPath = (folder: string, modulePath: string): string => {
 }
 
 /** For a module without a Capsule, and possibly without a Source: in that case the default is the repository's default branch. */
-export const newCapsuleSite = (install: {
+export const newCapsuleSite = Effect.fn("newCapsuleSite")(function* (install: {
   readonly workspaceId: WorkspaceId
   readonly projectId: ProjectId
   readonly url: string
@@ -23,31 +23,43 @@ export const newCapsuleSite = (install: {
   readonly folder: string
   readonly modulePath: string | undefined
   readonly source: SourceRow | undefined
-}): UseSite => ({
-  workspaceId: install.workspaceId,
-  projectId: install.projectId,
-  module: {
-    url: install.url,
-    path: install.modulePath === undefined ? undefined : repositoryPath(install.folder, install.modulePath)
-  },
-  ref: install.ref,
-  defaultRefs: chosenDefault(install.source)
+  /** Unknown before the fetch. */
+  readonly commit: string | undefined
+}) {
+  const defaultRefs = chosenDefault(install.source)
+  return {
+    workspaceId: install.workspaceId,
+    projectId: install.projectId,
+    module: {
+      url: install.url,
+      path: install.modulePath === undefined ? undefined : repositoryPath(install.folder, install.modulePath)
+    },
+    ref: install.ref,
+    defaultRefs,
+    isOfLane: yield* isCommitOf(install.source?.id, defaultRefs, install.commit ?? install.ref)
+  } satisfies UseSite
 })
 
-/** Where a Run of a Capsule uses its Connections: the module, at the ref of its snapshot. */
-export const capsuleSite = (
+/** The module that a Run of a Capsule executes, at the ref of its snapshot, or at a ref that is not fetched yet. */
+export const capsuleSite = Effect.fn("capsuleSite")(function* (
   capsule: CapsuleRow,
   source: SourceRow | undefined,
-  snapshot: Pick<SnapshotRow, "url" | "ref" | "path">
-): UseSite => ({
-  workspaceId: capsule.workspace_id,
-  projectId: capsule.project_id,
-  module: { url: snapshot.url, path: repositoryPath(snapshot.path, capsule.module_path) },
-  ref: snapshot.ref,
-  defaultRefs: [
+  snapshot: Pick<SnapshotRow, "url" | "ref" | "path"> & Partial<Pick<SnapshotRow, "id" | "resolved_commit">>
+) {
+  const defaultRefs = [
     ...(capsule.adopted_ref === null ? [] : [capsule.adopted_ref]),
     ...(source === undefined ? [] : chosenDefault(source))
   ]
+  const isAdopted = snapshot.id !== undefined && snapshot.id === capsule.adopted_snapshot_id
+  return {
+    workspaceId: capsule.workspace_id,
+    projectId: capsule.project_id,
+    module: { url: snapshot.url, path: repositoryPath(snapshot.path, capsule.module_path) },
+    ref: snapshot.ref,
+    defaultRefs,
+    // Before the fetch, only a ref that is a commit says which commit it is.
+    isOfLane: isAdopted || (yield* isCommitOf(source?.id, defaultRefs, snapshot.resolved_commit ?? snapshot.ref))
+  } satisfies UseSite
 })
 
 /** The authority for a Run of a Capsule. Automatic Runs use the authority of the person who enabled them. */

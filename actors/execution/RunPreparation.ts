@@ -4,11 +4,14 @@ import { type LocalModule, type RunJob, timingWith } from "../../runner/executio
 import type { ScannedModule } from "../../runner/scan/ScannedModule.ts"
 import { dependsOnTool, toolProblems } from "../../runner/scan/ToolFit.ts"
 import { defaultProfile } from "../../schema/policy/ExecutionProfile.ts"
-import { CompatibilityReportId, type RunId } from "../../schema/records/Ids.ts"
+import { CompatibilityReportId, type InstallConfigId, type RunId, Subject } from "../../schema/records/Ids.ts"
 import type { ProviderRequirement, ProviderResolution } from "../../schema/records/Provider.ts"
 import type { RunEvidence } from "../../schema/records/Run.ts"
+import { serviceContext } from "../../schema/protocol/Command.ts"
 import { transaction } from "../database/Transaction.ts"
+import { Audit } from "../audit/Audit.ts"
 import { ConnectionStore, effectiveStatus } from "../connection/ConnectionStore.ts"
+import { ConnectionUses } from "../connection/ConnectionUses.ts"
 import { rotatedSince } from "../connection/RotatedConnections.ts"
 import { TokenRenewals } from "../connection/TokenRenewals.ts"
 import { movedInputsOf } from "../consumption/ConsumedOutputs.ts"
@@ -26,6 +29,7 @@ import { SourceStore, toReport } from "../source/SourceStore.ts"
 import { refuseArchived } from "../workspace/ArchivedWorkspace.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { capsuleSite, starterOf } from "./CapsuleConnections.ts"
+import { openForRef } from "./ReviewedRefs.ts"
 import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { CredentialWaitJson, credentialWaitOf } from "../authority/CredentialWait.ts"
 import { carriedVariables } from "../configuration/CarriedVariables.ts"
@@ -93,10 +97,12 @@ export class RunPreparation extends Context.Service<
       const connections = yield* ConnectionStore
       const renewals = yield* TokenRenewals
       const compatibility = yield* CompatibilityCheck
+      const audit = yield* Audit
       const compilation = yield* InstallConfigCompilation
       const judged = yield* makeModuleVerdicts
       const settings = yield* RunSettings
       const values = yield* captureServices(SqlClient.SqlClient, StateVersions)
+      const opening = yield* captureServices(ConnectionUses, InstallConfigStore, SqlClient.SqlClient)
       const profiles = yield* makeRunProfiles
       const succession = yield* OperatorSuccession
       const commits = yield* StoredCommits
@@ -126,6 +132,36 @@ export class RunPreparation extends Context.Service<
           ? lost
           : yield* Effect.provideService(rotatedSince(toRun(plan).providerResolutions), ConnectionStore, connections)
       })
+
+      /** Checked again where it takes effect, under the configuration and state that the Run adopted. */
+      const openedFor = Effect.fnUntraced(function* (
+        run: RunRow,
+        capsule: GuardedCapsuleRow,
+        snapshot: SnapshotRow,
+        configId: InstallConfigId
+      ) {
+        // An apply does what was approved.
+        if (isApply(run.type)) return {}
+        const source = yield* store.find(snapshot.source_id)
+        const starter = starterOf(run, capsule)
+        const site = yield* capsuleSite(capsule, source, snapshot)
+        const openedForRef = yield* openForRef({ capsule, source, site, starter, configId, isInstall: false }).pipe(
+          Effect.mapError(({ code, message }) => blocked(code, message))
+        )
+        if (openedForRef === undefined) return {}
+        yield* ledger.mergeEvidence(holdOf(run), { openedForRef })
+        const { basis, opened, openedBy, ref } = openedForRef
+        yield* audit.append({
+          workspaceId: run.workspace_id,
+          actor: openedBy === undefined ? serviceContext.actor : { kind: "user", subject: Subject.make(openedBy) },
+          action: "run.open_for_ref",
+          target: { kind: "run", id: run.id },
+          capsuleId: capsule.id,
+          runId: run.id,
+          data: { ref, resolvedCommit: snapshot.resolved_commit, opened, basis }
+        })
+        return { openedForRef }
+      }, provideCaptured(opening))
 
       const authority = Effect.fnUntraced(function* (created: RunRow) {
         const capsule = yield* capsules.find(created.capsule_id)
@@ -160,12 +196,16 @@ export class RunPreparation extends Context.Service<
                 .follow(capsule, config, run.id)
                 .pipe(Effect.mapError(({ message }) => blocked("operator_config_refused", message)))
             : undefined
-        if (followed === undefined) return { run, capsule, config, snapshot }
+        if (followed === undefined) {
+          return { run, capsule, config, snapshot, shown: yield* openedFor(run, capsule, snapshot, config.row.id) }
+        }
         const successor = yield* configs.load(followed.install_config_id)
         if (successor === undefined) {
           return yield* Effect.die(new Error(`InstallConfig ${followed.install_config_id} was not stored`))
         }
-        return { run: yield* rebased(run, followed), capsule: followed, config: successor, snapshot }
+        const rerun = yield* rebased(run, followed)
+        const shown = yield* openedFor(rerun, followed, snapshot, successor.row.id)
+        return { run: rerun, capsule: followed, config: successor, snapshot, shown }
       }, transaction(sql))
 
       /**
@@ -219,7 +259,7 @@ export class RunPreparation extends Context.Service<
       })
 
       const prepare = Effect.fn("Run.prepare")(function* (created: RunRow) {
-        const { run, capsule, config, snapshot } = yield* authority(created)
+        const { run, capsule, config, snapshot, shown } = yield* authority(created)
         yield* commits
           .ensure(run, snapshot)
           .pipe(Effect.mapError(({ message }) => blocked("snapshot_unavailable", message)))
@@ -238,11 +278,12 @@ export class RunPreparation extends Context.Service<
         // Checked again where it takes effect: a rule may have been narrowed, or a role lost, since the Run was created.
         const providers = yield* inputs.providers(run, config.row.id, requirements, scan.inheritedProviders ?? [], {
           starter: starterOf(run, capsule),
-          site: capsuleSite(capsule, source, snapshot),
+          site: yield* provideCaptured(capsuleSite(capsule, source, snapshot), opening),
           pool: run.pool
         })
         const ofOperator = operatorEvidence(config.config)
         const evidence: RunEvidence = {
+          ...shown,
           providerResolutions: providers.resolutions,
           ...(ofOperator === undefined ? {} : { operatorConfig: ofOperator })
         }

@@ -6,7 +6,7 @@ import type { RunRow } from "../run/RunRow.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
 import type { SourceRow } from "../source/SourceRow.ts"
 import { rowShape } from "../database/Table.ts"
-import type { ConnectionId, WorkspaceId } from "../../schema/records/Ids.ts"
+import type { ConnectionId, SourceId, WorkspaceId } from "../../schema/records/Ids.ts"
 
 const AdoptedRef = rowShape({ ref: Schema.String })
 
@@ -18,6 +18,21 @@ type SourceDefault = Pick<SourceRow, "default_ref" | "default_ref_by_manager">
  */
 export const chosenDefault = (source: SourceDefault | undefined): ReadonlyArray<string> =>
   source === undefined ? ["HEAD"] : source.default_ref_by_manager === 1 ? [source.default_ref] : []
+
+const Shown = rowShape({ id: Schema.String })
+
+/** Whether a snapshot shows that svc itself resolved one of these refs of the Source to the commit. */
+export const isCommitOf = Effect.fn("isCommitOf")(function* (
+  sourceId: SourceId | undefined,
+  refs: ReadonlyArray<string>,
+  commit: string
+) {
+  if (sourceId === undefined || refs.length === 0) return false
+  const sql = yield* SqlClient.SqlClient
+  const rows = yield* Effect.orDie(Shown.rows(sql)`SELECT id FROM source_snapshots
+    WHERE source_id = ${sourceId} AND ${sql.in("ref", refs)} AND resolved_commit = ${commit} LIMIT 1`)
+  return rows.length > 0
+})
 
 /** Why a Git Connection is being sent. */
 export interface GitFetch {
@@ -49,10 +64,12 @@ export const checkGitUse = Effect.fn("checkGitUse")(function* (
   const sql = yield* SqlClient.SqlClient
   const adopted = yield* Effect.orDie(AdoptedRef.rows(sql)`SELECT DISTINCT adopted_ref AS ref FROM capsules
     WHERE source_id = ${source?.id ?? ""} AND adopted_ref IS NOT NULL AND ${sql.literal(livingCapsule())}`)
+  const defaultRefs = [...chosenDefault(source), ...adopted.map((lane) => lane.ref)]
   yield* uses.grant(row, starter, {
     workspaceId,
     module: { url, path: undefined },
     ref,
-    defaultRefs: [...chosenDefault(source), ...adopted.map((lane) => lane.ref)]
+    defaultRefs,
+    isOfLane: yield* isCommitOf(source?.id, defaultRefs, ref)
   })
 })

@@ -9,6 +9,7 @@ import { Audit } from "../audit/Audit.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { CapsuleRuns } from "../capsule/CapsuleRuns.ts"
 import { checkUses, newCapsuleSite } from "../execution/CapsuleConnections.ts"
+import { openForInstall } from "../execution/ReviewedRefs.ts"
 import { checkBindings } from "../capsule/CheckedBindings.ts"
 import { InstallConfigCompilation, reviewedPins } from "../configuration/InstallConfigCompilation.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
@@ -149,14 +150,16 @@ export class InitialCommit extends Context.Service<
           yield* checkValues("variables", governedVariables(config.success), values)
           yield* checkBindings(row.workspace_id, report.rootProviderRequirements, bindings)
           const project = yield* projectOf(row.workspace_id, request.capsule.projectId)
-          const site = newCapsuleSite({
+          const known = findings.staged ? undefined : yield* store.find(report.sourceId)
+          const site = yield* newCapsuleSite({
             workspaceId: row.workspace_id,
             projectId: project,
             url: findings.snapshot.url,
             ref: findings.snapshot.ref,
             folder: findings.snapshot.path,
             modulePath: report.modulePath,
-            source: findings.staged ? undefined : yield* store.find(report.sourceId)
+            source: known,
+            commit: findings.snapshot.resolvedCommit
           })
           const starter = { subject: context.actor.subject, automatic: false }
           yield* checkMayDepend(row.workspace_id, request, context)
@@ -172,6 +175,7 @@ export class InitialCommit extends Context.Service<
             starter,
             site
           )
+          yield* openForInstall({ source: known, site, starter })
           return { projectId: project, isManager: yield* uses.isManager(starter.subject, row.workspace_id) }
         }).pipe(
           Effect.mapError((error) =>

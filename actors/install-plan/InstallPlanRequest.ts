@@ -13,6 +13,7 @@ import { StateAdoption } from "../adoption/StateAdoption.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { checkBounds } from "../configuration/VariableRules.ts"
 import { checkUses, newCapsuleSite } from "../execution/CapsuleConnections.ts"
+import { openForInstall } from "../execution/ReviewedRefs.ts"
 import { checkGitConnection } from "../connection/ConnectionOrigins.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { RunLedger } from "../run/RunLedger.ts"
@@ -96,19 +97,23 @@ const checkAuthority = Effect.fnUntraced(function* (
   if (pinned === undefined) {
     yield* checkGitUse(source.authConnectionId, starter, { workspaceId, url: source.url, ref, source: undefined })
   }
+  const known = preflight === undefined ? undefined : yield* store.find(preflight.sourceId)
+  const site = yield* newCapsuleSite({
+    workspaceId,
+    projectId,
+    url: source.url,
+    ref,
+    folder: pinned?.path ?? source.path ?? ".",
+    modulePath: report?.module_path ?? request.options?.modulePath,
+    source: known,
+    commit: pinned?.resolved_commit
+  })
   yield* checkUses(
     (request.options?.providerBindings ?? []).map(({ connectionId }) => connectionId),
     starter,
-    newCapsuleSite({
-      workspaceId,
-      projectId,
-      url: source.url,
-      ref,
-      folder: pinned?.path ?? source.path ?? ".",
-      modulePath: report?.module_path ?? request.options?.modulePath,
-      source: preflight === undefined ? undefined : yield* store.find(preflight.sourceId)
-    })
+    site
   )
+  yield* openForInstall({ source: known, site, starter })
 })
 
 /** Checks what can be known before anything is fetched. Returns the columns that a preflight fills in. */

@@ -8,6 +8,7 @@ import { handedOver } from "../ActorClient.ts"
 import { actorLayer, handle } from "../ActorLayer.ts"
 import { Audit } from "../audit/Audit.ts"
 import { capsuleSite, checkUses } from "../execution/CapsuleConnections.ts"
+import { openForRef } from "../execution/ReviewedRefs.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
@@ -41,7 +42,7 @@ export const layer = actorLayer(
     const admission = yield* RunAdmission
     const sources = yield* SourceStore
     const configs = yield* InstallConfigStore
-    const services = yield* captureServices(ConnectionStore, ConnectionUses, SqlClient.SqlClient)
+    const services = yield* captureServices(ConnectionStore, ConnectionUses, InstallConfigStore, SqlClient.SqlClient)
     const client = yield* RevisionPlanActor.client
 
     /** Checked before anything is fetched, and again by each Run. */
@@ -55,11 +56,13 @@ export const layer = actorLayer(
       const place = { url: source.url, ref, path: capsule.tracked_path }
       yield* checkGitUse(source.auth_connection_id, starter, { ...place, workspaceId: capsule.workspace_id, source })
       const bound = yield* configs.bindings(capsule.install_config_id)
+      const site = yield* capsuleSite(capsule, source, place)
       yield* checkUses(
         bound.map(({ connection_id }) => connection_id),
         starter,
-        capsuleSite(capsule, source, place)
+        site
       )
+      yield* openForRef({ capsule, source, site, starter, configId: capsule.install_config_id, isInstall: false })
     }, provideCaptured(services))
 
     return (id: RevisionPlanId) => {

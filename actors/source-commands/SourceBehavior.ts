@@ -31,7 +31,7 @@ import { removeSource, removeUnread } from "./SourceRemoval.ts"
 import { laneOf, type SyncRequest, syncSpec } from "./SyncRequest.ts"
 import { SourceStore, toSource } from "../source/SourceStore.ts"
 import { stagedOf } from "../source/StagedRows.ts"
-import type { SourceRow } from "../source/SourceRow.ts"
+import { ReviewedRefsJson, type SourceRow } from "../source/SourceRow.ts"
 import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
 /** The Source actor: one Git address, its metadata, its syncs and checks. */
@@ -234,6 +234,13 @@ export const layer = actorLayer(
 
         Update: Effect.fnUntraced(function* ({ payload: { context, request } }) {
           const row = yield* load
+          if (request.reviewedRefs !== undefined && !(yield* uses.isManager(context.actor.subject, row.workspace_id))) {
+            return yield* new ApiError({
+              code: "permission_denied",
+              message:
+                "reviewedRefs: only an owner or admin allows a ref to open private inputs and state. Ask one of them."
+            })
+          }
           yield* checkConnection(row.workspace_id, request.authConnectionId, row.url)
           const ref = request.defaultRef === undefined ? row.default_ref : yield* readRef(request.defaultRef)
           // Attaching a Connection, choosing what it fetches, or automating its use all count as using it.
@@ -256,12 +263,18 @@ export const layer = actorLayer(
                   auth_connection_id: request.authConnectionId,
                   auth_connection_by: request.authConnectionId === null ? null : (context.actor.subject ?? null)
                 }),
+            ...(request.reviewedRefs === undefined
+              ? {}
+              : { reviewed_refs: ReviewedRefsJson.write([...new Set(request.reviewedRefs)]) }),
             ...(request.autoSync === undefined ? {} : { auto_sync: request.autoSync ? 1 : 0 }),
             ...(request.status === undefined ? {} : { status: request.status })
           })
           if (request.autoSync === false) yield* deferred.forget(id)
           yield* lanes.settleStatus(id)
-          yield* audited(context, row.workspace_id, "source.update", { fields: Object.keys(request) })
+          yield* audited(context, row.workspace_id, "source.update", {
+            fields: Object.keys(request),
+            ...(request.reviewedRefs === undefined ? {} : { reviewedRefs: request.reviewedRefs })
+          })
           return toSource(yield* load)
         }, transaction(sql)),
 

@@ -15,6 +15,8 @@ import { OmittedSnapshotEntry, RepositoryManifestStatus } from "../../schema/rec
 import { jsonText } from "../database/JsonText.ts"
 import { Flag, type RowOf, table } from "../database/Table.ts"
 
+export const ReviewedRefsJson = jsonText(Schema.Array(Schema.String))
+
 /** Git repositories. */
 export const SourceRow = table(
   "sources",
@@ -38,9 +40,11 @@ export const SourceRow = table(
     auth_connection_by: Schema.NullOr(Schema.String),
     /** Whether the default ref was chosen by an owner or admin, or is the repository's own default. */
     default_ref_by_manager: Flag,
-    removed_at: Schema.NullOr(Timestamp)
+    removed_at: Schema.NullOr(Timestamp),
+    /** Further refs whose plans may open private data. */
+    reviewed_refs: ReviewedRefsJson
   },
-  ["hook_secret_version", "default_ref_by_manager"]
+  ["hook_secret_version", "default_ref_by_manager", "reviewed_refs"]
 )
 export type SourceRow = RowOf<typeof SourceRow.columns>
 

@@ -50,6 +50,8 @@ export class UpdateSource extends Schema.Opaque<UpdateSource>()(
   Schema.Struct({
     ...sourceFields,
     authConnectionId: Schema.optionalKey(Schema.NullOr(ConnectionId)),
+    /** Only owners and admins; replaces the whole list. */
+    reviewedRefs: Schema.optionalKey(Schema.Array(GivenGitRef).check(Schema.isMaxLength(64))),
     status: Schema.optionalKey(Schema.Literals(["active", "disabled"]))
   })
 ) {}

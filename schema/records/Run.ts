@@ -16,6 +16,7 @@ import {
 } from "./Ids.ts"
 import { InputChange } from "./ChangeEvidence.ts"
 import { CommitDescription } from "./Commit.ts"
+import { OpenedForRef } from "./OpenedForRef.ts"
 import { SourceBuild as SourceBuildDeclaration } from "../manifest/SourceBuildDeclaration.ts"
 import { RunNetwork } from "./RunConfinement.ts"
 import { Timestamp } from "./Primitives.ts"
@@ -181,6 +182,8 @@ export class RunEvidence extends Schema.Opaque<RunEvidence>()(
     sourceBuild: Schema.optionalKey(SourceBuild),
     /** The effect of the operator's base configuration on this Run. */
     operatorConfig: Schema.optionalKey(OperatorEvidence),
+    /** Only for plans and drift checks of a ref outside the reviewed ones: what its code was given, and who opened it. */
+    openedForRef: Schema.optionalKey(OpenedForRef),
     /** Only for plans of a Capsule whose application signs people in. */
     signIn: Schema.optionalKey(PlannedSignIn),
     /** Only for applies: results of the operator's post-apply checks. */

@@ -33,6 +33,11 @@ export class Source extends Schema.Opaque<Source>()(
     url: Schema.String,
     defaultRef: Schema.String,
     defaultPath: Schema.String,
+    /**
+     * Refs besides the default and the adopted lanes whose plans may open private inputs and state, whoever starts them; set by owners
+     * and admins.
+     */
+    reviewedRefs: Schema.Array(Schema.String),
     authConnectionId: Schema.optionalKey(ConnectionId),
     autoSync: Schema.Boolean,
     status: Schema.Literals(["active", "disabled", "error"]),

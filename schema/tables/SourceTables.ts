@@ -123,3 +123,8 @@ export const commitDescriptionColumns: ReadonlyArray<string> = [
 
 /** A removed Source no longer starts anything and is not listed; Capsules that are no longer in service may still name it. */
 export const sourceRemovalColumns: ReadonlyArray<string> = [`ALTER TABLE sources ADD COLUMN removed_at TEXT`]
+
+/** Refs whose plans may open private data, as a JSON list. */
+export const reviewedRefsColumns: ReadonlyArray<string> = [
+  `ALTER TABLE sources ADD COLUMN reviewed_refs TEXT NOT NULL DEFAULT '[]'`
+]

@@ -61,6 +61,7 @@ import {
   deferredSyncTables,
   hookSecretColumns,
   laneTables,
+  reviewedRefsColumns,
   sourceRemovalColumns,
   sourceTables
 } from "../../schema/tables/SourceTables.ts"
@@ -143,7 +144,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0053_sealed_parts": sealedPartTables,
   "0054_carried_files": carriedFileTables,
   "0055_agent_authority": agentAuthorityTriggers,
-  "0056_plan_details": planDetailColumns
+  "0056_plan_details": planDetailColumns,
+  "0057_reviewed_refs": reviewedRefsColumns
 }
 
 /** The database was written by a newer release than this one. */

@@ -325,8 +325,8 @@ export const credentialMutants: ReadonlyArray<Mutant> = [
   {
     name: "use: another ref in person",
     file: useFile,
-    text: `!attempt.automatic && roleAtLeast(role, "admin")`,
-    broken: `roleAtLeast(role, "admin")`,
+    text: "automatic: attempt.automatic",
+    broken: "automatic: false",
     test: use
   }
 ]

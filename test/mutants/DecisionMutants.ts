@@ -275,6 +275,19 @@ export const decisionMutants: ReadonlyArray<Mutant> = [
     ],
     "fetch: on whose authority": [`run.trigger_kind === "user"`, "run.created_by !== null"]
   }),
+  ...guardsOf("actors/connection/ReviewedRef.ts", "test/actors/connection/ReviewedRef.test.ts", {
+    "reviewed ref: the lane": ["attempt.lanes.includes(attempt.ref)", "attempt.lanes.length > 0"],
+    "reviewed ref: a commit of the lane": ["if (attempt.isOfLane || ", "if ("],
+    "reviewed ref: the ref that a rule names": ["attempt.allowed.includes(attempt.ref)", "attempt.allowed.length > 0"],
+    "reviewed ref: an owner or admin": ["attempt.isManager && !attempt.automatic", "!attempt.automatic"],
+    "reviewed ref: in person": ["attempt.isManager && !attempt.automatic", "attempt.isManager"]
+  }),
+  ...guardsOf("actors/execution/ReviewedRefs.ts", "test/actors/execution/ReviewedRefs.test.ts", {
+    "reviewed ref: who gave the values": ["AND r.created_by = ${subject}", ""],
+    "reviewed ref: the values that were given": ["AND p.install_config_id = ${configId} ", ""],
+    "reviewed ref: private inputs": [`["inputs", inputs.length > 0]`, `["inputs", inputs.length < 0]`],
+    "reviewed ref: the refusal": ["if (basis === undefined && refused.length > 0)", "if (refused.length < 0)"]
+  }),
   ...guardsOf("actors/source/SnapshotManifest.ts", "test/actors/source/SnapshotManifest.test.ts", {
     "manifest: what a sync refused": [`return repositoryManifest.status === "valid"`, "return manifestDocument !== ''"],
     "manifest: the folder of the snapshot": ["key.startsWith(`${path}/`)", "key.startsWith(path)"],

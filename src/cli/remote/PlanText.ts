@@ -161,6 +161,15 @@ const commitLine = ({ commitDescription, resolvedCommit }: Run): ReadonlyArray<s
   return [`commit ${shortCommit(resolvedCommit)}${said}`]
 }
 
+/** The private data that the code of a ref outside the reviewed ones received, and who opened it. */
+const openedLine = ({ openedForRef: use }: Run, paint: Paint): ReadonlyArray<string> => {
+  if (use === undefined) return []
+  const who = use.openedBy === undefined ? "" : `, by ${terminalText(use.openedBy)}`
+  const basis = use.basis === "rule" ? "a rule allows this ref" : "an owner or admin started this"
+  const line = `${terminalText(use.ref)} is neither the adopted lane nor the default ref: opened ${use.opened.join(", ")} for its code${who} (${basis})`
+  return [paint("yellow", line)]
+}
+
 /** How the module is isolated during a plan and its apply. */
 const confinementLine = ({ isolation, network, profile }: Run): ReadonlyArray<string> => {
   const said = [
@@ -179,6 +188,7 @@ export const planText = (run: Run, title: string, paint: Paint): string => {
   return [
     paint("bold", `${terminalText(title)}${purpose}`),
     ...commitLine(run),
+    ...openedLine(run, paint),
     ...confinementLine(run),
     ...(run.adopts === undefined ? [] : ["The first plan on a state that was made elsewhere."]),
     ...groups.flatMap(({ changes, kind }) => {

@@ -6,7 +6,7 @@ export const revisionPlansProse: GroupProse<typeof RevisionPlansApi> = {
   routes: {
     create: queuedRun(
       "Plan a Capsule at another ref",
-      "Needs `Idempotency-Key`. The Source's default ref and the Capsule's tracked source stay as they are until an apply. The compatibility report also tells what the Capsule's own configuration meets in that commit, as a check with `installConfigId` does."
+      "Needs `Idempotency-Key`. The Source's default ref and the Capsule's tracked source stay as they are until an apply. For a ref outside the adopted lane and the default ref only an owner or admin opens private inputs, Outputs of other Capsules, the state and Connections (403 for anybody else), unless `reviewedRefs` of the Source and `use.refs` of the Connections allow the ref; the Run records it in `openedForRef`. The compatibility report also tells what the Capsule's own configuration meets in that commit, as a check with `installConfigId` does."
     ),
     read: route(
       "Read the revision coordinator",

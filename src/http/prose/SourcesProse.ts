@@ -13,7 +13,10 @@ export const sourcesProse: GroupProse<typeof SourcesApi> = {
       "Read a Source",
       "One that was removed carries `removedAt`. `lanes` says of the default ref and path, and of every one that a Capsule was applied from, where it stands, when it was looked at and changed last, why the last look failed and when the schedule looks next; `status` is `error` while one of them cannot be fetched. With `autoSync` off neither a webhook nor the schedule looks. The webhook secret is never shown again; `hookSecretVersion` counts its renewals."
     ),
-    update: route("Update a Source's metadata", "The URL of a Source never changes."),
+    update: route(
+      "Update a Source's metadata",
+      "The URL of a Source never changes. `reviewedRefs` replaces the refs, besides the adopted lanes and the default ref, whose plans may open private inputs, Outputs of other Capsules and the state, whoever starts them; only owners and admins change it (403)."
+    ),
     remove: route(
       "Remove a Source that nothing uses",
       "For a Source that a mistyped URL or an abandoned install left behind, or whose Capsules have all ended. 409 `failed_precondition` names the living Capsules and unfinished installs that use it; 409 `run_conflict` names a sync or check that is queued or running: cancel it first. The webhook secret ends at once (deliveries are answered like those with a wrong secret), the schedule and postponed syncs end, its Git Connection is detached. Snapshots, reports and the configurations that checks made are deleted, except those that Capsules which ended came from; archives that no snapshot names are erased within two days. The record itself is not listed any more, and stays readable with `removedAt`. Every other request to it is 404."

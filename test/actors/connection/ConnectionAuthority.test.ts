@@ -129,7 +129,7 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
       })
 
       // A ref that has never been adopted requires an owner or admin, and the review says that one was involved.
-      yield* commit("topic", files("granted"))
+      yield* commit("topic", { "main.tf": demoModule(`${note("granted")}\n# topic`) })
       yield* refused(revisions.create(member, capsule.id, { ref: "topic" }, freshKey()), "use.refs")
       const created = yield* revisions.create(owner, capsule.id, { ref: "topic" }, freshKey())
       const revision = yield* stepped(revisions.reconcile(owner, created.value.id))
@@ -138,8 +138,11 @@ describe.skipIf(Bun.which("terraform") === null)("a Connection is used by whom i
       const reviewed = yield* (yield* Runs).read(revision.planRunId)
       expect(reviewed.providerResolutions?.[0]?.use).toMatchObject({ basis: "other_ref", role: "owner", ref: "topic" })
 
-      // A rule that names the ref allows the member.
+      // A rule that names the ref allows the member. The state has a rule of its own.
       yield* (yield* Connections).update(owner, connection.id, { use: { ...members, refs: ["topic"] } })
+      const ofState = yield* Effect.flip(revisions.create(member, capsule.id, { ref: "topic" }, freshKey()))
+      expect(ofState.message).toContain("reviewedRefs")
+      yield* (yield* Sources).update(owner, capsule.sourceId, { reviewedRefs: ["topic"] })
       yield* refused(capsules.plan(member, capsule.id, undefined), "use.refs")
       const allowed = yield* revisions.create(member, capsule.id, { ref: "topic" }, freshKey())
       expect((yield* stepped(revisions.reconcile(member, allowed.value.id))).phase).toBe("reviewable")

@@ -47,7 +47,8 @@ const attempts: fc.Arbitrary<UseAttempt> = fc.record({
   projectId: fc.constantFrom(...projects, undefined),
   module: perhaps(fc.record({ url: fc.constantFrom(...urls), path: fc.constantFrom(...paths, undefined) })),
   ref: fc.constantFrom(...refs),
-  defaultRefs: fc.subarray(refs)
+  defaultRefs: fc.subarray(refs),
+  isOfLane: fc.boolean()
 })
 
 const always = (property: (rule: ConnectionUse, attempt: UseAttempt) => void) =>
@@ -81,7 +82,8 @@ describe("who may use a Connection", () => {
     always((rule, attempt) => {
       const decision = decideUse(rule, attempt)
       if (!decision.allowed) return
-      const named = (rule.refs ?? attempt.defaultRefs).includes(attempt.ref)
+      const ofLane = rule.refs === undefined && attempt.isOfLane
+      const named = ofLane || (rule.refs ?? attempt.defaultRefs).includes(attempt.ref)
       expect(decision.basis).toBe(named ? "rule" : "other_ref")
       if (named) return
       expect(attempt.automatic).toBe(false)
@@ -134,13 +136,14 @@ describe("who may use a Connection", () => {
       automatic: false,
       module: { url, path: "." },
       ref: "main",
-      defaultRefs: ["main"]
+      defaultRefs: ["main"],
+      isOfLane: false
     }
     expect(decideUse(rule, attempt).allowed).toBe(allowed)
   })
 
   test("without its own rule, it is available only to owners and admins", () => {
-    const attempt = { automatic: false, ref: "main", defaultRefs: ["main"] } as const
+    const attempt = { automatic: false, ref: "main", defaultRefs: ["main"], isOfLane: false } as const
     const mayUse = (role: Role) => decideUse(defaultConnectionUse, { ...attempt, role }).allowed
     expect([mayUse("owner"), mayUse("admin"), mayUse("member"), mayUse("viewer")]).toEqual([true, true, false, false])
   })

@@ -1,3 +1,4 @@
+import { Audit } from "../../../actors/audit/Audit.ts"
 import { noAgents } from "./NoAgents.ts"
 import { Effect, Layer, Redacted } from "effect"
 import { ApplySettlement } from "../../../actors/execution/ApplySettlement.ts"
@@ -95,6 +96,7 @@ export const connection = (changes: Partial<ConnectionRow> = {}): ConnectionRow 
 
 /** Rules that allow everybody: who may use a Connection is tested elsewhere. */
 export const anybody = Layer.mock(ConnectionUses)({
+  isManager: () => Effect.succeed(true),
   grant: (row) =>
     Effect.succeed({
       connectionName: row.display_name,
@@ -280,6 +282,7 @@ export const preparation = (conditions: PlaneConditions) =>
         }),
         Layer.mock(StateVersions)({}),
         unmovedOperator,
+        Layer.mock(Audit)({ append: () => Effect.void }),
         Layer.mock(CompatibilityCheck)({}),
         Layer.mock(InstallConfigCompilation)({
           annotate: (staged) => staged,

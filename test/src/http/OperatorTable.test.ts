@@ -27,6 +27,7 @@ const sources = Layer.succeed(Sources, {
       url: "https://git.example.test/app.git",
       defaultRef: "HEAD",
       defaultPath: ".",
+      reviewedRefs: [],
       autoSync: false,
       status: "active",
       hookSecretVersion: 1,

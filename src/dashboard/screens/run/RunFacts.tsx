@@ -43,6 +43,19 @@ const Use = ({ use }: { readonly use: GrantedUse }) => {
   )
 }
 
+/** The private data that the code of a ref outside the reviewed ones received, and who opened it. */
+const Opened = ({ use }: { readonly use: NonNullable<Run["openedForRef"]> }) => {
+  const words = useWords(runWords)
+  const actorName = useActorName()
+  const who = use.openedBy === undefined ? "svc" : actorName(use.openedBy)
+  return (
+    <strong className="bad-text">
+      {words.openedFor(use.ref, use.opened.map((kind) => words.privateData[kind]).join(words.listed), who)}
+      {use.basis === "rule" ? ` · ${words.openedByRule}` : ""}
+    </strong>
+  )
+}
+
 const Providers = ({ run }: { readonly run: Run }) => {
   const words = useWords(runWords)
   return (
@@ -173,6 +186,10 @@ export const RunFacts = ({ run, capsule }: { readonly run: Run; readonly capsule
                 description={run.commitDescription}
               />
             )
+          ],
+          [
+            words.openedForRef,
+            run.openedForRef === undefined ? undefined : <Opened key="opened" use={run.openedForRef} />
           ],
           [
             basis.files,

@@ -81,6 +81,17 @@ const en = {
   useRoles: { owner: "owners", admin: "owners and admins", member: "owners, admins and members" },
   otherRef: (ref: string) => `${ref} is outside its refs; an owner or admin started this`,
   automaticUse: "by the authority of whoever enabled the automation",
+  openedForRef: "Opened for this ref",
+  openedFor: (ref: string, data: string, who: string) =>
+    `${ref} is neither the adopted lane nor the default ref. Its code received ${data}; ${who} opened them`,
+  openedByRule: "a rule allows this ref",
+  privateData: {
+    inputs: "private inputs",
+    outputs: "Outputs of other capsules",
+    state: "the state",
+    connections: "connections"
+  },
+  listed: ", ",
   noConnectionNeeded: "no credentials needed",
   progress: "Resources",
   progressCount: (done: number, total: number) => `${done} of ${total} done`,
@@ -168,6 +179,17 @@ const ja: typeof en = {
   useRoles: { owner: "オーナー", admin: "オーナーと管理者", member: "オーナー・管理者・メンバー" },
   otherRef: (ref: string) => `${ref} は許可された ref ではありません。オーナーまたは管理者が開始しました`,
   automaticUse: "自動化を有効にした人の権限で実行",
+  openedForRef: "この ref に開示",
+  openedFor: (ref: string, data: string, who: string) =>
+    `${ref} は採用中の ref でも既定の ref でもありません。このコードは${data}を受け取りました（開示者: ${who}）`,
+  openedByRule: "この ref はルールで許可されています",
+  privateData: {
+    inputs: "非公開の入力",
+    outputs: "ほかのカプセルの出力",
+    state: "ステート",
+    connections: "接続"
+  },
+  listed: "、",
   noConnectionNeeded: "認証情報は不要",
   progress: "リソース",
   progressCount: (done: number, total: number) => `${total} 個中 ${done} 個が完了`,

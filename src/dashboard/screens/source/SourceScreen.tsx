@@ -14,6 +14,7 @@ import { Button } from "../../ui/Button.tsx"
 import { CopyText } from "../../ui/CopyText.tsx"
 import { Dialog } from "../../ui/Dialog.tsx"
 import { Empty, FaultNotice, Loadable, Notice } from "../../ui/Feedback.tsx"
+import { TextField } from "../../ui/Field.tsx"
 import { Facts, Page, Panel } from "../../ui/Layout.tsx"
 import { MorePages } from "../../ui/MorePages.tsx"
 import { SourceStatus } from "../../ui/Status.tsx"
@@ -54,6 +55,9 @@ const Edit = ({ source, onClose }: { readonly source: Source; readonly onClose: 
     authConnectionId: source.authConnectionId ?? "",
     autoSync: source.autoSync
   })
+  const may = useMay()
+  const before = source.reviewedRefs.join(" ")
+  const [reviewed, setReviewed] = useState(before)
   return (
     <Dialog title={words.edit} onClose={onClose}>
       <form
@@ -61,12 +65,26 @@ const Edit = ({ source, onClose }: { readonly source: Source; readonly onClose: 
         onSubmit={(event) => {
           event.preventDefault()
           update.mutate(
-            { ...draft, authConnectionId: draft.authConnectionId === "" ? null : draft.authConnectionId },
+            {
+              ...draft,
+              authConnectionId: draft.authConnectionId === "" ? null : draft.authConnectionId,
+              ...(reviewed === before ? {} : { reviewedRefs: reviewed.split(/\s+/).filter((ref) => ref !== "") })
+            },
             { onSuccess: onClose }
           )
         }}
       >
         <SourceFields url={source.url} draft={draft} onChange={setDraft} />
+        {may("admin") ? (
+          <TextField
+            label={words.reviewedRefs}
+            helper={words.reviewedRefsHelp}
+            mono
+            spellCheck={false}
+            value={reviewed}
+            onChange={(event) => setReviewed(event.target.value)}
+          />
+        ) : null}
         {update.error === null ? null : <FaultNotice error={update.error} />}
         <div className="form-actions">
           <Button tone="primary" type="submit" busy={update.isPending}>
@@ -200,6 +218,12 @@ const Content = ({ source }: { readonly source: Source }) => {
                 [words.url, <CopyText key="url" text={source.url} shown={repositoryName(source.url)} />],
                 [words.ref, <code key="ref">{source.defaultRef}</code>],
                 [words.path, <code key="path">{source.defaultPath}</code>],
+                [
+                  words.reviewedRefs,
+                  source.reviewedRefs.length === 0 ? undefined : (
+                    <code key="reviewed">{source.reviewedRefs.join(" ")}</code>
+                  )
+                ],
                 [words.autoSync, source.autoSync ? terms.yes : terms.no],
                 [
                   words.lastSynced,

@@ -10,6 +10,9 @@ const en = {
   url: "Git address",
   ref: "Revision",
   path: "Folder",
+  reviewedRefs: "Reviewed revisions",
+  reviewedRefsHelp:
+    "Further revisions, separated by spaces, whose plans may open private inputs and state whoever starts them. Their code can reveal both. Owners and admins set this.",
   autoSync: "Sync by itself",
   autoSyncHelp: "On a webhook, and from time to time. Capsules then learn about new commits.",
   sync: "Sync now",
@@ -80,6 +83,9 @@ const ja: typeof en = {
   url: "Git の URL",
   ref: "リビジョン",
   path: "フォルダー",
+  reviewedRefs: "レビュー済みのリビジョン",
+  reviewedRefsHelp:
+    "空白で区切ります。ここにあるリビジョンのプランは、誰が開始しても非公開の入力とステートを使えます。そのコードは両方を明かすことができます。オーナーと管理者だけが設定できます。",
   autoSync: "自動的に同期する",
   autoSyncHelp: "Webhook の受信時と定期的に同期し、カプセルに新しいコミットを知らせます。",
   sync: "今すぐ同期",

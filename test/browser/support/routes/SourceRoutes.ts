@@ -16,6 +16,7 @@ export const sourceListRoute = (world: World, asked: Asked): Answer => {
     url: textField(asked.body, "url") ?? "",
     defaultRef: textField(asked.body, "defaultRef") ?? "HEAD",
     defaultPath: textField(asked.body, "defaultPath") ?? ".",
+    reviewedRefs: [],
     autoSync: false,
     status: "active",
     hookSecretVersion: 1,

@@ -51,6 +51,13 @@ describe("a plan in the terminal", () => {
     expect(text.split("\n").at(-1)).toBe("digest sha256:abc")
   })
 
+  test("names the ref outside the lane, what was opened for it, and who did", () => {
+    const openedForRef = { ref: "refs/pull/9/head", opened: ["inputs", "state"], basis: "other_ref" } as const
+    expect(textOf({ openedForRef: { ...openedForRef, openedBy: "usr_admin" } })).toContain(
+      "refs/pull/9/head is neither the adopted lane nor the default ref: opened inputs, state for its code, by usr_admin (an owner or admin started this)"
+    )
+  })
+
   test("names what is imported, moved, sensitive and not yet known", () => {
     const text = textOf({
       resourceChanges: [
