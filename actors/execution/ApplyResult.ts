@@ -44,12 +44,26 @@ export const resultOf = (outcome: ApplyOutcome, outputs: ReadonlyArray<StateOutp
 export const allPrivate = (outputs: ReadonlyArray<StateOutput>): ReadonlyArray<StateOutput> =>
   outputs.map((output) => ({ ...output, sensitive: true }))
 
+const lookFirst = "is among the Capsule's left-over states; look at it, then plan again."
+
+/** What became of the state of a failed apply. `isKept`: something of it is among the left-over states. */
+const stateText = ({ state, stateProblem }: Pick<ApplyResult, "state" | "stateProblem">, isKept: boolean): string => {
+  if (stateProblem === undefined) return "The tool reported that the apply failed."
+  if (state !== undefined) {
+    const other = isKept ? `Another copy that could not be used ${lookFirst}` : "Another copy could not be read."
+    return `The apply failed. The state that it left was saved. ${other}`
+  }
+  const lost = "The apply did not leave a state that the Capsule can continue with"
+  return isKept
+    ? `${lost}. What could be kept of it ${lookFirst}`
+    : `${lost}, and nothing of it could be kept. Compare what exists with the possibly created resources, then plan again.`
+}
+
 /** The error of an unsuccessful apply: its own, or one that describes how it ended. */
-export const errorOf = ({
-  error,
-  exit,
-  stateProblem
-}: Pick<ApplyResult, "error" | "exit" | "stateProblem">): RunError => {
+export const errorOf = (
+  { error, exit, ...left }: Pick<ApplyResult, "error" | "exit" | "state" | "stateProblem">,
+  isKept = false
+): RunError => {
   if (error !== undefined) return error
   switch (exit) {
     case "timed_out":
@@ -57,12 +71,6 @@ export const errorOf = ({
     case "killed":
       return { code: "apply_killed", message: "The apply was ended by force before it finished." }
     default:
-      return {
-        code: "apply_failed",
-        message:
-          stateProblem === undefined
-            ? "The tool reported that the apply failed."
-            : "The apply did not leave a state that the Capsule can continue with. What could be kept of it is among the Capsule's left-over states; look at it, then plan again."
-      }
+      return { code: "apply_failed", message: stateText(left, isKept) }
   }
 }

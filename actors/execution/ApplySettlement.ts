@@ -124,7 +124,8 @@ export class ApplySettlement extends Context.Service<
         run: RunRow,
         result: ApplyResult,
         evidence: RunEvidence,
-        data: { readonly stateVersionId?: StateVersionId }
+        data: { readonly stateVersionId?: StateVersionId },
+        isKept: boolean
       ) => {
         switch (result.exit) {
           case "succeeded":
@@ -134,7 +135,7 @@ export class ApplySettlement extends Context.Service<
               return lifecycle.fail(hold, result.error ?? unasked, evidence, data)
             return lifecycle.cancel(hold, evidence, result.error, data)
           default:
-            return lifecycle.fail(hold, errorOf(result), evidence, data)
+            return lifecycle.fail(hold, errorOf(result, isKept), evidence, data)
         }
       }
 
@@ -232,7 +233,9 @@ export class ApplySettlement extends Context.Service<
           yield* runs.mergeEvidence(hold, evidence)
           return checked
         }
-        yield* ended(hold, run, result, evidence, version === undefined ? {} : { stateVersionId: version.id })
+        const isKept = Option.isSome(saved) || result.rejectedState !== undefined
+        const data = version === undefined ? {} : { stateVersionId: version.id }
+        yield* ended(hold, run, result, evidence, data, isKept)
         return undefined
       }, transaction(sql))
 

@@ -46,7 +46,11 @@ export const readLeftState = Effect.fnUntraced(function* (request: {
     ],
     ignoreUnreadable
   )
-  const contents = [...request.printed, ...files.flatMap(({ bytes }) => Option.toArray(bytes))]
+  // The tool creates a file before it writes: on a full disk an empty one is left, which is evidence of nothing.
+  const written = files.map(({ bytes }) => Option.filter(bytes, ({ length }) => length > 0))
+  const [emergency, ...own] = written
+  const stoodIn = [...request.printed, ...(emergency === undefined ? [] : Option.toArray(emergency))]
+  const contents = [...stoodIn, ...own.flatMap(Option.toArray)]
   const candidates = contents.map((bytes) => ({ bytes, state: parseState(bytes) }))
 
   let found: { readonly bytes: Uint8Array; readonly state: StateFile } | undefined
@@ -62,7 +66,13 @@ export const readLeftState = Effect.fnUntraced(function* (request: {
       found = { bytes, state: state.value }
     }
   }
-  const unreadable = files.some((file) => file.unreadable) ? ("unreadable" as const) : undefined
+  // What the tool printed or wrote elsewhere replaces the file that it could not write.
+  const isReplaced = found !== undefined && stoodIn.includes(found.bytes)
+  const isLost = files.some(({ bytes, unreadable }, index) => {
+    const isEmpty = Option.isSome(bytes) && Option.isNone(written[index] ?? Option.none())
+    return unreadable || (isEmpty && !isReplaced)
+  })
+  const unreadable = isLost ? ("unreadable" as const) : undefined
   return {
     found: Option.fromNullishOr(found).pipe(Option.map(({ bytes, state }) => ({ bytes: Redacted.make(bytes), state }))),
     problem: rejected?.problem ?? unreadable,

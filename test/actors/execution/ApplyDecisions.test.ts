@@ -184,4 +184,20 @@ describe("the result of an apply", () => {
     expect(errorOf({ exit: "killed" }).code).toBe("apply_killed")
     expect(errorOf({ exit: "failed" }).code).toBe("apply_failed")
   })
+
+  test("describes the state that was found, and names left-over states only if one was kept", () => {
+    const state = Redacted.make(new Uint8Array([1]))
+    const failed = { exit: "failed", stateProblem: "unreadable" } as const
+    const messages = [
+      errorOf({ exit: "failed", state }),
+      errorOf({ ...failed, state }, true),
+      errorOf({ ...failed, state }),
+      errorOf(failed, true),
+      errorOf(failed)
+    ].map(({ message }) => message)
+    expect(messages.map((message) => /left-over states/.test(message))).toEqual([false, true, false, true, false])
+    expect(messages.map((message) => /did not leave a state/.test(message))).toEqual([false, false, false, true, true])
+    expect(messages.map((message) => /was saved/.test(message))).toEqual([false, true, true, false, false])
+    expect(new Set(messages).size).toBe(messages.length)
+  })
 })

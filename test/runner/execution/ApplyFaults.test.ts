@@ -159,6 +159,26 @@ describe("a tool that misbehaves while it applies", () => {
     })
   )
 
+  live("cannot write its state: an empty file is no evidence next to the printed copy", () =>
+    Effect.gen(function* () {
+      const runner = yield* TestRunner
+      const folder = yield* temporaryFolder
+      const dump = `{"@level":"info","@message":"Emergency state dump","@module":"terraform.ui","@timestamp":"x","state":${state(4)},"type":"log"}`
+      const truncated = `: > errored.tfstate; : > terraform.tfstate`
+      const printed = yield* runner.apply(
+        brokenApply(folder, { apply: `${heredoc("/tmp/dump", dump)}\n${truncated}\ncat /tmp/dump\nexit 1` }),
+        recorder().sink
+      )
+      expect(printed).toMatchObject({ exit: "failed", serial: 4 })
+      expect([printed.stateProblem, printed.rejectedState]).toEqual([undefined, undefined])
+
+      // Without another copy an empty file shows that a state was lost.
+      const lost = yield* runner.apply(brokenApply(folder, { apply: `${truncated}\nexit 0` }), recorder().sink)
+      expect(lost).toMatchObject({ exit: "failed", stateProblem: "unreadable" })
+      expect([lost.serial, lost.rejectedState]).toEqual([undefined, undefined])
+    })
+  )
+
   live("ignores a cancel: after the grace period the sandbox is killed and the state is kept", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
