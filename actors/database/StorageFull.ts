@@ -5,7 +5,7 @@ import { hasProperty } from "effect/Predicate"
 export const storageFull = {
   code: "storage_full",
   message:
-    "The server's disk is full: nothing of this was saved. Reading goes on, and applies that are running keep their state. Have the operator make room, then try again; nothing has to be restarted."
+    "The server's disk is full: nothing of this was saved. Reading goes on. Have the operator make room while the server runs, then try again: a state that a running apply cannot write is only in the memory of the server until there is room."
 } as const
 
 // SQLITE_FULL, and SQLITE_IOERR_SHMSIZE: the write-ahead log's index file could not grow.
@@ -14,6 +14,10 @@ const systemCodes: ReadonlySet<unknown> = new Set(["ENOSPC", "EDQUOT"])
 
 // Library errors wrap each other; no chain of causes is deeper than this.
 const mostWrappings = 8
+
+/** Why a program ends: what it starts with has to be written. */
+export const storageFullAtStart =
+  "The disk is full, and svc writes to its data folder before it serves anything. Make room there, then start again; `svc doctor` reports how much is free."
 
 /** Whether an error, or one of its causes, means that the disk is full. */
 export const isStorageFull = (error: unknown): boolean => {

@@ -63,7 +63,7 @@ export const readiness = Effect.gen(function* () {
       lastReported = state
       if (state === "storage_full") {
         return Effect.logError(
-          "The disk of the data folder is full: writes are refused until there is room. Nothing has to be restarted."
+          "The disk of the data folder is full: writes are refused until there is room. Make room while this server runs: a state that an apply cannot write is only in its memory."
         )
       }
       return state === "database_missing" || state === "database_replaced"
