@@ -1,5 +1,6 @@
 import { Cause, Console, Effect, Exit, Layer, Runtime } from "effect"
 import { CliError, Command } from "effect/cli"
+import { isStorageFull, storageFull, storageFullAtStart } from "../../actors/database/StorageFull.ts"
 import { logging } from "../observability/Logging.ts"
 import { version } from "../Version.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"
@@ -10,9 +11,13 @@ const usageExitCode = 2
 const failureExitCode = 1
 const interruptedExitCode = 130
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+const messageOf = (error: unknown): string => {
+  if (isStorageFull(error)) return storageFullAtStart
+  return error instanceof Error ? error.message : String(error)
+}
 
 const codeOf = (error: unknown): string => {
+  if (isStorageFull(error)) return storageFull.code
   if (error instanceof SettingsRefused) return "invalid_settings"
   return typeof error === "object" && error !== null && "code" in error && typeof error.code === "string"
     ? error.code
@@ -28,7 +33,11 @@ const exitCodeOf = (failure: unknown): number => {
 /** Reports on standard error why a command failed, unless its printed result has already done so. */
 const report = (cause: Cause.Cause<unknown>, json: boolean): Effect.Effect<void> => {
   if (Cause.hasInterruptsOnly(cause)) return Effect.void
-  const failure = cause.reasons.find(Cause.isFailReason)?.error
+  // A full disk may end any step, also one that expects no failure: neither its stack nor its SQL is of use.
+  const full = cause.reasons.find((reason) => Cause.isDieReason(reason) && isStorageFull(reason.defect))
+  const failure =
+    cause.reasons.find(Cause.isFailReason)?.error ??
+    (full !== undefined && Cause.isDieReason(full) ? full.defect : undefined)
   const isReported = failure instanceof PlanWaits || (failure instanceof CommandFailed && failure.reported === true)
   if (CliError.isCliError(failure) || isReported) return Effect.void
   if (failure === undefined) return Console.error(Cause.pretty(cause))

@@ -1,8 +1,11 @@
-import { Console, Effect, Layer, Option, Redacted } from "effect"
+import { Cause, Console, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { SqlError } from "effect/sql"
 import { Command, Flag } from "effect/cli"
 import { SetupLinks } from "../../actors/account/SetupLinks.ts"
 import { SkipDrainGrace } from "../../actors/execution/SkipDrainGrace.ts"
+import { hasStorageFull, storageFull, storageFullAtStart } from "../../actors/database/StorageFull.ts"
 import { controlPlane } from "../Composition.ts"
+import { StorageSpace, storageSpace } from "../database/StorageSpace.ts"
 import { ExpectedInstallation } from "../database/FirstStart.ts"
 import { HttpListener } from "../http/HttpListener.ts"
 import { HttpSettings } from "../http/HttpSettings.ts"
@@ -12,6 +15,11 @@ import { jsonFlag } from "./Output.ts"
 import { configFlag, everySettingFlag, settingsOf } from "./SettingFlags.ts"
 import { admitStart, reportStart } from "./StartAdmission.ts"
 import { secondSignal } from "./StopSignals.ts"
+
+class StartRefused extends Schema.TaggedError<StartRefused>()("StartRefused", {
+  code: Schema.String,
+  message: Schema.String
+}) {}
 
 /** Prints the server's address, and how the first person signs in. */
 const announce = Effect.fn("announce")(function* (json: boolean) {
@@ -28,6 +36,19 @@ const announce = Effect.fn("announce")(function* (json: boolean) {
   if (Option.isSome(setupLink)) {
     yield* Console.log(`First sign-in, usable once within 30 minutes: ${setupLink.value}`)
   }
+})
+
+/**
+ * A start that a full disk prevents ends with the reason and the remedy. Not every step reports the disk as the cause: SQLite only
+ * says that it cannot open its file.
+ */
+const orFullDisk = Effect.fnUntraced(function* <E>(cause: Cause.Cause<E>, dataDir: string) {
+  const failure = cause.reasons.find(Cause.isFailReason)?.error
+  const isUnexplained = !Cause.hasInterruptsOnly(cause) && (failure === undefined || SqlError.isSqlError(failure))
+  const { isFull } = yield* Effect.provide(StorageSpace, storageSpace(dataDir))
+  return hasStorageFull(cause) || (isUnexplained && (yield* isFull))
+    ? yield* new StartRefused({ code: storageFull.code, message: storageFullAtStart })
+    : yield* Effect.failCause(cause)
 })
 
 export const serveCommand = Command.make(
@@ -51,7 +72,8 @@ export const serveCommand = Command.make(
       .pipe(
         Effect.provide(controlPlane(settings).pipe(Layer.provideMerge(logs))),
         Effect.provideService(ExpectedInstallation, { isNew, id: undefined }),
-        Effect.provideService(SkipDrainGrace, yield* secondSignal)
+        Effect.provideService(SkipDrainGrace, yield* secondSignal),
+        Effect.catchCause((cause) => orFullDisk(cause, settings.dataDir))
       )
   }, Effect.scoped)
 ).pipe(

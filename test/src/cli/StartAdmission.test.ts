@@ -131,6 +131,13 @@ const warnings: ReadonlyArray<Odd> = [
   }
 ]
 
+/** The exit code and everything on standard error of a server that does not start. */
+const refusedStart = Effect.fnUntraced(function* (dataDir: string, isText: boolean) {
+  const server = yield* spawned(serveLine(dataDir).filter((flag) => !isText || flag !== "--json"))
+  const log = yield* Stream.mkString(Stream.decodeText(server.stderr))
+  return { code: Number(yield* server.exitCode), log }
+}, Effect.scoped)
+
 describe("svc doctor and svc serve check the same things", () => {
   live(
     "a file that the server's user cannot open: refused, and fixed by the remedy",
@@ -287,6 +294,32 @@ describe("svc doctor and svc serve check the same things", () => {
         }),
       slowMachine
     )
+
+  if (mountRefusal === undefined) {
+    for (const isText of [true, false]) {
+      live(
+        `a full disk: svc serve gives the reason in one line ${isText ? "of text" : "of JSON"}, without a stack trace`,
+        () =>
+          Effect.gen(function* () {
+            const dataDir = `${yield* folder}/data`
+            const disk = yield* smallDisk(dataDir, 128)
+            yield* use(dataDir)
+            yield* disk.fill
+            const { code, log } = yield* refusedStart(dataDir, isText)
+            expect(code).toBe(1)
+            expect(log).not.toMatch(/\n\s+at |SqlError/)
+            const last = log.trim().split("\n").at(-1) ?? ""
+            const text = isText ? last : JSON.parse(last).error.message
+            expect(text).toContain("The disk is full")
+            expect(text).toContain("start again")
+            if (!isText) expect(JSON.parse(last).error.code).toBe("storage_full")
+            yield* disk.free
+            expect((yield* serve(dataDir)).isReady).toBe(true)
+          }),
+        slowMachine
+      )
+    }
+  }
 
   live("hardly any disk space left: an error that does not prevent startup", () =>
     Effect.gen(function* () {
