@@ -195,9 +195,12 @@ export const tableVersion = Effect.gen(function* () {
   const newest = rows[0]?.newest ?? 0
   if (newest <= newestKnown) return { newest, fault: undefined }
   const [row] = yield* LastRelease.rowsOnce(sql)`SELECT release FROM installation`
+  // Two builds of one release have the same name.
+  const last = row?.release ?? undefined
+  const other = last === undefined || last === version ? "the newer build of svc that" : `svc ${last}, which`
   const fault: StartFault = {
-    message: `The database has version ${newest}, and this is svc ${version}, which knows versions up to ${newestKnown}.`,
-    remedy: `Start svc ${row?.release ?? "of the newer release"}, which served it last, or restore a backup that this release made.`
+    message: `The database has version ${newest}, and this build of svc ${version} knows versions up to ${newestKnown}.`,
+    remedy: `Start ${other} served it last, or restore a backup that this release made.`
   }
   return { newest, fault }
 })
