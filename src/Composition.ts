@@ -12,6 +12,7 @@ import { readinessSignal } from "./composition/ReadinessSignal.ts"
 import { startSandboxWarmup, warmSandbox } from "./composition/SandboxWarmup.ts"
 import { type DatabaseServices, storageOver } from "./composition/Storage.ts"
 import * as Database from "./database/Database.ts"
+import { pageWatch } from "./database/PageWatch.ts"
 import type { HttpListener } from "./http/HttpListener.ts"
 import { backupNotices } from "./http/BackupNotices.ts"
 import { isolationNotice } from "./http/IsolationNotice.ts"
@@ -73,6 +74,6 @@ export const controlPlaneOf = <HttpA, HttpE, HttpR, DatabaseA, DatabaseE, Databa
 export const controlPlane = (settings: Settings) =>
   controlPlaneOf(settings, {
     http: listener(settings),
-    database: Database.layer.pipe(Layer.provideMerge(startSandboxWarmup(settings))),
+    database: pageWatch.pipe(Layer.provideMerge(Database.layer), Layer.provideMerge(startSandboxWarmup(settings))),
     runner: machineWith(settings, warmSandbox)
   })

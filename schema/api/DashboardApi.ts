@@ -63,6 +63,7 @@ export const DashboardNotice = Schema.Literals([
   "isolation_off",
   "account_changed",
   "backup_failed",
+  "database_damaged",
   "key_beside_data"
 ])
 export type DashboardNotice = typeof DashboardNotice.Type

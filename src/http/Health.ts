@@ -4,6 +4,7 @@ import { ReadSql } from "../../actors/database/ReadSql.ts"
 import { awaitsReview } from "../../actors/restore/RestoreReview.ts"
 import { DatabasePresence } from "../database/DatabasePresence.ts"
 import { readInstallation } from "../database/Installation.ts"
+import { PageWatch } from "../database/PageWatch.ts"
 import { StorageSpace } from "../database/StorageSpace.ts"
 import { Draining } from "../streams/Draining.ts"
 import { SqlClient } from "effect/sql"
@@ -11,16 +12,23 @@ import { routeOf } from "./DeclaredRoute.ts"
 import { HealthApi, type UnreadyReason } from "./HealthApi.ts"
 
 /** Whether the service accepts work, and if not, why. */
-export type Readiness = "ready" | "restore_review" | typeof UnreadyReason.Type
+export type Readiness = "ready" | "restore_review" | "database_damaged" | typeof UnreadyReason.Type
 
 const alive = HttpServerResponse.jsonUnsafe({ status: "ok" })
-const unconfirmed = HttpServerResponse.jsonUnsafe({ status: "ok", notice: "restore_review" })
+const noticed = {
+  restore_review: HttpServerResponse.jsonUnsafe({ status: "ok", notice: "restore_review" }),
+  database_damaged: HttpServerResponse.jsonUnsafe({ status: "ok", notice: "database_damaged" })
+}
 
 const notReady = (reason: typeof UnreadyReason.Type) =>
   HttpServerResponse.jsonUnsafe({ status: "unavailable", reason }, { status: 503, headers: { "retry-after": "1" } })
 
 const answerOf = (state: Readiness) =>
-  state === "ready" ? alive : state === "restore_review" ? unconfirmed : notReady(state)
+  state === "ready"
+    ? alive
+    : state === "restore_review" || state === "database_damaged"
+      ? noticed[state]
+      : notReady(state)
 
 /** `/healthz`: the process responds. `/readyz`: it accepts work; otherwise 503 with the reason. */
 export const healthRoutes = (readiness: Effect.Effect<Readiness>) =>
@@ -42,6 +50,7 @@ export const readiness = Effect.gen(function* () {
   const draining = yield* Draining
   const presence = yield* DatabasePresence
   const storage = yield* StorageSpace
+  const pages = yield* PageWatch
   const installation = Effect.provideService(readInstallation, SqlClient.SqlClient, sql)
   const opened = yield* Effect.option(installation)
   let lastReported: Readiness = "ready"
@@ -53,6 +62,8 @@ export const readiness = Effect.gen(function* () {
     if (present._tag === "None") return "database"
     if (opened._tag === "Some" && present.value?.id !== opened.value?.id) return "database_replaced"
     if (yield* storage.isFull) return "storage_full"
+    // Most answers are still right, and a server that gets no traffic would help nobody.
+    if ((yield* pages.fault) !== undefined) return "database_damaged"
     return (yield* awaitsReview(sql)) ? "restore_review" : "ready"
   }).pipe(Effect.catch(() => Effect.succeed<Readiness>("database")))
 

@@ -7,7 +7,7 @@ import { everyone } from "./RouteAccess.ts"
 const Alive = Schema.Struct({ status: Schema.Literal("ok") })
 const Ready = Schema.Struct({
   status: Schema.Literal("ok"),
-  notice: Schema.optionalKey(Schema.Literal("restore_review"))
+  notice: Schema.optionalKey(Schema.Literals(["restore_review", "database_damaged"]))
 })
 
 /**
@@ -36,7 +36,7 @@ export class HealthApi extends describedGroup("health", "Health, for supervisors
     describedRoute(
       everyone,
       "Whether the service accepts work",
-      "503 with the reason, and `Retry-After`, while it does not. Metrics are on the operator's own listener, which is not this one."
+      "503 with the reason, and `Retry-After`, while it does not. With `notice` it accepts work and an operator has something to do: `database_damaged` when a background check found damaged pages, `restore_review` after a restore. Metrics are on the operator's own listener, which is not this one."
     )
   )
 ) {}

@@ -147,6 +147,11 @@ export const Shell = () => {
             <p>{words.backupFailed.text}</p>
           </Notice>
         ) : null}
+        {notices.includes("database_damaged") ? (
+          <Notice tone="bad" title={words.databaseDamaged.title}>
+            <p>{words.databaseDamaged.text}</p>
+          </Notice>
+        ) : null}
         {notices.includes("key_beside_data") ? (
           <Notice tone="warn" title={words.keyBesideData.title}>
             <p>{words.keyBesideData.text}</p>

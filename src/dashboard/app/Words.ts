@@ -63,6 +63,10 @@ const en = {
     title: "The scheduled backups of this server fail",
     text: "Earlier backups are kept. The log of the server and svc doctor say why."
   },
+  databaseDamaged: {
+    title: "The database of this server is damaged",
+    text: "A background check found damaged pages. Keep a copy of the data folder as it is, and restore the newest backup into a new folder. The log of the server and svc doctor name the pages."
+  },
   keyBesideData: {
     title: "The master key lies beside the data",
     text: "If the data folder is lost, so is the key, and no backup opens without it. Keep a copy apart, or move the key; svc doctor says how."
@@ -142,6 +146,10 @@ const ja: typeof en = {
   backupFailed: {
     title: "このサーバーの定期バックアップが失敗しています",
     text: "以前のバックアップは残っています。原因はサーバーのログと svc doctor で確認できます。"
+  },
+  databaseDamaged: {
+    title: "このサーバーのデータベースが破損しています",
+    text: "バックグラウンドの検査で破損したページが見つかりました。データフォルダーをそのままコピーして保管し、最新のバックアップを新しいフォルダーに復元してください。ページはサーバーのログと svc doctor で確認できます。"
   },
   keyBesideData: {
     title: "マスターキーがデータと同じ場所にあります",

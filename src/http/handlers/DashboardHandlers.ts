@@ -17,6 +17,7 @@ import { Caller } from "../../../schema/api/Middleware.ts"
 import { SvcApi } from "../../../schema/api/SvcApi.ts"
 import { CapsuleId } from "../../../schema/records/Ids.ts"
 import { HttpSettings } from "../HttpSettings.ts"
+import { PageWatch } from "../../database/PageWatch.ts"
 import { BackupNotices } from "../BackupNotices.ts"
 import { IsolationNotice } from "../IsolationNotice.ts"
 import { attentionOf } from "./Attention.ts"
@@ -46,6 +47,7 @@ export const dashboardHandlers = HttpApiBuilder.group(
     const isolation = yield* IsolationNotice
     const operators = yield* Operators
     const backups = yield* BackupNotices
+    const pages = yield* PageWatch
     return storedAnswers("dashboard", handlers).handleAll({
       bootstrap: Effect.fnUntraced(function* ({ query }) {
         const caller = yield* Caller
@@ -67,6 +69,7 @@ export const dashboardHandlers = HttpApiBuilder.group(
           ...(inReview ? (["restore_review"] as const) : []),
           ...isolation,
           ...(isOperator ? yield* backups.notices : []),
+          ...(isOperator && (yield* pages.fault) !== undefined ? (["database_damaged"] as const) : []),
           ...(changed ? (["account_changed"] as const) : [])
         ]
         const selected = workspaces.find(({ id }) => id === query.workspaceId) ?? workspaces[0]
