@@ -1,11 +1,12 @@
 import { afterAll, describe, expect, setDefaultTimeout } from "bun:test"
 import { Effect } from "effect"
 import { Capsules } from "../../../actors/capsule/Capsules.ts"
+import { InstallPlans } from "../../../actors/install-plan/InstallPlans.ts"
 import { OperatorSuccession } from "../../../actors/succession/OperatorSuccession.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
 import { suite } from "../../support/Effect.ts"
-import { active, applied, freshKey, install, replanned, settled } from "../../support/Journey.ts"
-import { TestPlane } from "../../support/TestPlane.ts"
+import { active, applied, freshKey, install, replanned, requestOf, settled, stepped } from "../../support/Journey.ts"
+import { newMember, TestPlane } from "../../support/TestPlane.ts"
 import { Operator, operatorPlane } from "../support/OperatorPlane.ts"
 
 setDefaultTimeout(60_000)
@@ -79,6 +80,36 @@ describe.skipIf(Bun.which("terraform") === null)("the operator's base configurat
       expect(kept.variables.find(({ name }) => name === "region")).toMatchObject({ origin: "operator", set: true })
       expect((yield* applied(yield* replanned(capsule.id))).status).toBe("succeeded")
       expect(yield* outputOf(capsule.id)).toEqual(["eu-1 two"])
+    })
+  )
+
+  tests.live("its inputs are private to the person who installs a ref that nobody reviewed", () =>
+    Effect.gen(function* () {
+      const operator = yield* Operator
+      const { commit, context, workspaceId } = yield* TestPlane
+      yield* operator.set({ baseConfigs: [{ origin: operator.gitOrigin, variables: { region: "eu-secret" } }] })
+      yield* commit("unreviewed", main)
+      const installs = yield* InstallPlans
+      const member = yield* newMember(workspaceId, context, "member")
+      const request = yield* requestOf("unreviewed", { variables: { name: "mine" } })
+      const error = yield* Effect.flip(installs.create(member, workspaceId, request, freshKey()))
+      expect([error.code, error.message]).toEqual([
+        "permission_denied",
+        expect.stringContaining("The code of unreviewed would receive private inputs")
+      ])
+      // Before the fetch, it is not known which module this is.
+      const { modulePath: _, ...options } = request.options
+      const later = yield* installs.create(member, workspaceId, { ...request, options }, freshKey())
+      const failed = yield* stepped(installs.reconcile(member, later.value.id))
+      expect([failed.phase, failed.capsuleId, failed.diagnostics[0]?.code]).toEqual([
+        "failed",
+        undefined,
+        "permission_denied"
+      ])
+      // An owner makes the ref the default of the new Source.
+      const { plan } = yield* active("unreviewed", main, { variables: { name: "owners" } })
+      expect(plan.openedForRef).toBeUndefined()
+      yield* operator.set({})
     })
   )
 
