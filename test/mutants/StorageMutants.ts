@@ -116,5 +116,47 @@ export const storageMutants: ReadonlyArray<Mutant> = [
     text: "Effect.mapError(Stream.runDrain(contents), refusedAs)",
     broken: "Effect.void",
     test: "test/src/http/agent/AgentStates.test.ts"
+  },
+  {
+    name: "full disk: an empty file next to a printed state",
+    file: "runner/execution/LeftState.ts",
+    text: "(isEmpty && !isReplaced)",
+    broken: "isEmpty",
+    test: "test/runner/execution/ApplyFaults.test.ts"
+  },
+  {
+    name: "full disk: an empty file alone",
+    file: "runner/execution/LeftState.ts",
+    text: "(isEmpty && !isReplaced)",
+    broken: "false",
+    test: "test/runner/execution/ApplyFaults.test.ts"
+  },
+  {
+    name: "full disk: a step that expects no failure",
+    file: "src/cli/CommandLine.ts",
+    text: "Cause.isDieReason(reason) && isStorageFull(reason.defect)",
+    broken: "Cause.isDieReason(reason) && reason.defect === null",
+    test: "test/src/cli/CommandLine.test.ts"
+  },
+  {
+    name: "pages: a damaged one",
+    file: "src/database/PageWatch.ts",
+    text: `pagetype === "corrupted" ||`,
+    broken: "",
+    test: "test/src/database/PageWatch.test.ts"
+  },
+  {
+    name: "pages: the rate",
+    file: "src/database/PageWatch.ts",
+    text: "const bytesPerSecond = 5_000_000",
+    broken: "const bytesPerSecond = 50_000_000",
+    test: "test/src/database/PageWatch.test.ts"
+  },
+  {
+    name: "pages: the notice",
+    file: "src/http/Health.ts",
+    text: "(yield* pages.fault) !== undefined",
+    broken: "(yield* pages.fault) === null",
+    test: "test/src/database/PageWatch.test.ts"
   }
 ]

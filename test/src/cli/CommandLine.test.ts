@@ -1,5 +1,9 @@
 import { describe, expect } from "bun:test"
 import { Effect, FileSystem } from "effect"
+import { Command } from "effect/cli"
+import { TestConsole } from "effect/testing"
+import { commandLine } from "../../../src/cli/CommandLine.ts"
+import { jsonFlag } from "../../../src/cli/Output.ts"
 import { folder, live, svc } from "./support/CommandLine.ts"
 
 describe("svc", () => {
@@ -45,6 +49,20 @@ describe("svc", () => {
       expect(missing.error).toContain("--email")
       expect(terminal.error).toContain("--password-stdin")
     })
+  )
+
+  live("reports a full disk in one line, whichever step met it", () =>
+    Effect.gen(function* () {
+      const full = Object.assign(new Error("database or disk is full"), { errcode: 13 })
+      for (const failing of [Effect.die(new Error("write", { cause: full })), Effect.fail(full)]) {
+        const run = commandLine(Command.make("svc", { json: jsonFlag }, () => failing))
+        yield* Effect.exit(run(["--json"]))
+        yield* Effect.exit(run([]))
+        const [json = "", text = ""] = (yield* TestConsole.errorLines).slice(-2).map(String)
+        expect(JSON.parse(json).error.code).toBe("storage_full")
+        expect([text.split("\n").length, text.startsWith("svc: The disk is full")]).toEqual([1, true])
+      }
+    }).pipe(Effect.provide(TestConsole.layer))
   )
 
   live("has help, --json and completions for every command", () =>
