@@ -150,6 +150,8 @@ export class RunPreparation extends Context.Service<
         )
         if (openedForRef === undefined) return {}
         yield* ledger.mergeEvidence(holdOf(run), { openedForRef })
+        // A Run that begins again after an interruption opens nothing more.
+        if (toRun(run).openedForRef !== undefined) return { openedForRef }
         const { basis, opened, openedBy, ref } = openedForRef
         yield* audit.append({
           workspaceId: run.workspace_id,
