@@ -137,7 +137,7 @@ export const folderFaults: ReadonlyArray<FolderFault> = [
       const options = optionsIn(program, root)
       const files = yield* FileSystem.FileSystem
       yield* files.makeDirectory(options.dataDir, { mode: 0o700 })
-      yield* isRefused(yield* onDisk(options, 'mount -t tmpfs -o size=64k t "$d"'))
+      yield* isRefused(yield* onDisk(options, 'mount -t tmpfs -o size=64k t "$d"'), "The disk is full")
     })
   }
 ]
