@@ -7,7 +7,7 @@ import type { HeldRunOrder, ReportBatch, RunClaim } from "../../schema/agent/Age
 import { longestReportedLine } from "../../schema/agent/AgentJob.ts"
 import type { CarriedFile } from "../../schema/agent/CarriedFile.ts"
 import { type AgentRefusal, Busy, Rejected } from "../../schema/agent/AgentRefusal.ts"
-import { hasStorageFull, storageFull } from "../database/StorageFull.ts"
+import { hasStorageFull, storageFull } from "../../schema/errors/StorageFull.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
 import type { AgentSession } from "../pool/AgentSessions.ts"

@@ -1,6 +1,6 @@
 import { Cause, Console, Effect, Exit, Layer, Runtime } from "effect"
 import { CliError, Command } from "effect/cli"
-import { isStorageFull, storageFull, storageFullAtStart } from "../../actors/database/StorageFull.ts"
+import { isStorageFull, storageFull, storageFullAtStart } from "../../schema/errors/StorageFull.ts"
 import { logging } from "../observability/Logging.ts"
 import { version } from "../Version.ts"
 import { SettingsRefused } from "../settings/SettingsRefused.ts"

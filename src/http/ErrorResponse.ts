@@ -1,7 +1,7 @@
 import { Cause, Effect } from "effect"
 import { HttpServerError, HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
-import { hasStorageFull, storageFull } from "../../actors/database/StorageFull.ts"
+import { hasStorageFull, storageFull } from "../../schema/errors/StorageFull.ts"
 import { hasIntegrityFault, integrityFault } from "../../actors/vault/IntegrityFault.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { requestFault } from "./SchemaFault.ts"

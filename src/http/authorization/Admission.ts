@@ -1,7 +1,7 @@
 import { Context, Effect, Option, Result } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import type { Principal } from "../../../actors/credential/Principal.ts"
-import { storageFull } from "../../../actors/database/StorageFull.ts"
+import { storageFull } from "../../../schema/errors/StorageFull.ts"
 import { requireConfirmed } from "../../../actors/credential/RecentConfirmation.ts"
 import { archivedWorkspace } from "../../../actors/workspace/ArchivedWorkspace.ts"
 import type { AccessRule, WorkspaceAccess, WorkspaceLocator } from "../../../schema/api/Access.ts"

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test"
 import { Cause, Effect, PlatformError } from "effect"
 import { SqlClient } from "effect/sql"
-import { hasStorageFull, isStorageFull } from "../../../actors/database/StorageFull.ts"
+import { hasStorageFull, isStorageFull } from "../../../schema/errors/StorageFull.ts"
 import { transaction } from "../../../actors/database/Transaction.ts"
 import { it } from "../../support/Effect.ts"
 import { testDatabase } from "../../support/Database.ts"
