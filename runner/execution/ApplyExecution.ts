@@ -46,7 +46,8 @@ const askForOutputs = Effect.fnUntraced(function* (session: RunSession) {
     access: "none",
     output: { kind: "document", maxBytes: longestOutputs },
     timeout: session.timing.show,
-    grace: session.timing.planGrace
+    grace: session.timing.planGrace,
+    isEvidence: true
   })
   if (end.code !== 0 || end.document === undefined) return []
   const decoded = decodeOutputs(withExactNumbers(new TextDecoder().decode(Redacted.value(end.document))))
@@ -74,7 +75,8 @@ const readOutputs = (session: RunSession, state: StateFile | undefined) => {
 }
 
 const exitOf = (end: ToolEnd, left: LeftState): ApplyExit => {
-  if (end.ending !== "exited") return end.ending
+  // After an interrupt the tool still exits with 0 if everything had been done by then.
+  if (end.ending !== "exited" && end.code !== 0) return end.ending
   const isWhole = Option.isSome(left.found) && left.problem === undefined
   return end.code === 0 && isWhole ? "succeeded" : "failed"
 }

@@ -6,6 +6,9 @@ export interface CancelSignal {
   readonly requested: Effect.Effect<void>
 }
 
+/** For steps that record what has been done already: they finish whoever asks the run to stop. */
+export const notCancelled: CancelSignal = { isRequested: Effect.succeed(false), requested: Effect.never }
+
 /** Listens to a job's `cancel` until the Scope closes. */
 export const listenForCancel = Effect.fnUntraced(function* (
   cancel: Effect.Effect<void>

@@ -9,7 +9,7 @@ import { declaredKeys, type Secret, valueSecrets } from "../redaction/SecretRule
 import type { SecretText } from "../redaction/SecretText.ts"
 import { Sandbox } from "../sandbox/Sandbox.ts"
 import { patientCollector } from "../toolchain/PatientCollector.ts"
-import { type CancelSignal, listenForCancel } from "./CancelSignal.ts"
+import { type CancelSignal, listenForCancel, notCancelled } from "./CancelSignal.ts"
 import { deliverCredentials, type ProviderBlock } from "./CredentialDelivery.ts"
 import { checkJob } from "./JobCheck.ts"
 import { type Preparation, prepareModule } from "./ModulePreparation.ts"
@@ -49,6 +49,8 @@ export interface ToolCommand {
   readonly output: ToolOutput
   readonly timeout: Duration.Input
   readonly grace: Duration.Input
+  /** Reads what an apply has done, which is recorded even if the apply was asked to stop. */
+  readonly isEvidence?: boolean
 }
 
 /** A run whose folder has been prepared and whose sandbox is open. */
@@ -260,7 +262,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
   const tool = (command: ToolCommand) => {
     const isInstall = command.access === "install"
     const running = runTool(
-      { box, sink, report, redactor, cancel },
+      { box, sink, report, redactor, cancel: command.isEvidence === true ? notCancelled : cancel },
       {
         phase: command.phase,
         command: {

@@ -34,7 +34,10 @@ export interface ToolRun {
   readonly grace: Duration.Input
 }
 
-/** Also `exited` if it was asked to stop but had already finished; `killed` if something else killed it. */
+/**
+ * How a program ended. `cancelled` whatever its exit code, if a cancel came first: only an apply has effects, and only it reads
+ * the code as well. `exited` also if it ran into its time limit and succeeded all the same; `killed` if something else killed it.
+ */
 export type ToolEnding = "exited" | "cancelled" | "timed_out" | "killed"
 
 export interface ToolEnd {
@@ -259,7 +262,7 @@ export const runTool = Effect.fn("ToolRun.run")(function* (
     const code = end._tag === "exited" && !sandboxKilled ? end.code : undefined
     const finished: ToolEnd = {
       ending:
-        code === 0
+        code === 0 && stopped !== "cancelled"
           ? "exited"
           : limit !== undefined
             ? "killed"

@@ -202,6 +202,37 @@ describe("a tool that misbehaves while it applies", () => {
     })
   )
 
+  live("has done everything when the signal arrives: the apply succeeds with all Outputs", () =>
+    Effect.gen(function* () {
+      const runner = yield* TestRunner
+      const folder = yield* temporaryFolder
+      const encrypted = JSON.stringify({ serial: 2, lineage: "line", encrypted_data: "x", encryption_version: "v0" })
+      for (const [index, left] of [state(2), encrypted].entries()) {
+        const outputs = '{"url":{"value":"https://x.test","type":"string","sensitive":false}}'
+        const script = {
+          apply: `${heredoc("terraform.tfstate", left)}\ntrap 'exit 0' INT\necho working\nwhile :; do sleep 0.02; done`,
+          // A second signal would end it before it answers.
+          output: `sleep 0.4\n${heredoc("/tmp/outputs", outputs)}\ncat /tmp/outputs`
+        }
+        const cancel = yield* Deferred.make<void>()
+        const sink: RunSink = {
+          ...recorder().sink,
+          log: (_phase, _stream, text) => (text === "working" ? Deferred.succeed(cancel, undefined) : Effect.void)
+        }
+        const job = brokenApply(folder, script, {
+          timing: { ...shortTiming, applyGrace: "10 seconds" },
+          cancel: Deferred.await(cancel)
+        })
+        const outcome = yield* runner.apply(job, sink)
+        expect({ index, exit: outcome.exit, outputs: outcome.outputs.map(({ name }) => name) }).toEqual({
+          index,
+          exit: "succeeded",
+          outputs: ["url"]
+        })
+      }
+    })
+  )
+
   live("finishes even though its reports cannot be stored", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner

@@ -77,6 +77,25 @@ describe("a tool that misbehaves while it plans", () => {
     })
   )
 
+  live("is cancelled although its tool reports success after the signal", () =>
+    Effect.gen(function* () {
+      const runner = yield* TestRunner
+      const folder = yield* temporaryFolder
+      for (const code of [0, 2]) {
+        const cancel = yield* Deferred.make<void>()
+        const sink: RunSink = {
+          ...recorder().sink,
+          log: (_phase, _stream, text) => (text === "working" ? Deferred.succeed(cancel, undefined) : Effect.void)
+        }
+        const script = {
+          plan: `echo plan > "$out"; trap 'exit ${code}' INT; echo working; while :; do sleep 0.02; done`
+        }
+        const job = brokenPlan(folder, script, { cancel: Deferred.await(cancel) })
+        expect(yield* Effect.flip(runner.plan(job, sink))).toMatchObject({ reason: "cancelled", phase: "plan" })
+      }
+    })
+  )
+
   live("reports success without a plan, or with a link in its place", () =>
     Effect.gen(function* () {
       const runner = yield* TestRunner
