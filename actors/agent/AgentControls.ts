@@ -2,10 +2,9 @@ import { Context, Effect, Layer, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { plainText } from "../../runner/redaction/LogText.ts"
 import type { RunSink } from "../../runner/execution/RunSink.ts"
-import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { transaction } from "../database/Transaction.ts"
-import { scheduleAgain } from "../execution/DriftSettlement.ts"
 import { endRun } from "../execution/RunEnding.ts"
+import { makeRunStop } from "../execution/RunStop.ts"
 import { measureEnded } from "../execution/RunMetrics.ts"
 import type { RunControl } from "../execution/RunExecution.ts"
 import { type HoldLost, holdLost, holdOf, type RunHold } from "../run/RunHold.ts"
@@ -60,7 +59,7 @@ export class AgentControls extends Context.Service<
       const journal = yield* RunJournal
       const logs = yield* RunLogs
       const ledger = yield* RunLedger
-      const capsules = yield* CapsuleLedger
+      const stop = yield* makeRunStop
       const ending = { lifecycle: yield* RunLifecycle, handover: yield* RunHandover }
 
       const control = (sink: RunSink): RunControl => ({
@@ -102,10 +101,7 @@ export class AgentControls extends Context.Service<
       ) {
         const run = yield* ledger.held(hold)
         if (run === undefined || run.start_acknowledged_at !== null) return yield* holdLost(hold)
-        if (run.cancel_requested_at === null) return yield* ending.lifecycle.requeue(hold, reason, options)
-        yield* ending.lifecycle.cancel(hold)
-        yield* ending.handover.finished(run)
-        yield* scheduleAgain(capsules, run)
+        yield* stop.requeued(hold, reason, options)
       }, transaction(sql))
 
       const failed = Effect.fn("AgentControls.failed")(function* (run: RunRow, error: RunError) {

@@ -10,11 +10,12 @@ import { hasStorageFull } from "../../schema/errors/StorageFull.ts"
 import { ApplyRecovery } from "../execution/ApplyRecovery.ts"
 import { ModuleSteps } from "../execution/ModuleSteps.ts"
 import type { RunControl } from "../execution/RunExecution.ts"
+import { makeRunStop } from "../execution/RunStop.ts"
 import { now } from "../Identity.ts"
 import { ProvidedMarks } from "../pool/ProvidedMarks.ts"
 import { RunQueue } from "../queue/RunQueue.ts"
 import { isApply } from "../run/RunAttempt.ts"
-import type { HoldLost, RunHold } from "../run/RunHold.ts"
+import type { HoldLost, RunHold, StopRequested } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { identifyReceivedState, type ReceivedState } from "../state/ReceivedState.ts"
@@ -125,6 +126,7 @@ export class AgentSettlement extends Context.Service<
       const blobs = yield* AgentBlobs
       const carried = yield* CarriedBlobs
       const controls = yield* AgentControls
+      const stop = yield* makeRunStop
       const steps = yield* ModuleSteps
       const applies = yield* ApplyRecovery
       const builds = yield* BuildStore
@@ -179,7 +181,7 @@ export class AgentSettlement extends Context.Service<
         stored: StoredResult,
         { planFile, result }: Read,
         control: RunControl
-      ): Effect.fn.Return<void, HoldLost | BlobRefused> {
+      ): Effect.fn.Return<void, HoldLost | StopRequested | BlobRefused> {
         if (result.kind !== "plan" || result.status === "left") return
         if (result.status === "failed") return yield* steps.plan.settle(hold, Result.fail(result.failure), control)
         const { outcome } = result
@@ -199,7 +201,7 @@ export class AgentSettlement extends Context.Service<
         run: RunRow,
         { result, state }: Read,
         control: RunControl
-      ): Effect.fn.Return<void, HoldLost> {
+      ): Effect.fn.Return<void, HoldLost | StopRequested> {
         if (result.kind !== "apply") return
         // Its state was committed by a process that has since exited: only its checks were still in progress.
         if (result.status === "left" || run.provider_apply_succeeded === 1) {
@@ -233,7 +235,7 @@ export class AgentSettlement extends Context.Service<
         row: AgentRunRow,
         stored: StoredResult,
         found: Read
-      ): Effect.fn.Return<void, HoldLost | BlobRefused, Scope.Scope> {
+      ): Effect.fn.Return<void, HoldLost | StopRequested | BlobRefused, Scope.Scope> {
         const { result } = found
         if (result.kind !== "apply" && (result.status === "left" || isUnasked(run, result))) {
           const reason = `The agent ${hold.owner} ended its tool before it was done.`
@@ -283,10 +285,11 @@ export class AgentSettlement extends Context.Service<
             )
           )
           isRead = Option.isSome(found)
-          const attempt: Effect.Effect<void, HoldLost | BlobRefused> = Option.isNone(found)
+          const attempt: Effect.Effect<void, HoldLost | StopRequested | BlobRefused> = Option.isNone(found)
             ? byForce(run, row, undefined)
             : byRead(hold, run, row, stored, found.value)
           yield* attempt.pipe(
+            Effect.catchTag("StopRequested", stop.stopped),
             Effect.catchIf(
               (error) => error._tag === "BlobRefused" && isFinal(error),
               () => byForce(run, row, undefined)

@@ -54,7 +54,7 @@ export const makeConclusion = Effect.gen(function* () {
     const evidence = { postApply: results }
     const data = run.state_version_id === null ? {} : { stateVersionId: run.state_version_id }
     yield* problem === undefined
-      ? lifecycle.succeed(hold, data, evidence)
+      ? lifecycle.succeedApply(hold, data, evidence)
       : lifecycle.fail(hold, problem, evidence, data)
   }, transaction(sql))
 })

@@ -129,7 +129,7 @@ export class ApplySettlement extends Context.Service<
       ) => {
         switch (result.exit) {
           case "succeeded":
-            return lifecycle.succeed(hold, data, evidence)
+            return lifecycle.succeedApply(hold, data, evidence)
           case "cancelled":
             if (run.cancel_requested_at === null && run.pool !== localPool)
               return lifecycle.fail(hold, result.error ?? unasked, evidence, data)

@@ -1,4 +1,4 @@
-import { Clock, Context, Duration, Effect, Layer, Option, Result } from "effect"
+import { Context, Effect, Layer, Option, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import type { RunnerFailure } from "../../runner/execution/RunnerFailure.ts"
 import type { DriftOutcome } from "../../runner/execution/RunOutcome.ts"
@@ -6,19 +6,16 @@ import type { RunEvidence } from "../../schema/records/Run.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { transaction } from "../database/Transaction.ts"
 import { now } from "../Identity.ts"
-import { preemptedReason } from "../run/Preemption.ts"
 import { RunHandover } from "../run/RunHandover.ts"
-import { type HoldLost, holdLost, type RunHold } from "../run/RunHold.ts"
+import { type HoldLost, holdLost, type RunHold, type StopRequested } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { RunPreparations } from "../run/RunPreparations.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import { preparedDriftCheckSchema, type PreparedDriftCheck } from "./PreparationSchemas.ts"
 import { endRun } from "./RunEnding.ts"
+import { scheduleAgain } from "./RunStop.ts"
 import type { JobResult } from "./RunSteps.ts"
-
-/** When to repeat a scheduled check that was stopped in favour of another Run. */
-const afterPreemption: Duration.Input = "15 minutes"
 
 export const driftEvidence = (
   prepared: PreparedDriftCheck,
@@ -32,27 +29,10 @@ export const driftEvidence = (
   tool
 })
 
-/**
- * Whether a stopped check is repeated soon: a scheduled one that was stopped in favour of another Run does not wait for its whole
- * interval.
- */
-export const isMadeAgain = ({ cancel_reason, trigger_kind }: Pick<RunRow, "cancel_reason" | "trigger_kind">) =>
-  trigger_kind === "schedule" && cancel_reason === preemptedReason
-
-/** A check that was stopped in favour of another Run is due again soon; in the caller's transaction. */
-export const scheduleAgain = Effect.fnUntraced(function* (
-  capsules: Pick<CapsuleLedger["Service"], "schedule">,
-  run: Pick<RunRow, "cancel_reason" | "capsule_id" | "trigger_kind">
-) {
-  if (run.capsule_id === null || !isMadeAgain(run)) return
-  const at = (yield* Clock.currentTimeMillis) + Duration.toMillis(Duration.fromInputUnsafe(afterPreemption))
-  yield* capsules.schedule(run.capsule_id, new Date(at).toISOString())
-})
-
 /** Records on the Capsule what a drift check found, and ends the Run. */
 export class DriftSettlement extends Context.Service<
   DriftSettlement,
-  { readonly settle: (hold: RunHold, result: JobResult<DriftOutcome>) => Effect.Effect<void, HoldLost> }
+  { readonly settle: (hold: RunHold, result: JobResult<DriftOutcome>) => Effect.Effect<void, HoldLost | StopRequested> }
 >()("svc/actors/execution/DriftSettlement") {
   static readonly layer = Layer.effect(
     DriftSettlement,
@@ -78,7 +58,7 @@ export class DriftSettlement extends Context.Service<
 
       const ended = Effect.fnUntraced(function* (run: RunRow, { message, reason }: RunnerFailure) {
         yield* endRun({ lifecycle, handover }, run, { code: reason, message })
-        if (reason === "cancelled") yield* scheduleAgain(capsules, run)
+        yield* scheduleAgain(capsules, run)
       })
 
       const settle = Effect.fn("Run.driftChecked")(function* (hold: RunHold, result: JobResult<DriftOutcome>) {

@@ -17,7 +17,7 @@ import { movedInputs } from "../consumption/ConsumedOutputs.ts"
 import { transaction } from "../database/Transaction.ts"
 import { Deliveries } from "../delivery/Deliveries.ts"
 import { RunHandover } from "../run/RunHandover.ts"
-import { type HoldLost, holdLost, type RunHold } from "../run/RunHold.ts"
+import { type HoldLost, holdLost, type RunHold, type StopRequested } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { RunPreparations } from "../run/RunPreparations.ts"
@@ -77,7 +77,10 @@ export class PlanSettlement extends Context.Service<
   PlanSettlement,
   {
     /** Returns the log message for a computed plan that is not kept. */
-    readonly settle: (hold: RunHold, result: JobResult<PlanOutcome>) => Effect.Effect<string | undefined, HoldLost>
+    readonly settle: (
+      hold: RunHold,
+      result: JobResult<PlanOutcome>
+    ) => Effect.Effect<string | undefined, HoldLost | StopRequested>
   }
 >()("svc/actors/execution/PlanSettlement") {
   static readonly layer = Layer.effect(

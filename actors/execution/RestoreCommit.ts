@@ -8,7 +8,7 @@ import type { GuardedCapsuleRow } from "../authority/CapsuleRow.ts"
 import { buildColumns, storedBuild } from "../build/BuildColumns.ts"
 import { derivedId, now } from "../Identity.ts"
 import { RunHandover } from "../run/RunHandover.ts"
-import { type HoldLost, holdOf } from "../run/RunHold.ts"
+import { type HoldLost, holdOf, type StopRequested } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { type OutputRow, PrivateOriginsJson } from "../state/StateVersionRow.ts"
@@ -76,7 +76,9 @@ export const makeRestoreCommit = Effect.gen(function* () {
       origins: row.private_origins === null ? undefined : PrivateOriginsJson.read(row.private_origins)
     }))
 
-  return Effect.fn("Run.commitRestore")(function* (reviewed: Reviewed): Effect.fn.Return<void, HoldLost> {
+  return Effect.fn("Run.commitRestore")(function* (
+    reviewed: Reviewed
+  ): Effect.fn.Return<void, HoldLost | StopRequested> {
     const { capsule, plan, run, target } = reviewed
     const { archived, before, evidence, outputs, serial, state, version } = target
     const hold = holdOf(run)

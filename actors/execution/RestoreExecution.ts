@@ -7,7 +7,7 @@ import { InstallConfigStore } from "../configuration/InstallConfigStore.ts"
 import { transaction } from "../database/Transaction.ts"
 import { KillPoint } from "../KillPoint.ts"
 import { RunHandover } from "../run/RunHandover.ts"
-import { type HoldLost, holdLost, holdOf, type RunHold } from "../run/RunHold.ts"
+import { type HoldLost, holdLost, holdOf, type RunHold, type StopRequested } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { RunSettings } from "../run/RunSettings.ts"
@@ -47,7 +47,9 @@ export const makeRestoreExecution = Effect.gen(function* () {
   const targetOf = (...given: Parameters<typeof restoreTarget>) =>
     Effect.result(provideCaptured(restoreTarget(...given), services))
 
-  const review = Effect.fn("Run.reviewRestore")(function* (hold: RunHold): Effect.fn.Return<void, HoldLost> {
+  const review = Effect.fn("Run.reviewRestore")(function* (
+    hold: RunHold
+  ): Effect.fn.Return<void, HoldLost | StopRequested> {
     const run = yield* heldRun(hold)
     const capsule = yield* capsules.find(run.capsule_id)
     if (capsule === undefined || authorityMoved(run, capsule)) return yield* supersedeRun(ending, run, moved)
@@ -61,7 +63,9 @@ export const makeRestoreExecution = Effect.gen(function* () {
     yield* handover.finished(run)
   }, transaction(sql))
 
-  const carryOut = Effect.fn("Run.restore")(function* (hold: RunHold): Effect.fn.Return<void, HoldLost> {
+  const carryOut = Effect.fn("Run.restore")(function* (
+    hold: RunHold
+  ): Effect.fn.Return<void, HoldLost | StopRequested> {
     const run = yield* heldRun(hold)
     const plan = yield* ledger.find(run.plan_run_id)
     const capsule = yield* capsules.find(run.capsule_id)

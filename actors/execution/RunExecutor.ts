@@ -12,6 +12,7 @@ import { KillPoint } from "../KillPoint.ts"
 import { isApply } from "../run/RunAttempt.ts"
 import { makeStateKeeper } from "../state/StateKeeper.ts"
 import { failRun } from "./RunEnding.ts"
+import { makeRunStop } from "./RunStop.ts"
 import { RunExecutions } from "./RunExecution.ts"
 import { RunHandover } from "../run/RunHandover.ts"
 import { receivedFact } from "../run/ReportedEvents.ts"
@@ -71,6 +72,7 @@ export class RunExecutor extends Context.Service<
       const queue = yield* RunQueue
       const ledger = yield* RunLedger
       const lifecycle = yield* RunLifecycle
+      const stop = yield* makeRunStop
       const journal = yield* RunJournal
       const logs = yield* RunLogs
       const keepStates = yield* makeStateKeeper
@@ -86,7 +88,7 @@ export class RunExecutor extends Context.Service<
       const skipGrace = yield* SkipDrainGrace
       const stage = { quiet: false, draining: false }
 
-      const record = <A>(end: Effect.Effect<A, HoldLost>): Effect.Effect<A, HoldLost> =>
+      const record = <A, E>(end: Effect.Effect<A, E>): Effect.Effect<A, E> =>
         end.pipe(
           Effect.tapCause((cause) =>
             Cause.hasInterruptsOnly(cause) || Cause.hasFails(cause)
@@ -161,6 +163,7 @@ export class RunExecutor extends Context.Service<
         })
         const metrics = yield* measureRun(run)
         const ended = yield* attempt(run, metrics.watched).pipe(
+          Effect.catchTag("StopRequested", (request) => record(stop.stopped(request))),
           Effect.as<Ended>("settled"),
           Effect.catchTag("HoldLost", takenAway),
           Effect.catchCauseIf(
@@ -204,7 +207,7 @@ export class RunExecutor extends Context.Service<
         yield* FiberMap.remove(fibers, run.id)
         const reason = "The service is stopping; the Run starts again with it."
         // It may have finished before it could be interrupted.
-        yield* Effect.ignore(transaction(sql)(lifecycle.requeue(holdOf(run), reason, { counts: false })))
+        yield* Effect.ignore(transaction(sql)(stop.requeued(holdOf(run), reason, { counts: false })))
       })
 
       const quiesce = Effect.sync(() => {

@@ -7,6 +7,7 @@ import { ApplyRecovery } from "./ApplyRecovery.ts"
 import { KillPoint } from "../KillPoint.ts"
 import { isApply } from "../run/RunAttempt.ts"
 import { failRun } from "./RunEnding.ts"
+import { makeRunStop } from "./RunStop.ts"
 import { RunHandover } from "../run/RunHandover.ts"
 import { holdOf, type RunHold } from "../run/RunHold.ts"
 import { RunLedger } from "../run/RunLedger.ts"
@@ -39,6 +40,7 @@ export class RunRecovery extends Context.Service<RunRecovery, { readonly recover
       const sql = yield* SqlClient.SqlClient
       const ledger = yield* RunLedger
       const lifecycle = yield* RunLifecycle
+      const stop = yield* makeRunStop
       const logs = yield* RunLogs
       const handover = yield* RunHandover
       const applies = yield* ApplyRecovery
@@ -50,7 +52,7 @@ export class RunRecovery extends Context.Service<RunRecovery, { readonly recover
       const requeueOnce = (run: RunRow) =>
         transaction(sql)(
           run.attempt <= 1
-            ? lifecycle.requeue(holdOf(run), "The service was restarted while the Run was running.", { counts: true })
+            ? stop.requeued(holdOf(run), "The service was restarted while the Run was running.", { counts: true })
             : failRun({ lifecycle, handover }, run, {
                 code: "interrupted",
                 message: "The service ended twice while this Run was running. Start a new one."

@@ -2,7 +2,7 @@ import { Effect, Result } from "effect"
 import type { RunnerFailure } from "../../runner/execution/RunnerFailure.ts"
 import type { RunControl as PlaceControl } from "../../runner/execution/RunPlace.ts"
 import type { KillPointName } from "../KillPoint.ts"
-import { type HoldLost, holdOf, type RunHold } from "../run/RunHold.ts"
+import { type HoldLost, holdOf, type RunHold, type StopRequested } from "../run/RunHold.ts"
 import type { RunRow } from "../run/RunRow.ts"
 import type { RunBlocked } from "./RunBlocked.ts"
 import type { RunControl, RunExecution } from "./RunExecution.ts"
@@ -27,7 +27,7 @@ export interface RunSteps<Job, Outcome, Failure = RunnerFailure> {
     hold: RunHold,
     result: JobResult<Outcome, Failure>,
     control: RunControl
-  ) => Effect.Effect<void, HoldLost>
+  ) => Effect.Effect<void, HoldLost | StopRequested>
   readonly refuse: (run: RunRow, reason: RunBlocked) => Effect.Effect<void, HoldLost>
 }
 

@@ -218,7 +218,12 @@ export const makeSyncExecution = Effect.gen(function* () {
           const id = derivedId(SourceSnapshotId, "snap", run.id, JSON.stringify([ref, path, commit]))
           return Effect.andThen(
             compared(source.id, other, fetched),
-            transaction(sql)(settleLane(run, source.id, other, id, lookedAt, fetched, false))
+            transaction(sql)(
+              Effect.andThen(
+                lifecycle.proceed(holdOf(run)),
+                settleLane(run, source.id, other, id, lookedAt, fetched, false)
+              )
+            )
           )
         }),
         Effect.catchTag("LaneUnavailable", (error) =>

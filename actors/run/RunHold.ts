@@ -1,7 +1,8 @@
-import { Effect, Schema } from "effect"
+import { Data, Effect, Schema } from "effect"
 import type { SqlClient } from "effect/sql"
 import type { RunRow } from "./RunRow.ts"
 import { RunId } from "../../schema/records/Ids.ts"
+import type { RunEvidence } from "../../schema/records/Run.ts"
 
 /**
  * The right to write for a running Run, granted when one owner claims it under one fence. Every write by an execution names the
@@ -24,6 +25,15 @@ export const holdLost = ({ fence, owner, runId }: RunHold): HoldLost =>
     runId,
     message: `${owner} does not hold the Run ${runId} under fence ${fence} any more: it has ended or was claimed again.`
   })
+
+/**
+ * Somebody asked the Run to stop before its result was committed: nothing of the result is written, and the Run has to end as
+ * cancelled, with this evidence.
+ */
+export class StopRequested extends Data.TaggedError("StopRequested")<{
+  readonly hold: RunHold
+  readonly evidence: RunEvidence | undefined
+}> {}
 
 /** The hold under which a Run was claimed. A Run that is not running has none: asking for it is a bug. */
 export const holdOf = (run: Pick<RunRow, "id" | "owner" | "fence">): RunHold => {

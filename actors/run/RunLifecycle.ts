@@ -6,7 +6,8 @@ import { isFinalStatus, transitionEvent } from "../../schema/records/RunLifecycl
 import type { ChangesOf } from "../database/Table.ts"
 import { now } from "../Identity.ts"
 import { KillPoint } from "../KillPoint.ts"
-import { type HoldLost, holdLost, isHeld, type RunHold } from "./RunHold.ts"
+import { isApply } from "./RunAttempt.ts"
+import { type HoldLost, holdLost, isHeld, type RunHold, StopRequested } from "./RunHold.ts"
 import { RunJournal } from "./RunJournal.ts"
 import { mergedEvidence, RunRow, standingOf } from "./RunRow.ts"
 import { type RunId } from "../../schema/records/Ids.ts"
@@ -40,6 +41,14 @@ export interface Approval {
 type EndData = Pick<RunEventData<"run.failed">, "stateVersionId">
 
 type Held = Effect.Effect<void, HoldLost>
+type Settled = Effect.Effect<void, HoldLost | StopRequested>
+
+/** The tool of an apply ends before a request to stop reaches it; its effects cannot be taken back. */
+const allWasDone: RunError = {
+  code: "applied_before_cancel",
+  message:
+    "The request to stop came after the tool had finished: everything in the plan was done, and the state is complete. To take it back, plan again."
+}
 
 /**
  * The only writer of a Run's status, except for the first, which `RunLedger.insert` writes. Every method works in the caller's
@@ -47,17 +56,29 @@ type Held = Effect.Effect<void, HoldLost>
  *
  * Methods that take a `RunHold` are for the Run's execution. Methods that take a row are for Runs that nobody is executing, and
  * return `false` if the Run has changed since it was read.
+ *
+ * A request to stop that was accepted wins against every end under a hold that is not committed yet. A result that changes nothing
+ * outside fails with `StopRequested`, which rolls back the caller's transaction; a failure is recorded as a cancellation. For an
+ * apply the request decides the status, and what the tool did is recorded all the same.
  */
 export class RunLifecycle extends Context.Service<
   RunLifecycle,
   {
     /** Gives a queued Run to an owner, under the next fence; `undefined` when it is no longer queued. */
     readonly claim: (id: RunId, owner: string) => Effect.Effect<RunRow | undefined>
-    readonly succeed: (hold: RunHold, data: RunEventData<"run.succeeded">, evidence?: RunEvidence) => Held
+    readonly succeed: (hold: RunHold, data: RunEventData<"run.succeeded">, evidence?: RunEvidence) => Settled
+    /** Ends an apply whose plan was carried out completely. */
+    readonly succeedApply: (hold: RunHold, data: EndData, evidence: RunEvidence) => Held
     readonly fail: (hold: RunHold, error: RunError, evidence?: RunEvidence, data?: EndData) => Held
     readonly cancel: (hold: RunHold, evidence?: RunEvidence, error?: RunError, data?: EndData) => Held
     readonly supersede: (hold: RunHold, reason: string) => Held
-    readonly waitForApproval: (hold: RunHold, data: RunEventData<"run.waiting_approval">, evidence: RunEvidence) => Held
+    /** For a step that commits a part of the result before the Run ends: fails if the Run was asked to stop. */
+    readonly proceed: (hold: RunHold) => Settled
+    readonly waitForApproval: (
+      hold: RunHold,
+      data: RunEventData<"run.waiting_approval">,
+      evidence: RunEvidence
+    ) => Settled
     /** Returns the Run to the queue. The attempt is not counted if nothing was wrong with the Run. */
     readonly requeue: (hold: RunHold, reason: string, options: { readonly counts: boolean }) => Held
     /** Approves a waiting plan. */
@@ -156,6 +177,57 @@ export class RunLifecycle extends Context.Service<
         if (seen === undefined || !(yield* move(seen, to, fact, recorded, hold))) return yield* holdLost(hold)
       })
 
+      const requestToStop = Effect.fnUntraced(function* (hold: RunHold) {
+        const [run] = yield* RunRow.some(sql, "type", "cancel_requested_at")`SELECT type, cancel_requested_at
+          FROM runs WHERE ${isHeld(sql, hold)}`
+        return run === undefined || run.cancel_requested_at === null ? undefined : { isApply: isApply(run.type) }
+      }, Effect.orDie)
+
+      /** The request is read before anything else, because noted events that are flushed into a rolled back transaction are lost. */
+      const unlessStopped = Effect.fnUntraced(function* (
+        hold: RunHold,
+        to: "succeeded" | "waiting_approval",
+        fact: RunFact,
+        evidence: RunEvidence | undefined
+      ) {
+        if ((yield* requestToStop(hold)) !== undefined) return yield* new StopRequested({ hold, evidence })
+        yield* held(hold, to, fact, { evidence })
+      })
+
+      const proceed = Effect.fnUntraced(function* (hold: RunHold) {
+        if ((yield* requestToStop(hold)) !== undefined) return yield* new StopRequested({ hold, evidence: undefined })
+      })
+
+      const cancel = (hold: RunHold, evidence?: RunEvidence, error?: RunError, data?: EndData) =>
+        held(
+          hold,
+          "cancelled",
+          { kind: "run.cancelled", data: { ...data, ...(error === undefined ? {} : { error }) } },
+          { error, evidence }
+        )
+
+      const succeedApply = Effect.fnUntraced(function* (hold: RunHold, data: EndData, evidence: RunEvidence) {
+        if ((yield* requestToStop(hold)) !== undefined) return yield* cancel(hold, evidence, allWasDone, data)
+        yield* held(hold, "succeeded", { kind: "run.succeeded", data }, { evidence })
+      })
+
+      const fail = Effect.fnUntraced(function* (
+        hold: RunHold,
+        error: RunError,
+        evidence?: RunEvidence,
+        data?: EndData
+      ) {
+        const request = yield* requestToStop(hold)
+        // What an apply may have left behind has to be reported, whatever ended it.
+        if (request !== undefined) return yield* cancel(hold, evidence, request.isApply ? error : undefined, data)
+        yield* held(hold, "failed", { kind: "run.failed", data: { ...data, error } }, { error, evidence })
+      })
+
+      const supersede = Effect.fnUntraced(function* (hold: RunHold, reason: string) {
+        if ((yield* requestToStop(hold)) !== undefined) return yield* cancel(hold)
+        yield* held(hold, "superseded", { kind: "run.superseded", data: { reason } })
+      })
+
       const requeue = Effect.fnUntraced(function* (
         hold: RunHold,
         reason: string,
@@ -199,22 +271,14 @@ export class RunLifecycle extends Context.Service<
 
       return RunLifecycle.of({
         claim,
-        succeed: (hold, data, evidence) => held(hold, "succeeded", { kind: "run.succeeded", data }, { evidence }),
-        fail: (hold, error, evidence, data) =>
-          held(hold, "failed", { kind: "run.failed", data: { ...data, error } }, { error, evidence }),
-        cancel: (hold, evidence, error, data) =>
-          held(
-            hold,
-            "cancelled",
-            { kind: "run.cancelled", data: { ...data, ...(error === undefined ? {} : { error }) } },
-            {
-              error,
-              evidence
-            }
-          ),
-        supersede: (hold, reason) => held(hold, "superseded", { kind: "run.superseded", data: { reason } }),
+        succeed: (hold, data, evidence) => unlessStopped(hold, "succeeded", { kind: "run.succeeded", data }, evidence),
+        succeedApply,
+        fail,
+        cancel,
+        supersede,
+        proceed,
         waitForApproval: (hold, data, evidence) =>
-          held(hold, "waiting_approval", { kind: "run.waiting_approval", data }, { evidence }),
+          unlessStopped(hold, "waiting_approval", { kind: "run.waiting_approval", data }, evidence),
         requeue,
         approve,
         withdraw: (run, data) =>

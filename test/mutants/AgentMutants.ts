@@ -111,7 +111,7 @@ export const agentMutants: ReadonlyArray<Mutant> = [
   },
   {
     name: "agent: a stopped apply is not offered again",
-    file: "actors/agent/AgentControls.ts",
+    file: "actors/execution/RunStop.ts",
     text: "run.cancel_requested_at === null",
     broken: "run.attempt >= 0",
     test: claimsTest

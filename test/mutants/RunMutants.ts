@@ -48,6 +48,27 @@ export const runMutants: ReadonlyArray<Mutant> = [
     test: "test/actors/run/RunChanges.test.ts"
   },
   {
+    name: "settlement: a request to stop rolls back the result",
+    file: lifecycleFile,
+    text: "return yield* new StopRequested({ hold, evidence })",
+    broken: "yield* Effect.void",
+    test: settlements
+  },
+  {
+    name: "settlement: a request to stop decides the status of a finished apply",
+    file: lifecycleFile,
+    text: "return yield* cancel(hold, evidence, allWasDone, data)",
+    broken: "yield* Effect.void",
+    test: settlements
+  },
+  {
+    name: "settlement: a failed Run that was asked to stop is cancelled",
+    file: lifecycleFile,
+    text: "if (request !== undefined) return yield* cancel(",
+    broken: 'if (request?.isApply === true && error.code === "") return yield* cancel(',
+    test: settlements
+  },
+  {
     name: "record: the hold",
     file: runLedgerFile,
     text: "SET ${RunRow.changes(sql, columns)} WHERE ${isHeld(sql, hold)}",

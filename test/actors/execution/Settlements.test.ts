@@ -5,7 +5,7 @@ import { Capsules } from "../../../actors/capsule/Capsules.ts"
 import { transaction } from "../../../actors/database/Transaction.ts"
 import { ApplyRecovery } from "../../../actors/execution/ApplyRecovery.ts"
 import { ApplySettlement } from "../../../actors/execution/ApplySettlement.ts"
-import { DriftSettlement, driftEvidence, isMadeAgain } from "../../../actors/execution/DriftSettlement.ts"
+import { DriftSettlement, driftEvidence } from "../../../actors/execution/DriftSettlement.ts"
 import { dependantsWarning, planEvidence, PlanSettlement } from "../../../actors/execution/PlanSettlement.ts"
 import {
   preparedApplySchema,
@@ -13,12 +13,14 @@ import {
   preparedPlanSchema,
   type PreparedApply
 } from "../../../actors/execution/PreparationSchemas.ts"
+import { isMadeAgain } from "../../../actors/execution/RunStop.ts"
 import { derivedId } from "../../../actors/Identity.ts"
 import { preemptedReason } from "../../../actors/run/Preemption.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import type { RunHold } from "../../../actors/run/RunHold.ts"
 import { RunPreparations } from "../../../actors/run/RunPreparations.ts"
-import { Runs } from "../../../actors/run/Runs.ts"
+import { RunLifecycle } from "../../../actors/run/RunLifecycle.ts"
+import { Runs, RunStreams } from "../../../actors/run/Runs.ts"
 import type { ApplyOutcome, DriftOutcome, PlanOutcome } from "../../../runner/execution/RunOutcome.ts"
 import { runnerFailure } from "../../../runner/execution/RunnerFailure.ts"
 import { type CapsuleId, CompatibilityReportId, RunId } from "../../../schema/records/Ids.ts"
@@ -284,6 +286,103 @@ describe("a settlement is a function of the hold, the rows and the result", () =
       const ended = yield* (yield* Runs).read(run.id)
       expect(ended).toMatchObject({ status: "succeeded", drifted: true, tool, providerResolutions: [] })
       expect((yield* (yield* Capsules).read(capsule.id)).driftStatus).toBe("drifted")
+    })
+  )
+})
+
+describe("a request to stop that was accepted before the settlement", () => {
+  const asked = (id: RunId) => setRun(id, { cancel_requested_at: "2026-01-01T00:00:00.000Z" })
+
+  /** Nobody executes the Run in this test, and its place is needed. */
+  const ended = Effect.fnUntraced(function* (hold: RunHold) {
+    yield* transaction(yield* SqlClient.SqlClient)((yield* RunLifecycle).cancel(hold))
+  })
+
+  tests.live("rolls back a computed plan, and passes its evidence on", () =>
+    Effect.gen(function* () {
+      const { capsuleId, plan } = yield* planned("stop-plan", pureModule)
+      const run = yield* held("plan", plan)
+      yield* (yield* RunPreparations).save(run.hold, preparedPlanSchema, {
+        reportId: CompatibilityReportId.make(plan.compatibilityReportId ?? ""),
+        evidence: {},
+        place: { url: "", path: "." },
+        consumed: [],
+        deliveries: { secrets: [] }
+      })
+      yield* asked(run.id)
+      const before = yield* written(capsuleId, run.id)
+      const stop = yield* Effect.flip((yield* PlanSettlement).settle(run.hold, Result.succeed(planOutcome)))
+      expect(stop).toMatchObject({ _tag: "StopRequested", hold: run.hold, evidence: { planSummary: { add: 1 } } })
+      expect(yield* written(capsuleId, run.id)).toEqual(before)
+      yield* ended(run.hold)
+      // The plan that was waiting is still the newest.
+      expect((yield* (yield* Runs).read(plan.id)).status).toBe("waiting_approval")
+    })
+  )
+
+  tests.live("rolls back what a drift check found", () =>
+    Effect.gen(function* () {
+      const { capsule, plan } = yield* active("stop-drift", pureModule)
+      const run = yield* held("drift_check", plan)
+      yield* (yield* RunPreparations).save(run.hold, preparedDriftCheckSchema, { evidence: {} })
+      yield* asked(run.id)
+      const stop = yield* Effect.flip((yield* DriftSettlement).settle(run.hold, Result.succeed(driftOutcome)))
+      yield* ended(run.hold)
+      expect((yield* (yield* Capsules).read(capsule.id)).driftStatus).toBe(capsule.driftStatus)
+    })
+  )
+
+  tests.live("ends a Run that failed or became obsolete as cancelled", () =>
+    Effect.gen(function* () {
+      const { plan } = yield* planned("stop-failed", pureModule)
+      const sql = yield* SqlClient.SqlClient
+      const lifecycle = yield* RunLifecycle
+      const run = yield* held("plan", plan)
+      yield* asked(run.id)
+      yield* transaction(sql)(lifecycle.fail(run.hold, { code: "plan_failed", message: "It failed." }))
+      expect(yield* (yield* Runs).read(run.id)).toMatchObject({ status: "cancelled" })
+      expect((yield* (yield* Runs).read(run.id)).error).toBeUndefined()
+      const late = yield* held("plan", yield* (yield* Runs).read(run.id))
+      yield* asked(late.id)
+      yield* transaction(sql)(lifecycle.supersede(late.hold, "The Capsule has changed."))
+      expect((yield* (yield* Runs).read(late.id)).status).toBe("cancelled")
+    })
+  )
+
+  tests.live("decides the status of a finished apply, and none of its evidence", () =>
+    Effect.gen(function* () {
+      const { capsuleId, plan } = yield* planned("stop-apply", pureModule)
+      const run = yield* held("apply", plan, { planRunId: plan.id })
+      yield* (yield* RunPreparations).save(run.hold, preparedApplySchema, prepared)
+      yield* asked(run.id)
+      yield* (yield* ApplySettlement).settle(run.hold, Result.succeed(applyOutcome))
+      const ended = yield* (yield* Runs).read(run.id)
+      expect(ended).toMatchObject({ status: "cancelled", error: { code: "applied_before_cancel" }, tool })
+      expect(ended.error?.message).toContain("everything in the plan was done")
+      const capsule = yield* (yield* Capsules).read(capsuleId)
+      expect(capsule).toMatchObject({ status: "active", runtimeSafety: "safe", currentStateGeneration: 1 })
+      const [version] = yield* (yield* SqlClient.SqlClient)`SELECT id, partial FROM state_versions
+        WHERE capsule_id = ${capsuleId}`
+      expect(version).toMatchObject({ id: capsule.currentStateVersionId, partial: 0 })
+      const { items } = yield* (yield* RunStreams).events(run.id, 0, 100)
+      expect(items.at(-1)).toMatchObject({
+        kind: "run.cancelled",
+        data: { stateVersionId: capsule.currentStateVersionId, error: { code: "applied_before_cancel" } }
+      })
+    })
+  )
+
+  tests.live("keeps the error of an apply that failed, and its partial state", () =>
+    Effect.gen(function* () {
+      const { capsuleId, plan } = yield* planned("stop-apply-failed", pureModule)
+      const run = yield* held("apply", plan, { planRunId: plan.id })
+      yield* (yield* RunPreparations).save(run.hold, preparedApplySchema, prepared)
+      yield* asked(run.id)
+      const failed = { ...applyOutcome, exit: "failed" as const }
+      yield* (yield* ApplySettlement).settle(run.hold, Result.succeed(failed))
+      expect(yield* (yield* Runs).read(run.id)).toMatchObject({ status: "cancelled", error: { code: "apply_failed" } })
+      const capsule = yield* (yield* Capsules).read(capsuleId)
+      expect(capsule).toMatchObject({ status: "error", runtimeSafety: "unknown", currentStateGeneration: 1 })
     })
   )
 })

@@ -64,6 +64,8 @@ interface Side {
 interface Model {
   holder: RunHold | undefined
   status: string
+  /** A request to stop is kept until the Run ends, also while the Run is in the queue again. */
+  isAsked: boolean
   logEnded: boolean
   /** The fence of the open log, from the last claim. */
   fence: number
@@ -92,6 +94,7 @@ const story = Effect.fnUntraced(function* (
   const model: Model = {
     holder: undefined,
     status: "queued",
+    isAsked: false,
     logEnded: false,
     fence: 0,
     events: ["run.queued"],
@@ -190,12 +193,14 @@ const story = Effect.fnUntraced(function* (
       case "fail": {
         const ended =
           name === "succeed"
-            ? lifecycle.succeed(hold, { stateVersionId: mark })
+            ? Effect.catchTag(lifecycle.succeed(hold, { stateVersionId: mark }), "StopRequested", (request) =>
+                lifecycle.cancel(request.hold)
+              )
             : lifecycle.fail(hold, { code: "plan_failed", message: mark })
         if (!(yield* write(isHolder, ended))) return
         model.holder = undefined
-        model.status = name === "succeed" ? "succeeded" : "failed"
-        model.events.push(name === "succeed" ? mark : "run.failed")
+        model.status = model.isAsked ? "cancelled" : name === "succeed" ? "succeeded" : "failed"
+        model.events.push(model.isAsked ? "run.cancelled" : name === "succeed" ? mark : "run.failed")
       }
     }
   })
@@ -218,9 +223,10 @@ const story = Effect.fnUntraced(function* (
       Object.assign(model, { holder: undefined, status: "queued" })
       model.events.push("run.queued")
     } else if (next === "asked") {
-      const before = yield* ledger.find(runId)
       yield* transaction(sql)(lifecycle.requestCancel(runId, undefined))
-      if (model.status === "running" && before?.cancel_requested_at === null) model.events.push("run.cancelling")
+      if (model.status !== "running" || model.isAsked) continue
+      model.isAsked = true
+      model.events.push("run.cancelling")
     } else if ("act" in next) {
       const own = sides[next.owner === 0 ? 0 : 1]
       const side = next.isPaused === 0 ? own[1] : own[0]

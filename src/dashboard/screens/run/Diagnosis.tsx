@@ -113,6 +113,11 @@ export const Diagnosis = ({ run, capsule, events, plan }: DiagnosisProps) => {
           </div>
         </section>
       ) : null}
+      {run.status !== "cancelled" || run.error === undefined ? null : (
+        <Notice tone="warn">
+          <FailureReason error={run.error} />
+        </Notice>
+      )}
       {run.possiblyCreated === undefined || run.possiblyCreated.length === 0 ? null : (
         <Notice tone="warn" title={words.possiblyTitle}>
           <p>{run.error?.code === "agent_lost" ? words.possiblyLost : words.possiblyText}</p>
