@@ -93,7 +93,10 @@ const held = Effect.fnUntraced(function* (type: Run["type"], like: Run, more: { 
       ...more
     })
     const hold = yield* heldRun(id)
-    if (more.planRunId !== undefined) yield* setRun(more.planRunId, { used_by_run_id: id })
+    if (more.planRunId !== undefined) {
+      const approved = { status: "succeeded", approved_at: "2026-01-01T00:00:00.000Z" }
+      yield* setRun(more.planRunId, { ...approved, used_by_run_id: id })
+    }
     return { id, hold }
   }).pipe(transaction(sql))
 })
@@ -327,6 +330,7 @@ describe("a request to stop that was accepted before the settlement", () => {
       yield* (yield* RunPreparations).save(run.hold, preparedDriftCheckSchema, { evidence: {} })
       yield* asked(run.id)
       const stop = yield* Effect.flip((yield* DriftSettlement).settle(run.hold, Result.succeed(driftOutcome)))
+      expect(stop._tag).toBe("StopRequested")
       yield* ended(run.hold)
       expect((yield* (yield* Capsules).read(capsule.id)).driftStatus).toBe(capsule.driftStatus)
     })
