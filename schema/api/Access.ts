@@ -21,6 +21,16 @@ export type WorkspaceLocator =
   | "body.workspaceId"
   | "body.fromWorkspaceId"
 
+/**
+ * The kind of a record that a body names, which decides when a token limited to Projects or environments may name it.
+ *
+ * - `boundConnection`: a Connection that the Capsule in the path already binds. No other Connection is within any limits.
+ * - `capsule`: a Capsule within the limits.
+ * - `configuration`: a configuration of a Capsule within the limits.
+ * - `snapshot`: a snapshot of the Source of the Capsule in the path.
+ */
+export type NamedRecord = "boundConnection" | "capsule" | "configuration" | "snapshot"
+
 export interface WorkspaceAccess {
   readonly kind: "workspace"
   readonly role: Role
@@ -33,6 +43,11 @@ export interface WorkspaceAccess {
    * record outside them. Otherwise the located record decides, and a record outside every Project is refused.
    */
   readonly limited?: "open" | "refused"
+  /**
+   * The fields of the body that name records, such as `providerBindings[].connectionId`, on a route that limited tokens reach.
+   * Their values are judged like the path, before the body is validated.
+   */
+  readonly records?: Readonly<Record<string, NamedRecord>>
 }
 
 /**

@@ -24,7 +24,7 @@ type RoutesOf<Endpoints> = {
 /** Method and path of every route of the API. */
 export type Route = { [Id in keyof Groups]: RoutesOf<Groups[Id]["endpoints"]> }[keyof Groups]
 
-type Options = Pick<WorkspaceAccess, "session" | "archived" | "confirmed" | "limited">
+type Options = Pick<WorkspaceAccess, "session" | "archived" | "confirmed" | "limited" | "records">
 
 const atLeast =
   (role: Role) =>
@@ -153,16 +153,20 @@ export const accessTable = {
   "GET /api/v1/capsule-configs/:capsuleConfigId": viewer("path.capsuleConfigId"),
   "PATCH /api/v1/capsule-configs/:capsuleConfigId": member("path.capsuleConfigId"),
   "POST /api/v1/capsules/:capsuleId/plan": member("path.capsuleId"),
-  "POST /api/v1/capsules/:capsuleId/configuration-plans": admin("path.capsuleId"),
+  "POST /api/v1/capsules/:capsuleId/configuration-plans": admin("path.capsuleId", {
+    records: { "providerBindings[].connectionId": "boundConnection" }
+  }),
   "POST /api/v1/capsules/:capsuleId/reconcile-plan": member("path.capsuleId"),
   "POST /api/v1/capsules/:capsuleId/destroy-plan": member("path.capsuleId"),
   "POST /api/v1/capsules/:capsuleId/drift-check": member("path.capsuleId"),
   "POST /api/v1/capsules/:capsuleId/backups": admin("path.capsuleId"),
   "GET /api/v1/backups/:backupId/archive": owner("path.backupId", { confirmed: true }),
-  "POST /api/v1/backups/:backupId/restore-plan": owner("path.backupId"),
+  "POST /api/v1/backups/:backupId/restore-plan": owner("path.backupId", { records: { capsuleId: "capsule" } }),
   "POST /api/v1/capsules/:capsuleId/exports": owner("path.capsuleId", { confirmed: true }),
   "GET /api/v1/capsules/:capsuleId/exports/:exportLink": owner("path.capsuleId", { session: true }),
-  "POST /api/v1/capsules/:capsuleId/install-config-re-adoptions": admin("path.capsuleId"),
+  "POST /api/v1/capsules/:capsuleId/install-config-re-adoptions": admin("path.capsuleId", {
+    records: { baseInstallConfigId: "configuration", sourceSnapshotId: "snapshot" }
+  }),
 
   // Sources
   "GET /api/v1/sources": viewer("query.workspaceId"),

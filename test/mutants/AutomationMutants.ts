@@ -3,6 +3,7 @@ import type { Mutant } from "./Mutant.ts"
 const members = "test/actors/member/AutomationMembers.test.ts"
 const routes = "test/src/accounts/AutomationRoutes.test.ts"
 const limits = "test/src/http/LimitedTokens.test.ts"
+const named = "test/src/http/NamedRecords.test.ts"
 
 /** Members that never sign in, and tokens with limits. */
 export const automationMutants: ReadonlyArray<Mutant> = [
@@ -75,5 +76,33 @@ export const automationMutants: ReadonlyArray<Mutant> = [
     text: `admin("path.capsuleId", { limited: "refused" })`,
     broken: `admin("path.capsuleId")`,
     test: limits
+  },
+  {
+    name: "a limited token names no record outside its limits in a body",
+    file: "src/http/authorization/NamedRecords.ts",
+    text: "if (places.length > 0 && places.every((place) => withinLimits(limits, place))) continue",
+    broken: "if (places.every((place) => withinLimits(limits, place))) continue",
+    test: named
+  },
+  {
+    name: "a record that the body names has to be within the limits",
+    file: "src/http/authorization/NamedRecords.ts",
+    text: "places.every((place) => withinLimits(limits, place))) continue",
+    broken: "places.every((place) => limits !== place)) continue",
+    test: named
+  },
+  {
+    name: "a limited token brings no Connection that its Capsule does not bind",
+    file: "src/http/authorization/NamedRecords.ts",
+    text: "WHERE c.id = ${inPath} AND b.connection_id = ${named}`",
+    broken: "WHERE c.id = ${inPath} AND b.connection_id <> ${named}`",
+    test: named
+  },
+  {
+    name: "every Connection in a list of bindings is judged",
+    file: "src/http/authorization/NamedRecords.ts",
+    text: "(Array.isArray(child) ? child : [])",
+    broken: "(Array.isArray(child) ? child.slice(0, 1) : [])",
+    test: named
   }
 ]

@@ -17,6 +17,7 @@ import { Authenticator } from "./Authenticator.ts"
 import { type PresentedCredential, presentedCredential } from "./Credentials.ts"
 import { crossSiteRefusal } from "./CrossSite.ts"
 import { credentialRefusal, type GrantedWorkspace, grantedWorkspace, scopeRefusal } from "./Permission.ts"
+import { namedRecords } from "./NamedRecords.ts"
 import { confinements } from "./TokenConfinement.ts"
 import { AmbientIdentity, type HostIdentity } from "./HostIdentity.ts"
 import { locateWorkspaces } from "./WorkspaceLocation.ts"
@@ -85,6 +86,7 @@ export const admissions = Effect.gen(function* () {
   const storage = yield* StorageSpace
   const locate = yield* locateWorkspaces
   const confinement = yield* confinements
+  const naming = yield* namedRecords
   const sessionCookie = sessionCookieName(baseUrl)
   const { origin } = new URL(baseUrl)
 
@@ -107,13 +109,16 @@ export const admissions = Effect.gen(function* () {
     const value = locatorValue(rule.locate, endpoint)
     const located = locate(rule.locate)
     const confine = confinement(rule)
+    const confineBody = naming(rule, readJsonBody(bodyLimitsOf(endpoint)))
     return (principal: Principal) =>
       Effect.flatMap(value, (id) => {
         const granted = Effect.flatMap(located(id, principal.subject), (places) =>
           Effect.fromResult(grantedWorkspace(principal, rule.role, places))
         )
         const { limits } = principal
-        return limits === undefined ? granted : Effect.tap(granted, () => confine(limits, id))
+        return limits === undefined
+          ? granted
+          : Effect.tap(granted, () => Effect.andThen(confine(limits, id), confineBody(limits, id)))
       })
   }
 

@@ -62,7 +62,7 @@ const beyond = new ApiError({
   message:
     "The token is limited to Projects or environments, and this concerns more of the Workspace. Use a token without limits."
 })
-const unavailable = new ApiError({
+export const limitsUnavailable = new ApiError({
   code: "verification_unavailable",
   message: "The limits of the token could not be verified just now. Try again."
 })
@@ -79,7 +79,7 @@ export const confinements = Effect.gen(function* () {
     const places = limited === "refused" ? wholeWorkspace : placesOf[locate]
     const find = memory.untilCommit((id) =>
       Effect.catch(places(sql, id), (error) =>
-        Effect.andThen(Effect.logError("The limits of a token could not be checked", error), unavailable)
+        Effect.andThen(Effect.logError("The limits of a token could not be checked", error), limitsUnavailable)
       )
     )
     /** Fails with `permission_denied` when the record with this id is outside the limits. */

@@ -56,7 +56,7 @@ export const capsulesProse: GroupProse<typeof CapsulesApi> = {
     ),
     configurationPlan: queuedRun(
       "Change the private configuration and plan it",
-      "Needs `Idempotency-Key` and the guard read from the Capsule. Apply is never started. `variablePatch.set` takes what an install takes: of a manifest's Capsule its user inputs, and required variables that the manifest does not mention."
+      "Needs `Idempotency-Key` and the guard read from the Capsule. Apply is never started. A token with `project:` or `environment:` scopes may bind only Connections that the Capsule already binds (403). `variablePatch.set` takes what an install takes: of a manifest's Capsule its user inputs, and required variables that the manifest does not mention."
     ),
     reconcilePlan: queuedRun(
       "Create a plan that puts back what was changed outside",

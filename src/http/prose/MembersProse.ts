@@ -14,7 +14,7 @@ export const membersProse: GroupProse<typeof MembersApi> = {
     ),
     createToken: route(
       "Create a token of an automation",
-      "An ordinary personal access token, bound to the Workspace; the secret is shown once. Asks for a session whose person confirmed lately that it is them. `expiresAt` is at most 366 days ahead. The scopes `project:<id>` and `environment:<name>` limit it: it then reaches Capsules in one of the named Projects and environments, with their Runs and states, and nothing of the Workspace beyond them. A suspended automation gets none (403)."
+      "An ordinary personal access token, bound to the Workspace; the secret is shown once. Asks for a session whose person confirmed lately that it is them. `expiresAt` is at most 366 days ahead. The scopes `project:<id>` and `environment:<name>` limit it: it then reaches Capsules in one of the named Projects and environments, with their Runs and states, and nothing of the Workspace beyond them, whether the path or the body names it: a Capsule gets no Connection from it that the Capsule does not already bind. A suspended automation gets none (403)."
     ),
     revokeToken: route(
       "Revoke a token of an automation",

@@ -14,9 +14,12 @@
  *     othr  owner of another Workspace         p-B   the same bound to another Workspace
  *     susp  suspended owner                    p-v   viewer's personal access token, read and write
  *     oper  operator without a membership      arch  owner, while the Workspace is archived
+ *
+ * The last column has the fields of the body that name a record, such as a Connection. A token that is limited to Projects or
+ * environments gets 403 when such a field names a record outside its limits.
  */
 const table = `
-route                                                                                        anon view memb admn ownr | othr susp oper | conf pat  p-r  p-w  p-A  p-B  p-v  | arch
+route                                                                                        anon view memb admn ownr | othr susp oper | conf pat  p-r  p-w  p-A  p-B  p-v  | arch | records
 
 # Discovery
 GET    /.well-known/svc                                                                      ok   ok   ok   ok   ok   | ok   ok   ok   | ok   ok   ok   ok   ok   ok   ok   | ok
@@ -25,7 +28,7 @@ GET    /api/v1/extensions                                                       
 
 # The account itself
 GET    /api/v1/account/tokens                                                                401  ok   ok   ok   ok   | ok   ok   ok   | 403  403  403  403  403  403  403  | ok
-POST   /api/v1/account/tokens                                                                401  ok   ok   ok   ok   | ok   ok   ok   | 403  403  403  403  403  403  403  | ok
+POST   /api/v1/account/tokens                                                                401  ok   ok   ok   ok   | ok   ok   ok   | 403  403  403  403  403  403  403  | ok   | workspace_id
 GET    /api/v1/account/tokens/scopes                                                         401  ok   ok   ok   ok   | ok   ok   ok   | 403  403  403  403  403  403  403  | ok
 GET    /api/v1/account/tokens/inventory.v1                                                   401  ok   ok   ok   ok   | ok   ok   ok   | 403  403  403  403  403  403  403  | ok
 POST   /api/v1/account/tokens/:tokenId/revoke                                                401  ok   ok   ok   ok   | ok   ok   ok   | 403  403  403  403  403  403  403  | ok
@@ -41,24 +44,24 @@ GET    /api/v1/workspaces/:workspaceId                                          
 PATCH  /api/v1/workspaces/:workspaceId                                                       401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | ok
 GET    /api/v1/workspaces/:workspaceId/members                                               401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 POST   /api/v1/workspaces/:workspaceId/automation                                            401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
-POST   /api/v1/workspaces/:workspaceId/members                                               401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/workspaces/:workspaceId/members                                               401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | subject
 PATCH  /api/v1/workspaces/:workspaceId/members/:subject                                      401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 DELETE /api/v1/workspaces/:workspaceId/members/:subject                                      401  ok   ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  ok   | ok
 GET    /api/v1/workspaces/:workspaceId/members/:subject/departure                            401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/workspaces/:workspaceId/members/:subject/tokens                               401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 POST   /api/v1/workspaces/:workspaceId/members/:subject/tokens                               401  403  403  ok   ok   | 403  403  403  | ok   403  403  403  403  403  403  | 409
 POST   /api/v1/workspaces/:workspaceId/members/:subject/tokens/:tokenId/revoke               401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | ok
-POST   /api/v1/workspaces/:workspaceId/ownership                                             401  403  403  403  ok   | 403  403  403  | ok   403  403  403  403  403  403  | 409
+POST   /api/v1/workspaces/:workspaceId/ownership                                             401  403  403  403  ok   | 403  403  403  | ok   403  403  403  403  403  403  | 409  | subject
 GET    /api/v1/workspaces/:workspaceId/invitations                                           401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 POST   /api/v1/workspaces/:workspaceId/invitations                                           401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/workspaces/:workspaceId/invitations/:invitationId/revoke                      401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | ok
 GET    /api/v1/workspaces/:workspaceId/teams                                                 401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
-POST   /api/v1/workspaces/:workspaceId/teams                                                 401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
-PATCH  /api/v1/workspaces/:workspaceId/teams/:teamId                                         401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/workspaces/:workspaceId/teams                                                 401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | members[] grants[].projectId
+PATCH  /api/v1/workspaces/:workspaceId/teams/:teamId                                         401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | members[] grants[].projectId
 DELETE /api/v1/workspaces/:workspaceId/teams/:teamId                                         401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 GET    /api/v1/workspaces/:workspaceId/approval-rules                                        401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
-POST   /api/v1/workspaces/:workspaceId/approval-rules                                        401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
-PATCH  /api/v1/workspaces/:workspaceId/approval-rules/:ruleId                                401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/workspaces/:workspaceId/approval-rules                                        401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | projectId teamId
+PATCH  /api/v1/workspaces/:workspaceId/approval-rules/:ruleId                                401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | projectId teamId
 DELETE /api/v1/workspaces/:workspaceId/approval-rules/:ruleId                                401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/invitations/inspect                                                           ok   ok   ok   ok   ok   | ok   ok   ok   | ok   ok   ok   ok   ok   ok   ok   | ok
 POST   /api/v1/invitations/accept                                                            401  ok   ok   ok   ok   | ok   ok   ok   | 403  403  403  403  403  403  403  | ok
@@ -86,20 +89,20 @@ GET    /api/v1/workspaces/:workspaceId/current-state-versions                   
 GET    /api/v1/workspaces/:workspaceId/ui-surfaces                                           401  ok   ok   ok   ok   | 403  403  403  | ok   403  403  403  403  403  403  | ok
 GET    /api/v1/workspaces/:workspaceId/backups                                               401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 POST   /api/v1/workspaces/:workspaceId/backups                                               401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
-POST   /api/v1/workspaces/:workspaceId/plan-update                                           401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/workspaces/:workspaceId/plan-update                                           401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | capsuleIds[]
 POST   /api/v1/workspaces/:workspaceId/drift-check                                           401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 GET    /api/v1/workspaces/:workspaceId/interface-materialization-failures                    401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 POST   /api/v1/workspaces/:workspaceId/interface-materialization-failures/:intentId/retries  401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 
 # Sources
 GET    /api/v1/sources                                                                       401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
-POST   /api/v1/sources                                                                       401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/sources                                                                       401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | workspaceId authConnectionId
 GET    /api/v1/sources/:sourceId                                                             401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
-PATCH  /api/v1/sources/:sourceId                                                             401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+PATCH  /api/v1/sources/:sourceId                                                             401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | authConnectionId
 DELETE /api/v1/sources/:sourceId                                                             401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/sources/:sourceId/hook-secret                                                 401  403  ok   ok   ok   | 403  403  403  | ok   403  403  403  403  403  403  | 409
 POST   /api/v1/sources/:sourceId/sync                                                        401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
-POST   /api/v1/sources/:sourceId/compatibility-check                                         401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/sources/:sourceId/compatibility-check                                         401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | sourceSnapshotId installConfigId
 GET    /api/v1/sources/:sourceId/snapshots                                                   401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/sources/:sourceId/snapshots/:sourceSnapshotId/install-modules                 401  ok   ok   ok   ok   | 403  403  403  | ok   403  403  403  403  403  403  | ok
 GET    /api/v1/sources/:sourceId/snapshots/:sourceSnapshotId/file                            401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
@@ -107,7 +110,7 @@ GET    /api/v1/compatibility-reports/:reportId                                  
 POST   /api/v1/workspaces/:workspaceId/source-ref-resolutions/stable-semver                  401  ok   ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  ok   | 409
 
 # Install and revision plans
-POST   /api/v1/workspaces/:workspaceId/install-plans                                         401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/workspaces/:workspaceId/install-plans                                         401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | source.authConnectionId capsule.projectId options.providerBindings[].connectionId preflight.sourceId preflight.sourceSnapshotId preflight.compatibilityCheckRunId preflight.compatibilityReportId preflight.installConfigId dependencies[].producerCapsuleId adopt.uploadId
 POST   /api/v1/workspaces/:workspaceId/state-uploads                                         401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/workspaces/:workspaceId/backup-uploads                                        401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 GET    /api/v1/install-plans/:installPlanId                                                  401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
@@ -126,8 +129,8 @@ POST   /api/v1/capsules/:capsuleId/plan                                         
 POST   /api/v1/capsules/:capsuleId/destroy-plan                                              401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/capsules/:capsuleId/reconcile-plan                                            401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/capsules/:capsuleId/drift-check                                               401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
-POST   /api/v1/capsules/:capsuleId/configuration-plans                                       401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
-POST   /api/v1/capsules/:capsuleId/install-config-re-adoptions                               401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/capsules/:capsuleId/configuration-plans                                       401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | providerBindings[].connectionId
+POST   /api/v1/capsules/:capsuleId/install-config-re-adoptions                               401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | baseInstallConfigId sourceSnapshotId
 POST   /api/v1/capsules/:capsuleId/backups                                                   401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 GET    /api/v1/capsules/:capsuleId/outputs                                                   401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/capsules/:capsuleId/usage-summary                                             401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
@@ -139,7 +142,7 @@ GET    /api/v1/capsules/:capsuleId/left-over-states/:leftOverStateId            
 POST   /api/v1/capsules/:capsuleId/left-over-states/:leftOverStateId/adopt                   401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 DELETE /api/v1/capsules/:capsuleId/left-over-states/:leftOverStateId                         401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 GET    /api/v1/backups/:backupId/archive                                                     401  403  403  403  ok   | 403  403  403  | ok   403  403  403  403  403  403  | ok
-POST   /api/v1/backups/:backupId/restore-plan                                                401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/backups/:backupId/restore-plan                                                401  403  403  403  ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | capsuleId
 POST   /api/v1/capsules/:capsuleId/exports                                                   401  403  403  403  ok   | 403  403  403  | ok   403  403  403  403  403  403  | 409
 GET    /api/v1/capsules/:capsuleId/exports/:exportLink                                       401  403  403  403  ok   | 403  403  403  | ok   403  403  403  403  403  403  | ok
 GET    /api/v1/capsules/:capsuleId/auto-update-decisions                                     401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
@@ -147,7 +150,7 @@ GET    /api/v1/state-versions/:stateVersionId                                   
 GET    /api/v1/state-versions/:stateVersionId/difference                                     401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 POST   /api/v1/state-versions/:stateVersionId/rollback-plan                                  401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 GET    /api/v1/capsules/:capsuleId/dependencies                                              401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
-POST   /api/v1/capsules/:capsuleId/dependencies                                              401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/capsules/:capsuleId/dependencies                                              401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | producerCapsuleId
 DELETE /api/v1/dependencies/:dependencyId                                                    401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 GET    /api/v1/capsules/:capsuleId/provider-bindings                                         401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 PUT    /api/v1/capsules/:capsuleId/provider-bindings                                         401  403  ok   ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
@@ -173,18 +176,18 @@ POST   /api/v1/run-groups/:runGroupId/cancel                                    
 
 # Connections and shared Outputs
 GET    /api/v1/connections                                                                   401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
-POST   /api/v1/connections                                                                   401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/connections                                                                   401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | workspaceId use.projectIds[]
 GET    /api/v1/connections/:connectionId                                                     401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
-PATCH  /api/v1/connections/:connectionId                                                     401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+PATCH  /api/v1/connections/:connectionId                                                     401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | use.projectIds[]
 DELETE /api/v1/connections/:connectionId                                                     401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/connections/:connectionId/test                                                401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/connections/:connectionId/origins/confirm                                     401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/connections/:connectionId/revoke                                              401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
-POST   /api/v1/connections/oauth/:helperId/start                                             401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/connections/oauth/:helperId/start                                             401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | workspaceId connectionId use.projectIds[]
 GET    /api/v1/connections/oauth/:helperId/callback                                          401  ok   ok   ok   ok   | ok   ok   ok   | ok   ok   ok   403  ok   ok   ok   | ok
 GET    /api/v1/provider-connections                                                          401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
 GET    /api/v1/output-shares                                                                 401  ok   ok   ok   ok   | 403  403  403  | ok   ok   ok   403  ok   403  ok   | ok
-POST   /api/v1/output-shares                                                                 401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
+POST   /api/v1/output-shares                                                                 401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409  | fromWorkspaceId toWorkspaceId producerCapsuleId
 POST   /api/v1/output-shares/:shareId/approve                                                401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 POST   /api/v1/output-shares/:shareId/revoke                                                 401  403  403  ok   ok   | 403  403  403  | ok   ok   403  ok   ok   403  403  | 409
 `
@@ -218,6 +221,8 @@ export interface AuthorizationRow {
   /** As the API spells it. */
   readonly path: string
   readonly cells: ReadonlyMap<CallerKind, Verdict>
+  /** The fields of the body that name records. */
+  readonly records: ReadonlyArray<string>
 }
 
 const callerNamed = (name: string): CallerKind => {
@@ -228,20 +233,20 @@ const callerNamed = (name: string): CallerKind => {
 
 const parseRow = (columns: ReadonlyArray<CallerKind>, line: string): AuthorizationRow => {
   const [method = "", path = "", ...words] = line.split(/[\s|]+/)
-  if (words.length !== columns.length) throw new Error(`The row of ${method} ${path} has ${words.length} verdicts`)
+  if (words.length < columns.length) throw new Error(`The row of ${method} ${path} has ${words.length} verdicts`)
   const cells = columns.map((caller, at): readonly [CallerKind, Verdict] => {
     const verdict = verdicts.find((known) => known === words[at])
     if (verdict === undefined) throw new Error(`The row of ${method} ${path} says "${words[at]}" for ${caller}`)
     return [caller, verdict]
   })
-  return { method, path, cells: new Map(cells) }
+  return { method, path, cells: new Map(cells), records: words.slice(columns.length) }
 }
 
 const parse = (text: string): ReadonlyArray<AuthorizationRow> => {
   const [head = "", ...lines] = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"))
   const columns = head
     .split(/[\s|]+/)
-    .slice(1)
+    .slice(1, -1)
     .map(callerNamed)
   if (columns.length !== callers.length) throw new Error("The table does not name every caller once")
   return lines.map((line) => parseRow(columns, line))

@@ -21,6 +21,8 @@ export interface JsonSchema {
   readonly maxLength?: number
   readonly minimum?: number
   readonly pattern?: string
+  readonly description?: string
+  readonly additionalProperties?: boolean | JsonSchema
 }
 
 const Inner = Schema.suspend((): Schema.Codec<JsonSchema, unknown> => JsonSchema)
@@ -41,7 +43,9 @@ const JsonSchema: Schema.Codec<JsonSchema, unknown> = Schema.Struct({
   minLength: Schema.optionalKey(Schema.Finite),
   maxLength: Schema.optionalKey(Schema.Finite),
   minimum: Schema.optionalKey(Schema.Finite),
-  pattern: Schema.optionalKey(Schema.String)
+  pattern: Schema.optionalKey(Schema.String),
+  description: Schema.optionalKey(Schema.String),
+  additionalProperties: Schema.optionalKey(Schema.Union([Schema.Boolean, Inner]))
 })
 
 const Operation = Schema.Struct({
@@ -89,7 +93,8 @@ const textFor = (schema: JsonSchema, name: string): string => {
   return [...(named[name] === undefined ? [] : [named[name]]), ...texts].find(fits) ?? "x".repeat(schema.minLength ?? 1)
 }
 
-const resolve = (schema: JsonSchema): JsonSchema => {
+/** The schema that a reference names; any other schema unchanged. */
+export const resolve = (schema: JsonSchema): JsonSchema => {
   if (schema.$ref === undefined) return schema
   const found = document.components.schemas[decodeURIComponent(schema.$ref.split("/").at(-1) ?? "")]
   return found === undefined ? {} : resolve(found)

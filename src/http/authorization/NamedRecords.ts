@@ -1,0 +1,85 @@
+import { Effect, Schema } from "effect"
+import type { SqlClient } from "effect/sql"
+import type { SqlError } from "effect/sql/SqlError"
+import { ReadSql } from "../../../actors/database/ReadSql.ts"
+import { rowShape } from "../../../actors/database/Table.ts"
+import type { NamedRecord, WorkspaceAccess } from "../../../schema/api/Access.ts"
+import { ApiError } from "../../../schema/errors/ApiError.ts"
+import { ProjectId } from "../../../schema/records/Ids.ts"
+import { type LimitedPlace, type TokenLimits, withinLimits } from "../../../schema/records/TokenLimits.ts"
+import { limitsUnavailable } from "./TokenConfinement.ts"
+
+const Place = rowShape({ projectId: ProjectId, environment: Schema.String })
+
+type Places = (
+  sql: SqlClient.SqlClient,
+  named: string,
+  inPath: string
+) => Effect.Effect<ReadonlyArray<LimitedPlace>, SqlError>
+
+/** The Capsules to which a named record belongs; none for a record that a limited token may not name. */
+const placesOf: Record<NamedRecord, Places> = {
+  boundConnection: (sql, named, inPath) => Place.rows(sql)`SELECT DISTINCT c.project_id AS "projectId", c.environment
+    FROM capsules c JOIN provider_bindings b ON b.install_config_id = c.install_config_id
+    WHERE c.id = ${inPath} AND b.connection_id = ${named}`,
+  capsule: (sql, named) =>
+    Place.rows(sql)`SELECT project_id AS "projectId", environment FROM capsules WHERE id = ${named}`,
+  configuration: (sql, named) => Place.rows(
+    sql
+  )`SELECT c.project_id AS "projectId", c.environment FROM install_configs i
+    JOIN capsules c ON c.id = i.capsule_id OR c.install_config_id = i.id WHERE i.id = ${named}`,
+  snapshot: (sql, named, inPath) => Place.rows(sql)`SELECT c.project_id AS "projectId", c.environment FROM capsules c
+    JOIN source_snapshots s ON s.source_id = c.source_id WHERE c.id = ${inPath} AND s.id = ${named}`
+}
+
+const reasons: Record<NamedRecord, string> = {
+  boundConnection:
+    "A token that is limited to Projects or environments names only Connections that the Capsule already binds. Use a token without limits.",
+  capsule: "The token is limited to other Projects or environments than those of this Capsule.",
+  configuration: "The token is limited to other Projects or environments than those of this configuration.",
+  snapshot: "A token that is limited to Projects or environments names only snapshots of the Capsule's own Source."
+}
+
+const childrenOf = (value: unknown, name: string): ReadonlyArray<unknown> =>
+  typeof value === "object" && value !== null && Object.hasOwn(value, name)
+    ? Object.entries(value).flatMap(([key, child]) => (key === name ? [child] : []))
+    : []
+
+/** The strings at a field of a body that has not been validated. `[]` after a name steps into each item of a list. */
+const textsAt = (body: unknown, field: string): ReadonlySet<string> => {
+  let found: ReadonlyArray<unknown> = [body]
+  for (const step of field.split(".")) {
+    const isList = step.endsWith("[]")
+    const children = found.flatMap((value) => childrenOf(value, isList ? step.slice(0, -2) : step))
+    found = isList ? children.flatMap((child): ReadonlyArray<unknown> => (Array.isArray(child) ? child : [])) : children
+  }
+  return new Set(found.flatMap((value) => (typeof value === "string" ? [value] : [])))
+}
+
+/**
+ * Judges the records in a body like the record in the path: a limited token names only records within its limits. An unknown
+ * record is refused like one outside the limits.
+ */
+export const namedRecords = Effect.gen(function* () {
+  const sql = yield* ReadSql
+
+  const placesFor = (kind: NamedRecord, named: string, inPath: string) =>
+    Effect.catch(placesOf[kind](sql, named, inPath), (error) =>
+      Effect.andThen(Effect.logError("The limits of a token could not be checked", error), limitsUnavailable)
+    )
+
+  return <R>({ records = {} }: WorkspaceAccess, readBody: Effect.Effect<unknown, ApiError, R>) => {
+    const fields = Object.entries(records)
+    return Effect.fnUntraced(function* (limits: TokenLimits, inPath: string): Effect.fn.Return<void, ApiError, R> {
+      if (fields.length === 0) return
+      const body = yield* readBody
+      for (const [field, kind] of fields) {
+        for (const named of textsAt(body, field)) {
+          const places = yield* placesFor(kind, named, inPath)
+          if (places.length > 0 && places.every((place) => withinLimits(limits, place))) continue
+          return yield* new ApiError({ code: "permission_denied", message: `${field}: ${reasons[kind]}` })
+        }
+      }
+    })
+  }
+})

@@ -1,0 +1,241 @@
+import { afterAll, describe, expect, test } from "bun:test"
+import { Effect, type Schema } from "effect"
+import { SqlClient } from "effect/sql"
+import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
+import { serviceContext } from "../../../actors/Command.ts"
+import { accessOf } from "../../../schema/api/Roles.ts"
+import { suite } from "../../support/Effect.ts"
+import { text } from "../../support/Accounts.ts"
+import { authorizationTable } from "./AuthorizationTable.ts"
+import { bodySchema, exampleBody, type JsonSchema, operations, resolve } from "./support/ApiExamples.ts"
+import { matrixApplication } from "./support/MatrixApplication.ts"
+import { send } from "./support/TestApplication.ts"
+import { world } from "./support/World.ts"
+
+const tests = suite(matrixApplication)
+afterAll(tests.dispose)
+
+const id = (prefix: string, letter = "b") => `${prefix}_${letter.repeat(24)}`
+
+/** Fields whose name ends like that of an id, but which name no record. */
+const noRecords = new Set(["recipeId"])
+
+/** The fields of a body that name records, found by their schema: ids of every kind, and fields named like an id or a person. */
+const recordFields = (given: JsonSchema, at = "", outer: ReadonlyArray<JsonSchema> = []): ReadonlyArray<string> => {
+  const schema = resolve(given)
+  if (outer.includes(schema)) return []
+  const within = [...outer, schema]
+  const inner = (child: JsonSchema, path: string) => recordFields(child, path, within)
+  const isText = schema.type === "string"
+  const isNamed = /(?:Ids?|_id|subject|members)(?:\[\])?$/.test(at) && !noRecords.has(at)
+  if (isText && (isNamed || schema.description?.startsWith("an id starting with") === true)) return [at]
+  const { additionalProperties: others, items } = schema
+  return [
+    ...[...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])].flatMap((branch) =>
+      inner(branch, at)
+    ),
+    ...Object.entries(schema.properties ?? {}).flatMap(([name, child]) =>
+      inner(child, at === "" ? name : `${at}.${name}`)
+    ),
+    ...(items === undefined || items === false ? [] : inner(items, `${at}[]`)),
+    ...(typeof others === "object" ? inner(others, `${at}.*`) : [])
+  ]
+}
+
+const bodies = operations.flatMap(({ method, operation, path }) => {
+  const schema = bodySchema(operation)
+  return schema === undefined ? [] : [{ route: `${method} ${path}`, schema }]
+})
+
+test("the table of routes has each field of a body that names a record", () => {
+  const declared = bodies.flatMap(({ route, schema }) => recordFields(schema).map((field) => `${route} ${field}`))
+  const written = authorizationTable.flatMap(({ method, path, records }) =>
+    records.map((field) => `${method} ${path} ${field}`)
+  )
+  expect(new Set(declared)).toEqual(new Set(written))
+  expect(written.length).toBeGreaterThan(40)
+})
+
+/** A record of each kind outside the limits, by the last name of the field. */
+const outside: Readonly<Record<string, string>> = {
+  authConnectionId: world.connectionId,
+  baseInstallConfigId: id("icfg"),
+  capsuleIds: id("cap"),
+  capsuleId: id("cap"),
+  compatibilityCheckRunId: id("run"),
+  compatibilityReportId: id("rep"),
+  connectionId: world.connectionId,
+  fromWorkspaceId: world.workspaceB,
+  installConfigId: id("icfg"),
+  members: world.bob,
+  producerCapsuleId: id("cap"),
+  projectId: id("prj"),
+  projectIds: id("prj"),
+  sourceId: id("src"),
+  sourceSnapshotId: id("snap"),
+  subject: world.bob,
+  teamId: id("team"),
+  toWorkspaceId: world.workspaceB,
+  uploadId: id("sup"),
+  workspaceId: world.workspaceB,
+  workspace_id: world.workspaceB
+}
+
+/** A second environment of the Workspace, in another Project, with a Capsule, its configuration and its Source. */
+const placed = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const times = { created_at: "2026-01-01T00:00:00.000Z", updated_at: "2026-01-01T00:00:00.000Z" }
+  yield* sql`INSERT INTO projects ${sql.insert({ id: id("prj"), workspace_id: world.workspaceA, name: "Other", slug: "other", is_default: 0, ...times })}
+    ON CONFLICT DO NOTHING`
+  for (const [table, own, changes] of [
+    ["sources", world.sourceId, { id: id("src") }],
+    ["source_snapshots", world.sourceSnapshotId, { id: id("snap"), source_id: id("src") }],
+    ["install_configs", world.capsuleConfigId, { id: id("icfg"), capsule_id: id("cap") }],
+    [
+      "capsules",
+      world.capsuleId,
+      {
+        id: id("cap"),
+        project_id: id("prj"),
+        environment: "staging",
+        source_id: id("src"),
+        install_config_id: id("icfg")
+      }
+    ],
+    ["connections", world.connectionId, { id: id("conn", "c") }]
+  ] as const) {
+    const [row] = yield* sql`SELECT * FROM ${sql(table)} WHERE id = ${own}`
+    yield* sql`INSERT INTO ${sql(table)} ${sql.insert({ ...row, ...changes })} ON CONFLICT DO NOTHING`
+  }
+  yield* sql`INSERT INTO provider_bindings ${sql.insert({ id: id("pb"), workspace_id: world.workspaceA, install_config_id: world.capsuleConfigId, provider: "p", module_local_name: "p", child_alias: null, connection_id: id("conn", "c") })}
+    ON CONFLICT DO NOTHING`
+})
+
+const limitedToken = Effect.gen(function* () {
+  yield* placed
+  const tokens = yield* AccessTokens
+  const { secret } = yield* tokens.create(serviceContext, world.ada, {
+    name: "limited",
+    scopes: ["read", "write", `project:${world.projectId}`, "environment:production"],
+    workspaceId: world.workspaceA
+  })
+  return { authorization: `Bearer ${text(secret)}` }
+})
+
+const ids: Readonly<Record<string, string>> = { ...world, workspaceId: world.workspaceA, subject: world.viewer }
+
+const isObject = (value: Schema.Json | undefined): value is { readonly [name: string]: Schema.Json } =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** The body with the value at the field; what is on the way to it is added. */
+const filled = (body: Schema.Json | undefined, steps: ReadonlyArray<string>, value: string): Schema.Json => {
+  const [step, ...rest] = steps
+  if (step === undefined) return value
+  const name = step.replace("[]", "")
+  const whole = isObject(body) ? body : {}
+  const child = whole[name]
+  if (!step.endsWith("[]")) return { ...whole, [name]: filled(child, rest, value) }
+  // The first item is as the schema asks; only the last one names a record outside.
+  const items = Array.isArray(child) ? child : []
+  return { ...whole, [name]: [...items, filled(items[0], rest, value)] }
+}
+
+/** Some routes find their Workspace in the body. */
+const locating = { workspaceId: world.workspaceA, fromWorkspaceId: world.workspaceA }
+
+const answerTo = Effect.fnUntraced(function* (
+  route: { readonly method: string; readonly path: string },
+  body: Schema.Json,
+  credential: Readonly<Record<string, string>>
+) {
+  const at = route.path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? "helper")
+  const headers = {
+    ...credential,
+    "content-type": "application/json",
+    "idempotency-key": "records-key-000000000000000"
+  }
+  const response = yield* send(at, { method: route.method, headers, body: JSON.stringify(body) })
+  return { status: response.status, text: yield* Effect.promise(() => response.text()) }
+})
+
+describe("a body that names a record outside the limits of a token is refused", () => {
+  for (const row of authorizationTable) {
+    for (const field of row.records) {
+      tests.live(`${row.method} ${row.path}: ${field}`, () =>
+        Effect.gen(function* () {
+          const credential = yield* limitedToken
+          const name = field.split(".").at(-1)?.replace("[]", "") ?? ""
+          const named = outside[name]
+          if (named === undefined) return yield* Effect.die(`No record outside the limits for ${field}`)
+          const example = exampleBody(row.method, row.path)
+          const sound = filled(example, field.split("."), named)
+          const unknown = filled(example, field.split("."), named.replace(/.$/, "0"))
+          // A body with a fault is refused by the limits all the same: nothing is validated before.
+          const broken = filled({ ...locating, bogus: 1 }, field.split("."), named)
+          // An unknown Workspace is 404 for everybody.
+          const isWorkspace = named === world.workspaceB
+          for (const body of isWorkspace ? [sound, broken] : [sound, broken, unknown]) {
+            const { status, text: message } = yield* answerTo(row, body, credential)
+            expect([message, status]).toEqual([message, 403])
+          }
+        })
+      )
+    }
+  }
+})
+
+const reached = authorizationTable.filter(({ method, path }) => {
+  const rule = accessOf({ method, path })
+  return rule.kind === "workspace" && rule.records !== undefined
+})
+
+/** Records within the limits, by the last name of the field. */
+const inside: Readonly<Record<string, string>> = {
+  baseInstallConfigId: world.capsuleConfigId,
+  capsuleId: world.capsuleId,
+  connectionId: id("conn", "c"),
+  sourceSnapshotId: world.sourceSnapshotId
+}
+
+tests.live("a limited token may name the Capsule's own records, and a Connection that the Capsule already binds", () =>
+  Effect.gen(function* () {
+    const credential = yield* limitedToken
+    for (const row of reached) {
+      let body = exampleBody(row.method, row.path)
+      for (const field of row.records) {
+        body = filled(body, field.split("."), inside[field.split(".").at(-1) ?? ""] ?? "")
+      }
+      const { status, text: message } = yield* answerTo(row, body ?? {}, credential)
+      expect([message, status === 403]).toEqual([message, false])
+    }
+    expect(reached.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      "POST /api/v1/capsules/:capsuleId/configuration-plans",
+      "POST /api/v1/capsules/:capsuleId/install-config-re-adoptions",
+      "POST /api/v1/backups/:backupId/restore-plan"
+    ])
+  })
+)
+
+tests.live("a Connection is refused wherever it is in the list of bindings", () =>
+  Effect.gen(function* () {
+    const credential = yield* limitedToken
+    const row = reached.find(({ path }) => path.endsWith("configuration-plans"))
+    if (row === undefined) return yield* Effect.die("The route is gone")
+    const binding = (connectionId: string) => ({ provider: "a/b", moduleLocalName: "b", connectionId })
+    const body = {
+      providerBindings: [binding(id("conn", "c")), binding(world.connectionId)],
+      expected: { authorityGuard: "g" }
+    }
+    const { status, text: message } = yield* answerTo(row, body, credential)
+    expect(status).toBe(403)
+    expect(message).toContain("providerBindings[].connectionId: A token that is limited")
+    const whole = yield* AccessTokens
+    const { secret } = yield* whole.create(serviceContext, world.ada, {
+      name: "whole",
+      scopes: ["read", "write"],
+      workspaceId: world.workspaceA
+    })
+    const unlimited = yield* answerTo(row, body, { authorization: `Bearer ${text(secret)}` })
+    expect(unlimited.status).not.toBe(403)
+  })
+)
