@@ -11,11 +11,15 @@ const ofNobody = "a data key may belong to no Workspace, which is the empty text
 /** Ids that may be any string, with the reason. */
 const asText: Readonly<Record<string, string>> = {
   "actors/account/TokenPage.ts: tokenId": "the end of the previous page, as the signed cursor has it",
+  "actors/approval/Approvals.ts: tokenId": credential,
+  "actors/approval/PlanAuthors.ts: tokenId": credential,
+  "actors/approval/RunApprovalReads.ts: tokenId": credential,
   "actors/audit/Audit.ts: actor_token_id": credential,
   "actors/audit/AuditFilter.ts: capsuleId": filter,
   "actors/audit/AuditFilter.ts: runId": filter,
   "actors/audit/AuditRow.ts: actor_token_id": credential,
   "actors/capsule/CapsuleLeftOvers.ts: runId": filter,
+  "actors/capsule/CapsuleRuns.ts: tokenId": credential,
   "actors/capsule/Capsules.ts: projectId": filter,
   "actors/identity/ConsentRow.ts: workspace_id": "a consent may be bound to no Workspace, which is the empty text",
   "actors/identity/TokenIssuance.ts: tokenId": "the id of a token of the issuer, which contains its grant",

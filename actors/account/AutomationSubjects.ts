@@ -1,15 +1,22 @@
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import { type AccessTokenId, Subject } from "../../schema/records/Ids.ts"
+import type { AuditActor } from "../../schema/records/AuditEvent.ts"
 import { newId, now } from "../Identity.ts"
+import { peopleBehind, SubjectsJson } from "./PeopleBehind.ts"
 import { TokenRow } from "./TokenRow.ts"
 import { StoredUser } from "./UserRow.ts"
 
-/** Creates a subject that never signs in, in the caller's transaction. It has no address: its own subject is used instead. */
-export const makeAutomation = Effect.fn("makeAutomation")(function* (displayName: string) {
+/**
+ * Creates a subject that never signs in, in the caller's transaction. It has no address: its own subject is used instead. The
+ * maker is recorded, with the people behind a maker that is an automation itself.
+ */
+export const makeAutomation = Effect.fn("makeAutomation")(function* (displayName: string, maker: AuditActor) {
   const sql = yield* SqlClient.SqlClient
   const at = yield* now
   const subject = yield* newId(Subject, "usr")
+  const own = maker.subject === undefined ? [] : [Subject.make(maker.subject)]
+  const madeBy = [...own, ...(yield* peopleBehind(maker))]
   yield* sql`INSERT INTO users ${StoredUser.values(sql, {
     subject,
     kind: "automation",
@@ -18,7 +25,8 @@ export const makeAutomation = Effect.fn("makeAutomation")(function* (displayName
     is_operator: 0,
     status: "active",
     created_at: at,
-    updated_at: at
+    updated_at: at,
+    made_by: SubjectsJson.write(madeBy)
   })}`
   return subject
 }, Effect.orDie)

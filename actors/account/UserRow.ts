@@ -3,6 +3,7 @@ import { Subject } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { AddressProof } from "../../schema/records/Invitation.ts"
 import { SubjectKind } from "../../schema/records/Workspace.ts"
+import { SubjectsJson } from "./PeopleBehind.ts"
 import { Flag, type RowOf, table } from "../database/Table.ts"
 
 /** Accounts of people, and the automation members of Workspaces. */
@@ -17,7 +18,9 @@ export const StoredUser = table(
     status: Schema.String,
     created_at: Timestamp,
     updated_at: Timestamp,
-    kind: SubjectKind
+    kind: SubjectKind,
+    /** Who made an automation; `NULL` for a person. */
+    made_by: Schema.NullOr(SubjectsJson)
   },
   ["kind"]
 )

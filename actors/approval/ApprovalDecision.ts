@@ -1,4 +1,10 @@
-import type { ApprovalProblem, ApprovalRule, ApprovalState, Approver } from "../../schema/records/Approval.ts"
+import type {
+  ApprovalProblem,
+  ApprovalRule,
+  ApprovalState,
+  Approver,
+  AuthorPart
+} from "../../schema/records/Approval.ts"
 import type { Subject, TeamId } from "../../schema/records/Ids.ts"
 import { type Role, roleAtLeast, type SubjectKind } from "../../schema/records/Workspace.ts"
 
@@ -15,13 +21,15 @@ export interface GivenApproval {
   /** Their role for this Capsule; none without an active membership, and none for the service. */
   readonly role: Role | undefined
   readonly teamIds: ReadonlySet<TeamId>
+  /** The people behind the approver, when it is an automation: whoever made it or minted its token. */
+  readonly behind: ReadonlyArray<Subject>
 }
 
 /** The basis for a decision about a plan. */
 export interface ApprovalFacts {
   readonly rules: ReadonlyArray<BindingRule>
   readonly approvals: ReadonlyArray<GivenApproval>
-  readonly planAuthor: Approver
+  readonly planAuthors: ReadonlyMap<Approver, AuthorPart>
   /** The members of the Workspace who wrote the commit; `unknown` if its authors have not been read. */
   readonly commitAuthors: ReadonlySet<Subject> | "unknown"
 }
@@ -40,11 +48,17 @@ export interface ApprovalDecision {
   readonly lapsed: ReadonlyMap<Approver, ApprovalProblem>
 }
 
+const authorProblems: Readonly<Record<AuthorPart, ApprovalProblem>> = {
+  starter: "plan_author",
+  automation: "automation_author",
+  auto_update: "auto_update_author"
+}
+
 /** Why an approval does not count towards a rule; `undefined` when it does. */
 export const approvalProblem = (
   rule: BindingRule,
-  { approver, kind, role, teamIds }: GivenApproval,
-  { commitAuthors, planAuthor }: Pick<ApprovalFacts, "commitAuthors" | "planAuthor">
+  { approver, behind, kind, role, teamIds }: GivenApproval,
+  { commitAuthors, planAuthors }: Pick<ApprovalFacts, "commitAuthors" | "planAuthors">
 ): ApprovalProblem | undefined => {
   if (kind === "automation" && !rule.automationCounts) return "automation"
   // The service acts on behalf of a Capsule whose auto-update somebody allowed; it is not a member of anything.
@@ -53,9 +67,14 @@ export const approvalProblem = (
     if (!roleAtLeast(role, rule.role)) return "role"
   }
   if (rule.teamId !== undefined && !teamIds.has(rule.teamId)) return "team"
-  if (!rule.planAuthorCounts && approver === planAuthor) return "plan_author"
+  if (!rule.planAuthorCounts) {
+    const part = planAuthors.get(approver)
+    if (part !== undefined) return authorProblems[part]
+    if (behind.some((person) => planAuthors.has(person))) return "author_automation"
+  }
   if (rule.commitAuthorCounts || approver === "service") return undefined
   if (commitAuthors === "unknown") return "commit_author_unknown"
+  if (behind.some((person) => commitAuthors.has(person))) return "author_automation"
   return commitAuthors.has(approver) ? "commit_author" : undefined
 }
 
@@ -65,7 +84,7 @@ export const approvalProblem = (
 export const uselessBecause = (
   rules: ReadonlyArray<BindingRule>,
   approval: GivenApproval,
-  authors: Pick<ApprovalFacts, "commitAuthors" | "planAuthor">
+  authors: Pick<ApprovalFacts, "commitAuthors" | "planAuthors">
 ): ApprovalProblem | undefined => {
   const problems = rules.map((rule) => approvalProblem(rule, approval, authors))
   return problems.includes(undefined) ? undefined : problems[0]

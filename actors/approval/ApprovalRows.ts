@@ -1,7 +1,8 @@
 import { Schema } from "effect"
-import { Approver, ApproverRole } from "../../schema/records/Approval.ts"
+import { Approver, ApproverRole, AuthorPart } from "../../schema/records/Approval.ts"
 import { ApprovalRuleId, ProjectId, RunId, TeamId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
+import { SubjectsJson } from "../account/PeopleBehind.ts"
 import { Flag, type RowOf, table } from "../database/Table.ts"
 
 /** What an apply requires. */
@@ -26,6 +27,16 @@ export const RunApprovalRow = table("run_approvals", {
   run_id: RunId,
   approver: Approver,
   comment: Schema.NullOr(Schema.String),
-  created_at: Timestamp
+  created_at: Timestamp,
+  /** The people behind the approver, when it is an automation; `NULL` for approvals of earlier releases. */
+  behind: Schema.NullOr(SubjectsJson)
 })
 export type RunApprovalRow = RowOf<typeof RunApprovalRow.columns>
+
+/** The authors of a plan; nobody is recorded for plans of earlier releases. */
+export const PlanAuthorRow = table("plan_authors", {
+  run_id: RunId,
+  subject: Approver,
+  part: AuthorPart
+})
+export type PlanAuthorRow = RowOf<typeof PlanAuthorRow.columns>

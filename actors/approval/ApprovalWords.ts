@@ -9,6 +9,11 @@ export const problemWords: Readonly<Record<ApprovalProblem, string>> = {
   role: "the approver's role does not allow it",
   team: "the approver is not in the team that has to approve",
   plan_author: "the author of the plan does not count",
+  automation_author:
+    "the approver made the automation that started the plan, or its token, and so is an author of the plan",
+  auto_update_author:
+    "the approver turned on or last changed the auto-update that started the plan, and so is an author of the plan",
+  author_automation: "an author of the plan or of the commit made this automation, or its token",
   commit_author: "an author of the commit does not count",
   commit_author_unknown:
     "it is not known who wrote the commit, and its authors do not count; sync the Source and plan again"

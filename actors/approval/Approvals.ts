@@ -2,6 +2,7 @@ import { Context, Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
 import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
 import type { Approver } from "../../schema/records/Approval.ts"
+import { peopleBehind, SubjectsJson } from "../account/PeopleBehind.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { nowAfter } from "../Identity.ts"
 import { decideApproval, uselessBecause } from "./ApprovalDecision.ts"
@@ -13,6 +14,8 @@ import { approvalBy, type ApprovedPlan, type PlanApproval, planApproval } from "
 export interface ApprovalToGive {
   readonly approver: Approver
   readonly comment?: string | undefined
+  /** The personal access token that the approver presented. */
+  readonly tokenId?: string | undefined
 }
 
 /** The result of an approval. `isNew`: the approver had not approved the plan before. */
@@ -56,14 +59,15 @@ export class Approvals extends Context.Service<
 
       const give = Effect.fn("Approvals.give")(function* (
         plan: ApprovedPlan,
-        { approver, comment }: ApprovalToGive
+        { approver, comment, tokenId }: ApprovalToGive
       ): Effect.fn.Return<GivenResult, ApiError> {
         const { decision, facts, given, place, teamNames } = yield* of(plan)
         const isNew = given.every((earlier) => earlier.approver !== approver)
         if (!isNew) {
           return { isNew, isApproved: decision.state === "approved", waiting: waitingWords(decision, teamNames) }
         }
-        const own = yield* withSql(approvalBy(place, approver))
+        const behind = approver === "service" ? [] : yield* withSql(peopleBehind({ subject: approver, tokenId }))
+        const own = yield* withSql(approvalBy(place, approver, behind))
         const open = decision.tallies.flatMap(({ missing, rule }) => (missing > 0 ? [rule] : []))
         const problem = uselessBecause(open, own, facts)
         if (problem !== undefined) {
@@ -73,7 +77,13 @@ export class Approvals extends Context.Service<
           })
         }
         const at = yield* nowAfter(given.at(-1)?.created_at)
-        const row = { run_id: plan.id, approver, comment: comment ?? null, created_at: at }
+        const row = {
+          run_id: plan.id,
+          approver,
+          comment: comment ?? null,
+          created_at: at,
+          behind: SubjectsJson.write(behind)
+        }
         yield* Effect.orDie(sql`INSERT INTO run_approvals ${RunApprovalRow.values(sql, row)}`)
         const decided = decideApproval({ ...facts, approvals: [...facts.approvals, own] })
         return { isNew, isApproved: decided.state === "approved", waiting: waitingWords(decided, teamNames) }

@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import type { Approver } from "../../schema/records/Approval.ts"
 import type { Subject, TeamId } from "../../schema/records/Ids.ts"
 import { Subject as SubjectId } from "../../schema/records/Ids.ts"
+import { peopleBehind, SubjectsJson } from "../account/PeopleBehind.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { rowShape } from "../database/Table.ts"
 import type { RunRow } from "../run/RunRow.ts"
@@ -11,9 +12,10 @@ import { type CapsulePlace, type CurrentRights, currentRights } from "../team/Cu
 import { TeamRow } from "../team/TeamRows.ts"
 import { type ApprovalFacts, type BindingRule, decideApproval, type GivenApproval } from "./ApprovalDecision.ts"
 import { ApprovalRuleRow, RunApprovalRow } from "./ApprovalRows.ts"
+import { authorsOfPlan } from "./PlanAuthors.ts"
 
 /** A plan whose approval is being decided. */
-export type ApprovedPlan = Pick<RunRow, "id" | "capsule_id" | "source_snapshot_id" | "created_by">
+export type ApprovedPlan = Pick<RunRow, "id" | "capsule_id" | "source_snapshot_id" | "created_by" | "trigger_kind">
 
 export const toBindingRule = (row: ApprovalRuleRow): BindingRule => ({
   id: row.id,
@@ -42,26 +44,45 @@ const authorsOf = Effect.fnUntraced(function* (plan: ApprovedPlan) {
   return new Set<Subject>(people.map(({ subject }) => subject))
 })
 
-const serviceApproval: GivenApproval = { approver: "service", kind: "automation", role: undefined, teamIds: new Set() }
+const serviceApproval: GivenApproval = {
+  approver: "service",
+  kind: "automation",
+  role: undefined,
+  teamIds: new Set(),
+  behind: []
+}
 
-/** This approver's approval, given now, with the permissions they have now. */
+/**
+ * This approver's approval, with the permissions they have now. `behind` is what was recorded when they approved; absent, the
+ * people behind the approver now.
+ */
 export const approvalBy = Effect.fn("approvalBy")(function* (
   place: CapsulePlace | undefined,
-  approver: Approver
+  approver: Approver,
+  behind?: ReadonlyArray<Subject>
 ): Effect.fn.Return<GivenApproval, never, SqlClient.SqlClient> {
   if (approver === "service") return serviceApproval
   const rights = place === undefined ? new Map<Subject, CurrentRights>() : yield* currentRights(place, [approver])
-  return { approver, ...(rights.get(approver) ?? { kind: "person", role: undefined, teamIds: new Set<TeamId>() }) }
+  return {
+    approver,
+    behind: behind ?? (yield* peopleBehind({ subject: approver })),
+    ...(rights.get(approver) ?? { kind: "person", role: undefined, teamIds: new Set<TeamId>() })
+  }
 })
 
-/** Where a plan's Capsule is. A plan without a Capsule can be approved, but never applied. */
-const placeOf = Effect.fnUntraced(function* (plan: Pick<RunRow, "capsule_id">) {
+/** A plan's Capsule. A plan without a Capsule can be approved, but never applied. */
+const capsuleOf = Effect.fnUntraced(function* (plan: Pick<RunRow, "capsule_id">) {
   const sql = yield* SqlClient.SqlClient
-  const [capsule] = yield* CapsuleRow.some(sql, "workspace_id", "project_id", "environment")`SELECT workspace_id,
-    project_id, environment FROM capsules WHERE id = ${plan.capsule_id}`
-  if (capsule === undefined) return undefined
-  const { environment, project_id, workspace_id } = capsule
-  return { workspaceId: workspace_id, projectId: project_id, environment } satisfies CapsulePlace
+  const [capsule] = yield* CapsuleRow.some(
+    sql,
+    "workspace_id",
+    "project_id",
+    "environment",
+    "auto_update_by",
+    "auto_update_authors"
+  )`SELECT workspace_id, project_id, environment, auto_update_by, auto_update_authors
+    FROM capsules WHERE id = ${plan.capsule_id}`
+  return capsule
 }, Effect.orDie)
 
 const rulesOf = Effect.fnUntraced(function* (place: CapsulePlace | undefined) {
@@ -79,14 +100,19 @@ const rulesOf = Effect.fnUntraced(function* (place: CapsulePlace | undefined) {
  */
 export const planApproval = Effect.fn("planApproval")(function* (plan: ApprovedPlan) {
   const sql = yield* SqlClient.SqlClient
-  const place = yield* placeOf(plan)
+  const capsule = yield* capsuleOf(plan)
+  const place: CapsulePlace | undefined =
+    capsule === undefined
+      ? undefined
+      : { workspaceId: capsule.workspace_id, projectId: capsule.project_id, environment: capsule.environment }
   const rules = yield* rulesOf(place)
   const given = yield* RunApprovalRow.rows(sql)`SELECT * FROM run_approvals WHERE run_id = ${plan.id}
     ORDER BY created_at, approver`
   const isAuthorAsked = rules.some(({ commit_author_counts }) => commit_author_counts === 0)
   const approvals: Array<GivenApproval> = []
-  for (const { approver } of given) {
-    const approval = yield* approvalBy(place, approver)
+  for (const { approver, behind } of given) {
+    const recorded = behind === null ? undefined : SubjectsJson.read(behind)
+    const approval = yield* approvalBy(place, approver, recorded)
     approvals.push(approval)
   }
   const teams =
@@ -96,7 +122,7 @@ export const planApproval = Effect.fn("planApproval")(function* (plan: ApprovedP
   const facts: ApprovalFacts = {
     rules: rules.map(toBindingRule),
     approvals,
-    planAuthor: plan.created_by === null ? "service" : SubjectId.make(plan.created_by),
+    planAuthors: yield* authorsOfPlan(plan, capsule),
     commitAuthors: isAuthorAsked ? yield* authorsOf(plan) : new Set<Subject>()
   }
   return {

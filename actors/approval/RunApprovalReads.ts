@@ -5,6 +5,7 @@ import { RunApprovals } from "../../schema/records/Approval.ts"
 import type { RunId, Subject } from "../../schema/records/Ids.ts"
 import { isPlan } from "../../schema/records/RunLifecycle.ts"
 import { roleAtLeast } from "../../schema/records/Workspace.ts"
+import { peopleBehind } from "../account/PeopleBehind.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { storedRecord } from "../database/StoredRecord.ts"
 import { RunRow } from "../run/RunRow.ts"
@@ -15,19 +16,26 @@ import { approvalBy, type PlanApproval, planApproval } from "./PlanApproval.ts"
 
 const decode = storedRecord(RunApprovals)
 
+/** The caller of a read, with the token that they presented. */
+interface Reader {
+  readonly subject: Subject
+  readonly tokenId?: string | undefined
+}
+
 /** What effect this person's approval would have. */
-const ownStanding = Effect.fnUntraced(function* ({ decision, facts, given, place }: PlanApproval, subject: Subject) {
+const ownStanding = Effect.fnUntraced(function* ({ decision, facts, given, place }: PlanApproval, actor: Reader) {
+  const { subject, tokenId } = actor
   if (given.some(({ approver }) => approver === subject)) return { status: "given" as const }
   if (decision.state === "approved") return { status: "not_needed" as const }
-  const own = yield* approvalBy(place, subject)
+  const own = yield* approvalBy(place, subject, yield* peopleBehind({ subject, tokenId }))
   const open = decision.tallies.flatMap(({ missing, rule }) => (missing > 0 ? [rule] : []))
   const mayApprove = own.role !== undefined && roleAtLeast(own.role, "admin")
   const problem = mayApprove ? uselessBecause(open, own, facts) : "role"
   return problem === undefined ? { status: "counts" as const } : { status: "does_not_count" as const, problem }
 })
 
-/** Who has approved a plan, whose approval is missing, and why it is waiting, as `subject` sees it. */
-export const readRunApprovals = Effect.fn("readRunApprovals")(function* (id: RunId, subject: Subject) {
+/** Who has approved a plan, whose approval is missing, and why it is waiting, as this reader sees it. */
+export const readRunApprovals = Effect.fn("readRunApprovals")(function* (id: RunId, reader: Reader) {
   const read = yield* ReadSql
   const [run] = yield* Effect.orDie(RunRow.rows(read)`SELECT * FROM runs WHERE id = ${id}`)
   if (run === undefined) return yield* notFound("Run")
@@ -59,6 +67,7 @@ export const readRunApprovals = Effect.fn("readRunApprovals")(function* (id: Run
         missing: tally?.missing ?? 0
       }
     }),
-    own: yield* ownStanding(standing, subject).pipe(Effect.provideService(SqlClient.SqlClient, read))
+    authors: [...facts.planAuthors].map(([subject, part]) => ({ subject, part })),
+    own: yield* ownStanding(standing, reader).pipe(Effect.provideService(SqlClient.SqlClient, read))
   })
 })

@@ -18,6 +18,7 @@ import {
   SourceId,
   SourceSnapshotId,
   StateVersionId,
+  Subject,
   WorkspaceId
 } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
@@ -27,6 +28,11 @@ import { guardText } from "./AuthorityColumns.ts"
 import { storedRecord } from "../database/StoredRecord.ts"
 import { ImportedFromJson } from "../state/StateUploadRow.ts"
 import { CredentialWaitJson } from "./CredentialWait.ts"
+
+/** Who turned auto-update on, and who changed it last, each with the people behind an automation. */
+const AutoUpdateAuthors = Schema.Struct({ turnedOnBy: Schema.Array(Subject), changedBy: Schema.Array(Subject) })
+export type AutoUpdateAuthors = typeof AutoUpdateAuthors.Type
+export const AutoUpdateAuthorsJson = jsonText(AutoUpdateAuthors)
 
 export const StaleReasonsJson = jsonText(Schema.Array(StaleReason))
 
@@ -66,6 +72,8 @@ export const CapsuleRow = table(
     updated_at: Timestamp,
     /** Who last set auto-update: whatever it starts runs with that person's authority. */
     auto_update_by: Schema.NullOr(Schema.String),
+    /** The authors of the plans that auto-update starts; `NULL` if it was last set by an earlier release. */
+    auto_update_authors: Schema.NullOr(AutoUpdateAuthorsJson),
     /** A snapshot of the lane whose plan could not be queued because the queue was full. */
     deferred_snapshot_id: Schema.NullOr(SourceSnapshotId),
     stale_reasons: StaleReasonsJson,

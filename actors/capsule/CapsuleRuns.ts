@@ -3,6 +3,7 @@ import { SqlClient } from "effect/sql"
 import { ApiError, failedPrecondition } from "../../schema/errors/ApiError.ts"
 import type { PlanPurpose, RunType } from "../../schema/records/Run.ts"
 import { Approvals } from "../approval/Approvals.ts"
+import { recordAuthors } from "../approval/PlanAuthors.ts"
 import { ConnectionStore } from "../connection/ConnectionStore.ts"
 import { ConnectionUses } from "../connection/ConnectionUses.ts"
 import { rotatedSince } from "../connection/RotatedConnections.ts"
@@ -42,6 +43,8 @@ export interface CapsuleRunRequest {
   /** For a restore. */
   readonly backupId?: BackupId | undefined
   readonly createdBy?: string | undefined
+  /** The personal access token of `createdBy`: whoever minted it is an author of the plan. */
+  readonly tokenId?: string | undefined
   readonly runGroupId?: RunGroupId | undefined
   readonly coordinator?: NewRun["coordinator"]
 }
@@ -221,6 +224,10 @@ export class CapsuleRuns extends Context.Service<
             ...(request.backupId === undefined ? {} : { backupId: request.backupId })
           }
         })
+        if (type !== "drift_check") {
+          const { createdBy, runId, tokenId } = request
+          yield* provideCaptured(recordAuthors(runId, { createdBy, tokenId, trigger }, capsule), values)
+        }
         yield* sql.afterCommit(queue.wake)
       })
 

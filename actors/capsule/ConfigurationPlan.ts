@@ -130,7 +130,8 @@ export const configurationPlan = Effect.fnUntraced(function* (
       // The configuration changes, but the deployed revision does not; before a first apply the reviewed revision is used.
       sourceSnapshotId: capsule.adopted_snapshot_id ?? config.row.source_snapshot_id ?? undefined,
       trigger: "user",
-      createdBy: context.actor.subject
+      createdBy: context.actor.subject,
+      tokenId: context.actor.tokenId
     })
     yield* audit.append({
       workspaceId: capsule.workspace_id,

@@ -5,7 +5,9 @@ import type { ApiError } from "../../schema/errors/ApiError.ts"
 import { failedPrecondition } from "../../schema/errors/ApiError.ts"
 import type { AutoUpdateChange } from "../../schema/records/AutoUpdate.ts"
 import type { CapsuleDriftChecks } from "../../schema/records/DriftChecks.ts"
+import { Subject } from "../../schema/records/Ids.ts"
 import type { CommandContext } from "../../schema/protocol/Command.ts"
+import { peopleBehind } from "../account/PeopleBehind.ts"
 import { Audit } from "../audit/Audit.ts"
 import { Deliveries } from "../delivery/Deliveries.ts"
 import { InterfaceSettlement } from "../interface/InterfaceSettlement.ts"
@@ -14,7 +16,12 @@ import { transaction } from "../database/Transaction.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { isPinned } from "../authority/AutoUpdatePins.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
-import { type GuardedCapsuleRow, toCapsule } from "../authority/CapsuleRow.ts"
+import {
+  type AutoUpdateAuthors,
+  AutoUpdateAuthorsJson,
+  type GuardedCapsuleRow,
+  toCapsule
+} from "../authority/CapsuleRow.ts"
 import { ConfigSuccession, guardMoved } from "../succession/ConfigSuccession.ts"
 import { driftCheckChoice, resultingAutoUpdate, resultingStatus } from "./CapsuleSettings.ts"
 import { followStanding, resumeFollowing } from "./LaneFollowing.ts"
@@ -43,6 +50,22 @@ const prepareFilter = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow) {
   if (newer !== undefined) yield* filters.prepare([capsule], contentOf(newer))
 })
 
+/**
+ * The people who answer for the plans of auto-update from now on: who turned it on and who changed it last, each with the people
+ * behind an automation.
+ */
+const autoUpdateAuthors = Effect.fnUntraced(function* (
+  { auto_update_authors, auto_update_by, auto_update_enabled }: GuardedCapsuleRow,
+  isEnabled: boolean,
+  { actor }: CommandContext
+): Effect.fn.Return<AutoUpdateAuthors, never, SqlClient.SqlClient> {
+  const own = actor.subject === undefined ? [] : [Subject.make(actor.subject)]
+  const changedBy = [...own, ...(yield* peopleBehind(actor))]
+  if (!isEnabled || auto_update_enabled === 0) return { turnedOnBy: changedBy, changedBy }
+  if (auto_update_authors !== null) return { ...AutoUpdateAuthorsJson.read(auto_update_authors), changedBy }
+  return { turnedOnBy: auto_update_by === null ? [] : [Subject.make(auto_update_by)], changedBy }
+})
+
 /** Renames, enables or disables a Capsule, or sets its auto-update. */
 export const updateCapsule = Effect.fnUntraced(function* (load: Load, context: CommandContext, request: UpdateRequest) {
   const sql = yield* SqlClient.SqlClient
@@ -68,6 +91,9 @@ export const updateCapsule = Effect.fnUntraced(function* (load: Load, context: C
         auto_update_enabled: autoUpdate.enabled ? 1 : 0,
         auto_update_apply: autoUpdate.apply ? 1 : 0,
         ...(isSet ? { auto_update_by: context.actor.subject ?? null } : {}),
+        auto_update_authors: AutoUpdateAuthorsJson.write(
+          yield* autoUpdateAuthors(capsule, autoUpdate.enabled, context)
+        ),
         ...(resumeOnNewCommit === undefined || !isPinned(capsule)
           ? {}
           : { pin_ends_on_commit: resumeOnNewCommit ? 1 : 0 })

@@ -81,7 +81,7 @@ export const createRun = Effect.fnUntraced(function* (
   {
     schedule,
     ...request
-  }: Omit<CapsuleRunRequest, "runId" | "createdBy" | "trigger"> & {
+  }: Omit<CapsuleRunRequest, "runId" | "createdBy" | "tokenId" | "trigger"> & {
     readonly schedule?: { readonly by?: string } | undefined
   },
   idempotency: IdempotentRequest | undefined
@@ -97,7 +97,8 @@ export const createRun = Effect.fnUntraced(function* (
       if (refusal !== undefined) return yield* failedPrecondition(`No scheduled check: ${refusal}.`)
     }
     const trigger = schedule !== undefined ? "schedule" : context.actor.kind === "service" ? "service" : "user"
-    yield* runs.create(capsule, { ...request, runId, trigger, createdBy: schedule?.by ?? context.actor.subject })
+    const { subject, tokenId } = context.actor
+    yield* runs.create(capsule, { ...request, runId, trigger, createdBy: schedule?.by ?? subject, tokenId })
     yield* audited(context, capsule, `capsule.${action}`, runId)
     return runId
   })
@@ -172,7 +173,8 @@ export const rollbackPlan = Effect.fnUntraced(function* (
       trigger: "user",
       purpose: "rollback",
       rollback: { generation: version.generation, resumeOnNewCommit, ...(reason === undefined ? {} : { reason }) },
-      createdBy: context.actor.subject
+      createdBy: context.actor.subject,
+      tokenId: context.actor.tokenId
     })
     yield* audited(context, capsule, "capsule.rollback_plan", runId)
     return yield* projected(runId)

@@ -241,6 +241,7 @@ export class InitialCommit extends Context.Service<
               sourceSnapshotId: findings.snapshot.id,
               trigger: "user",
               createdBy: context.actor.subject,
+              tokenId: context.actor.tokenId,
               coordinator: { kind: "install_plan", id: row.id }
             })
           )

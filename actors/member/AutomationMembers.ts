@@ -52,7 +52,7 @@ export class AutomationMembers extends Context.Service<
             const refusal = makingRefusal(yield* roleHeld(workspaceId, acting), role)
             if (refusal !== undefined) return yield* refusal
             yield* refuseArchived(workspaceId)
-            const subject = yield* makeAutomation(displayName)
+            const subject = yield* makeAutomation(displayName, context.actor)
             yield* admitMember({ workspaceId, subject, role })
             yield* audit.append({
               workspaceId,

@@ -7,6 +7,7 @@ import {
   type SourceSnapshotId
 } from "../../schema/records/Ids.ts"
 import { CommandContext } from "../../schema/protocol/Command.ts"
+import type { AuditActor } from "../../schema/records/AuditEvent.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { CapsuleRuns } from "../capsule/CapsuleRuns.ts"
 import { derivedId } from "../Identity.ts"
@@ -110,7 +111,7 @@ export class RevisionPlanSteps extends Context.Service<
       const startPlan = Effect.fnUntraced(function* (
         row: RevisionPlanRow,
         reportId: CompatibilityReportId,
-        createdBy: string | undefined
+        { subject, tokenId }: AuditActor
       ) {
         const { capsule } = yield* recordsOf(row)
         const report = yield* sources.findReport(reportId)
@@ -130,7 +131,8 @@ export class RevisionPlanSteps extends Context.Service<
             type: "plan",
             sourceSnapshotId: row.source_snapshot_id ?? undefined,
             trigger: "user",
-            createdBy,
+            createdBy: subject,
+            tokenId,
             coordinator: { kind: "revision_plan", id: row.id }
           })
           .pipe(
@@ -166,7 +168,7 @@ export class RevisionPlanSteps extends Context.Service<
             const next = stepAfterJob(run)
             if (run === undefined || next === "wait") return false
             if (next === "advance" && run.compatibility_report_id !== null) {
-              yield* startPlan(row, run.compatibility_report_id, actor.subject)
+              yield* startPlan(row, run.compatibility_report_id, actor)
             } else yield* plans.fail(id, [failureOf(run, "compatibility check")])
             return true
           }

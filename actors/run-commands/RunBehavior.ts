@@ -66,9 +66,9 @@ export const layer = actorLayer(
             const isShort = isApprovedPlan(standingOf(row)) && (yield* approvals.obstacle(row)) !== undefined
             const refusal = approvalRefusal(row, planDigest, yield* now, isShort)
             if (refusal !== undefined) return yield* refusal
-            const { subject } = context.actor
+            const { subject, tokenId } = context.actor
             const approver = subject === undefined ? "service" : Subject.make(subject)
-            const { isApproved, isNew, waiting } = yield* approvals.give(row, { approver, comment })
+            const { isApproved, isNew, waiting } = yield* approvals.give(row, { approver, comment, tokenId })
             const completes = isApproved && row.status === "waiting_approval"
             if (completes) {
               yield* lifecycle.approve(row, {

@@ -29,7 +29,7 @@ export class ApprovalRule extends Schema.Opaque<ApprovalRule>()(
     role: ApproverRole,
     /** Only members of this team count. */
     teamId: Schema.optionalKey(TeamId),
-    /** Whether an approval by the person who started the plan counts. */
+    /** Whether an approval by an author of the plan counts. */
     planAuthorCounts: Schema.Boolean,
     /** Whether an approval by an author of the commit counts. */
     commitAuthorCounts: Schema.Boolean,
@@ -40,13 +40,34 @@ export class ApprovalRule extends Schema.Opaque<ApprovalRule>()(
   }).annotate({ identifier: "ApprovalRule" })
 ) {}
 
-/** Why an approval does not count towards a rule. */
+/**
+ * Why somebody is an author of a plan.
+ *
+ * - `starter`: started it.
+ * - `automation`: made the automation that started it, or minted its token.
+ * - `auto_update`: turned on or last changed the auto-update that started it.
+ */
+export const AuthorPart = Schema.Literals(["starter", "automation", "auto_update"])
+export type AuthorPart = typeof AuthorPart.Type
+
+/** An author of a plan. `service` started the plans of a Capsule that follows its lane. */
+export class PlanAuthor extends Schema.Opaque<PlanAuthor>()(
+  Schema.Struct({ subject: Approver, part: AuthorPart }).annotate({ identifier: "PlanAuthor" })
+) {}
+
+/**
+ * Why an approval does not count towards a rule. `plan_author`, `automation_author` and `auto_update_author`: the approver is an
+ * author of the plan. `author_automation`: the approver is an automation of an author of the plan or of the commit.
+ */
 export const ApprovalProblem = Schema.Literals([
   "automation",
   "no_member",
   "role",
   "team",
   "plan_author",
+  "automation_author",
+  "auto_update_author",
+  "author_automation",
   "commit_author",
   "commit_author_unknown"
 ])
@@ -84,6 +105,8 @@ export class RunApprovals extends Schema.Opaque<RunApprovals>()(
       })
     ),
     rules: Schema.Array(RuleStanding),
+    /** The authors of the plan, recorded when it was created. */
+    authors: Schema.Array(PlanAuthor),
     /** Whether the caller's own approval would count. */
     own: Schema.Struct({
       status: Schema.Literals(["given", "counts", "not_needed", "does_not_count"]),

@@ -59,3 +59,22 @@ export const approvalTables: ReadonlyArray<string> = [
   // Addresses of the commit's authors; NULL if the commit was read by an earlier release that did not record them.
   `ALTER TABLE source_snapshots ADD COLUMN authors TEXT`
 ]
+
+/**
+ * The authors of a plan, who made an automation, the people behind an automation that approved, and who answers for auto-update.
+ * The makers of existing automations are read from the history; where it has no entry, only the tokens name a person.
+ */
+export const planAuthorTables: ReadonlyArray<string> = [
+  `CREATE TABLE plan_authors (
+    run_id TEXT NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+    subject TEXT NOT NULL,
+    part TEXT NOT NULL,
+    PRIMARY KEY (run_id, subject)
+  )`,
+  `ALTER TABLE users ADD COLUMN made_by TEXT`,
+  `UPDATE users SET made_by = (SELECT '["' || a.actor_subject || '"]' FROM audit_events a
+    WHERE a.action = 'automation.create' AND a.target_id = users.subject AND a.actor_subject IS NOT NULL LIMIT 1)
+    WHERE kind = 'automation'`,
+  `ALTER TABLE run_approvals ADD COLUMN behind TEXT`,
+  `ALTER TABLE capsules ADD COLUMN auto_update_authors TEXT`
+]

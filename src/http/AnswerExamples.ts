@@ -11,7 +11,7 @@ export const answerExamples: Readonly<Record<string, string>> = {
   "agentPools.agents 200": '{"agents":[]}',
   "agentPools.list 200": '{"agentPools":[]}',
   "approvals.ofRun 200":
-    '{"approvals":{"runId":"run_7b5etg2kguovydn7ttlf7htd","state":"approved","message":"The plan has the approvals that it needs.","approvals":[{"approver":"usr_p2l5y5x2bsk4iaed6blusw3q","kind":"person","comment":"Looks right.","createdAt":"2026-11-28T05:28:03.854Z"}],"rules":[],"own":{"status":"given"}}}',
+    '{"approvals":{"runId":"run_7b5etg2kguovydn7ttlf7htd","state":"approved","message":"The plan has the approvals that it needs.","approvals":[{"approver":"usr_p2l5y5x2bsk4iaed6blusw3q","kind":"person","comment":"Looks right.","createdAt":"2026-11-28T05:28:03.854Z"}],"rules":[],"authors":[{"subject":"usr_p2l5y5x2bsk4iaed6blusw3q","part":"starter"}],"own":{"status":"given"}}}',
   "approvals.rules 200": '{"approvalRules":[]}',
   "audit.head 200":
     '{"kind":"svc.audit-head@v1","installationId":"inst_1f493cdf022eecc62bf9bb37","keyId":"dk_d19ae01da353a091471c3b98","createdAt":"2026-11-28T05:28:06.597Z","chains":[{"workspaceId":"ws_347sx2vwn6mtsofjfc2bfdvr","position":17,"count":17,"mac":"VH2HATKVBlbwNdXSs-JFL5rqyGnZCKbagRNJHXcKos4"}]}',

@@ -3,6 +3,7 @@ import type { Mutant } from "./Mutant.ts"
 const decision = "actors/approval/ApprovalDecision.ts"
 const decided = "test/actors/approval/ApprovalDecision.test.ts"
 const ways = "test/actors/approval/WaysToApply.test.ts"
+const authors = "test/actors/approval/PlanAuthors.test.ts"
 const approvals = "test/actors/approval/Approvals.test.ts"
 
 /** What an apply requires: each condition in a rule, and each place that checks it. */
@@ -45,9 +46,65 @@ export const approvalMutants: ReadonlyArray<Mutant> = [
   {
     name: "the author of a plan",
     file: decision,
-    text: `if (!rule.planAuthorCounts && approver === planAuthor) return "plan_author"`,
-    broken: `if (!rule.planAuthorCounts && approver === rule.id) return "plan_author"`,
+    text: `if (part !== undefined) return authorProblems[part]`,
+    broken: `if (part === undefined) return authorProblems.starter`,
     test: decided
+  },
+  {
+    name: "an automation of the author of a plan",
+    file: decision,
+    text: `if (behind.some((person) => planAuthors.has(person))) return "author_automation"`,
+    broken: `if (behind.some((person) => planAuthors.size > 99)) return "author_automation"`,
+    test: decided
+  },
+  {
+    name: "an automation of an author of the commit",
+    file: decision,
+    text: `if (behind.some((person) => commitAuthors.has(person))) return "author_automation"`,
+    broken: `if (behind.some((person) => commitAuthors.size > 99)) return "author_automation"`,
+    test: decided
+  },
+  {
+    name: "the people behind an automation that starts a plan are its authors",
+    file: "actors/approval/PlanAuthors.ts",
+    text: `add(yield* peopleBehind({ subject: createdBy, tokenId }), "automation")`,
+    broken: `add([], "automation")`,
+    test: authors
+  },
+  {
+    name: "the people behind auto-update are authors of its plans",
+    file: "actors/approval/PlanAuthors.ts",
+    text: `add(followingAuthors(capsule), "auto_update")`,
+    broken: `add([], "auto_update")`,
+    test: authors
+  },
+  {
+    name: "whoever turned auto-update on stays an author when somebody else changes it",
+    file: "actors/approval/PlanAuthors.ts",
+    text: "return [...turnedOnBy, ...changedBy]",
+    broken: "return turnedOnBy.length > 99 ? [] : changedBy",
+    test: authors
+  },
+  {
+    name: "whoever minted the token is behind an automation",
+    file: "actors/account/PeopleBehind.ts",
+    text: "new Set([...makers, ...minters])",
+    broken: "new Set([...makers, ...minters.slice(1)])",
+    test: authors
+  },
+  {
+    name: "whoever made an automation that made an automation is behind it",
+    file: "actors/account/AutomationSubjects.ts",
+    text: "const madeBy = [...own, ...(yield* peopleBehind(maker))]",
+    broken: "const madeBy = [...own, ...(yield* peopleBehind(maker)).slice(9)]",
+    test: authors
+  },
+  {
+    name: "the authors of a plan are recorded when it is created",
+    file: "actors/approval/PlanAuthors.ts",
+    text: "if (rows.length > 0) return",
+    broken: "if (rows.length > 99) return",
+    test: authors
   },
   {
     name: "an author of the commit",

@@ -41,11 +41,10 @@ export const approvalHandlers = HttpApiBuilder.group(
         yield* rules.remove(yield* commandContext, yield* ownerScope, yield* ruleOf(params))
       }),
       ofRun: Effect.fnUntraced(function* ({ params }) {
-        const { subject } = yield* Caller
+        const { actor, subject } = yield* Caller
         const id = yield* pathId(RunId, params.runId, "Run")
-        return {
-          approvals: yield* readRunApprovals(id, Subject.make(subject)).pipe(Effect.provideService(ReadSql, read))
-        }
+        const reader = { subject: Subject.make(subject), tokenId: actor.tokenId }
+        return { approvals: yield* readRunApprovals(id, reader).pipe(Effect.provideService(ReadSql, read)) }
       })
     })
   })

@@ -8,7 +8,7 @@ import {
   uselessBecause
 } from "../../../actors/approval/ApprovalDecision.ts"
 import { waitingWords } from "../../../actors/approval/ApprovalWords.ts"
-import type { ApprovalProblem, Approver } from "../../../schema/records/Approval.ts"
+import type { ApprovalProblem, Approver, AuthorPart } from "../../../schema/records/Approval.ts"
 import { ApprovalRuleId, Subject, TeamId } from "../../../schema/records/Ids.ts"
 import type { Role, SubjectKind } from "../../../schema/records/Workspace.ts"
 
@@ -35,6 +35,8 @@ interface Someone {
   readonly inTeam: boolean
 }
 
+const startedBy = (approver: Approver): ApprovalFacts["planAuthors"] => new Map([[approver, "starter"]])
+
 const plans = subject("p")
 const commits = subject("c")
 const people: ReadonlyArray<Someone> = [
@@ -52,14 +54,15 @@ const given = ({ approver, inTeam, kind, role }: Someone): GivenApproval => ({
   approver,
   kind,
   role,
-  teamIds: new Set(inTeam ? [sre] : [])
+  teamIds: new Set(inTeam ? [sre] : []),
+  behind: []
 })
 
 const facts = (
   rules: ReadonlyArray<BindingRule>,
   approvals: ReadonlyArray<GivenApproval>,
   changes: Partial<ApprovalFacts> = {}
-): ApprovalFacts => ({ rules, approvals, planAuthor: plans, commitAuthors: new Set([commits]), ...changes })
+): ApprovalFacts => ({ rules, approvals, planAuthors: startedBy(plans), commitAuthors: new Set([commits]), ...changes })
 
 /**
  * The same rules as an independent model: whom each sentence in the documentation excludes, expressed only with set operations.
@@ -154,7 +157,13 @@ test("without a rule, the first approval is enough, no matter who gave it", () =
 })
 
 test("somebody who approves twice counts once", () => {
-  const owner = { approver: subject("o"), kind: "person", role: "owner", teamIds: new Set<TeamId>() } as const
+  const owner = {
+    approver: subject("o"),
+    kind: "person",
+    role: "owner",
+    teamIds: new Set<TeamId>(),
+    behind: []
+  } as const
   expect(decideApproval(facts([rule({ approvers: 2 })], [owner, owner])).state).toBe("waiting")
 })
 
@@ -170,7 +179,8 @@ for (const [why, lost, problem] of rightsLost) {
       approver: subject("o"),
       kind: "person",
       role: "admin",
-      teamIds: new Set([sre])
+      teamIds: new Set([sre]),
+      behind: []
     }
     const binding = [rule({ teamId: sre })]
     expect(decideApproval(facts(binding, [approval])).state).toBe("approved")
@@ -186,13 +196,21 @@ for (const [why, lost, problem] of rightsLost) {
 test("if a commit's authors do not count, nobody counts while its authors are unknown", () => {
   const strict = rule({ commitAuthorCounts: false })
   const owner = given(people[3] ?? { approver: "service", kind: "automation", role: undefined, inTeam: false })
-  expect(approvalProblem(strict, owner, { planAuthor: plans, commitAuthors: "unknown" })).toBe("commit_author_unknown")
-  expect(approvalProblem(rule(), owner, { planAuthor: plans, commitAuthors: "unknown" })).toBeUndefined()
+  expect(approvalProblem(strict, owner, { planAuthors: startedBy(plans), commitAuthors: "unknown" })).toBe(
+    "commit_author_unknown"
+  )
+  expect(approvalProblem(rule(), owner, { planAuthors: startedBy(plans), commitAuthors: "unknown" })).toBeUndefined()
 })
 
 test("the service cannot approve its own plan if a plan's author does not count", () => {
-  const service: GivenApproval = { approver: "service", kind: "automation", role: undefined, teamIds: new Set() }
-  const own = { planAuthor: "service" as const }
+  const service: GivenApproval = {
+    approver: "service",
+    kind: "automation",
+    role: undefined,
+    teamIds: new Set(),
+    behind: []
+  }
+  const own = { planAuthors: startedBy("service") }
   const named = rule({ automationCounts: true })
   expect(decideApproval(facts([named], [service], own)).state).toBe("approved")
   expect(decideApproval(facts([{ ...named, planAuthorCounts: false }], [service], own)).state).toBe("lapsed")
@@ -203,8 +221,77 @@ test("an approval that counts for one of several rules is accepted", () => {
   const [, , admin] = people.map(given)
   if (admin === undefined) throw new Error("no admin")
   const both = [rule({ role: "owner" }), rule({ id: ruleId("b"), approvers: 2 })]
-  const authors = { planAuthor: plans, commitAuthors: new Set<Subject>() }
+  const authors = { planAuthors: startedBy(plans), commitAuthors: new Set<Subject>() }
   expect(uselessBecause(both, admin, authors)).toBeUndefined()
   expect(uselessBecause([rule({ role: "owner" })], admin, authors)).toBe("role")
   expect(uselessBecause([], admin, authors)).toBeUndefined()
 })
+
+const maker = subject("x")
+const minter = subject("y")
+const robot = subject("r")
+
+/** Who answers for the plan and who approves it, by hand: none of the authors counts where the author does not count. */
+const authorship: ReadonlyArray<
+  readonly [
+    title: string,
+    planAuthors: ReadonlyArray<readonly [Approver, AuthorPart]>,
+    approver: Subject,
+    behind: ReadonlyArray<Subject>,
+    problem: ApprovalProblem | undefined
+  ]
+> = [
+  ["the starter", [[plans, "starter"]], plans, [], "plan_author"],
+  ["somebody else", [[plans, "starter"]], minter, [], undefined],
+  [
+    "the maker of the automation that started it",
+    [
+      [robot, "starter"],
+      [maker, "automation"]
+    ],
+    maker,
+    [],
+    "automation_author"
+  ],
+  [
+    "who turned on the auto-update",
+    [
+      ["service", "starter"],
+      [maker, "auto_update"]
+    ],
+    maker,
+    [],
+    "auto_update_author"
+  ],
+  ["an automation that the starter made", [[plans, "starter"]], robot, [plans], "author_automation"],
+  [
+    "an automation of whoever turned on the auto-update",
+    [
+      ["service", "starter"],
+      [maker, "auto_update"]
+    ],
+    robot,
+    [minter, maker],
+    "author_automation"
+  ],
+  ["an automation of somebody else", [[plans, "starter"]], robot, [minter], undefined],
+  ["an automation of an author of the commit", [[plans, "starter"]], robot, [commits], "author_automation"]
+]
+
+for (const [title, planAuthors, approver, behind, problem] of authorship) {
+  test(`an approval by ${title} ${problem === undefined ? "counts" : "does not count"}`, () => {
+    const approval: GivenApproval = {
+      approver,
+      kind: behind.length > 0 ? "automation" : "person",
+      role: "owner",
+      teamIds: new Set(),
+      behind
+    }
+    const strict = rule({ planAuthorCounts: false, commitAuthorCounts: false, automationCounts: true })
+    const authors = { planAuthors: new Map(planAuthors), commitAuthors: new Set([commits]) }
+    expect(approvalProblem(strict, approval, authors)).toBe(problem)
+    expect(approvalProblem({ ...strict, planAuthorCounts: true, commitAuthorCounts: true }, approval, authors)).toBe(
+      undefined
+    )
+  })
+}

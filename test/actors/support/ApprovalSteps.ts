@@ -65,5 +65,5 @@ export const applyRefused = Effect.fnUntraced(function* (planRunId: RunId) {
 
 export const standing = Effect.fnUntraced(function* (id: RunId, context?: CommandContext) {
   const own = context ?? (yield* TestPlane).context
-  return yield* readRunApprovals(id, subjectOf(own))
+  return yield* readRunApprovals(id, { subject: subjectOf(own), tokenId: own.actor.tokenId })
 })

@@ -13,7 +13,9 @@ export const ApprovalStanding = ({ standing }: { readonly standing: RunApprovals
   const actorName = useActorName()
   if (standing.rules.length === 0) return null
   const nameOf = (approver: string) => (approver === "service" ? "svc" : actorName(approver))
-  const { own } = standing
+  const { authors, own, rules } = standing
+  const isAuthorExcluded = rules.some(({ rule }) => !rule.planAuthorCounts)
+  const named = authors.map(({ part, subject }) => `${nameOf(subject)} (${words.authorParts[part]})`)
   return (
     <div className="stack" data-testid="approvals">
       <ul>
@@ -37,6 +39,7 @@ export const ApprovalStanding = ({ standing }: { readonly standing: RunApprovals
           </li>
         ))}
       </ul>
+      {isAuthorExcluded && named.length > 0 ? <p className="muted">{words.authors(named.join(", "))}</p> : null}
       {own.status === "given" && standing.state !== "approved" ? <p className="muted">{words.given}</p> : null}
       {own.problem === undefined ? null : <p className="muted">{words.yours(words.problems[own.problem])}</p>}
     </div>

@@ -13,6 +13,12 @@ const en = {
   notCounted: (reason: string) => `It does not count: ${reason}.`,
   given: "You have approved this plan. It waits for others.",
   yours: (reason: string) => `Your approval would not count: ${reason}.`,
+  authors: (names: string) => `Authors of this plan, who do not count: ${names}.`,
+  authorParts: {
+    starter: "started it",
+    automation: "made the automation that started it, or its token",
+    auto_update: "turned on or last changed the auto-update"
+  },
   moreNeeded: "Approved. The plan waits for further approvals and was not applied.",
   problems: {
     automation: "automation does not count here",
@@ -20,6 +26,9 @@ const en = {
     role: "the role does not allow it",
     team: "not in the team that has to approve",
     plan_author: "started this plan",
+    automation_author: "made the automation that started this plan, or its token",
+    auto_update_author: "turned on or last changed the auto-update that started this plan",
+    author_automation: "an author of this plan or of its commit made this automation, or its token",
     commit_author: "wrote the commit",
     commit_author_unknown: "it is not known who wrote the commit; sync the source and plan again"
   }
@@ -35,6 +44,12 @@ const ja: typeof en = {
   notCounted: (reason: string) => `この承認は数えられません: ${reason}。`,
   given: "あなたは承認済みです。ほかの人の承認を待っています。",
   yours: (reason: string) => `あなたの承認は数えられません: ${reason}。`,
+  authors: (names: string) => `このプランの作成者 (承認は数えません): ${names}`,
+  authorParts: {
+    starter: "開始した人",
+    automation: "開始した自動処理またはそのトークンを作成した人",
+    auto_update: "自動更新を有効にした人、または最後に変更した人"
+  },
   moreNeeded: "承認しました。ほかの承認を待っているため、まだ適用していません。",
   problems: {
     automation: "ここでは自動処理の承認は数えません",
@@ -42,6 +57,9 @@ const ja: typeof en = {
     role: "ロールが足りません",
     team: "承認を求められているチームのメンバーではありません",
     plan_author: "このプランを開始した人です",
+    automation_author: "このプランを開始した自動処理、またはそのトークンを作成した人です",
+    auto_update_author: "このプランを開始した自動更新を有効にした人、または最後に変更した人です",
+    author_automation: "このプランまたはコミットの作成者が作成した自動処理、またはトークンによる承認です",
     commit_author: "コミットの作成者です",
     commit_author_unknown: "コミットの作成者が不明です。ソースを同期してプランを作り直してください"
   }

@@ -22,7 +22,7 @@ const en = {
   inputChange: { added: "new", changed: "changed", removed: "no longer given" },
   rule: "Rule of approval",
   noRule: "None: the approval of one admin is enough.",
-  notAuthor: "not by who started the plan",
+  notAuthor: "not by an author of the plan",
   needs: (count: number, role: string) => (count === 1 ? `1 approval: ${role}` : `${count} approvals: ${role}`)
 }
 
@@ -50,7 +50,7 @@ const ja: typeof en = {
   inputChange: { added: "新規", changed: "変更", removed: "提供終了" },
   rule: "承認ルール",
   noRule: "なし: 管理者 1 人の承認で足ります。",
-  notAuthor: "プランの開始者を除く",
+  notAuthor: "プランの作成者を除く",
   needs: (count: number, role: string) => `${role}の承認 ${count} 件`
 }
 

@@ -90,6 +90,7 @@ export const RuleDialog = ({
       </SelectField>
       <CheckField
         label={words.planAuthor}
+        helper={words.planAuthorHelp}
         checked={planAuthorCounts}
         onChange={(event) => setPlanAuthor(event.target.checked)}
       />

@@ -38,6 +38,7 @@ export const unruled = (run: Run): RunApprovals => ({
   message: "The plan waits for an approval.",
   approvals: [],
   rules: [],
+  authors: [],
   own: { status: "not_needed" }
 })
 
@@ -56,5 +57,6 @@ export const lapsed = (run: Run): RunApprovals => ({
     }
   ],
   rules: [{ rule, teamName: "sre", approvedBy: [], missing: 2 }],
+  authors: [{ subject: "usr_0000000000000001", part: "starter" }],
   own: { status: "does_not_count", problem: "plan_author" }
 })

@@ -20,5 +20,6 @@ export const approvalRows: Rows = [
       ...times
     }
   ],
-  ["run_approvals", { run_id: plan, approver: "service", created_at: at }]
+  ["run_approvals", { run_id: plan, approver: "service", created_at: at, behind: "[]" }],
+  ["plan_authors", { run_id: plan, subject, part: "starter" }]
 ]
