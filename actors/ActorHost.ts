@@ -2,6 +2,7 @@ import { Context, Deferred, Effect, Layer, References, Semaphore, Tracer } from 
 import type { Entity } from "effect/cluster"
 import type { Rpc } from "effect/rpc"
 import { ApiError } from "../schema/errors/ApiError.ts"
+import { Readmission } from "./Readmission.ts"
 
 /** Messages that one record holds. Beyond that, a command is refused with a retryable 429, and a hand-over stays stored. */
 export const mostMessages = 512
@@ -16,7 +17,10 @@ export type Handlers<Rpcs extends Rpc.Any> = {
   }) => Effect.Effect<Rpc.Success<Named<Rpcs, Name>>, Rpc.Error<Named<Rpcs, Name>>>
 }
 
-/** How the actors of one kind behave. Handlers run in `context`, which is that of the actors and not of the caller. */
+/**
+ * How the actors of one kind behave. Handlers run in `context`, which is that of the actors and not of the caller, except for the
+ * caller's span and admission.
+ */
 interface Behavior<Rpcs extends Rpc.Any> {
   readonly handlersOf: (id: string) => Handlers<Rpcs>
   readonly context: Context.Context<never>
@@ -120,7 +124,10 @@ export class ActorHost extends Context.Service<
         )
         const within = (caller: Context.Context<never>) => {
           const span = Context.getOrUndefined(caller, Tracer.ParentSpan)
-          return span === undefined ? behavior.context : Context.add(behavior.context, Tracer.ParentSpan, span)
+          const readmission = Context.get(caller, Readmission)
+          const admitted =
+            readmission === undefined ? behavior.context : Context.add(behavior.context, Readmission, readmission)
+          return span === undefined ? admitted : Context.add(admitted, Tracer.ParentSpan, span)
         }
         const execution = Effect.suspend(() => execute(behavior.handlersOf(id)))
         return Effect.flatMap(References.TracerEnabled, (isTraced) => (isTraced ? spanned(execution) : execution)).pipe(

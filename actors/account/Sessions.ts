@@ -150,10 +150,17 @@ export class Sessions extends Context.Service<
             ORDER BY created_at, id`
       })
 
-      const slide = Effect.fnUntraced(function* (id: string) {
-        yield* sql`UPDATE account_sessions SET last_seen_at = ${yield* now}, expires_at = ${yield* endOfLife}
+      const slide = Effect.fnUntraced(
+        function* (id: string) {
+          yield* sql`UPDATE account_sessions SET last_seen_at = ${yield* now}, expires_at = ${yield* endOfLife}
           WHERE id = ${id} AND revoked_at IS NULL`
-      })
+          // A session may be read within a transaction, which this write does not belong to.
+        },
+        (writing) =>
+          Effect.updateContext(writing, (context: Context.Context<never>) =>
+            Context.omit(sql.transactionService)(context)
+          )
+      )
 
       /** Revokes the browser's session, whoever owns it. */
       const replace = Effect.fnUntraced(function* (

@@ -61,7 +61,11 @@ export class TokenUse extends Context.Service<
           pending.set(tokenId, millis)
           if (scheduled) return
           scheduled = true
-          yield* Effect.forkIn(Effect.delay(flush, flushAfter), scope)
+          // A use may be noted within a transaction, which is over by then.
+          const outside = Effect.updateContext(flush, (context: Context.Context<never>) =>
+            Context.omit(sql.transactionService)(context)
+          )
+          yield* Effect.forkIn(Effect.delay(outside, flushAfter), scope)
         }),
         flush
       })

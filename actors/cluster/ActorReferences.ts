@@ -17,6 +17,7 @@ import { MailSettings } from "../mail/MailSettings.ts"
 import { ProvisioningRules } from "../member/ProvisioningRules.ts"
 import { ServerRelease } from "../pool/AgentVersions.ts"
 import { IdOrder } from "../IdOrder.ts"
+import { Readmission } from "../Readmission.ts"
 import { Prices } from "../run/PriceTable.ts"
 import { RetentionSettings } from "../run/RetentionSettings.ts"
 import { RunPools } from "../run/RunPools.ts"
@@ -59,6 +60,7 @@ export const actorReferences: ReadonlyArray<Context.Key<unknown, unknown>> = [
   ReadHorizon,
   ReadMemory,
   ReadSnapshot,
+  Readmission,
   RedactionThreads,
   RetentionSettings,
   RowChecks,

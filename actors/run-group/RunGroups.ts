@@ -247,7 +247,7 @@ const make = Effect.gen(function* () {
     const row = { id, workspace_id: workspaceId, type: "drift_check" as const, created_at: yield* now }
     yield* Effect.orDie(sql`INSERT INTO run_groups ${RunGroupRow.values(sql, row)}`)
     return id
-  })
+  }, transaction(sql))
 
   /** Reopens the updates that it had replaced. */
   const discard = Effect.fnUntraced(function* (id: RunGroupId) {

@@ -9,6 +9,20 @@ const crossOriginTest = "test/src/http/CrossOrigin.test.ts"
 /** Who may do what. */
 export const accessMutants: ReadonlyArray<Mutant> = [
   {
+    name: "admission: checked again in the transaction",
+    file: "actors/database/Transaction.ts",
+    text: "isNested ? effect : readmitted(effect)",
+    broken: "isNested ? readmitted(effect) : effect",
+    test: "test/src/http/Readmission.test.ts"
+  },
+  {
+    name: "admission: commands of actors carry it",
+    file: "actors/ActorHost.ts",
+    text: "readmission === undefined ? behavior.context : ",
+    broken: "readmission !== undefined ? behavior.context : ",
+    test: "test/src/http/Readmission.test.ts"
+  },
+  {
     name: "role: POST /api/v1/runs/:runId/approve",
     file: rolesFile,
     text: `"POST /api/v1/runs/:runId/approve": admin(`,

@@ -34,8 +34,8 @@ export const flowMutants: ReadonlyArray<Mutant> = [
   {
     name: "actor: a command does not run in its caller's context",
     file: "actors/ActorHost.ts",
-    text: "Context.add(behavior.context, Tracer.ParentSpan, span)",
-    broken: "Context.merge(caller, behavior.context)",
+    text: "Context.add(admitted, Tracer.ParentSpan, span)",
+    broken: "Context.merge(caller, admitted)",
     test: "test/actors/ActorLayer.test.ts"
   },
   {

@@ -1,8 +1,10 @@
-import { Effect, Fiber, Layer, Option, type Result } from "effect"
+import { Context, Effect, Fiber, Layer, Option, type Result } from "effect"
 import { SqlClient } from "effect/sql"
+import { Readmission } from "../../actors/Readmission.ts"
 
 interface Watched {
-  readonly fiber: Fiber.Fiber<unknown, unknown> | undefined
+  /** Whether a transaction that begins in this context belongs to the command. */
+  readonly isOwn: (context: Context.Context<never>) => boolean
   readonly at: number
   readonly happens: Effect.Effect<unknown>
   transactions: number
@@ -12,8 +14,10 @@ interface Watched {
  * Commits a change at the last moment before a command's own transaction begins: after everything that the command reads ahead.
  *
  * - `layer`: the `SqlClient` through which the service under test writes
- * - `interrupted`: runs `command`, with `happens` just before its transaction number `at`, the first unless stated; fails with a
- *   defect if the command ended without having begun it. Transactions of other fibers do not count
+ * - `interrupted`: runs `command`, with `happens` just before its transaction number `at`, the first unless stated, and fails with
+ *   a defect if the command ended without having begun it. Transactions of other fibers do not count
+ * - `interruptedRequest`: like the above, for an effect that sends a request to the service: its first transaction counts, and the
+ *   second value is whether it began one
  */
 export const beforeTransaction = () => {
   const watched = new Set<Watched>()
@@ -23,9 +27,9 @@ export const beforeTransaction = () => {
     Effect.map(SqlClient.SqlClient, (sql) => {
       const withTransaction: SqlClient.SqlClient["withTransaction"] = (effect) =>
         Effect.gen(function* () {
-          const isNested = Option.isSome(yield* Effect.serviceOption(sql.transactionService))
-          const fiber = Fiber.getCurrent()
-          for (const one of isNested ? [] : [...watched].filter((each) => each.fiber === fiber)) {
+          const context = yield* Effect.context<never>()
+          const isNested = Option.isSome(Context.getOption(context, sql.transactionService))
+          for (const one of isNested ? [] : [...watched].filter(({ isOwn }) => isOwn(context))) {
             one.transactions += 1
             if (one.transactions === one.at) yield* one.happens
           }
@@ -38,28 +42,46 @@ export const beforeTransaction = () => {
     })
   )
 
-  const interrupted = Effect.fnUntraced(function* <A, E, R, R2>(
+  const watching = Effect.fnUntraced(function* <A, E, R, R2>(
     command: Effect.Effect<A, E, R>,
     happens: Effect.Effect<unknown, never, R2>,
-    at = 1
-  ): Effect.fn.Return<Result.Result<A, E>, never, R | R2> {
+    isOwn: Watched["isOwn"],
+    at: number
+  ) {
     const within = yield* Effect.context<R2>()
     const one: Watched = {
-      fiber: Fiber.getCurrent(),
+      isOwn,
       at,
       happens: Effect.suspend(() => {
         watched.delete(one)
-        return Effect.provideContext(happens, within)
+        return Effect.updateContext(happens, (context: Context.Context<never>) => Context.merge(context, within))
       }),
       transactions: 0
     }
     watched.add(one)
     const result = yield* Effect.result(command)
-    if (watched.delete(one)) {
-      return yield* Effect.die(new Error(`The command began ${one.transactions} transactions, not ${at}`))
-    }
-    return result
+    return { result, transactions: one.transactions, happened: !watched.delete(one) }
   })
 
-  return { layer, interrupted }
+  const interrupted = Effect.fnUntraced(function* <A, E, R, R2>(
+    command: Effect.Effect<A, E, R>,
+    happens: Effect.Effect<unknown, never, R2>,
+    at = 1
+  ): Effect.fn.Return<Result.Result<A, E>, never, R | R2> {
+    const fiber = Fiber.getCurrent()
+    const { happened, result, transactions } = yield* watching(command, happens, () => Fiber.getCurrent() === fiber, at)
+    if (happened) return result
+    return yield* Effect.die(new Error(`The command began ${transactions} transactions, not ${at}`))
+  })
+
+  const isOfRequest = (context: Context.Context<never>) => Context.get(context, Readmission) !== undefined
+  const interruptedRequest = Effect.fnUntraced(function* <A, E, R, R2>(
+    request: Effect.Effect<A, E, R>,
+    happens: Effect.Effect<unknown, never, R2>
+  ) {
+    const { happened, result } = yield* watching(request, happens, isOfRequest, 1)
+    return [yield* Effect.fromResult(result), happened] as const
+  })
+
+  return { layer, interrupted, interruptedRequest }
 }

@@ -1,6 +1,7 @@
 import { Context, Effect, Option, Result } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import type { Principal } from "../../../actors/credential/Principal.ts"
+import { ReadSnapshot } from "../../../actors/database/ReadSnapshot.ts"
 import { storageFull } from "../../../schema/errors/StorageFull.ts"
 import { requireConfirmed } from "../../../actors/credential/RecentConfirmation.ts"
 import { archivedWorkspace } from "../../../actors/workspace/ArchivedWorkspace.ts"
@@ -87,6 +88,7 @@ export const admissions = Effect.gen(function* () {
   const locate = yield* locateWorkspaces
   const confinement = yield* confinements
   const naming = yield* namedRecords
+  const snapshot = yield* ReadSnapshot
   const sessionCookie = sessionCookieName(baseUrl)
   const { origin } = new URL(baseUrl)
 
@@ -126,7 +128,11 @@ export const admissions = Effect.gen(function* () {
     const granting = rule.kind === "workspace" ? grantingBy(rule, endpoint) : undefined
 
     /** The last checks, once the Workspace is known. */
-    const admitted = ({ ambient, exchange, principal, request }: Authenticated, granted?: GrantedWorkspace) => {
+    const admitted = (
+      { ambient, exchange, principal, request }: Authenticated,
+      isRepeated: boolean,
+      granted?: GrantedWorkspace
+    ) => {
       const refusal = credentialRefusal(principal, rule)
       if (refusal !== undefined) return refusal
       const caller: CallerShape = {
@@ -150,41 +156,49 @@ export const admissions = Effect.gen(function* () {
         return archivedWorkspace()
       }
       const counted =
-        principal.credential === "service"
+        principal.credential === "service" || isRepeated
           ? roomy(admission)
           : Effect.andThen(limits.consume("mutation", { subject: principal.subject }), roomy(admission))
       return isConfirmed ? Effect.andThen(requireConfirmed(principal), counted) : counted
     }
 
     // Each step checks only what the previous steps have left open, since every request goes through all of them.
-    return Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
-      const request = Context.get(context, HttpServerRequest.HttpServerRequest)
-      const exchange = Context.get(context, Exchange)
-      const host = Context.get(context, AmbientIdentity)
-      const found: Result.Result<PresentedCredential | HostIdentity, ApiError> =
-        host === undefined ? presentedCredential(request.headers, sessionCookie) : Result.succeed(host)
-      if (Result.isFailure(found)) return Effect.fail(found.failure)
-      const presented = found.success
-      return Effect.flatMap(authenticated(presented), (principal) => {
-        const cookie = "ambient" in presented && presented.ambient ? presented : undefined
-        if (cookie !== undefined) {
-          const crossSite = crossSiteRefusal(request.method, request.headers, origin)
-          if (crossSite !== undefined) return crossSite
-          noteRenewal(exchange, cookie, principal)
-        }
-        const unscoped = scopeRefusal(principal, request.method)
-        if (unscoped !== undefined) return unscoped
-        const own = { exchange, ambient: cookie !== undefined, principal, request }
-        return granting === undefined
-          ? admitted(own)
-          : Effect.flatMap(granting(principal), (granted) => admitted(own, granted))
+    const admission = (isRepeated: boolean) =>
+      Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
+        const request = Context.get(context, HttpServerRequest.HttpServerRequest)
+        const exchange = Context.get(context, Exchange)
+        const host = Context.get(context, AmbientIdentity)
+        const found: Result.Result<PresentedCredential | HostIdentity, ApiError> =
+          host === undefined ? presentedCredential(request.headers, sessionCookie) : Result.succeed(host)
+        if (Result.isFailure(found)) return Effect.fail(found.failure)
+        const presented = found.success
+        return Effect.flatMap(authenticated(presented), (principal) => {
+          const cookie = "ambient" in presented && presented.ambient ? presented : undefined
+          if (cookie !== undefined) {
+            const crossSite = crossSiteRefusal(request.method, request.headers, origin)
+            if (crossSite !== undefined) return crossSite
+            noteRenewal(exchange, cookie, principal)
+          }
+          const unscoped = scopeRefusal(principal, request.method)
+          if (unscoped !== undefined) return unscoped
+          const own = { exchange, ambient: cookie !== undefined, principal, request }
+          return granting === undefined
+            ? admitted(own, isRepeated)
+            : Effect.flatMap(granting(principal), (granted) => admitted(own, isRepeated, granted))
+        })
       })
-    })
+
+    return {
+      first: admission(false),
+      /** Every check again, without counting the request once more against the caller's limits. */
+      again: Effect.andThen(Effect.sync(snapshot.renew), admission(true))
+    }
   }
 })
 
 /**
- * How the current request was admitted. A live stream outlives its request and checks again whether it may continue.
+ * How the current request was admitted. A live stream outlives its request and checks again whether it may continue; a command
+ * checks again in its transaction (`Readmission`).
  */
 export interface AdmittedShape {
   /** The credential was a cookie, so a WebSocket needs an origin check of its own. */

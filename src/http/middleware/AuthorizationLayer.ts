@@ -1,4 +1,5 @@
 import { Context, Effect, Layer, Option } from "effect"
+import { AdmissionLost, Readmission } from "../../../actors/Readmission.ts"
 import { accessOf } from "../../../schema/api/Roles.ts"
 import type { ApiError } from "../../../schema/errors/ApiError.ts"
 import { Authorization, Caller, type CallerShape } from "../../../schema/api/Middleware.ts"
@@ -19,6 +20,9 @@ const anonymous = (requestId: string): CallerShape => ({
   requestId
 })
 
+const orRefusal = (defect: unknown): Effect.Effect<never, ApiError> =>
+  defect instanceof AdmissionLost ? Effect.fail(defect.refusal) : Effect.die(defect)
+
 /** Authenticates and authorises every route by its row in `accessTable`. The server does not start if a route has no row. */
 export const authorizationLayer = Layer.effect(
   Authorization,
@@ -34,17 +38,21 @@ export const authorizationLayer = Layer.effect(
           Effect.provideService(httpEffect, Caller, anonymous(requestId))
         )
       }
-      const admission = whenTraced("admit", admit(rule, name))
+      const { again, first } = admit(rule, name)
+      const admission = whenTraced("admit", first)
       const retired = isRetired(name)
       const off = refusals.get(`${endpoint.method} ${endpoint.path}`)
       const permitted: Effect.Effect<void, ApiError> = off === undefined ? Effect.void : Effect.fail(off)
       return Effect.contextWith((request: Context.Context<Effect.Services<typeof admission>>) =>
         Effect.flatMap(Effect.tap(admission, permitted), ({ ambient, caller }) => {
           if (retired) return Effect.succeed(retiredResponse(caller.requestId))
-          const recheck = Effect.asVoid(Effect.provideContext(admission, request))
+          const recheck = Effect.asVoid(Effect.provideContext(again, request))
           const admitted = Option.some({ ambient, recheck })
-          return Effect.updateContext(httpEffect, (context: typeof request) =>
-            Context.add(Context.add(context, Caller, caller), Admitted, admitted)
+          return Effect.updateContext(Effect.catchDefect(httpEffect, orRefusal), (context: typeof request) =>
+            Context.add(context, Caller, caller).pipe(
+              Context.add(Admitted, admitted),
+              Context.add(Readmission, recheck)
+            )
           )
         })
       )
