@@ -176,10 +176,12 @@ const make = Effect.gen(function* () {
   })
 
   const noteUse = Effect.fnUntraced(function* ({ info, stored }: Effect.Success<ReturnType<typeof verify>>) {
-    // The counter is compared again when it is written: if two responses race, a copied authenticator loses.
+    // The counter is compared again when it is written: if two responses race, a copied authenticator loses. So is the account,
+    // which may have been locked while the response was verified.
     const used = yield* sql`UPDATE passkeys
       SET counter = ${info.newCounter}, backed_up = ${info.credentialBackedUp ? 1 : 0}, last_used_at = ${yield* now}
-      WHERE id = ${stored.id} AND counter = ${stored.counter} RETURNING id`
+      WHERE id = ${stored.id} AND counter = ${stored.counter}
+        AND subject IN (SELECT subject FROM users WHERE status = 'active') RETURNING id`
     if (used.length === 0) return yield* refused()
   })
 

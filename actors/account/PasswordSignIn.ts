@@ -67,8 +67,18 @@ export class PasswordSignIn extends Context.Service<
       /** Rehashes at the current cost, unless the password has been changed in the meantime. */
       const rehash = Effect.fnUntraced(function* (subject: string, password: Redacted.Redacted, before: string) {
         const hash = yield* passwords.hash(password)
-        yield* sql`UPDATE user_passwords SET password_hash = ${hash}, updated_at = ${yield* now}
-          WHERE subject = ${subject} AND password_hash = ${before}`
+        const stored = yield* sql`UPDATE user_passwords SET password_hash = ${hash}, updated_at = ${yield* now}
+          WHERE subject = ${subject} AND password_hash = ${before} RETURNING subject`
+        return stored.length === 1 ? hash : before
+      })
+
+      /** Password, account and second factor may have changed while the password was compared, which takes a while. */
+      const requireUnchanged = Effect.fnUntraced(function* (subject: string, hash: string, isFactorProven: boolean) {
+        const held = yield* sql`SELECT p.subject FROM user_passwords p JOIN users u ON u.subject = p.subject
+          WHERE p.subject = ${subject} AND p.password_hash = ${hash} AND u.status = 'active'`
+        if (held.length === 0) return yield* refused()
+        // Fails like the request would have failed a moment later.
+        if (!isFactorProven) yield* factors.require(subject, undefined)
       })
 
       return PasswordSignIn.of({
@@ -78,15 +88,20 @@ export class PasswordSignIn extends Context.Service<
           const matches = yield* passwords.verify(request.password, stored?.hash)
           if (Option.isNone(user) || stored === undefined || !matches) return yield* refused()
           const { subject } = user.value
-          if (passwords.isOutdated(stored.hash)) yield* Effect.ignore(rehash(subject, request.password, stored.hash))
+          const hash = passwords.isOutdated(stored.hash)
+            ? yield* Effect.orElseSucceed(rehash(subject, request.password, stored.hash), () => stored.hash)
+            : stored.hash
           yield* factors.require(subject, request.code)
-          const opened = yield* sessions.open({
-            subject,
-            method: "password",
-            userAgent: request.userAgent,
-            replaces: request.replaces,
-            requestId: request.requestId
-          })
+          const opened = yield* Effect.gen(function* () {
+            yield* requireUnchanged(subject, hash, request.code !== undefined)
+            return yield* sessions.open({
+              subject,
+              method: "password",
+              userAgent: request.userAgent,
+              replaces: request.replaces,
+              requestId: request.requestId
+            })
+          }).pipe(transaction(sql))
           return { ...opened, subject }
         }),
         prove: Effect.fn("PasswordSignIn.prove")(function* (subject, password, code) {

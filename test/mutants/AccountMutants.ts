@@ -10,6 +10,20 @@ const confirmations = "test/src/accounts/ConfirmationRoutes.test.ts"
 /** What signed-in people may do to their own account, and how their identity is confirmed. */
 export const accountMutants: ReadonlyArray<Mutant> = [
   {
+    name: "sign-in: the password that was compared still stands",
+    file: "actors/account/PasswordSignIn.ts",
+    text: "if (held.length === 0) return yield* refused()",
+    broken: "",
+    test: "test/actors/account/PasswordRaces.test.ts"
+  },
+  {
+    name: "sign-in: no second factor was turned on meanwhile",
+    file: "actors/account/PasswordSignIn.ts",
+    text: "if (!isFactorProven) yield* factors.require(subject, undefined)",
+    broken: "",
+    test: "test/actors/account/PasswordRaces.test.ts"
+  },
+  {
     name: "a confirmation lasts five minutes",
     file: "actors/credential/RecentConfirmation.ts",
     text: "confirmedAt !== undefined && millis - confirmedAt < lifetime",

@@ -24,7 +24,9 @@ import type { Role } from "../../schema/records/Workspace.ts"
 import type { WorkspaceId } from "../../schema/records/Ids.ts"
 import { machineWith } from "../../src/composition/Machine.ts"
 import { platform } from "../../src/composition/Platform.ts"
-import { storage } from "../../src/composition/Storage.ts"
+import { offlineMailSettings } from "../../src/composition/Mail.ts"
+import { storageOver } from "../../src/composition/Storage.ts"
+import * as Database from "../../src/database/Database.ts"
 import type { Settings } from "../../src/settings/Settings.ts"
 import { joinWorkspace } from "./Accounts.ts"
 import { cleanupByHand, temporaryFolder, testSettings } from "./ControlPlane.ts"
@@ -45,7 +47,7 @@ export interface TestPlaneOptions {
   readonly cleanup?: Layer.Layer<never>
   /** A runner other than the shipped one, with the tool it stands in for. */
   readonly runner?: Layer.Layer<ModuleRunner | Toolchain, never, SqlClient.SqlClient>
-  /** A client over the writing one, through which the actors work. */
+  /** A client over the writing one, through which the service works. */
   readonly writer?: Layer.Layer<SqlClient.SqlClient, never, SqlClient.SqlClient>
 }
 
@@ -138,11 +140,11 @@ export const planeAt = ({ dataDir, mirror, origins }: TestPlaneEnvironment, opti
         runSettings,
         ...(options.git === undefined ? [] : [git])
       )
+      const database = (options.writer ?? Layer.empty).pipe(Layer.provideMerge(Database.layer))
       return Runtime.layer.pipe(
         Layer.provideMerge(replaced),
         Layer.provideMerge(machineWith(settings, sandbox({ dataDir, mirror }, options.sandbox))),
-        Layer.provideMerge(options.writer ?? Layer.empty),
-        Layer.provideMerge(storage(settings))
+        Layer.provideMerge(storageOver(settings, database).pipe(Layer.provide(offlineMailSettings(settings))))
       )
     })
   )

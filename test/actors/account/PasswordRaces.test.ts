@@ -1,0 +1,71 @@
+import { afterAll, describe, expect } from "bun:test"
+import { Effect, Redacted, Result } from "effect"
+import { SqlClient } from "effect/sql"
+import { Passwords } from "../../../actors/account/Passwords.ts"
+import { PasswordSignIn } from "../../../actors/account/PasswordSignIn.ts"
+import { Users } from "../../../actors/account/Users.ts"
+import { serviceContext } from "../../../actors/Command.ts"
+import { beforeTransaction } from "../../support/BeforeTransaction.ts"
+import { suite } from "../../support/Effect.ts"
+import { testPlane } from "../../support/TestPlane.ts"
+import { pureModules, pureRunner } from "../support/PureRunner.ts"
+
+const { interrupted, layer: writer } = beforeTransaction()
+const tests = suite(testPlane({ runner: pureRunner(pureModules()), writer }))
+afterAll(tests.dispose)
+
+const password = Redacted.make("the first password of this person")
+
+const person = Effect.fnUntraced(function* (name: string) {
+  const passwordHash = yield* (yield* Passwords).hash(password)
+  const email = `${name}@example.test`
+  const { subject } = yield* (yield* Users).create(serviceContext, { email, isOperator: false, passwordHash })
+  return { email, subject }
+})
+
+const sessionsOf = Effect.fnUntraced(function* (subject: string) {
+  const sql = yield* SqlClient.SqlClient
+  return yield* sql`SELECT id FROM account_sessions WHERE subject = ${subject} AND revoked_at IS NULL`
+})
+
+// The first transaction of a sign-in counts the attempt at the second factor.
+const lastTransaction = 2
+
+describe("a sign-in opens no session", () => {
+  tests.live("with a password that was replaced after it was compared", () =>
+    Effect.gen(function* () {
+      const { email, subject } = yield* person("replaced")
+      const next = yield* (yield* Passwords).hash(Redacted.make("the second password of this person"))
+      const signIn = (yield* PasswordSignIn).signIn({ email, password, code: undefined })
+      const replaced = Effect.orDie((yield* Users).setPassword(serviceContext, subject, next))
+      const answer = yield* interrupted(signIn, replaced, lastTransaction)
+      expect(Result.isFailure(answer) && answer.failure.code).toBe("unauthenticated")
+      expect(yield* sessionsOf(subject)).toEqual([])
+    })
+  )
+
+  tests.live("of an account that was locked after its password was compared", () =>
+    Effect.gen(function* () {
+      const { email, subject } = yield* person("locked")
+      const signIn = (yield* PasswordSignIn).signIn({ email, password, code: undefined })
+      const locked = Effect.orDie((yield* Users).setStatus(serviceContext, subject, "disabled"))
+      const answer = yield* interrupted(signIn, locked, lastTransaction)
+      expect(Result.isFailure(answer) && answer.failure.code).toBe("unauthenticated")
+      expect(yield* sessionsOf(subject)).toEqual([])
+    })
+  )
+
+  tests.live("without the second factor that was turned on after the code was asked for", () =>
+    Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      const { email, subject } = yield* person("factor")
+      const signIn = (yield* PasswordSignIn).signIn({ email, password, code: undefined })
+      const at = "2026-01-01T00:00:00.000Z"
+      const row = { subject, secret: "sealed", created_at: at, activated_at: at, failures: 0 }
+      const activated = Effect.orDie(sql`INSERT INTO totp_factors ${sql.insert(row)}`)
+      const answer = yield* interrupted(signIn, activated, lastTransaction)
+      expect(Result.isFailure(answer)).toBe(true)
+      expect(yield* sessionsOf(subject)).toEqual([])
+    })
+  )
+})
