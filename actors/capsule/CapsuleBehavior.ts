@@ -79,8 +79,8 @@ export const layer = actorLayer(
       })
 
       return handle(CapsuleActor, {
-        Plan: ({ payload: { context, idempotency, groupId } }) =>
-          createRun(load, context, { type: "plan", runGroupId: groupId }, idempotency).pipe(serving),
+        Plan: ({ payload: { automatic, context, idempotency, groupId } }) =>
+          createRun(load, context, { type: "plan", runGroupId: groupId, automatic }, idempotency).pipe(serving),
         ReconcilePlan: ({ payload: { context, idempotency } }) =>
           createRun(load, context, { type: "plan", purpose: "reconcile" }, idempotency).pipe(serving),
         DestroyPlan: ({ payload: { context, idempotency } }) =>

@@ -2,12 +2,14 @@ import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
 import type { RollbackPlanRequest } from "../../schema/api/RunsApi.ts"
 import { type ApiError, failedPrecondition, notFound } from "../../schema/errors/ApiError.ts"
-import { InstallConfigId, RunId, type StateVersionId } from "../../schema/records/Ids.ts"
+import { type BackupId, type CapsuleId, InstallConfigId, RunId, type StateVersionId } from "../../schema/records/Ids.ts"
+import { effectiveDriftHours } from "../../schema/tables/DriftTables.ts"
 import type { CommandContext, IdempotentRequest } from "../../schema/protocol/Command.ts"
 import { Audit } from "../audit/Audit.ts"
 import { transaction } from "../database/Transaction.ts"
 import { Receipts } from "../idempotency/Receipts.ts"
 import { newId } from "../Identity.ts"
+import { updateRefusal } from "../run-group/UpdateHold.ts"
 import { automationRefusal } from "../workspace/Automation.ts"
 import { KillPoint } from "../KillPoint.ts"
 import { RunLedger } from "../run/RunLedger.ts"
@@ -74,15 +76,33 @@ const perhapsOnce = Effect.fnUntraced(function* <R>(
   )
 })
 
+/** Why the schedule does not start a check; `undefined` while one is scheduled: it may have been turned off since it was due. */
+const unscheduled = Effect.fnUntraced(function* (capsuleId: CapsuleId) {
+  const sql = yield* SqlClient.SqlClient
+  const scheduled = yield* Effect.orDie(sql`SELECT 1 AS one FROM capsules c JOIN workspaces w ON w.id = c.workspace_id
+    WHERE c.id = ${capsuleId} AND ${sql.literal(effectiveDriftHours)} > 0`)
+  return scheduled.length > 0 ? undefined : "checks of the Capsule are not scheduled any more"
+})
+
+const requireBackup = Effect.fnUntraced(function* (capsule: GuardedCapsuleRow, id: BackupId) {
+  const sql = yield* SqlClient.SqlClient
+  const found = yield* Effect.orDie(sql`SELECT 1 AS one FROM backups WHERE id = ${id}
+    AND workspace_id = ${capsule.workspace_id} AND COALESCE(capsule_id, ${capsule.id}) = ${capsule.id}`)
+  if (found.length === 0) return yield* notFound("Backup")
+})
+
 /** Creates a plan, destroy plan or drift check under the Capsule's current authority. */
 export const createRun = Effect.fnUntraced(function* (
   load: Load,
   context: CommandContext,
   {
+    automatic = false,
     schedule,
     ...request
   }: Omit<CapsuleRunRequest, "runId" | "createdBy" | "tokenId" | "trigger"> & {
     readonly schedule?: { readonly by?: string } | undefined
+    /** Planned for a wave of an update that no person has just asked for. */
+    readonly automatic?: boolean | undefined
   },
   idempotency: IdempotentRequest | undefined
 ) {
@@ -93,8 +113,13 @@ export const createRun = Effect.fnUntraced(function* (
     const capsule = yield* load
     const runId = yield* newId(RunId, "run")
     if (schedule !== undefined) {
-      const refusal = yield* automationRefusal(capsule.workspace_id)
+      const refusal = (yield* automationRefusal(capsule.workspace_id)) ?? (yield* unscheduled(capsule.id))
       if (refusal !== undefined) return yield* failedPrecondition(`No scheduled check: ${refusal}.`)
+    }
+    if (request.backupId !== undefined) yield* requireBackup(capsule, request.backupId)
+    if (request.type === "plan" && request.runGroupId !== undefined) {
+      const refusal = yield* updateRefusal(request.runGroupId, automatic)
+      if (refusal !== undefined) return yield* failedPrecondition(refusal)
     }
     const trigger = schedule !== undefined ? "schedule" : context.actor.kind === "service" ? "service" : "user"
     const { subject, tokenId } = context.actor

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Queue, Result, Schema, Semaphore } from "effect"
+import { Context, Effect, Layer, Queue, Result, Semaphore } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { SqlClient } from "effect/sql"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
@@ -8,25 +8,21 @@ import type { CapsuleId } from "../../schema/records/Ids.ts"
 import { RunGroupId, type WorkspaceId } from "../../schema/records/Ids.ts"
 import { commandsTo } from "../ActorClient.ts"
 import { Audit } from "../audit/Audit.ts"
-import { CommandContext, serviceContext } from "../../schema/protocol/Command.ts"
+import { type CommandContext, serviceContext } from "../../schema/protocol/Command.ts"
 import { Commits } from "../database/Commits.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { transaction } from "../database/Transaction.ts"
 import { newId, now } from "../Identity.ts"
 import { RunLedger } from "../run/RunLedger.ts"
-import { automationRefusal } from "../workspace/Automation.ts"
 import { dueUpdates } from "./DueUpdates.ts"
 import { type GroupMember, groupMembers } from "./GroupMembers.ts"
 import { isOver } from "./GroupProjection.ts"
 import { RunGroupRow, RunGroupMemberRow } from "./RunGroupRow.ts"
+import { decodeStarter, encodeStarter, holdOf, starterOf } from "./UpdateHold.ts"
 import { updateMembers } from "./UpdateMembers.ts"
 import { nextSteps, wavesOf } from "./WaveDecision.ts"
 import type { ChangesOf } from "../database/Table.ts"
 import { captureServices, provideCaptured } from "../CapturedServices.ts"
-
-const StarterJson = Schema.fromJsonString(CommandContext)
-const encodeStarter = Schema.encodeSync(StarterJson)
-const decodeStarter = Schema.decodeUnknownEffect(StarterJson)
 
 /** A Capsule in the group that refused its plan. */
 export interface Refused {
@@ -37,12 +33,6 @@ export interface Refused {
 const leftOut = {
   code: "inputs_unchanged",
   message: "Nothing that it takes from the updated Capsules has changed, so there is nothing to update."
-}
-
-/** Why the later waves of a group are not planned now. */
-interface Hold {
-  readonly reason: string
-  readonly byPause: boolean
 }
 
 /**
@@ -124,29 +114,6 @@ const make = Effect.gen(function* () {
       requestId: context.requestId
     })
 
-  /** Later waves are planned on behalf of the group's starter: if the starter may no longer plan, nothing is started. */
-  const holdOf = Effect.fnUntraced(function* (group: RunGroupRow): Effect.fn.Return<Hold | undefined> {
-    const refusal = yield* withSql(automationRefusal(group.workspace_id))
-    if (refusal !== undefined) {
-      return {
-        reason: `The next wave is not planned: ${refusal}. It goes on once automation is resumed.`,
-        byPause: true
-      }
-    }
-    const { actor } = yield* starterOf(group)
-    if (actor.subject === undefined) return undefined
-    const members = yield* Effect.orDie(sql`SELECT 1 AS one FROM memberships m JOIN users u ON u.subject = m.subject
-      WHERE m.workspace_id = ${group.workspace_id} AND m.subject = ${actor.subject} AND m.status = 'active'
-        AND u.status = 'active' AND m.role IN ('member', 'admin', 'owner')`)
-    if (members.length > 0) return undefined
-    const reason =
-      "The next wave is not planned: the person who started this update may not plan here any more. Start a new update."
-    return { reason, byPause: false }
-  })
-
-  const starterOf = (group: RunGroupRow) =>
-    group.started_by === null ? Effect.succeed(serviceContext) : Effect.orDie(decodeStarter(group.started_by))
-
   /** Decides from the current rows, and records decisions that are made once. */
   const look = Effect.fnUntraced(function* (groupId: RunGroupId) {
     const group = yield* find(groupId)
@@ -198,13 +165,16 @@ const make = Effect.gen(function* () {
       const { group, hasLeft, members, planning } = looked
       if (hasLeft) continue
       if (group.cancelled_at !== null) yield* wind(group, members)
-      const hold = byPerson || planning.length === 0 ? undefined : yield* holdOf(group)
+      let hold = byPerson || planning.length === 0 ? undefined : yield* withSql(holdOf(group))
       if (hold === undefined) {
         const context = yield* starterOf(group)
         for (const { capsuleId } of planning) {
-          const asked = capsuleCommand(capsuleId, "Plan", { context, groupId: groupId })
+          const asked = capsuleCommand(capsuleId, "Plan", { context, groupId: groupId, automatic: !byPerson })
           const outcome = yield* Effect.result(asked)
           if (Result.isSuccess(outcome)) continue
+          // Automation was paused, or the starter removed, before the Capsule's turn: the update waits, and nobody refused.
+          hold = byPerson ? undefined : yield* withSql(holdOf(group))
+          if (hold !== undefined) break
           const { code, message } = outcome.failure
           refused.push({ capsuleId: capsuleId, error: outcome.failure })
           // A full queue is not a refusal by the Capsule: the next decision retries.

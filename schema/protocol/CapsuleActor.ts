@@ -44,7 +44,12 @@ export const ReAdopted = Schema.Struct({
 /** Commands of one Capsule. Those that carry private values are volatile and never stored as messages. */
 export const CapsuleActor = Entity.make("Capsule", [
   Rpc.make("Plan", {
-    payload: { ...repeatable, groupId: Schema.optionalKey(RunGroupId) },
+    payload: {
+      ...repeatable,
+      groupId: Schema.optionalKey(RunGroupId),
+      /** For a later wave of the group: nobody has just asked for this plan. */
+      automatic: Schema.optionalKey(Schema.Boolean)
+    },
     success: replayable(Run),
     error: ApiError
   }),
