@@ -139,18 +139,18 @@ const make = Effect.gen(function* () {
   ) {
     const refusal = scopeRefusal(catalog, request.scopes, request.workspaceId !== undefined)
     if (refusal !== undefined) return yield* refusal
-    if (request.workspaceId !== undefined && Option.isNone(yield* memberships.role(subject, request.workspaceId))) {
-      return yield* new ApiError({
-        code: "permission_denied",
-        message: "workspace_id: the owner of the token is no active member of this Workspace."
-      })
-    }
-    yield* requireProjects(request)
-    const expiresAt = yield* expiry(request.expiresAt)
-    const owner = yield* Effect.orDie(sql`SELECT subject FROM users WHERE subject = ${subject} AND status = 'active'`)
-    if (owner.length === 0) return yield* notFound("Account")
     const secret = yield* mintSecret("personalToken").pipe(provideCaptured(random))
     const token = yield* Effect.gen(function* () {
+      if (request.workspaceId !== undefined && Option.isNone(yield* memberships.role(subject, request.workspaceId))) {
+        return yield* new ApiError({
+          code: "permission_denied",
+          message: "workspace_id: the owner of the token is no active member of this Workspace."
+        })
+      }
+      yield* requireProjects(request)
+      const expiresAt = yield* expiry(request.expiresAt)
+      const owner = yield* Effect.orDie(sql`SELECT subject FROM users WHERE subject = ${subject} AND status = 'active'`)
+      if (owner.length === 0) return yield* notFound("Account")
       const tokenId = yield* insert(subject, request, secret, expiresAt)
       yield* audit.append({
         workspaceId: request.workspaceId ?? null,

@@ -120,16 +120,25 @@ const make = Effect.gen(function* () {
       requestId: by.context.requestId
     })
 
+  /** Whether the archive would still hold the state, the commit and the configuration that were read. */
+  const isSame = (seen: ExportSubject, current: ExportSubject) =>
+    seen.state.id === current.state.id &&
+    seen.snapshot.id === current.snapshot.id &&
+    seen.capsule.install_config_id === current.capsule.install_config_id
+
   const grant = Effect.fn("CapsuleExports.grant")(function* (by: Exporting, { confirm }: ExportRequest) {
-    const seen = yield* subjectOf(by)
-    if (confirm !== seen.capsule.name) {
-      return yield* invalidRequest("confirm: expected the name of the Capsule, exactly as it is written.")
-    }
+    const confirmed = Effect.gen(function* () {
+      const subject = yield* subjectOf(by)
+      return confirm === subject.capsule.name
+        ? subject
+        : yield* invalidRequest("confirm: expected the name of the Capsule, exactly as it is written.")
+    })
+    const seen = yield* confirmed
     yield* heal(by, seen)
     const { inputs } = yield* contents.settings(seen)
     const granted = yield* Effect.gen(function* () {
-      const subject = yield* subjectOf(by)
-      if (subject.state.id !== seen.state.id) return yield* stateMoved
+      const subject = yield* confirmed
+      if (!isSame(seen, subject)) return yield* stateMoved
       const { capsuleId, session } = by
       const { expires, link } = yield* newLink({ session, capsuleId, stateVersionId: subject.state.id })
       yield* record("capsule.export", by, subject)
@@ -166,9 +175,11 @@ const make = Effect.gen(function* () {
     const { subject } = yield* checked
     yield* heal(by, subject)
     const read = yield* contents.read(subject)
-    yield* Effect.flatMap(checked, ({ id }) => record("capsule.export_download", by, subject, id)).pipe(
-      transaction(sql)
-    )
+    yield* Effect.gen(function* () {
+      const current = yield* checked
+      if (!isSame(subject, current.subject)) return yield* stateMoved
+      yield* record("capsule.export_download", by, current.subject, current.id)
+    }).pipe(transaction(sql))
     yield* killPoint("export.sending")
     const at = yield* DateTime.now
     return {

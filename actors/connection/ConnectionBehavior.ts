@@ -17,7 +17,7 @@ import { RunCancels } from "../run/RunCancels.ts"
 import { RunJournal } from "../run/RunJournal.ts"
 import { RunLedger } from "../run/RunLedger.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
-import { removeConnection, revokeConnection, updateConnection } from "./ConnectionChanges.ts"
+import { changedMeanwhile, removeConnection, revokeConnection, updateConnection } from "./ConnectionChanges.ts"
 import { checkConfirmation } from "./ConnectionOrigins.ts"
 import { checkConnection, checkExpiry, checkUse, defaultAuthMode } from "./ConnectionRules.ts"
 import {
@@ -146,13 +146,14 @@ export const layer = actorLayer(
           // Opening it proves that the vault still has the key and that the envelope is intact and in the right place.
           const fresh = yield* load
           const outcome = yield* Effect.result(credentialTest.test(fresh, yield* store.secrets(fresh)))
-          yield* Effect.andThen(
-            Effect.andThen(
-              store.setStatus(row, Result.isSuccess(outcome) ? "verified" : "error"),
-              Result.isSuccess(outcome) ? capsules.credentialRenewed(id) : Effect.void
-            ),
-            audited(context, row, "connection.test")
-          ).pipe(transaction(sql))
+          yield* Effect.gen(function* () {
+            yield* serving(checkProvided(row.workspace_id, providedOf(row)))
+            if (!(yield* store.setStatus(fresh, Result.isSuccess(outcome) ? "verified" : "error"))) {
+              return yield* changedMeanwhile()
+            }
+            if (Result.isSuccess(outcome)) yield* capsules.credentialRenewed(id)
+            yield* audited(context, fresh, "connection.test")
+          }).pipe(transaction(sql))
           if (Result.isFailure(outcome)) return yield* failedPrecondition(outcome.failure.message)
           return { connection: yield* projected, tested: outcome.success }
         }),

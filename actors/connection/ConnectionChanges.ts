@@ -29,7 +29,7 @@ import { connectionRevoked, connectionRotated } from "./RotatedConnections.ts"
 import type { ConnectionRow } from "./ConnectionRow.ts"
 import { RunRow } from "../run/RunRow.ts"
 
-const changedMeanwhile = () =>
+export const changedMeanwhile = () =>
   new ApiError({
     code: "guard_conflict",
     message: "Somebody changed this Connection meanwhile; nothing was written. Read it again and repeat."
@@ -110,6 +110,8 @@ export const updateConnection = Effect.fnUntraced(function* (
   yield* checkUse(row.workspace_id, row.kind, request.use)
   const rotation = yield* rotationOf(row, request)
   return yield* Effect.gen(function* () {
+    // Projects that the rule names may have been removed while the values were tested.
+    yield* checkUse(row.workspace_id, row.kind, request.use)
     const { displayName, expiresAt, use } = request
     const changed = yield* connections.change(row, {
       displayName,

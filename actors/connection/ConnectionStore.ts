@@ -175,8 +175,11 @@ export class ConnectionStore extends Context.Service<
     readonly renew: (row: ConnectionRow, secrets: ConnectionSecrets) => Effect.Effect<void>
     /** Removes the Connection by compare-and-set: afterwards it has no values and can no longer be found. */
     readonly remove: (row: ConnectionRow) => Effect.Effect<boolean>
-    /** Stores the outcome of a test of the values in `row`. Ignored if the values have been replaced in the meantime. */
-    readonly setStatus: (row: ConnectionRow, status: "verified" | "error") => Effect.Effect<void>
+    /**
+     * Stores the outcome of a test of the values in `row`. `false` if they have been replaced or revoked in the meantime: the
+     * outcome is then of no use, and nothing was written.
+     */
+    readonly setStatus: (row: ConnectionRow, status: "verified" | "error") => Effect.Effect<boolean>
     /** Deletes the sealed values: nothing can bring them back. */
     readonly revoke: (id: ConnectionId) => Effect.Effect<void>
     /** These origins apply permanently from now on. */
@@ -235,8 +238,10 @@ export class ConnectionStore extends Context.Service<
 
       const setStatus = Effect.fnUntraced(function* (row: ConnectionRow, status: "verified" | "error") {
         const at = yield* now
-        yield* sql`UPDATE connections SET ${ConnectionRow.changes(sql, { status, updated_at: at, ...(status === "verified" ? { verified_at: at } : {}) })}
-          WHERE id = ${row.id} AND version = ${row.version} AND status NOT IN ('revoked', 'unconfirmed')`
+        const stored =
+          yield* sql`UPDATE connections SET ${ConnectionRow.changes(sql, { status, updated_at: at, ...(status === "verified" ? { verified_at: at } : {}) })}
+          WHERE id = ${row.id} AND version = ${row.version} AND status NOT IN ('revoked', 'unconfirmed') RETURNING id`
+        return stored.length === 1
       }, Effect.orDie)
 
       const unchanged = (row: ConnectionRow) => sql`id = ${row.id} AND removed_at IS NULL AND status = ${row.status}

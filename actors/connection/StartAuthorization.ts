@@ -40,9 +40,14 @@ export const startAuthorization = Effect.fn("Connection.startAuthorization")(fun
   const audit = yield* Audit
   const declared = yield* findHelper(helperId)
   const { helper, parameters, server } = declared
-  const row = renews ? yield* renewed(id, request.workspaceId, helperId) : undefined
-  yield* checkExpiry(request.expiresAt)
-  yield* checkUse(request.workspaceId, helper.kind, request.use)
+  const checked = Effect.gen(function* () {
+    const row = renews ? yield* renewed(id, request.workspaceId, helperId) : undefined
+    yield* checkExpiry(request.expiresAt)
+    yield* checkUse(request.workspaceId, helper.kind, request.use)
+    return row
+  })
+  // Refused early, before another server is asked for its addresses; what counts is read in the transaction.
+  yield* checked
   const proof = yield* authorizations.proof
   const authorizationUrl = yield* client
     .authorizationUrl(server, {
@@ -53,8 +58,9 @@ export const startAuthorization = Effect.fn("Connection.startAuthorization")(fun
       parameters
     })
     .pipe(Effect.mapError((failure) => oauthRefusal(failure, "Nothing was started.")))
-  const displayName = request.displayName ?? row?.display_name ?? helper.displayName
   const expiresAt = yield* Effect.gen(function* () {
+    const row = yield* checked
+    const displayName = request.displayName ?? row?.display_name ?? helper.displayName
     const until = yield* authorizations.begin({
       ...proof,
       workspaceId: request.workspaceId,

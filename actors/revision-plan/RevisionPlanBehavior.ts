@@ -73,9 +73,13 @@ export const layer = actorLayer(
 
       return handle(RevisionPlanActor, {
         Create: Effect.fnUntraced(function* ({ payload: { context, capsuleId, ref: given, idempotency } }) {
-          const capsule = yield* capsules.find(capsuleId)
-          if (capsule === undefined) return yield* notFound("Capsule")
+          const capsuleOf = Effect.gen(function* () {
+            const capsule = yield* capsules.find(capsuleId)
+            return capsule === undefined ? yield* notFound("Capsule") : capsule
+          })
           const create = Effect.gen(function* () {
+            // Commands of the Capsule do not wait for this actor, so only a row read in the transaction is current.
+            const capsule = yield* capsuleOf
             const parsed = parseGitRef(given)
             if (Result.isFailure(parsed)) return yield* invalidRequest(`ref: ${parsed.failure}`)
             const ref = parsed.success
@@ -108,7 +112,11 @@ export const layer = actorLayer(
             return { value: yield* load, receipt: { resultId: id, firstStatus: 201 } }
           })
           return yield* receipts.once(
-            { scope: capsule.workspace_id, actor: context.actorKey, route: `revisionPlans.create ${capsuleId}` },
+            {
+              scope: (yield* capsuleOf).workspace_id,
+              actor: context.actorKey,
+              route: `revisionPlans.create ${capsuleId}`
+            },
             idempotency,
             { create, replay: () => load }
           )

@@ -98,17 +98,17 @@ export class Workspaces extends Context.Service<
       return Workspaces.of({
         create: Effect.fn("Workspaces.create")(function* (context, subject, request) {
           const type = request.type ?? "organization"
-          if (yield* isUnconfirmed(subject).pipe(provideCaptured(services))) return yield* membershipUnconfirmed
-          const id = yield* createWorkspace({
-            handle: request.handle,
-            displayName: request.displayName ?? request.handle,
-            type,
-            owner: subject
-          }).pipe(
-            Effect.tap((workspaceId) => noteCreation(context, workspaceId, type)),
-            provideCaptured(services),
-            transaction(sql)
-          )
+          const id = yield* Effect.gen(function* () {
+            if (yield* isUnconfirmed(subject)) return yield* membershipUnconfirmed
+            const workspaceId = yield* createWorkspace({
+              handle: request.handle,
+              displayName: request.displayName ?? request.handle,
+              type,
+              owner: subject
+            })
+            yield* noteCreation(context, workspaceId, type)
+            return workspaceId
+          }).pipe(provideCaptured(services), transaction(sql))
           return yield* readOne(subject, id)
         }),
         read: Effect.fn("Workspaces.read")(readOne),

@@ -58,23 +58,22 @@ export class GrantCommands extends Context.Service<
         account: string,
         decide: (user: User) => Effect.Effect<void, ApiError>
       ) {
-        const user = yield* accountOf(account)
         const requestId = yield* newId(Schema.String, "op").pipe(
           Effect.provideService(SecureRandom.SecureRandom, random)
         )
-        yield* decide(user).pipe(
-          Effect.andThen(
-            audit.append({
-              workspaceId: null,
-              actor: serviceContext.actor,
-              action: "operator.command",
-              target: { kind: "user", id: user.subject },
-              data: { command: `admin operators ${word}` },
-              requestId
-            })
-          ),
-          transaction(sql)
-        )
+        const user = yield* Effect.gen(function* () {
+          const found = yield* accountOf(account)
+          yield* decide(found)
+          yield* audit.append({
+            workspaceId: null,
+            actor: serviceContext.actor,
+            action: "operator.command",
+            target: { kind: "user", id: found.subject },
+            data: { command: `admin operators ${word}` },
+            requestId
+          })
+          return found
+        }).pipe(transaction(sql))
         yield* Effect.logInfo(`Done for an operator: svc admin operators ${word}, user ${user.subject}`)
         return yield* list
       })

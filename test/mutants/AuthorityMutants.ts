@@ -98,6 +98,48 @@ const restoreMutants: ReadonlyArray<Mutant> = [
 /** The parts of a Capsule's authority: fence, guard, the conditions for creating an apply, and re-adoption. */
 export const authorityMutants: ReadonlyArray<Mutant> = [
   {
+    name: "later wave: held in the transaction of its plan",
+    file: "actors/run-group/UpdateHold.ts",
+    text: "return automatic ? (yield* holdOf(group))?.reason : undefined",
+    broken: "return undefined",
+    test: "test/actors/capsule/AutomaticRuns.test.ts"
+  },
+  {
+    name: "later wave: not after the end of its update",
+    file: "actors/run-group/UpdateHold.ts",
+    text: "group.finished_at !== null || group.cancelled_at !== null",
+    broken: "group.finished_at !== null",
+    test: "test/actors/capsule/AutomaticRuns.test.ts"
+  },
+  {
+    name: "scheduled check: still scheduled",
+    file: "actors/capsule/PlanCommands.ts",
+    text: "scheduled.length > 0 ? undefined",
+    broken: "scheduled.length >= 0 ? undefined",
+    test: "test/actors/capsule/AutomaticRuns.test.ts"
+  },
+  {
+    name: "look: the Source still follows",
+    file: "actors/source-commands/SourceBehavior.ts",
+    text: "if (isLook && row.auto_sync !== 1) {",
+    broken: "if (isLook && row.auto_sync === 2) {",
+    test: "test/actors/capsule/AutomaticRuns.test.ts"
+  },
+  {
+    name: "revision plan: the Capsule of its transaction",
+    file: "actors/revision-plan/RevisionPlanBehavior.ts",
+    text: "if (!isInService(capsule.status)) {",
+    broken: "if (capsule.id === null) {",
+    test: "test/src/http/CommandRaces.test.ts"
+  },
+  {
+    name: "test of a Connection: the values of its transaction",
+    file: "actors/connection/ConnectionStore.ts",
+    text: "return stored.length === 1",
+    broken: "return stored.length < 2",
+    test: "test/src/http/CommandRaces.test.ts"
+  },
+  {
     name: "removal: only a Capsule without a state ends at once",
     file: "actors/capsule/LifecycleCommands.ts",
     text: "capsule.current_state_version_id === null && capsule.runtime_safety",

@@ -48,8 +48,8 @@ export const exportMutants: ReadonlyArray<Mutant> = [
   {
     name: "export: the typed name",
     file: serviceFile,
-    text: "if (confirm !== seen.capsule.name) {",
-    broken: "if (confirm === '') {",
+    text: "return confirm === subject.capsule.name",
+    broken: "return confirm !== ''",
     test: exports
   },
   {
@@ -76,8 +76,8 @@ export const exportMutants: ReadonlyArray<Mutant> = [
   {
     name: "export: recorded before the first byte",
     file: serviceFile,
-    text: 'Effect.flatMap(checked, ({ id }) => record("capsule.export_download", by, subject, id))',
-    broken: "checked",
+    text: '      yield* record("capsule.export_download", by, current.subject, current.id)\n',
+    broken: "",
     test: exports
   },
   {

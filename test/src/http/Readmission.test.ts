@@ -1,79 +1,20 @@
 import { afterAll, expect, setDefaultTimeout } from "bun:test"
-import { Effect, Layer, Option, Redacted } from "effect"
+import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import { AccessTokens } from "../../../actors/account/AccessTokens.ts"
-import { Sessions } from "../../../actors/account/Sessions.ts"
-import { serviceContext } from "../../../actors/Command.ts"
-import { controlPlaneOf } from "../../../src/Composition.ts"
-import { listener } from "../../../src/composition/HttpLayer.ts"
-import { machineWith } from "../../../src/composition/Machine.ts"
-import { platform } from "../../../src/composition/Platform.ts"
-import * as Database from "../../../src/database/Database.ts"
-import { HttpHandler } from "../../../src/http/HttpApplication.ts"
-import { logging } from "../../../src/observability/Logging.ts"
-import { loadSettings } from "../../../src/settings/Settings.ts"
-import { Sandbox } from "../../../runner/sandbox/Sandbox.ts"
-import { beforeTransaction } from "../../support/BeforeTransaction.ts"
 import { suite } from "../../support/Effect.ts"
-import { migratedFolder } from "../../support/MigratedDatabase.ts"
 import { type Route, routes, verdictOf } from "./support/RouteRequests.ts"
-import { TestApplication } from "./support/TestApplication.ts"
-import { seed, world } from "./support/World.ts"
+import { ownersCredential, servedWorld } from "./support/ServedWorld.ts"
+import { world } from "./support/World.ts"
 
 setDefaultTimeout(60_000)
 
-const { interruptedRequest, layer: writer } = beforeTransaction()
-
-/** The whole service over the test's world, with real actors. */
-const served = Layer.unwrap(
-  Effect.gen(function* () {
-    const dataDir = yield* migratedFolder
-    const settings = yield* loadSettings(
-      new Map(Object.entries({ dataDir, listen: "127.0.0.1:0", log: "none", toolDownload: "off" })),
-      Option.none()
-    )
-    return controlPlaneOf(settings, {
-      http: listener(settings),
-      database: writer.pipe(Layer.provideMerge(Database.layer)),
-      runner: machineWith(settings, Sandbox.layer)
-    })
-  })
-)
-
-const tests = suite(
-  Layer.effect(
-    TestApplication,
-    Effect.gen(function* () {
-      yield* seed
-      return { handler: (yield* HttpHandler).handler }
-    })
-  ).pipe(
-    Layer.provideMerge(served),
-    Layer.provideMerge(logging({ level: "error", format: "json" })),
-    Layer.provideMerge(platform),
-    Layer.orDie
-  )
-)
+const { interruptedRequest, served } = servedWorld()
+const tests = suite(served)
 afterAll(tests.dispose)
-
-const wantsSession = ({ rule }: Route) =>
-  rule.kind === "workspace" && (rule.session === true || rule.confirmed === true)
-
-const credentials = Effect.gen(function* () {
-  const session = yield* (yield* Sessions).open({ subject: world.ada, method: "password" })
-  const token = yield* (yield* AccessTokens).create(serviceContext, world.ada, {
-    name: "readmission",
-    scopes: ["read", "write"]
-  })
-  return {
-    session: { cookie: `svc_session=${Redacted.value(session.secret)}`, "sec-fetch-site": "same-origin" },
-    token: { authorization: `Bearer ${Redacted.value(token.secret)}` }
-  }
-})
 
 const nameOf = ({ method, path }: Route) => `${method} ${path}`
 
-/** Routes whose example ends before a transaction, with the reason; the changes behind them are in `StaleReads.test.ts`. */
+/** Routes whose example ends before a transaction, with the reason; the changes behind them are in `CommandRaces.test.ts`. */
 const withoutTransaction = new Map([
   ["POST /api/v1/workspaces/:workspaceId/members", "the body names nobody"],
   ["POST /api/v1/workspaces/:workspaceId/interface-materialization-failures/:intentId/retries", "no id of an intent"],
@@ -110,11 +51,11 @@ const recorded = Effect.gen(function* () {
 
 tests.live("refuses every change of somebody who is removed between the admission and the transaction", () =>
   Effect.gen(function* () {
-    const { session, token } = yield* credentials
+    const credentialOf = yield* ownersCredential
     const wrong: Array<string> = []
     for (const route of changes.filter((one) => !withoutTransaction.has(nameOf(one)))) {
       const before = yield* recorded
-      const asked = verdictOf(route, "sound", wantsSession(route) ? session : token)
+      const asked = verdictOf(route, "sound", credentialOf(route))
       const [{ code, status }, happened] = yield* interruptedRequest(asked, membership("suspended"))
       yield* membership("active")
       const isRefused = happened && status === 403 && code === "permission_denied"
