@@ -5,20 +5,27 @@ import type { Principal } from "../../actors/credential/Principal.ts"
 import { requireConfirmed } from "../../actors/credential/RecentConfirmation.ts"
 import { type OpenSession, Sessions } from "../../actors/account/Sessions.ts"
 import type { CommandContext } from "../../actors/Command.ts"
+import { ReadSnapshot } from "../../actors/database/ReadSnapshot.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
-import { currentRequestId, followRenewal } from "../http/Exchange.ts"
+import { currentRequestId, Exchange, followRenewal } from "../http/Exchange.ts"
 import { AttemptLimits } from "./AttemptLimits.ts"
 import { SignedInAnswer } from "./declarations/SignInApi.ts"
 import { KnownDevices } from "./KnownDevices.ts"
 import { presentedSession, requireSameOrigin, withSession } from "./SessionCookie.ts"
 
-/** The person behind the session of this request. Fails with `unauthenticated` without one. */
+/**
+ * The person behind the session of this request. Fails with `unauthenticated` without one. The transactions of the request check
+ * the session again, since it may be revoked while a body arrives or a password is hashed.
+ */
 export const signedIn = Effect.gen(function* () {
   const sessions = yield* Sessions
   const presented = yield* presentedSession
   if (presented === undefined) return yield* unauthenticated()
   const principal = yield* sessions.authenticate(presented.secret)
   yield* followRenewal(presented, principal)
+  const { admittedBy } = yield* Exchange
+  const snapshot = yield* ReadSnapshot
+  admittedBy?.(Effect.asVoid(Effect.andThen(Effect.sync(snapshot.renew), sessions.authenticate(presented.secret))))
   return principal
 })
 

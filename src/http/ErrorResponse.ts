@@ -2,6 +2,7 @@ import { Cause, Effect } from "effect"
 import { HttpServerError, HttpServerResponse } from "effect/http"
 import { HttpApiError } from "effect/http-api"
 import { hasStorageFull, storageFull } from "../../schema/errors/StorageFull.ts"
+import { AdmissionLost } from "../../actors/Readmission.ts"
 import { hasIntegrityFault, integrityFault } from "../../actors/vault/IntegrityFault.ts"
 import { ApiError } from "../../schema/errors/ApiError.ts"
 import { requestFault } from "./SchemaFault.ts"
@@ -36,6 +37,7 @@ const internalError = new ApiError({
 
 const expected = (failure: unknown): ApiError | undefined => {
   if (failure instanceof ApiError) return failure
+  if (failure instanceof AdmissionLost) return failure.refusal
   if (HttpApiError.HttpApiSchemaError.is(failure)) return requestFault(failure)
   if (HttpServerError.isHttpServerError(failure) && failure.reason._tag === "RequestParseError") {
     return new ApiError({ code: "invalid_request", message: "The body of the request could not be read." })

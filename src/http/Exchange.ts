@@ -1,4 +1,5 @@
 import { Context, Effect, type Redacted } from "effect"
+import type { ApiError } from "../../schema/errors/ApiError.ts"
 import type { RunFrames } from "../streams/RunFrames.ts"
 
 /** The requests that arrived together, and whether the state they read has been renewed since. */
@@ -19,6 +20,8 @@ export interface ExchangeShape {
   readonly bodyReceived: () => void
   /** Called when the session in the request's cookie has been extended, so that the response renews the cookie as well. */
   readonly sessionRenewed?: ((secret: Redacted.Redacted) => void) | undefined
+  /** Called with the check of a session that a route outside the API has accepted: transactions of the request repeat it. */
+  readonly admittedBy?: ((check: Effect.Effect<void, ApiError>) => void) | undefined
   /** Upgrades the connection to a WebSocket that carries the frames; false when the request is not an upgrade. */
   readonly upgrade?: ((frames: RunFrames) => boolean) | undefined
 }

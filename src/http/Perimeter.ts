@@ -1,6 +1,8 @@
 import { Clock, Context, Effect, Option, Random, type Redacted } from "effect"
 import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
+import { Readmission } from "../../actors/Readmission.ts"
 import { ReadSnapshot } from "../../actors/database/ReadSnapshot.ts"
+import type { ApiError } from "../../schema/errors/ApiError.ts"
 import { countRequest } from "../observability/HttpMetrics.ts"
 import { crossOrigin } from "./CrossOrigin.ts"
 import { failureResponse } from "./ErrorResponse.ts"
@@ -32,6 +34,7 @@ const guardedBy = Effect.gen(function* () {
       const exchange = Context.get(context, Exchange)
       const clock = Context.get(context, Clock.Clock)
       let renewed: Redacted.Redacted | undefined
+      let admission: Effect.Effect<void, ApiError> = Effect.void
       const started = clock.currentTimeMillisUnsafe()
       const requestId =
         exchange.requestId === "" ? makeRequestId(Context.get(context, Random.Random)) : exchange.requestId
@@ -43,6 +46,9 @@ const guardedBy = Effect.gen(function* () {
         upgrade,
         sessionRenewed: (secret) => {
           renewed = secret
+        },
+        admittedBy: (check) => {
+          admission = check
         }
       }
       const addressed =
@@ -57,7 +63,13 @@ const guardedBy = Effect.gen(function* () {
             : failureResponse(cause, requestId)
         ),
         Effect.updateContext((services: Context.Context<R>) =>
-          Context.add(Context.add(services, Exchange, own), HttpServerRequest.HttpServerRequest, addressed)
+          Context.add(services, Exchange, own).pipe(
+            Context.add(
+              Readmission,
+              Effect.suspend(() => admission)
+            ),
+            Context.add(HttpServerRequest.HttpServerRequest, addressed)
+          )
         )
       )
       return Effect.flatMap(answered, (response) => {

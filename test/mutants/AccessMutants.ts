@@ -9,6 +9,13 @@ const crossOriginTest = "test/src/http/CrossOrigin.test.ts"
 /** Who may do what. */
 export const accessMutants: ReadonlyArray<Mutant> = [
   {
+    name: "admission: sessions of account routes are checked again",
+    file: "src/http/Perimeter.ts",
+    text: "          admission = check\n",
+    broken: "          check satisfies unknown\n",
+    test: "test/src/accounts/RevokedSession.test.ts"
+  },
+  {
     name: "admission: checked again in the transaction",
     file: "actors/database/Transaction.ts",
     text: "isNested ? effect : readmitted(effect)",
