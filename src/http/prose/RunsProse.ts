@@ -21,7 +21,7 @@ export const runsProse: GroupProse<typeof RunsApi> = {
     ),
     cancel: route(
       "Cancel a queued, running or waiting Run, or withdraw an approval",
-      "A running tool is interrupted and given time to save its state. A plan that was approved and not applied becomes `cancelled`, its saved plan file is erased, and the withdrawal is audited as `run.withdraw_approval`; `approvedBy`, `approvedAt` and `approvalComment` stay on the record. Once an apply has used the plan the answer is 409 `run_conflict` and names the Apply Run: cancel that one. Of a withdrawal and an apply at once exactly one wins."
+      "A running tool is interrupted and given time to save its state. An answer of 200 holds: nothing of the Run takes effect that was not committed before, even if it had been computed. An apply keeps the state of what its tool did; if the tool had done everything, the Run is `cancelled` with a complete StateVersion and the error `applied_before_cancel`. A plan that was approved and not applied becomes `cancelled`, its saved plan file is erased, and the withdrawal is audited as `run.withdraw_approval`; `approvedBy`, `approvedAt` and `approvalComment` stay on the record. Once an apply has used the plan the answer is 409 `run_conflict` and names the Apply Run: cancel that one. Of a withdrawal and an apply at once exactly one wins."
     ),
     logs: liveRead(
       "Log lines of a Run, redacted",
