@@ -1,7 +1,7 @@
 // `bun run test:browser`: builds the binary once and tests it in a real browser: every document, script and style comes from the
 // binary, except that the issuer in `IssuerPages` and `Onward` runs in the test's process. Arguments, in any order, after `--`:
 // - names of suites, such as `Passkeys`: only these
-// - `--short`: the CI selection: the whole job, one pass over every screen, the issuer's pages, the tutorial for applications,
+// - `--short`: the CI selection: the whole job, one pass over every screen, a share of the decisions, the issuer's pages, the tutorial for applications,
 //   and long lists
 // - `--source`: directly from source without a build, for quick development
 import { NodeRuntime, NodeServices } from "@effect/platform-node"
@@ -14,6 +14,7 @@ const shortSuites = [
   "MainJob",
   "Safety",
   "Accessibility",
+  "Decisions",
   "Consent",
   "Smoothness",
   "IssuerPages",

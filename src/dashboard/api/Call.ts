@@ -6,6 +6,9 @@ interface CallOptions {
   readonly signal?: AbortSignal
 }
 
+/** A change takes the signal of the decision that sends it (`Decision.ts`). */
+type CallOptionsOf<L extends Line> = L extends `GET ${string}` ? CallOptions : Required<CallOptions>
+
 interface Sent extends CallOptions, Filling {
   readonly body?: unknown
   readonly idempotencyKey?: string
@@ -18,8 +21,8 @@ const isSent = (input: unknown): input is Sent => typeof input === "object" && i
  * Calls a route of the API. Its input and response are as declared by the API; a mistake in either is a type error. Rejects with
  * a `Fault`.
  */
-export function call<L extends Bare>(line: L): Promise<Answer<L>>
-export function call<L extends Line>(line: L, input: Input<L> & CallOptions): Promise<Answer<L>>
+export function call<L extends Bare & `GET ${string}`>(line: L): Promise<Answer<L>>
+export function call<L extends Line>(line: L, input: Input<L> & CallOptionsOf<L>): Promise<Answer<L>>
 export function call(line: Line, input: unknown = {}): Promise<unknown> {
   const { params, query, body, ...options } = isSent(input) ? input : {}
   const method = line.slice(0, line.indexOf(" "))

@@ -1,7 +1,7 @@
 import { confirmIdentity } from "./Confirmation.ts"
 import { takeEarly } from "./EarlyRequests.ts"
 import { Fault, faultFrom } from "./Fault.ts"
-import { probe, reportAnswer } from "./Reachability.ts"
+import { isReachable, probe, reportAnswer } from "./Reachability.ts"
 import { apiUrl } from "./Url.ts"
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>
@@ -80,18 +80,43 @@ const leaveForSignIn = (fault: Fault): Promise<never> =>
     window.location.assign(signInUrl(window.location))
   })
 
+const unread = (): Fault => new Fault({ status: 0, code: "network", message: "The server could not be reached." })
+
+/** The request may have arrived: only an answer would show that it did not. */
+const unanswered = (): Fault =>
+  new Fault({ status: 0, code: "unanswered", message: "No answer arrived. The server may have received the request." })
+
+/**
+ * A change is sent at once or refused at once. While the server cannot be reached, nothing is sent; `navigator.onLine` alone does
+ * not decide, because a server on this machine needs no network.
+ */
+const refuseUnreachable = async (): Promise<void> => {
+  const offline = !navigator.onLine
+  if (isReachable() ? !offline || (await probe()) : false) return
+  void probe()
+  throw new Fault({
+    status: 0,
+    code: offline ? "offline" : "unreachable",
+    message: offline ? "You are offline. Nothing was sent." : "The server cannot be reached. Nothing was sent."
+  })
+}
+
 /**
  * One request to this origin. A sensitive request is repeated once the person has confirmed their identity. Rejects with a {@link
  * Fault}; the API document guarantees the shape of `A`.
  */
 export const request = async <A>(method: string, path: string, options: RequestOptions = {}): Promise<A> => {
-  const response = await send(method, path, options).catch((error: unknown) => {
+  const changes = method !== "GET"
+  if (changes) await refuseUnreachable()
+  options.signal?.throwIfAborted()
+  const lost = (error: unknown): never => {
     if (isAbort(error)) throw error
     void probe()
-    throw new Fault({ status: 0, code: "network", message: "The server could not be reached." })
-  })
+    throw changes ? unanswered() : unread()
+  }
+  const response = await send(method, path, options).catch(lost)
   reportAnswer()
-  const text = await response.text()
+  const text = await response.text().catch(lost)
   // The one place where unchecked JSON becomes a typed value: same origin, same build, one API document.
   const body: ReturnType<typeof JSON.parse> = decode(text)
   if (response.ok) return body
@@ -107,5 +132,10 @@ export const get = <A>(path: string, query?: Query, signal?: AbortSignal): Promi
     ...(signal === undefined ? {} : { signal })
   })
 
-export const post = <A>(path: string, body: unknown = {}, options: Omit<RequestOptions, "body"> = {}): Promise<A> =>
+interface PostOptions extends Omit<RequestOptions, "body"> {
+  /** Aborts the change, if the person withdraws it. */
+  readonly signal: AbortSignal
+}
+
+export const post = <A>(path: string, body: unknown, options: PostOptions): Promise<A> =>
   request<A>("POST", path, { ...options, body })

@@ -1,3 +1,5 @@
+import { useSyncExternalStore } from "react"
+
 // Whether the server is responding. A click on a page that cannot be fetched waits here instead of leaving the application.
 
 /** Any response proves that the server is up; this one is the cheapest. */
@@ -32,6 +34,9 @@ export const subscribeReachability = (listener: () => void): (() => void) => {
     listeners.delete(listener)
   }
 }
+
+/** Whether the server can be reached, in a component. */
+export const useReachable = (): boolean => useSyncExternalStore(subscribeReachability, isReachable, () => true)
 
 /** The server has responded, whatever the response. */
 export const reportAnswer = (): void => {

@@ -12,7 +12,7 @@ import { appWords } from "./Words.ts"
 
 const signOut = (failed: string): void => {
   // Whatever the response, the next page asks the server who is signed in. If there is no response, there is no next page.
-  void post("/auth/sign-out", {}, { keepOn401: true }).then(
+  void post("/auth/sign-out", {}, { keepOn401: true, signal: new AbortController().signal }).then(
     () => window.location.assign("/sign-in"),
     (error: unknown) => {
       if (error instanceof Fault && error.status === 0) warn(failed)

@@ -1,5 +1,5 @@
 import "./Kit.ts"
-import { useMutation, useQuery } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import { confirmationQuery } from "../api/AccountQueries.ts"
 import { post, signInUrl } from "../api/Client.ts"
@@ -14,6 +14,7 @@ import { TextField } from "../ui/Field.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { useWords } from "../words/Words.ts"
 import { confirmIdentityWords } from "./ConfirmIdentityWords.ts"
+import { useDecision } from "../ui/Decision.ts"
 
 const here = (): string => `${window.location.pathname}${window.location.search}`
 
@@ -32,13 +33,13 @@ const ByPassword = ({ asksCode }: { readonly asksCode: boolean }) => {
   const words = useWords(confirmIdentityWords)
   const [password, setPassword] = useState("")
   const [code, setCode] = useState("")
-  const confirm = useMutation({
+  const confirm = useDecision({
     // A wrong code causes a 401, which must not look like an expired session.
-    mutationFn: () =>
+    send: (signal) =>
       post(
         "/auth/confirmation/password",
         { password, ...(asksCode ? { code: code.trim() } : {}) },
-        { keepOn401: true }
+        { keepOn401: true, signal }
       ),
     onSuccess: () => settleConfirmation(true)
   })
@@ -77,8 +78,8 @@ const ByPassword = ({ asksCode }: { readonly asksCode: boolean }) => {
 
 const ByPasskey = ({ primary }: { readonly primary: boolean }) => {
   const words = useWords(confirmIdentityWords)
-  const confirm = useMutation({
-    mutationFn: async () => (await import("./PasskeyConfirmation.ts")).confirmWithPasskey(),
+  const confirm = useDecision({
+    send: async (signal) => (await import("./PasskeyConfirmation.ts")).confirmWithPasskey(signal),
     onSuccess: () => settleConfirmation(true)
   })
   const refused = confirm.error instanceof Fault && confirm.error.code === "permission_denied"

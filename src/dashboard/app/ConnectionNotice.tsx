@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { useRouterState } from "@tanstack/react-router"
-import { useEffect, useSyncExternalStore } from "react"
-import { isReachable, probe, subscribeReachability } from "../api/Reachability.ts"
+import { useEffect } from "react"
+import { isReachable, probe, subscribeReachability, useReachable } from "../api/Reachability.ts"
 import { Button } from "../ui/Button.tsx"
 import { Icon } from "../ui/Icon.tsx"
 import { useWords } from "../words/Words.ts"
@@ -11,7 +11,7 @@ import { appWords } from "./Words.ts"
 export const ConnectionNotice = () => {
   const words = useWords(appWords)
   const queryClient = useQueryClient()
-  const reachable = useSyncExternalStore(subscribeReachability, isReachable, () => true)
+  const reachable = useReachable()
   const isWaiting = useRouterState({ select: ({ status }) => status === "pending" })
   useEffect(
     () =>

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { call } from "../api/Call.ts"
@@ -9,6 +9,7 @@ import { FormDialog } from "../ui/FormDialog.tsx"
 import { vocabulary } from "../words/Vocabulary.ts"
 import { useWords } from "../words/Words.ts"
 import { appWords } from "./Words.ts"
+import { useDecision } from "../ui/Decision.ts"
 
 const words = {
   en: {
@@ -40,11 +41,9 @@ export const NewWorkspace = ({ onClose }: { readonly onClose: () => void }) => {
   const [name, setName] = useState("")
   const [handle, setHandle] = useState<string | undefined>(undefined)
   const shownHandle = handle ?? handleFrom(name)
-  const create = useMutation({
-    mutationFn: () =>
-      call(workspacesCreate, {
-        body: { handle: shownHandle, displayName: name.trim(), type: "organization" }
-      }),
+  const create = useDecision({
+    send: (signal) =>
+      call(workspacesCreate, { signal, body: { handle: shownHandle, displayName: name.trim(), type: "organization" } }),
     onSuccess: async ({ workspace }) => {
       await queryClient.invalidateQueries({ queryKey: bootstrapQuery.queryKey })
       onClose()

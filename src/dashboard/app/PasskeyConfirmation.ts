@@ -2,10 +2,12 @@ import { type PublicKeyCredentialRequestOptionsJSON, startAuthentication } from 
 import { post } from "../api/Client.ts"
 
 /** Lets the browser answer with one of the person's passkeys. Rejects when the browser or the server refuses. */
-export const confirmWithPasskey = async (): Promise<void> => {
+export const confirmWithPasskey = async (signal: AbortSignal): Promise<void> => {
   const { options } = await post<{ options: PublicKeyCredentialRequestOptionsJSON }>(
-    "/auth/confirmation/passkey-options"
+    "/auth/confirmation/passkey-options",
+    {},
+    { signal }
   )
   const response = await startAuthentication({ optionsJSON: options })
-  await post("/auth/confirmation/passkey", { response })
+  await post("/auth/confirmation/passkey", { response }, { signal })
 }

@@ -5,7 +5,7 @@ import { invitationsAccept, invitationsDecline, invitationsInspect } from "../ap
 import { Fault } from "../api/Fault.ts"
 import type { InvitationPreview } from "../api/Types.ts"
 import { Button } from "../ui/Button.tsx"
-import { Notice } from "../ui/Feedback.tsx"
+import { FaultNotice, Notice } from "../ui/Feedback.tsx"
 import { Time } from "../ui/Time.tsx"
 import { useWords } from "../words/Words.ts"
 import { Frame } from "./Frame.tsx"
@@ -51,6 +51,9 @@ const signIn = () => window.location.assign("/sign-in?return=/join")
 const signInAsOther = () =>
   void request("POST", "/auth/sign-out", { body: {}, keepOn401: true }).then(signIn, () => undefined)
 
+/** The page has nothing that withdraws an answer. */
+const kept = new AbortController().signal
+
 interface AnswerProps {
   readonly secret: string
   readonly invitation: InvitationPreview
@@ -80,7 +83,9 @@ const Answer = ({ secret, invitation, visitor, onDeclined }: AnswerProps) => {
     window.location.replace(invitation.workspace === undefined ? "/" : `/w/${invitation.workspace.handle}`)
   return (
     <>
-      {error === undefined ? null : (
+      {error === undefined ? null : error instanceof Fault && error.status === 0 ? (
+        <FaultNotice error={error} />
+      ) : (
         <Notice tone="bad">{error instanceof Fault && error.message !== "" ? error.message : words.failed}</Notice>
       )}
       {visitor === undefined ? null : visitor === null ? (
@@ -105,7 +110,11 @@ const Answer = ({ secret, invitation, visitor, onDeclined }: AnswerProps) => {
       ) : (
         <div className="entrance-ways">
           <p className="entrance-note">{words.signedInAs(visitor.email)}</p>
-          <Button tone="primary" busy={busy} onClick={() => run(call(invitationsAccept, { body: { secret } }), enter)}>
+          <Button
+            tone="primary"
+            busy={busy}
+            onClick={() => run(call(invitationsAccept, { body: { secret }, signal: kept }), enter)}
+          >
             {words.accept}
           </Button>
           <Button onClick={signInAsOther}>{words.other}</Button>
@@ -115,7 +124,7 @@ const Answer = ({ secret, invitation, visitor, onDeclined }: AnswerProps) => {
         <Button
           tone="quiet"
           busy={busy}
-          onClick={() => run(call(invitationsDecline, { body: { secret } }), onDeclined)}
+          onClick={() => run(call(invitationsDecline, { body: { secret }, signal: kept }), onDeclined)}
         >
           {words.decline}
         </Button>

@@ -1,5 +1,8 @@
 import { createLink } from "@tanstack/react-router"
 import type { AnchorHTMLAttributes, ButtonHTMLAttributes, Ref } from "react"
+import { useReachable } from "../api/Reachability.ts"
+import { vocabulary } from "../words/Vocabulary.ts"
+import { useWords } from "../words/Words.ts"
 import { Icon, type IconName } from "./Icon.tsx"
 
 export type ButtonTone = "primary" | "plain" | "quiet" | "danger"
@@ -14,32 +17,32 @@ const classOf = ({ tone = "plain", small = false }: Look): string =>
   `button button-${tone}${small ? " button-small" : ""}`
 
 interface ButtonProps extends Look, Omit<ButtonHTMLAttributes<HTMLButtonElement>, "className"> {
-  /** Shows that it is busy and ignores clicks, without losing the focus as `disabled` would. */
+  /**
+   * Whether the decision that the button sends is on its way: the button then shows that it is busy and ignores clicks, without
+   * losing the focus as `disabled` would. A button with it is also off while the server cannot be reached.
+   */
   readonly busy?: boolean
 }
 
-export const Button = ({
-  tone,
-  icon,
-  small,
-  busy = false,
-  children,
-  onClick,
-  type = "button",
-  ...rest
-}: ButtonProps) => (
-  <button
-    {...rest}
-    type={type}
-    className={classOf({ ...(tone === undefined ? {} : { tone }), ...(small === undefined ? {} : { small }) })}
-    aria-busy={busy || undefined}
-    aria-disabled={busy || rest["aria-disabled"]}
-    onClick={busy ? (event) => event.preventDefault() : onClick}
-  >
-    {busy ? <span className="spinner" aria-hidden="true" /> : icon === undefined ? null : <Icon name={icon} />}
-    {children}
-  </button>
-)
+export const Button = ({ tone, icon, small, busy, children, onClick, type = "button", ...rest }: ButtonProps) => {
+  const terms = useWords(vocabulary)
+  const reachable = useReachable()
+  const off = busy !== undefined && !reachable
+  return (
+    <button
+      {...rest}
+      type={type}
+      title={off ? terms.fault.unreachableNow : rest.title}
+      className={classOf({ ...(tone === undefined ? {} : { tone }), ...(small === undefined ? {} : { small }) })}
+      aria-busy={busy || undefined}
+      aria-disabled={busy || off || rest["aria-disabled"]}
+      onClick={busy || off ? (event) => event.preventDefault() : onClick}
+    >
+      {busy ? <span className="spinner" aria-hidden="true" /> : icon === undefined ? null : <Icon name={icon} />}
+      {children}
+    </button>
+  )
+}
 
 interface IconButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "className" | "children"> {
   readonly icon: IconName

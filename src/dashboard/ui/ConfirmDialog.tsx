@@ -2,6 +2,7 @@ import type { ReactNode } from "react"
 import { vocabulary } from "../words/Vocabulary.ts"
 import { useWords } from "../words/Words.ts"
 import { Button } from "./Button.tsx"
+import { type Decision, useWithdrawal } from "./Decision.ts"
 import { Dialog } from "./Dialog.tsx"
 import { FaultNotice } from "./Feedback.tsx"
 
@@ -13,7 +14,7 @@ interface ConfirmDialogProps {
   readonly details?: ReactNode
   /** The label of the button, a verb. */
   readonly action: string
-  readonly change: { readonly error: unknown; readonly isPending: boolean }
+  readonly change: Decision
   readonly onConfirm: () => void
   readonly onClose: () => void
 }
@@ -21,6 +22,7 @@ interface ConfirmDialogProps {
 /** Asks for confirmation before something irreversible, and shows a refusal in place. Mount it to open it. */
 export const ConfirmDialog = ({ title, children, details, action, change, onConfirm, onClose }: ConfirmDialogProps) => {
   const terms = useWords(vocabulary)
+  useWithdrawal(change)
   return (
     <Dialog title={title} onClose={onClose}>
       <div className="form">

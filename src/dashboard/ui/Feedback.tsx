@@ -35,6 +35,9 @@ export const Notice = ({
 
 const sentence = (fault: Fault, words: (typeof vocabulary)["en"]["fault"]): string => {
   if (fault.code === "network") return words.network
+  if (fault.code === "offline") return words.offline
+  if (fault.code === "unreachable") return words.unreachable
+  if (fault.code === "unanswered") return words.unanswered
   if (fault.code === "permission_denied") return words.forbidden
   if (fault.code === "capability_not_available") return words.notAvailable
   if (fault.code === "reauthentication_required") return words.unconfirmed
@@ -53,7 +56,7 @@ export const FaultNotice = ({
   const words = useWords(vocabulary)
   const fault = error instanceof Fault ? error : new Fault({ status: 0, code: "unexpected", message: String(error) })
   return (
-    <Notice tone="bad" title={words.fault.title}>
+    <Notice tone="bad" title={fault.code === "unanswered" ? words.fault.unansweredTitle : words.fault.title}>
       <p>{sentence(fault, words.fault)}</p>
       {fault.requestId === undefined ? null : (
         <p className="notice-meta">

@@ -2,6 +2,7 @@ import type { ReactNode } from "react"
 import { vocabulary } from "../words/Vocabulary.ts"
 import { useWords } from "../words/Words.ts"
 import { Button } from "./Button.tsx"
+import { type Decision, useWithdrawal } from "./Decision.ts"
 import { Dialog } from "./Dialog.tsx"
 import { FaultNotice } from "./Feedback.tsx"
 
@@ -15,7 +16,7 @@ interface FormDialogProps {
   readonly incomplete?: boolean
   /** `danger` for irreversible actions. */
   readonly tone?: "primary" | "danger"
-  readonly change: { readonly error: unknown; readonly isPending: boolean }
+  readonly change: Decision
   readonly onSubmit: () => void
   readonly onClose: () => void
 }
@@ -32,6 +33,7 @@ export const FormDialog = ({
   onClose
 }: FormDialogProps) => {
   const terms = useWords(vocabulary)
+  useWithdrawal(change)
   return (
     <Dialog title={title} onClose={onClose}>
       <form

@@ -16,17 +16,20 @@ const change = (next: ReadonlyArray<Toast>): void => {
   for (const listener of listeners) listener()
 }
 
-const show = (text: string, icon: IconName): void => {
+const briefMs = 4000
+const failureMs = 12_000
+
+const show = (text: string, icon: IconName, shownMs: number): void => {
   const id = nextId++
   change([...toasts.slice(-2), { id, text, icon }])
-  setTimeout(() => change(toasts.filter((each) => each.id !== id)), 4000)
+  setTimeout(() => change(toasts.filter((each) => each.id !== id)), shownMs)
 }
 
 /** Briefly reports that something worked, where assistive technology announces it. */
-export const toast = (text: string): void => show(text, "check")
+export const toast = (text: string): void => show(text, "check", briefMs)
 
 /** Reports a failure that has no place on the page. Other failures are shown where they occurred. */
-export const warn = (text: string): void => show(text, "warning")
+export const warn = (text: string): void => show(text, "warning", failureMs)
 
 const subscribe = (listener: () => void): (() => void) => {
   listeners.add(listener)

@@ -80,6 +80,14 @@ const en = {
     notFound: "This does not exist, or it was removed.",
     notAvailable: "This server does not offer this yet.",
     unconfirmed: "Nothing was changed, because you did not confirm that it is you.",
+    unreachableNow: "The server cannot be reached.",
+    offline: "You are offline. Nothing was sent.",
+    unreachable: "The server cannot be reached. Nothing was sent.",
+    unanswered:
+      "The connection broke before an answer arrived, so the server may have done this. Read what the page shows once the server answers, before you try again.",
+    unansweredTitle: "No answer arrived",
+    withdrawn:
+      "You closed this before an answer arrived. The server may have received it: the page now reads again what is true.",
     title: "That did not work"
   },
   typeName: (name: string) => `Type ${name} to confirm`,
@@ -168,6 +176,13 @@ const ja: typeof en = {
     notFound: "存在しないか、すでに削除されています。",
     notAvailable: "このサーバーではまだ提供されていません。",
     unconfirmed: "本人確認が完了していないため、何も変更されていません。",
+    unreachableNow: "サーバーに接続できません。",
+    offline: "オフラインです。何も送信されていません。",
+    unreachable: "サーバーに接続できません。何も送信されていません。",
+    unanswered:
+      "応答を受け取る前に接続が切れたため、サーバーで実行された可能性があります。サーバーが復旧したら、再度操作する前にこの画面の表示を確認してください。",
+    unansweredTitle: "応答がありませんでした",
+    withdrawn: "応答を受け取る前に閉じられました。サーバーに届いた可能性があるため、最新の状態を読み込み直します。",
     title: "操作を完了できませんでした"
   },
   typeName: (name: string) => `確認のため「${name}」と入力してください`,

@@ -1,5 +1,5 @@
 import "../../app/Kit.ts"
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import type { AddressLinkState } from "../../../../schema/records/AccountLink.ts"
 import { addressSecret, forgetAddressSecret } from "../../api/AddressSecret.ts"
@@ -13,6 +13,7 @@ import { Time } from "../../ui/Time.tsx"
 import { toast } from "../../ui/Toast.tsx"
 import { useWords } from "../../words/Words.ts"
 import { profileWords } from "./ProfileWords.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 const key = ["address-change"]
 
@@ -39,8 +40,8 @@ const Change = ({ secret, from, to, expiresAt }: ChangeProps) => {
   const words = useWords(profileWords)
   const queryClient = useQueryClient()
   const navigate = useNavigate()
-  const change = useMutation({
-    mutationFn: () => post("/auth/address", { secret }),
+  const change = useDecision({
+    send: (signal) => post("/auth/address", { secret }, { signal }),
     onSuccess: async () => {
       forgetAddressSecret()
       toast(words.addressChanged)
@@ -69,8 +70,8 @@ const Change = ({ secret, from, to, expiresAt }: ChangeProps) => {
 const Link = ({ secret }: { readonly secret: string }) => {
   const query = useQuery({
     queryKey: key,
-    queryFn: () =>
-      post<{ change: AddressLinkState }>("/auth/address/inspect", { secret }).then(
+    queryFn: ({ signal }) =>
+      post<{ change: AddressLinkState }>("/auth/address/inspect", { secret }, { signal }).then(
         ({ change }) => change,
         (error: unknown) => {
           if (isUnknown(error)) return { state: "unknown" } as const

@@ -38,7 +38,7 @@ const Row = ({ grant }: { readonly grant: ApplicationGrant }) => {
         <RemovalDialog
           title={words.withdrawTitle(grant.clientName)}
           action={words.withdraw}
-          remove={() => post(`/auth/grants/${encodeURIComponent(grant.id)}/revoke`)}
+          remove={(signal) => post(`/auth/grants/${encodeURIComponent(grant.id)}/revoke`, {}, { signal })}
           list={grantsQuery.queryKey}
           onClose={() => setAsking(false)}
         >

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { shortestPassword } from "../../../../schema/records/Password.ts"
 import { post } from "../../api/Client.ts"
@@ -11,13 +11,14 @@ import { toast } from "../../ui/Toast.tsx"
 import { useWords } from "../../words/Words.ts"
 import { profileWords } from "./ProfileWords.ts"
 import { accountWords } from "./Words.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 const Change = ({ title, onClose }: { readonly title: string; readonly onClose: () => void }) => {
   const words = useWords(accountWords)
   const queryClient = useQueryClient()
   const [newPassword, setNew] = useState("")
-  const change = useMutation({
-    mutationFn: () => post("/auth/password", { newPassword }),
+  const change = useDecision({
+    send: (signal) => post("/auth/password", { newPassword }, { signal }),
     onSuccess: () => {
       onClose()
       toast(words.passwordChanged)

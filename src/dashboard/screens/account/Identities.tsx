@@ -35,7 +35,9 @@ const Row = ({ identity }: { readonly identity: LinkedIdentity }) => {
         <RemovalDialog
           title={words.unlinkTitle(hostOf(identity.issuer))}
           action={words.unlink}
-          remove={() => request("DELETE", `/auth/upstream/identities/${encodeURIComponent(identity.id)}`)}
+          remove={(signal) =>
+            request("DELETE", `/auth/upstream/identities/${encodeURIComponent(identity.id)}`, { signal })
+          }
           list={identitiesQuery.queryKey}
           onClose={() => setAsking(false)}
         >

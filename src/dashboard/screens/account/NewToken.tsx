@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
 import { accountTokensCreate } from "../../api/Endpoints.ts"
@@ -11,6 +11,7 @@ import { SecretOnce } from "../../ui/SecretOnce.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useBilingual, useWords } from "../../words/Words.ts"
 import { accountWords } from "./Words.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 export const NewToken = ({ workspaceId, onClose }: { readonly workspaceId?: string; readonly onClose: () => void }) => {
   const words = useWords(accountWords)
@@ -26,9 +27,10 @@ export const NewToken = ({ workspaceId, onClose }: { readonly workspaceId?: stri
   const needsWorkspace = (catalog.data ?? []).some(
     ({ scope, workspaceBinding }) => workspaceBinding === "required" && scopes.includes(scope)
   )
-  const create = useMutation({
-    mutationFn: () =>
+  const create = useDecision({
+    send: (signal) =>
       call(accountTokensCreate, {
+        signal,
         body: {
           name: name.trim(),
           scopes,

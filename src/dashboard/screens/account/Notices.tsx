@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { noticesQuery } from "../../api/AccountQueries.ts"
 import { post } from "../../api/Client.ts"
 import { bootstrapQuery } from "../../api/Queries.ts"
@@ -8,12 +8,13 @@ import { FaultNotice, Notice } from "../../ui/Feedback.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
 import { profileWords } from "./ProfileWords.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 const Changes = ({ notices, newest }: { readonly notices: ReadonlyArray<AccountNotice>; readonly newest: string }) => {
   const words = useWords(profileWords)
   const queryClient = useQueryClient()
-  const see = useMutation({
-    mutationFn: () => post("/auth/notices/seen", { noticeId: newest }),
+  const see = useDecision({
+    send: (signal) => post("/auth/notices/seen", { noticeId: newest }, { signal }),
     onSuccess: () =>
       Promise.all([
         queryClient.invalidateQueries({ queryKey: noticesQuery.queryKey }),

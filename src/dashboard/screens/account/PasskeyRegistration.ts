@@ -3,10 +3,12 @@ import { post } from "../../api/Client.ts"
 import type { Passkey } from "../../api/Types.ts"
 
 /** Has the browser create a passkey for this server, and stores its public key on the server. */
-export const registerPasskey = async (name: string): Promise<Passkey> => {
+export const registerPasskey = async (name: string, signal: AbortSignal): Promise<Passkey> => {
   const { options } = await post<{ options: PublicKeyCredentialCreationOptionsJSON }>(
-    "/auth/passkeys/registration-options"
+    "/auth/passkeys/registration-options",
+    {},
+    { signal }
   )
   const response = await startRegistration({ optionsJSON: options })
-  return (await post<{ passkey: Passkey }>("/auth/passkeys", { name, response })).passkey
+  return (await post<{ passkey: Passkey }>("/auth/passkeys", { name, response }, { signal })).passkey
 }

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { request } from "../../api/Client.ts"
 import { Fault } from "../../api/Fault.ts"
@@ -15,14 +15,15 @@ import { Time } from "../../ui/Time.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { accountWords } from "./Words.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 const Add = ({ onClose }: { readonly onClose: () => void }) => {
   const words = useWords(accountWords)
   const terms = useWords(vocabulary)
   const queryClient = useQueryClient()
   const [name, setName] = useState("")
-  const add = useMutation({
-    mutationFn: async () => (await import("./PasskeyRegistration.ts")).registerPasskey(name.trim()),
+  const add = useDecision({
+    send: async (signal) => (await import("./PasskeyRegistration.ts")).registerPasskey(name.trim(), signal),
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: passkeysQuery.queryKey })
       onClose()
@@ -89,7 +90,7 @@ const Row = ({ passkey }: { readonly passkey: Passkey }) => {
         <RemovalDialog
           title={words.removeTitle(passkey.name)}
           action={terms.remove}
-          remove={() => request("DELETE", `/auth/passkeys/${encodeURIComponent(passkey.id)}`)}
+          remove={(signal) => request("DELETE", `/auth/passkeys/${encodeURIComponent(passkey.id)}`, { signal })}
           list={passkeysQuery.queryKey}
           onClose={() => setRemoving(false)}
         >

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { post } from "../../api/Client.ts"
 import { bootstrapQuery } from "../../api/Queries.ts"
@@ -13,6 +13,7 @@ import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { profileWords } from "./ProfileWords.ts"
 import { accountWords } from "./Words.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 const Rename = ({ present, onClose }: { readonly present: string; readonly onClose: () => void }) => {
   const words = useWords(profileWords)
@@ -20,8 +21,8 @@ const Rename = ({ present, onClose }: { readonly present: string; readonly onClo
   const terms = useWords(vocabulary)
   const queryClient = useQueryClient()
   const [name, setName] = useState(present)
-  const rename = useMutation({
-    mutationFn: () => post("/auth/profile", { displayName: name.trim() === "" ? null : name.trim() }),
+  const rename = useDecision({
+    send: (signal) => post("/auth/profile", { displayName: name.trim() === "" ? null : name.trim() }, { signal }),
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: bootstrapQuery.queryKey })
       onClose()
@@ -51,8 +52,8 @@ const Rename = ({ present, onClose }: { readonly present: string; readonly onClo
 const ChangeAddress = ({ onClose }: { readonly onClose: () => void }) => {
   const words = useWords(profileWords)
   const [email, setEmail] = useState("")
-  const ask = useMutation({
-    mutationFn: () => post("/auth/address/link", { email: email.trim() }),
+  const ask = useDecision({
+    send: (signal) => post("/auth/address/link", { email: email.trim() }, { signal }),
     onSuccess: () => {
       toast(words.linkMailed)
       onClose()

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { confirmationQuery, noticesQuery, secondFactorQuery } from "../../api/AccountQueries.ts"
 import { post, request } from "../../api/Client.ts"
@@ -14,6 +14,7 @@ import { SecretOnce } from "../../ui/SecretOnce.tsx"
 import { Status } from "../../ui/Status.tsx"
 import { useWords } from "../../words/Words.ts"
 import { factorWords } from "./FactorWords.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 interface Begun {
   readonly secret: string
@@ -50,9 +51,9 @@ const SetUp = ({ begun, onClose }: { readonly begun: Begun; readonly onClose: ()
   const words = useWords(factorWords)
   const refresh = useRefresh()
   const [code, setCode] = useState("")
-  const activate = useMutation({
+  const activate = useDecision({
     // A wrong code causes a 401, which must not look like an expired session.
-    mutationFn: () => post<Codes>("/auth/second-factor/activate", { code: code.trim() }, { keepOn401: true })
+    send: (signal) => post<Codes>("/auth/second-factor/activate", { code: code.trim() }, { keepOn401: true, signal })
   })
   const finish = () => {
     onClose()
@@ -91,8 +92,8 @@ const SetUp = ({ begun, onClose }: { readonly begun: Begun; readonly onClose: ()
 const Begin = () => {
   const words = useWords(factorWords)
   const [open, setOpen] = useState(false)
-  const begin = useMutation({
-    mutationFn: () => post<Begun>("/auth/second-factor"),
+  const begin = useDecision({
+    send: (signal) => post<Begun>("/auth/second-factor", {}, { signal }),
     onSuccess: () => setOpen(true)
   })
   return (
@@ -110,8 +111,8 @@ const Renew = () => {
   const words = useWords(factorWords)
   const refresh = useRefresh()
   const [open, setOpen] = useState(false)
-  const renew = useMutation({
-    mutationFn: () => post<Codes>("/auth/second-factor/recovery-codes"),
+  const renew = useDecision({
+    send: (signal) => post<Codes>("/auth/second-factor/recovery-codes", {}, { signal }),
     onSuccess: refresh
   })
   const close = () => {
@@ -153,7 +154,7 @@ const Remove = () => {
         <RemovalDialog
           title={words.removeTitle}
           action={words.remove}
-          remove={() => request("DELETE", "/auth/second-factor").then(refresh)}
+          remove={(signal) => request("DELETE", "/auth/second-factor", { signal }).then(refresh)}
           list={secondFactorQuery.queryKey}
           onClose={() => setAsking(false)}
         >

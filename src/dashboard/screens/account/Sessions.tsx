@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { post } from "../../api/Client.ts"
 import { sessionsQuery } from "../../api/AccountQueries.ts"
@@ -14,14 +14,15 @@ import { deviceName } from "../../ui/DeviceName.ts"
 import { profileWords } from "./ProfileWords.ts"
 import { signInWords } from "./SignInWords.ts"
 import { accountWords } from "./Words.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 const known = (method: string, names: Readonly<Record<string, string>>): string => names[method] ?? method
 
 const Row = ({ session }: { readonly session: AccountSession }) => {
   const words = useWords(accountWords)
   const queryClient = useQueryClient()
-  const end = useMutation({
-    mutationFn: () => post(`/auth/sessions/${encodeURIComponent(session.id)}/revoke`),
+  const end = useDecision({
+    send: (signal) => post(`/auth/sessions/${encodeURIComponent(session.id)}/revoke`, {}, { signal }),
     onSettled: () => queryClient.invalidateQueries({ queryKey: sessionsQuery.queryKey })
   })
   return (
@@ -50,8 +51,8 @@ const Row = ({ session }: { readonly session: AccountSession }) => {
 const Everywhere = () => {
   const words = useWords(signInWords)
   const [asking, setAsking] = useState(false)
-  const end = useMutation({
-    mutationFn: () => post("/auth/sign-out-everywhere"),
+  const end = useDecision({
+    send: (signal) => post("/auth/sign-out-everywhere", {}, { signal }),
     onSuccess: () => window.location.assign("/sign-in")
   })
   return (
@@ -86,7 +87,7 @@ const Others = () => {
         <RemovalDialog
           title={words.othersTitle}
           action={words.others}
-          remove={() => post("/auth/sessions/revoke-others")}
+          remove={(signal) => post("/auth/sessions/revoke-others", {}, { signal })}
           list={sessionsQuery.queryKey}
           onClose={() => setAsking(false)}
         >

@@ -60,7 +60,7 @@ const Row = ({ token }: { readonly token: TokenRecord }) => {
         <RemovalDialog
           title={words.revokeTitle(token.name)}
           action={words.revoke}
-          remove={() => call(accountTokensRevoke, { params: { tokenId: token.token_id } })}
+          remove={(signal) => call(accountTokensRevoke, { signal, params: { tokenId: token.token_id } })}
           list={tokensQuery.queryKey}
           onClose={() => setRevoking(false)}
         >

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { call } from "../../api/Call.ts"
 import { capsulesUpdate } from "../../api/Endpoints.ts"
@@ -14,6 +14,7 @@ import { Time } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
 import { autoUpdateWords } from "./AutoUpdateWords.ts"
 import { CommitLine } from "../../ui/Commit.tsx"
+import { useDecision } from "../../ui/Decision.ts"
 
 /** Shown after a rollback: who pinned the Capsule, why, and how to remove the pin. */
 export const Pin = ({ capsule }: { readonly capsule: Capsule }) => {
@@ -22,9 +23,9 @@ export const Pin = ({ capsule }: { readonly capsule: Capsule }) => {
   const actorName = useActorName()
   const may = useMay()
   const queryClient = useQueryClient()
-  const resume = useMutation({
-    mutationFn: () =>
-      call(capsulesUpdate, { params: { capsuleId: capsule.id }, body: { autoUpdate: { resume: true } } }),
+  const resume = useDecision({
+    send: (signal) =>
+      call(capsulesUpdate, { signal, params: { capsuleId: capsule.id }, body: { autoUpdate: { resume: true } } }),
     onSettled: () => queryClient.invalidateQueries({ queryKey: capsuleQuery(capsule.id).queryKey })
   })
   const pin = capsule.autoUpdate.pinnedBy

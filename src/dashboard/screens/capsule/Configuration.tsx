@@ -1,5 +1,5 @@
 import { isInService } from "../../../../schema/records/CapsuleLifecycle.ts"
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
@@ -20,6 +20,7 @@ import { BuildDisclosure } from "../install/BuildDisclosure.tsx"
 import { Inputs } from "./Inputs.tsx"
 import { ReAdoptPanel } from "./ReAdopt.tsx"
 import { capsuleWords } from "./Words.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 const Bindings = ({
   bindings,
@@ -88,8 +89,8 @@ const Form = ({ capsule, config, bindings }: FormProps) => {
     Object.keys(answers.values).length > 0 ||
     removed.size > 0 ||
     Object.entries(chosen).some(([index, id]) => bindings[Number(index)]?.connectionId !== id)
-  const plan = useMutation({
-    mutationFn: () => {
+  const plan = useDecision({
+    send: (signal) => {
       const body = {
         variablePatch: { set: answers.values, remove: [...removed] },
         providerBindings: bindings.map((binding, index) => ({
@@ -99,7 +100,7 @@ const Form = ({ capsule, config, bindings }: FormProps) => {
         interfaceBlueprints: config.interfaceBlueprints,
         expected: { authorityGuard: capsule.installConfigReAdoption.authorityGuard }
       }
-      return call(capsulesConfigurationPlan, { params: { capsuleId: capsule.id }, body, idempotencyKey: key })
+      return call(capsulesConfigurationPlan, { signal, params: { capsuleId: capsule.id }, body, idempotencyKey: key })
     },
     onSuccess: (answer) => {
       void queryClient.invalidateQueries({ queryKey: capsuleQuery(capsule.id).queryKey })

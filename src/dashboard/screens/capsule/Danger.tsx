@@ -3,7 +3,7 @@ import { Ended } from "./Ended.tsx"
 import { Export } from "./Export.tsx"
 import { ImportConfirmation, isUnconfirmed } from "./ImportConfirmation.tsx"
 import { Release } from "./Release.tsx"
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
@@ -22,13 +22,14 @@ import { toast } from "../../ui/Toast.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { capsuleWords } from "./Words.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 const useChange = (capsule: Capsule) => {
   const terms = useWords(vocabulary)
   const queryClient = useQueryClient()
-  return useMutation({
-    mutationFn: (body: Body<typeof capsulesUpdate>) =>
-      call(capsulesUpdate, { params: { capsuleId: capsule.id }, body }),
+  return useDecision({
+    send: (signal, body: Body<typeof capsulesUpdate>) =>
+      call(capsulesUpdate, { signal, params: { capsuleId: capsule.id }, body }),
     onSuccess: () => toast(terms.saved),
     onSettled: () => queryClient.invalidateQueries({ queryKey: capsuleQuery(capsule.id).queryKey })
   })
@@ -120,8 +121,8 @@ const Destroy = ({ capsule }: { readonly capsule: Capsule }) => {
   const queryClient = useQueryClient()
   const [open, setOpen] = useState(false)
   const never = capsule.currentStateVersionId === undefined && capsule.status === "pending"
-  const destroy = useMutation({
-    mutationFn: () => call(capsulesRemove, { params: { capsuleId: capsule.id } }),
+  const destroy = useDecision({
+    send: (signal) => call(capsulesRemove, { signal, params: { capsuleId: capsule.id } }),
     onSuccess: (answer) => {
       const run = "run" in answer ? answer.run : undefined
       void queryClient.invalidateQueries({ queryKey: ["workspace"] })

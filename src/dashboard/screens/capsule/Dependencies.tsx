@@ -1,5 +1,5 @@
 import { isEnded } from "../../../../schema/records/CapsuleLifecycle.ts"
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
@@ -15,6 +15,7 @@ import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { NewDependency } from "./NewDependency.tsx"
 import { capsuleWords } from "./Words.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 const Remove = ({
   dependency,
@@ -29,8 +30,8 @@ const Remove = ({
   const terms = useWords(vocabulary)
   const queryClient = useQueryClient()
   const [asking, setAsking] = useState(false)
-  const remove = useMutation({
-    mutationFn: () => call(capsulesRemoveDependency, { params: { dependencyId: dependency.id } }),
+  const remove = useDecision({
+    send: (signal) => call(capsulesRemoveDependency, { signal, params: { dependencyId: dependency.id } }),
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: dependenciesQuery(capsuleId).queryKey })
       void queryClient.invalidateQueries({ queryKey: ["workspace", dependency.workspaceId, "graph"] })

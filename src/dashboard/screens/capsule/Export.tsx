@@ -1,4 +1,3 @@
-import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
 import { exportsCreate } from "../../api/Endpoints.ts"
@@ -17,6 +16,7 @@ import { useTypedName } from "../../ui/TypedName.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { exportWords } from "./ExportWords.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 type Granted = Answer<typeof exportsCreate>["export"]
 
@@ -61,8 +61,9 @@ const Ready = ({ capsule, granted, onClose }: Shown & { readonly granted: Grante
 const ExportDialog = ({ capsule, onClose }: Shown) => {
   const text = useWords(exportWords)
   const name = useTypedName(capsule.name)
-  const granting = useMutation({
-    mutationFn: () => call(exportsCreate, { params: { capsuleId: capsule.id }, body: { confirm: capsule.name } })
+  const granting = useDecision({
+    send: (signal) =>
+      call(exportsCreate, { signal, params: { capsuleId: capsule.id }, body: { confirm: capsule.name } })
   })
   if (granting.data !== undefined) return <Ready capsule={capsule} granted={granting.data.export} onClose={onClose} />
   return (

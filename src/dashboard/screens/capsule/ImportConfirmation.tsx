@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
 import { backupImportsConfirm } from "../../api/Endpoints.ts"
@@ -13,6 +13,7 @@ import { toast } from "../../ui/Toast.tsx"
 import { useTypedName } from "../../ui/TypedName.tsx"
 import { useWords } from "../../words/Words.ts"
 import { importConfirmationWords } from "./ImportConfirmationWords.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 /** Whether the Capsule was imported and nobody has confirmed it yet. */
 export const isUnconfirmed = (capsule: Capsule): boolean =>
@@ -22,9 +23,9 @@ const ConfirmDialog = ({ capsule, onClose }: { readonly capsule: Capsule; readon
   const text = useWords(importConfirmationWords)
   const queryClient = useQueryClient()
   const name = useTypedName(capsule.name, text.stated)
-  const confirming = useMutation({
-    mutationFn: () =>
-      call(backupImportsConfirm, { params: { capsuleId: capsule.id }, body: { confirm: capsule.name } }),
+  const confirming = useDecision({
+    send: (signal) =>
+      call(backupImportsConfirm, { signal, params: { capsuleId: capsule.id }, body: { confirm: capsule.name } }),
     onSuccess: async () => {
       await queryClient.invalidateQueries({ queryKey: capsuleQuery(capsule.id).queryKey })
       void queryClient.invalidateQueries({ queryKey: ["workspace"] })

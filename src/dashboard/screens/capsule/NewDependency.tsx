@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useId, useState } from "react"
 import { call } from "../../api/Call.ts"
 import { capsulesCreateDependency } from "../../api/Endpoints.ts"
@@ -13,6 +13,7 @@ import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { useGivenShares } from "./GivenShares.ts"
 import { capsuleWords } from "./Words.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 const modes = ["variable_injection", "published_output", "remote_state"] as const
 type Mode = Dependency["mode"]
@@ -122,9 +123,10 @@ export const NewDependency = ({ capsule, onClose }: { readonly capsule: Capsule;
   const [mode, setMode] = useState<Mode>("variable_injection")
   const [flows, setFlows] = useState<ReadonlyArray<Flow>>([{ id: 1, from: "", to: "", required: true }])
   const orders = mode === "remote_state"
-  const create = useMutation({
-    mutationFn: () =>
+  const create = useDecision({
+    send: (signal) =>
       call(capsulesCreateDependency, {
+        signal,
         params: { capsuleId: capsule.id },
         body: {
           producerCapsuleId,

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { isInService } from "../../../../schema/records/CapsuleLifecycle.ts"
 import { call } from "../../api/Call.ts"
@@ -20,6 +20,7 @@ import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { reviewedModel, snapshotChoices } from "./ReAdoption.ts"
 import { reAdoptionWords } from "./ReAdoptionWords.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 interface FormProps {
   readonly capsule: Capsule
@@ -44,9 +45,10 @@ const Form = ({ capsule, config, onClose }: FormProps) => {
   const snapshotId = chosen ?? choices[0]?.id
   const answers = reviewing ? answersOf(fields, draft) : undefined
   const refresh = () => queryClient.invalidateQueries({ queryKey: capsuleQuery(capsule.id).queryKey })
-  const reAdopt = useMutation({
-    mutationFn: (sourceSnapshotId: string) =>
+  const reAdopt = useDecision({
+    send: (signal, sourceSnapshotId: string) =>
       call(capsulesReAdopt, {
+        signal,
         params: { capsuleId: capsule.id },
         body: {
           baseInstallConfigId: config.id,

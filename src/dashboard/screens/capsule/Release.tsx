@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
@@ -15,6 +15,7 @@ import { toast } from "../../ui/Toast.tsx"
 import { useTypedName } from "../../ui/TypedName.tsx"
 import { useWords } from "../../words/Words.ts"
 import { releaseWords } from "./ReleaseWords.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 type Reason = NonNullable<Capsule["release"]>["reason"]
 
@@ -38,9 +39,10 @@ const ReleaseDialog = ({ capsule, onClose }: { readonly capsule: Capsule; readon
   const [reason, setReason] = useState<Reason>("infrastructure_gone")
   const [comment, setComment] = useState("")
   const name = useTypedName(capsule.name)
-  const release = useMutation({
-    mutationFn: () =>
+  const release = useDecision({
+    send: (signal) =>
       call(capsulesRelease, {
+        signal,
         params: { capsuleId: capsule.id },
         body: { confirm: capsule.name, reason, ...(comment.trim() === "" ? {} : { comment: comment.trim() }) }
       }),

@@ -1,4 +1,3 @@
-import { useMutation } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
@@ -9,6 +8,7 @@ import { CheckField, TextField } from "../../ui/Field.tsx"
 import { FormDialog } from "../../ui/FormDialog.tsx"
 import { useWords } from "../../words/Words.ts"
 import { capsuleWords } from "./Words.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 /** Asks for the reason for a rollback, and for what may remove the resulting pin. */
 export const Rollback = ({ version, onClose }: { readonly version: StateVersion; readonly onClose: () => void }) => {
@@ -17,9 +17,10 @@ export const Rollback = ({ version, onClose }: { readonly version: StateVersion;
   const navigate = useNavigate()
   const [reason, setReason] = useState("")
   const [resumeOnNewCommit, setResume] = useState(false)
-  const rollback = useMutation({
-    mutationFn: () =>
+  const rollback = useDecision({
+    send: (signal) =>
       call(runsRollbackPlan, {
+        signal,
         params: { stateVersionId: version.id },
         body: { resumeOnNewCommit, ...(reason.trim() === "" ? {} : { reason: reason.trim() }) }
       }),

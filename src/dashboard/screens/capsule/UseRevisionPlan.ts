@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
@@ -6,6 +6,7 @@ import { newIdempotencyKey } from "../../api/Client.ts"
 import { revisionPlansCreate, revisionPlansReconcile } from "../../api/Endpoints.ts"
 import { useWorkspace } from "../../app/Workspace.ts"
 import { advance } from "../install/Coordinator.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 /** Plans a Capsule at a ref and opens the plan. Pressing again after a lost response plans only once. */
 export const useRevisionPlan = (capsuleId: string, onPlanned?: () => void) => {
@@ -13,15 +14,16 @@ export const useRevisionPlan = (capsuleId: string, onPlanned?: () => void) => {
   const navigate = useNavigate()
   const queryClient = useQueryClient()
   const [key] = useState(newIdempotencyKey)
-  return useMutation({
-    mutationFn: async (ref: string) => {
+  return useDecision({
+    send: async (signal, ref: string) => {
       const { revisionPlan } = await call(revisionPlansCreate, {
+        signal,
         params: { capsuleId },
         body: { ref },
         idempotencyKey: `${key}:${ref}`
       })
       return advance(revisionPlan, (id) =>
-        call(revisionPlansReconcile, { params: { revisionPlanId: id } }).then((answer) => answer.revisionPlan)
+        call(revisionPlansReconcile, { signal, params: { revisionPlanId: id } }).then((answer) => answer.revisionPlan)
       )
     },
     onSuccess: ({ planRunId }) => {

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
 import { connectionsConfirmOrigins } from "../../api/Endpoints.ts"
@@ -11,6 +11,7 @@ import { CheckField, TextField } from "../../ui/Field.tsx"
 import { FormDialog } from "../../ui/FormDialog.tsx"
 import { useWords } from "../../words/Words.ts"
 import { connectionWords } from "./Words.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 /**
  * Asks where an older Git Connection may be sent. Nothing is preselected: the way its Sources have used it may have been an
@@ -30,8 +31,9 @@ export const ConfirmOrigins = ({
   const proposed = connection.proposedOrigins ?? []
   const [chosen, setChosen] = useState<Readonly<Record<string, string | undefined>>>({})
   const origins = proposed.flatMap(({ origin }) => chosen[origin]?.trim() ?? [])
-  const confirm = useMutation({
-    mutationFn: () => call(connectionsConfirmOrigins, { params: { connectionId: connection.id }, body: { origins } }),
+  const confirm = useDecision({
+    send: (signal) =>
+      call(connectionsConfirmOrigins, { signal, params: { connectionId: connection.id }, body: { origins } }),
     onSettled: () => queryClient.invalidateQueries({ queryKey: connectionsQuery(workspace.id).queryKey }),
     onSuccess: onClose
   })

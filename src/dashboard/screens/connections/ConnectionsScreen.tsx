@@ -1,5 +1,5 @@
 import "../../app/Kit.ts"
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { useEffect, useState } from "react"
 import { call } from "../../api/Call.ts"
@@ -22,6 +22,7 @@ import { EditConnection } from "./EditConnection.tsx"
 import { NewConnection } from "./NewConnection.tsx"
 import { OAuthHelpers, Reconnect } from "./OAuthHelpers.tsx"
 import { connectionWords } from "./Words.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 const Row = ({ connection }: { readonly connection: Connection }) => {
   const words = useWords(connectionWords)
@@ -35,8 +36,8 @@ const Row = ({ connection }: { readonly connection: Connection }) => {
   const [confirming, setConfirming] = useState(false)
   const unconfirmed = connection.proposedOrigins !== undefined && connection.status !== "revoked"
   const list = connectionsQuery(workspace.id).queryKey
-  const test = useMutation({
-    mutationFn: () => call(connectionsTest, { params: { connectionId: connection.id } }),
+  const test = useDecision({
+    send: (signal) => call(connectionsTest, { signal, params: { connectionId: connection.id } }),
     onSuccess: (answer) => {
       if (answer.connection.status === "verified") toast(words.testedAs[answer.tested])
     },
@@ -132,7 +133,7 @@ const Row = ({ connection }: { readonly connection: Connection }) => {
         <RemovalDialog
           title={words.removeTitle(connection.displayName)}
           action={words.remove}
-          remove={() => call(connectionsRemove, { params: { connectionId: connection.id } })}
+          remove={(signal) => call(connectionsRemove, { signal, params: { connectionId: connection.id } })}
           list={list}
           onClose={() => setRemoving(false)}
         >
@@ -144,7 +145,7 @@ const Row = ({ connection }: { readonly connection: Connection }) => {
         <RemovalDialog
           title={words.revokeTitle(connection.displayName)}
           action={words.revoke}
-          remove={() => call(connectionsRevoke, { params: { connectionId: connection.id } })}
+          remove={(signal) => call(connectionsRevoke, { signal, params: { connectionId: connection.id } })}
           list={list}
           onClose={() => setRevoking(false)}
         >

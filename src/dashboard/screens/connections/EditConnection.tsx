@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
 import { connectionsUpdate } from "../../api/Endpoints.ts"
@@ -12,6 +12,7 @@ import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { changeBody, changeDraft, type ConnectionChangeDraft, type UsedFrom } from "./ConnectionChange.ts"
 import { connectionWords } from "./Words.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 interface SectionProps {
   readonly connection: Connection
@@ -122,9 +123,9 @@ export const EditConnection = ({
   const queryClient = useQueryClient()
   const [draft, setDraft] = useState(() => changeDraft(connection))
   const set = (change: Partial<ConnectionChangeDraft>) => setDraft((before) => ({ ...before, ...change }))
-  const update = useMutation({
-    mutationFn: () =>
-      call(connectionsUpdate, { params: { connectionId: connection.id }, body: changeBody(connection, draft) }),
+  const update = useDecision({
+    send: (signal) =>
+      call(connectionsUpdate, { signal, params: { connectionId: connection.id }, body: changeBody(connection, draft) }),
     onSuccess: async ({ supersededRunIds, tested }) => {
       await queryClient.invalidateQueries({ queryKey: connectionsQuery(workspace.id).queryKey })
       toast(tested === undefined ? words.changed : words.rotated(words.testedAs[tested], supersededRunIds.length))

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
 import { agentPoolsQuery } from "../../api/AgentQueries.ts"
@@ -23,6 +23,7 @@ import {
   serverOf
 } from "./ConnectionDraft.ts"
 import { connectionWords } from "./Words.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 interface NewConnectionProps {
   /** Set when a module requires exactly this provider. */
@@ -111,10 +112,11 @@ const Form = ({
   const offered = recipe === undefined ? [] : offeredBy(recipe, pools.data ?? [])
   const [chosen, setChosen] = useState("")
   const providedBy = offered.find(({ name, pool }) => `${pool}/${name}` === chosen)
-  const create = useMutation({
-    mutationFn: async () => {
+  const create = useDecision({
+    send: async (signal) => {
       if (recipe === undefined || mode === undefined) throw new Error("No recipe is chosen.")
       return call(connectionsCreate, {
+        signal,
         body: connectionBody(workspace.id, {
           recipe,
           mode,

@@ -1,4 +1,4 @@
-import { useMutation, useQuery } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import { call } from "../../api/Call.ts"
 import { connectionsStartOAuth } from "../../api/Endpoints.ts"
 import { helpersQuery } from "../../api/Queries.ts"
@@ -10,13 +10,15 @@ import { Panel } from "../../ui/Layout.tsx"
 import { providerName } from "../../words/Format.ts"
 import { useWords } from "../../words/Words.ts"
 import { connectionWords } from "./Words.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 /** Redirects to the authorization server; the response goes to the API, which redirects back here. */
 const useStart = (helperId: string, connectionId?: string) => {
   const workspace = useWorkspace()
-  return useMutation({
-    mutationFn: () =>
+  return useDecision({
+    send: (signal) =>
       call(connectionsStartOAuth, {
+        signal,
         params: { helperId },
         body: { workspaceId: workspace.id, ...(connectionId === undefined ? {} : { connectionId }) }
       }),

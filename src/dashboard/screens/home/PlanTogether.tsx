@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useQueryClient } from "@tanstack/react-query"
 import { useRouter } from "@tanstack/react-router"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
@@ -9,6 +9,7 @@ import { ConfirmDialog } from "../../ui/ConfirmDialog.tsx"
 import { FaultNotice } from "../../ui/Feedback.tsx"
 import { useWords } from "../../words/Words.ts"
 import { needWords } from "./NeedWords.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 interface PlanTogetherProps {
   readonly capsuleIds: ReadonlyArray<string>
@@ -24,9 +25,13 @@ export const PlanTogether = ({ capsuleIds, replaces }: PlanTogetherProps) => {
   const router = useRouter()
   const queryClient = useQueryClient()
   const [asking, setAsking] = useState(false)
-  const plan = useMutation({
-    mutationFn: () =>
-      call(workspacesPlanUpdate, { params: { workspaceId: workspace.id }, body: { capsuleIds: [...capsuleIds] } }),
+  const plan = useDecision({
+    send: (signal) =>
+      call(workspacesPlanUpdate, {
+        signal,
+        params: { workspaceId: workspace.id },
+        body: { capsuleIds: [...capsuleIds] }
+      }),
     onSuccess: ({ runGroup }) => {
       void queryClient.invalidateQueries({ queryKey: ["workspace"] })
       void router.navigate({

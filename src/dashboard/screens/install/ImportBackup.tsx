@@ -1,4 +1,3 @@
-import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
 import { mostBackupFileBytes } from "../../../../schema/records/StateUploadLimits.ts"
 import { call } from "../../api/Call.ts"
@@ -12,6 +11,7 @@ import { SelectField, TextField } from "../../ui/Field.tsx"
 import { useWords } from "../../words/Words.ts"
 import { capsulesOfFile, type NamedCapsule } from "./BackupFile.ts"
 import { importWords } from "./ImportWords.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 /** Starts the Capsule from a backup of a Capsule in another installation. */
 export const ImportBackup = ({ onUploaded }: { readonly onUploaded: (upload: StateUpload) => void }) => {
@@ -23,9 +23,10 @@ export const ImportBackup = ({ onUploaded }: { readonly onUploaded: (upload: Sta
   const [key, setKey] = useState(newIdempotencyKey)
   const isTooLarge = file !== undefined && file.size > mostBackupFileBytes
   const capsuleId = chosen === "" ? capsules[0]?.capsuleId : chosen
-  const upload = useMutation({
-    mutationFn: async (backup: File) =>
+  const upload = useDecision({
+    send: async (signal, backup: File) =>
       call(backupImportsUpload, {
+        signal,
         params: { workspaceId: workspace.id },
         query: capsules.length > 1 ? { capsuleId } : {},
         body: new Uint8Array(await backup.arrayBuffer()),

@@ -1,4 +1,4 @@
-import { useMutation, useQuery } from "@tanstack/react-query"
+import { useQuery } from "@tanstack/react-query"
 import { useEffect } from "react"
 import { call } from "../../api/Call.ts"
 import { sourcesCompatibilityCheck } from "../../api/Endpoints.ts"
@@ -12,6 +12,7 @@ import { useWords } from "../../words/Words.ts"
 import type { DraftState } from "./Draft.ts"
 import { installWords } from "./Words.ts"
 import { Commit } from "../../ui/Commit.tsx"
+import { useDecision } from "../../ui/Decision.ts"
 
 export const SnapshotFacts = ({ snapshot }: { readonly snapshot: SourceSnapshot }) => {
   const words = useWords(installWords)
@@ -129,9 +130,10 @@ interface ModuleStepProps extends Pick<DraftState, "draft" | "change"> {
 export const ModuleStep = ({ draft, change, snapshot, wanted }: ModuleStepProps) => {
   const words = useWords(installWords)
   const modules = useQuery(installModulesQuery(snapshot.sourceId, snapshot.id))
-  const check = useMutation({
-    mutationFn: async (modulePath: string) => {
+  const check = useDecision({
+    send: async (signal, modulePath: string) => {
       const { compatibilityReport } = await call(sourcesCompatibilityCheck, {
+        signal,
         params: { sourceId: snapshot.sourceId },
         body: { sourceSnapshotId: snapshot.id, modulePath }
       })

@@ -33,15 +33,17 @@ const isSame = (source: Source, wanted: WantedSource): boolean =>
 export const readSource = async (
   queryClient: QueryClient,
   workspaceId: string,
-  wanted: WantedSource
+  wanted: WantedSource,
+  signal: AbortSignal
 ): Promise<SourceReading> => {
   const sources = await queryClient.fetchQuery({ ...sourcesQuery(workspaceId), staleTime: 0 })
   const known = sources.find((source) => isSame(source, wanted))
   if (known !== undefined) {
-    const { run } = await call(sourcesSync, { params: { sourceId: known.id }, body: { intent: "manual_plan" } })
+    const { run } = await call(sourcesSync, { signal, params: { sourceId: known.id }, body: { intent: "manual_plan" } })
     return { sourceId: known.id, syncRunId: run.id }
   }
   const { run, source } = await call(sourcesCreate, {
+    signal,
     body: {
       workspaceId,
       name: repositoryName(wanted.url).slice(0, 80),

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import type { Schema } from "effect"
 import { useState } from "react"
@@ -24,6 +24,7 @@ import { adoptOf, type TakenState } from "./TakeOver.tsx"
 import { takeOverWords } from "./TakeOverWords.ts"
 import { installWords } from "./Words.ts"
 import { CommitLine } from "../../ui/Commit.tsx"
+import { useDecision } from "../../ui/Decision.ts"
 
 interface ReviewStepProps {
   readonly draft: InstallDraft
@@ -63,8 +64,8 @@ export const ReviewStep = ({
     const connectionId = draft.bindings[requirementKey(requirement)]
     return connectionId === undefined || connectionId === "" ? [] : [{ ...requirement, connectionId }]
   })
-  const plan = useMutation({
-    mutationFn: async () => {
+  const plan = useDecision({
+    send: async (signal) => {
       // The report names the check's Run; the preflight pins exactly what this page showed.
       const body = {
         source: {
@@ -89,13 +90,15 @@ export const ReviewStep = ({
         variables: values
       }
       const { installPlan } = await call(installPlansCreate, {
+        signal,
         params: { workspaceId: workspace.id },
         body,
         idempotencyKey: `${draft.id}-${contentKey(body)}`
       })
       const last = await advance(
         installPlan,
-        (id) => call(installPlansReconcile, { params: { installPlanId: id } }).then((answer) => answer.installPlan),
+        (id) =>
+          call(installPlansReconcile, { signal, params: { installPlanId: id } }).then((answer) => answer.installPlan),
         (step) => setPhase(step.phase)
       )
       return last

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { sourcesQuery } from "../../api/Queries.ts"
 import { httpsForm, isReadable } from "../../../../schema/git/HttpsForm.ts"
@@ -12,6 +12,7 @@ import type { DraftState } from "./Draft.ts"
 import { ReadyMade } from "./ReadyMade.tsx"
 import { readSource } from "./ReadSource.ts"
 import { installWords } from "./Words.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 /** Where the module comes from. Reading it syncs the Source, which pins one commit. */
 export const SourceStep = ({
@@ -22,14 +23,19 @@ export const SourceStep = ({
   const words = useWords(installWords)
   const workspace = useWorkspace()
   const queryClient = useQueryClient()
-  const read = useMutation({
-    mutationFn: () =>
-      readSource(queryClient, workspace.id, {
-        url: draft.url.trim(),
-        ref: draft.ref.trim(),
-        path: draft.path.trim(),
-        authConnectionId: draft.authConnectionId
-      }),
+  const read = useDecision({
+    send: (signal) =>
+      readSource(
+        queryClient,
+        workspace.id,
+        {
+          url: draft.url.trim(),
+          ref: draft.ref.trim(),
+          path: draft.path.trim(),
+          authConnectionId: draft.authConnectionId
+        },
+        signal
+      ),
     onSuccess: (found) => change({ ...found, modulePath: undefined, reportId: undefined }),
     onSettled: () => queryClient.invalidateQueries({ queryKey: sourcesQuery(workspace.id).queryKey })
   })

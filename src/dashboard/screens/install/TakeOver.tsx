@@ -1,4 +1,3 @@
-import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
 import { mostStateBytes } from "../../../../schema/records/StateUploadLimits.ts"
 import { call } from "../../api/Call.ts"
@@ -15,6 +14,7 @@ import { useWords } from "../../words/Words.ts"
 import { ImportBackup } from "./ImportBackup.tsx"
 import { importWords } from "./ImportWords.ts"
 import { takeOverWords } from "./TakeOverWords.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 /** An uploaded state, and the addresses that the person has typed. */
 export interface TakenState {
@@ -44,9 +44,10 @@ const Upload = ({ onChange }: Pick<TakeOverProps, "onChange">) => {
   const [file, setFile] = useState<File | undefined>(undefined)
   const [key, setKey] = useState(newIdempotencyKey)
   const isTooLarge = file !== undefined && file.size > mostStateBytes
-  const upload = useMutation({
-    mutationFn: async (chosen: File) =>
+  const upload = useDecision({
+    send: async (signal, chosen: File) =>
       call(stateUploadsCreate, {
+        signal,
         params: { workspaceId: workspace.id },
         body: new Uint8Array(await chosen.arrayBuffer()),
         idempotencyKey: key

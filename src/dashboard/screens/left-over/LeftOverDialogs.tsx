@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useQueryClient } from "@tanstack/react-query"
 import { type ReactNode, useState } from "react"
 import { call } from "../../api/Call.ts"
 import { newIdempotencyKey } from "../../api/Client.ts"
@@ -11,6 +11,7 @@ import { toast } from "../../ui/Toast.tsx"
 import { useTypedName } from "../../ui/TypedName.tsx"
 import { useWords } from "../../words/Words.ts"
 import { leftOverWords } from "./LeftOverWords.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 interface DecisionProps {
   readonly capsule: Capsule
@@ -22,7 +23,7 @@ interface ConfirmProps extends DecisionProps {
   readonly title: string
   readonly action: string
   readonly done: string
-  readonly decide: () => Promise<unknown>
+  readonly decide: (signal: AbortSignal) => Promise<unknown>
   readonly children: ReactNode
 }
 
@@ -32,8 +33,8 @@ const Confirm = ({ action, capsule, children, decide, done, onClose, title }: Co
   const name = useTypedName(capsule.name)
   // Also refreshes what is stored under the Capsule: its states, Outputs and left-over states.
   const refresh = () => queryClient.invalidateQueries({ queryKey: capsuleQuery(capsule.id).queryKey })
-  const decision = useMutation({
-    mutationFn: decide,
+  const decision = useDecision({
+    send: decide,
     onSuccess: async () => {
       await refresh()
       void queryClient.invalidateQueries({ queryKey: ["workspace"] })
@@ -63,8 +64,9 @@ export const AdoptDialog = (props: DecisionProps) => {
   const text = useWords(leftOverWords)
   const { capsule, leftOver } = props
   const [key] = useState(newIdempotencyKey)
-  const decide = () =>
+  const decide = (signal: AbortSignal) =>
     call(leftOverStatesAdopt, {
+      signal,
       params: { capsuleId: capsule.id, leftOverStateId: leftOver.id },
       body: {
         confirm: capsule.name,
@@ -82,7 +84,8 @@ export const AdoptDialog = (props: DecisionProps) => {
 export const DiscardDialog = (props: DecisionProps) => {
   const text = useWords(leftOverWords)
   const { capsule, leftOver } = props
-  const decide = () => call(leftOverStatesDiscard, { params: { capsuleId: capsule.id, leftOverStateId: leftOver.id } })
+  const decide = (signal: AbortSignal) =>
+    call(leftOverStatesDiscard, { signal, params: { capsuleId: capsule.id, leftOverStateId: leftOver.id } })
   return (
     <Confirm {...props} title={text.discardTitle} action={text.discard} done={text.discarded} decide={decide}>
       <p>{text.discardText}</p>

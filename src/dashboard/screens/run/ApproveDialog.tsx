@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
@@ -25,6 +25,7 @@ import { ApprovalStanding } from "./ApprovalStanding.tsx"
 import { PlanBasis, PlanPurposeText } from "./PlanBasis.tsx"
 import type { PlanEnd } from "./PlanEnd.ts"
 import { PlanEndNotice } from "./PlanEndNotice.tsx"
+import { useDecision } from "../../ui/Decision.ts"
 
 interface ApproveDialogProps {
   readonly run: Run
@@ -93,10 +94,11 @@ export const ApproveDialog = ({ run, capsule, standing, approved, end, endReason
   const dangerous = lost > 0 || isRestore || run.type === "destroy_plan"
   const confirmation = useTypedName(name, isRestore ? restores.confirmHelp : words.confirmHelp)
   const confirmed = !dangerous || confirmation.isTyped
-  const approve = useMutation({
-    mutationFn: async (thenApply: boolean) => {
+  const approve = useDecision({
+    send: async (signal, thenApply: boolean) => {
       if (!approved) {
         await call(runsApprove, {
+          signal,
           params: { runId: run.id },
           body: {
             ...(run.planDigest === undefined ? {} : { planDigest: run.planDigest }),
@@ -111,7 +113,9 @@ export const ApproveDialog = ({ run, capsule, standing, approved, end, endReason
           return undefined
         }
       }
-      return thenApply ? (await call(runsApply, { params: { runId: run.id }, idempotencyKey: key })).run : undefined
+      return thenApply
+        ? (await call(runsApply, { signal, params: { runId: run.id }, idempotencyKey: key })).run
+        : undefined
     },
     onSuccess: (apply) => {
       onClose()
@@ -169,7 +173,7 @@ export const ApproveDialog = ({ run, capsule, standing, approved, end, endReason
             {decideWords(run, approved, words, restores)}
           </Button>
           {!approved ? (
-            <Button disabled={!isReady || approve.isPending} onClick={() => approve.mutate(false)}>
+            <Button disabled={!isReady || approve.isPending} busy={false} onClick={() => approve.mutate(false)}>
               {words.approveOnly}
             </Button>
           ) : null}

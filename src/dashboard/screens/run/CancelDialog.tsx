@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
 import { runsCancel } from "../../api/Endpoints.ts"
@@ -11,6 +11,7 @@ import { TextField } from "../../ui/Field.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { decisionWords } from "./DecisionWords.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 export const CancelDialog = ({ run, onClose }: { readonly run: Run; readonly onClose: () => void }) => {
   const words = useWords(decisionWords)
@@ -20,9 +21,10 @@ export const CancelDialog = ({ run, onClose }: { readonly run: Run; readonly onC
   const parked = run.status === "waiting_approval"
   const approved = run.status === "succeeded"
   const changes = run.type === "apply" || run.type === "destroy_apply" || run.type === "restore"
-  const cancel = useMutation({
-    mutationFn: () =>
+  const cancel = useDecision({
+    send: (signal) =>
       call(runsCancel, {
+        signal,
         params: { runId: run.id },
         body: reason.trim() === "" ? {} : { reason: reason.trim() }
       }),

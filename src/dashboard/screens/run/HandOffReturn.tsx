@@ -1,4 +1,3 @@
-import { useMutation } from "@tanstack/react-query"
 import { useState } from "react"
 import { post } from "../../api/Client.ts"
 import type { Run } from "../../api/Types.ts"
@@ -9,6 +8,7 @@ import { FaultNotice, Notice } from "../../ui/Feedback.tsx"
 import { Icon } from "../../ui/Icon.tsx"
 import { useWords } from "../../words/Words.ts"
 import { handOffWords } from "./HandOffWords.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 const isWeb = (uri: string): boolean => uri.startsWith("https://")
 
@@ -23,8 +23,8 @@ export const HandOffReturn = ({ run }: { readonly run: Run }) => {
   const [handOff] = useState(() => (capsuleId === undefined ? undefined : handOffOf(capsuleId, run.id)))
   const [left, setLeft] = useState(false)
   const [astray, setAstray] = useState(false)
-  const go = useMutation({
-    mutationFn: () => post<{ readonly location: string }>("/install/return", { runId: run.id, ...handOff }),
+  const go = useDecision({
+    send: (signal) => post<{ readonly location: string }>("/install/return", { runId: run.id, ...handOff }, { signal }),
     onSuccess: ({ location }) => {
       if (capsuleId === undefined || handOff === undefined || !leadsTo(location, handOff)) {
         setAstray(true)

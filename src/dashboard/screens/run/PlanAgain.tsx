@@ -1,5 +1,5 @@
 import { isInService } from "../../../../schema/records/CapsuleLifecycle.ts"
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { call } from "../../api/Call.ts"
 import { newIdempotencyKey } from "../../api/Client.ts"
@@ -17,6 +17,7 @@ import { FaultNotice } from "../../ui/Feedback.tsx"
 import { useWords } from "../../words/Words.ts"
 import { useRevisionPlan } from "../capsule/UseRevisionPlan.ts"
 import { decisionWords } from "./DecisionWords.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 type PlanLine =
   | typeof capsulesPlan
@@ -29,8 +30,8 @@ export const usePlan = (capsuleId: string, line: PlanLine) => {
   const workspace = useWorkspace()
   const navigate = useNavigate()
   const queryClient = useQueryClient()
-  return useMutation({
-    mutationFn: () => call(line, { params: { capsuleId }, idempotencyKey: newIdempotencyKey() }),
+  return useDecision({
+    send: (signal) => call(line, { signal, params: { capsuleId }, idempotencyKey: newIdempotencyKey() }),
     onSuccess: ({ run }) => {
       void queryClient.invalidateQueries({ queryKey: ["workspace"] })
       void navigate({ to: "/w/$workspace/runs/$runId", params: { workspace: workspace.handle, runId: run.id } })

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
 import { agentPoolsRelease } from "../../api/Endpoints.ts"
@@ -11,6 +11,7 @@ import { toast } from "../../ui/Toast.tsx"
 import { useTypedName } from "../../ui/TypedName.tsx"
 import { useWords } from "../../words/Words.ts"
 import { agentRunWords } from "./AgentWords.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 interface ReleaseProps {
   readonly run: Run
@@ -29,9 +30,10 @@ export const ReleaseFromAgent = ({ run, capsule, fence, onClose }: ReleaseProps)
   // The fence when the dialog opened: a dialog left open must not apply to a later claim.
   const [seen] = useState(fence)
   const name = useTypedName(capsule.name)
-  const release = useMutation({
-    mutationFn: () =>
+  const release = useDecision({
+    send: (signal) =>
       call(agentPoolsRelease, {
+        signal,
         params: { runId: run.id },
         body: { fence: seen, toolIsDead: true, ...(reason.trim() === "" ? {} : { reason: reason.trim() }) }
       }),

@@ -1,5 +1,5 @@
 import "../../app/Kit.ts"
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { Result } from "effect"
 import { useMemo, useState } from "react"
@@ -20,24 +20,30 @@ import { ReadFailure } from "../install/ReadFailure.tsx"
 import { readSource, useSnapshot } from "../install/ReadSource.ts"
 import { useDocumentReading } from "./DocumentReading.ts"
 import { sourceOptionsWords } from "./Words.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
-const newestStable = (workspaceId: string, url: string) =>
-  call(sourcesStableSemver, { params: { workspaceId }, body: { url } })
+const newestStable = (workspaceId: string, url: string, signal: AbortSignal) =>
+  call(sourcesStableSemver, { signal, params: { workspaceId }, body: { url } })
 
 const useDocument = (link: OptionsLink) => {
   const workspace = useWorkspace()
   const queryClient = useQueryClient()
   const { reading, keep } = useDocumentReading(link, workspace.id)
   const found = useSnapshot(reading ?? {})
-  const read = useMutation({
-    mutationFn: async () => {
-      const version = link.ref === undefined ? await newestStable(workspace.id, link.url) : undefined
-      const began = await readSource(queryClient, workspace.id, {
-        url: link.url,
-        ref: link.ref ?? version?.commit ?? "",
-        path: ".",
-        authConnectionId: ""
-      })
+  const read = useDecision({
+    send: async (signal) => {
+      const version = link.ref === undefined ? await newestStable(workspace.id, link.url, signal) : undefined
+      const began = await readSource(
+        queryClient,
+        workspace.id,
+        {
+          url: link.url,
+          ref: link.ref ?? version?.commit ?? "",
+          path: ".",
+          authConnectionId: ""
+        },
+        signal
+      )
       return { ...began, ...(version === undefined ? {} : { tag: version.tag }) }
     },
     onSuccess: keep
@@ -122,11 +128,11 @@ const Choices = ({ file }: { readonly file: SnapshotFile }) => {
   const navigate = useNavigate()
   const document = useMemo(() => parseSourceOptions(new TextEncoder().encode(file.text)), [file.text])
   const [chosenId, setChosenId] = useState<string | undefined>(undefined)
-  const proceed = useMutation({
-    mutationFn: async ({ source }: SourceOption) => ({
+  const proceed = useDecision({
+    send: async (signal, { source }: SourceOption) => ({
       git: source.url,
       // The commit is pinned before any of it is read.
-      ref: source.ref ?? (await newestStable(workspace.id, source.url)).commit,
+      ref: source.ref ?? (await newestStable(workspace.id, source.url, signal)).commit,
       sourcePath: source.path
     }),
     onSuccess: (search) => navigate({ href: `/new?${new URLSearchParams(search).toString()}` })

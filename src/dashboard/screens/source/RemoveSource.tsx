@@ -37,10 +37,8 @@ export const RemoveSource = ({
         <RemovalDialog
           title={words.removeAsk(source.name)}
           action={words.remove}
-          remove={async () => {
-            await call(sourcesRemove, { params: { sourceId: source.id } })
-            await navigate({ to: "/w/$workspace/sources", params: { workspace: workspace.handle } })
-          }}
+          remove={(signal) => call(sourcesRemove, { signal, params: { sourceId: source.id } })}
+          onRemoved={() => navigate({ to: "/w/$workspace/sources", params: { workspace: workspace.handle } })}
           list={sourcesQuery(source.workspaceId).queryKey}
           onClose={() => setAsking(false)}
         >

@@ -1,6 +1,6 @@
 import "../../app/Kit.ts"
 import { LoadablePage } from "../../app/LoadablePage.tsx"
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate, useParams } from "@tanstack/react-router"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
@@ -29,12 +29,14 @@ import { Lanes } from "./Lanes.tsx"
 import { RemoveSource } from "./RemoveSource.tsx"
 import { Webhook } from "./Webhook.tsx"
 import { Commit } from "../../ui/Commit.tsx"
+import { useDecision } from "../../ui/Decision.ts"
 
 const useUpdate = (source: Source) => {
   const terms = useWords(vocabulary)
   const queryClient = useQueryClient()
-  return useMutation({
-    mutationFn: (body: Body<typeof sourcesUpdate>) => call(sourcesUpdate, { params: { sourceId: source.id }, body }),
+  return useDecision({
+    send: (signal, body: Body<typeof sourcesUpdate>) =>
+      call(sourcesUpdate, { signal, params: { sourceId: source.id }, body }),
     onSuccess: () => toast(terms.saved),
     onSettled: () =>
       Promise.all([
@@ -91,6 +93,7 @@ const Edit = ({ source, onClose }: { readonly source: Source; readonly onClose: 
             {terms.save}
           </Button>
           <Button
+            busy={update.isPending}
             onClick={() =>
               update.mutate({ status: source.status === "disabled" ? "active" : "disabled" }, { onSuccess: onClose })
             }
@@ -143,8 +146,8 @@ const Content = ({ source }: { readonly source: Source }) => {
   const [editing, setEditing] = useState(false)
   const snapshots = useInfiniteQuery(snapshotsQuery(source.id))
   const capsules = (useQuery(capsulesQuery(workspace.id)).data ?? []).filter(({ sourceId }) => sourceId === source.id)
-  const sync = useMutation({
-    mutationFn: () => call(sourcesSync, { params: { sourceId: source.id }, body: { intent: "observe" } }),
+  const sync = useDecision({
+    send: (signal) => call(sourcesSync, { signal, params: { sourceId: source.id }, body: { intent: "observe" } }),
     onSuccess: ({ run }) => {
       void queryClient.invalidateQueries({ queryKey: ["workspace"] })
       void navigate({ to: "/w/$workspace/runs/$runId", params: { workspace: workspace.handle, runId: run.id } })

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
 import { sourcesRenewHookSecret } from "../../api/Endpoints.ts"
@@ -13,15 +13,17 @@ import { SecretOnce } from "../../ui/SecretOnce.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
 import { sourceWords } from "../sources/Words.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 /** Asks for confirmation, renews the secret, and shows the new one once. */
 const RenewSecret = ({ source, onClose }: { readonly source: Source; readonly onClose: () => void }) => {
   const words = useWords(sourceWords)
   const queryClient = useQueryClient()
-  const renew = useMutation({
+  const renew = useDecision({
     // The version is a guard: a second click, or a second person, is refused instead of invalidating this secret.
-    mutationFn: async () => {
+    send: async (signal) => {
       const answer = await call(sourcesRenewHookSecret, {
+        signal,
         params: { sourceId: source.id },
         body: { hookSecretVersion: source.hookSecretVersion }
       })

@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
@@ -13,6 +13,7 @@ import { SecretOnce } from "../../ui/SecretOnce.tsx"
 import { useWords } from "../../words/Words.ts"
 import { type SourceDraft, SourceFields } from "./SourceFields.tsx"
 import { sourceWords } from "./Words.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 export const NewSource = ({ onClose }: { readonly onClose: () => void }) => {
   const words = useWords(sourceWords)
@@ -29,10 +30,11 @@ export const NewSource = ({ onClose }: { readonly onClose: () => void }) => {
     autoSync: true
   })
   const [named, setNamed] = useState(false)
-  const create = useMutation({
-    mutationFn: () => {
+  const create = useDecision({
+    send: (signal) => {
       const { authConnectionId, ...rest } = draft
       return call(sourcesCreate, {
+        signal,
         body: {
           workspaceId: workspace.id,
           url: url.trim(),

@@ -1,6 +1,6 @@
 import "../../app/Kit.ts"
 import { LoadablePage } from "../../app/LoadablePage.tsx"
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
@@ -17,6 +17,7 @@ import { Status, type StatusTone } from "../../ui/Status.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
 import { updateWords } from "./Words.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 const memberTone: Readonly<Record<WaveMember["state"], StatusTone>> = {
   waiting: "neutral",
@@ -116,8 +117,8 @@ const Cancel = ({ group }: { readonly group: RunGroup }) => {
   const words = useWords(updateWords)
   const queryClient = useQueryClient()
   const [asking, setAsking] = useState(false)
-  const cancel = useMutation({
-    mutationFn: () => call(runsCancelGroup, { params: { runGroupId: group.id } }),
+  const cancel = useDecision({
+    send: (signal) => call(runsCancelGroup, { signal, params: { runGroupId: group.id } }),
     onSuccess: async () => {
       setAsking(false)
       await queryClient.invalidateQueries({ queryKey: runGroupQuery(group.id).queryKey })

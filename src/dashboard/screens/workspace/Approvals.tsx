@@ -63,7 +63,9 @@ const Rule = ({ rule, teams }: { readonly rule: ApprovalRule; readonly teams: Re
         <RemovalDialog
           title={words.removeRule}
           action={terms.remove}
-          remove={() => call(approvalsRemoveRule, { params: { workspaceId: workspace.id, ruleId: rule.id } })}
+          remove={(signal) =>
+            call(approvalsRemoveRule, { signal, params: { workspaceId: workspace.id, ruleId: rule.id } })
+          }
           list={approvalRulesQuery(workspace.id).queryKey}
           onClose={close}
         >
@@ -99,7 +101,7 @@ const TeamRow = ({ team }: { readonly team: Team }) => {
         <RemovalDialog
           title={words.removeTeam(team.name)}
           action={terms.remove}
-          remove={() => call(teamsRemove, { params: { workspaceId: workspace.id, teamId: team.id } })}
+          remove={(signal) => call(teamsRemove, { signal, params: { workspaceId: workspace.id, teamId: team.id } })}
           list={teamsQuery(workspace.id).queryKey}
           onClose={close}
         >

@@ -22,8 +22,9 @@ export const AutomationDialog = ({ onClose }: { readonly onClose: () => void }) 
   const workspace = useWorkspace()
   const [name, setName] = useState("")
   const [role, setRole] = useState<Role>("member")
-  const create = useMembersChange(() =>
+  const create = useMembersChange((signal) =>
     call(workspacesAddMember, {
+      signal,
       params: { workspaceId: workspace.id },
       body: { automation: name.trim(), role }
     }).then(onClose)

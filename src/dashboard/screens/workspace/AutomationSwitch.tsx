@@ -1,5 +1,5 @@
 import "../../app/Kit.ts"
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
 import { workspacesSetAutomation } from "../../api/Endpoints.ts"
@@ -13,6 +13,7 @@ import { toast } from "../../ui/Toast.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { workspaceWords } from "./Words.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 /** The single switch for everything that starts in the Workspace without a person. */
 export const AutomationSwitch = () => {
@@ -23,9 +24,9 @@ export const AutomationSwitch = () => {
   const queryClient = useQueryClient()
   const [reason, setReason] = useState("")
   const isPaused = workspace.automationPause !== undefined
-  const change = useMutation({
-    mutationFn: (body: { readonly paused: boolean; readonly reason?: string }) =>
-      call(workspacesSetAutomation, { params: { workspaceId: workspace.id }, body }),
+  const change = useDecision({
+    send: (signal, body: { readonly paused: boolean; readonly reason?: string }) =>
+      call(workspacesSetAutomation, { signal, params: { workspaceId: workspace.id }, body }),
     onSuccess: () => {
       setReason("")
       toast(terms.saved)

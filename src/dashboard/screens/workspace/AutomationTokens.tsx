@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
 import { membersRevokeToken } from "../../api/Endpoints.ts"
@@ -14,6 +14,7 @@ import { vocabulary } from "../../words/Vocabulary.ts"
 import { useLanguage, useWords } from "../../words/Words.ts"
 import { automationWords } from "./AutomationWords.ts"
 import { NewAutomationToken } from "./NewAutomationToken.tsx"
+import { useDecision } from "../../ui/Decision.ts"
 
 const Row = ({ token }: { readonly token: TokenRecord }) => {
   const words = useWords(automationWords)
@@ -22,8 +23,8 @@ const Row = ({ token }: { readonly token: TokenRecord }) => {
   const may = useMay()
   const queryClient = useQueryClient()
   const { subject, token_id: tokenId } = token
-  const revoke = useMutation({
-    mutationFn: () => call(membersRevokeToken, { params: { workspaceId: workspace.id, subject, tokenId } }),
+  const revoke = useDecision({
+    send: (signal) => call(membersRevokeToken, { signal, params: { workspaceId: workspace.id, subject, tokenId } }),
     onSettled: () => queryClient.invalidateQueries({ queryKey: automationTokensQuery(workspace.id, subject).queryKey })
   })
   return (

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { isInService } from "../../../../schema/records/CapsuleLifecycle.ts"
@@ -15,6 +15,7 @@ import { SelectField } from "../../ui/Field.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { backupWords } from "./BackupWords.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 const save = (content: unknown, name: string): void => {
   const url = URL.createObjectURL(new Blob([JSON.stringify(content)], { type: "application/json" }))
@@ -36,9 +37,10 @@ const RestoreDialog = ({ backup, onClose }: { readonly backup: Backup; readonly 
   const capsules = (useQuery(capsulesQuery(workspace.id)).data ?? []).filter(({ status }) => isInService(status))
   const [chosen, setChosen] = useState("")
   const capsuleId = backup.capsuleId ?? (chosen === "" ? capsules[0]?.id : chosen)
-  const restore = useMutation({
-    mutationFn: () =>
+  const restore = useDecision({
+    send: (signal) =>
       call(backupsRestorePlan, {
+        signal,
         params: { backupId: backup.id },
         body: capsuleId === undefined ? {} : { capsuleId },
         idempotencyKey: key
@@ -90,8 +92,8 @@ const RestoreDialog = ({ backup, onClose }: { readonly backup: Backup; readonly 
 export const BackupActions = ({ backup }: { readonly backup: Backup }) => {
   const words = useWords(backupWords)
   const [restoring, setRestoring] = useState(false)
-  const download = useMutation({
-    mutationFn: () => call(backupsArchive, { params: { backupId: backup.id } }),
+  const download = useDecision({
+    send: (signal) => call(backupsArchive, { signal, params: { backupId: backup.id } }),
     onSuccess: (archive) => save(archive, `${backup.id}.svc-backup.json`)
   })
   return (

@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useInfiniteQuery, useQuery, useQueryClient } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { call } from "../../api/Call.ts"
 import { workspacesCreateBackup } from "../../api/Endpoints.ts"
@@ -16,6 +16,7 @@ import { useWords } from "../../words/Words.ts"
 import { BackupActions } from "./BackupActions.tsx"
 import { backupWords } from "./BackupWords.ts"
 import { workspaceWords } from "./Words.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 const Row = ({ backup }: { readonly backup: Backup }) => {
   const words = useWords(workspaceWords)
@@ -69,8 +70,8 @@ export const Backups = () => {
   const may = useMay()
   const queryClient = useQueryClient()
   const query = useInfiniteQuery(backupsQuery(workspace.id))
-  const create = useMutation({
-    mutationFn: () => call(workspacesCreateBackup, { params: { workspaceId: workspace.id } }),
+  const create = useDecision({
+    send: (signal) => call(workspacesCreateBackup, { signal, params: { workspaceId: workspace.id } }),
     onSettled: () => queryClient.invalidateQueries({ queryKey: backupsQuery(workspace.id).queryKey })
   })
   return (

@@ -57,7 +57,9 @@ const Row = ({ invitation }: { readonly invitation: Invitation }) => {
         <RemovalDialog
           title={words.withdrawTitle(name)}
           action={words.withdraw}
-          remove={() => call(invitationsRevoke, { params: { workspaceId: workspace.id, invitationId: invitation.id } })}
+          remove={(signal) =>
+            call(invitationsRevoke, { signal, params: { workspaceId: workspace.id, invitationId: invitation.id } })
+          }
           list={membersQuery(workspace.id).queryKey}
           onClose={() => setAsking(false)}
         >

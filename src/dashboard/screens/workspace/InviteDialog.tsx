@@ -35,8 +35,9 @@ export const InviteDialog = ({ onClose }: { readonly onClose: () => void }) => {
   const [period, setPeriod] = useState<number>(7)
   const roles = (email.trim() === "" ? open : addressed).filter((role) => role !== "owner" || may("owner"))
   const role = roles.find((each) => each === wanted) ?? "member"
-  const invite = useMembersChange(() =>
+  const invite = useMembersChange((signal) =>
     call(invitationsCreate, {
+      signal,
       params: { workspaceId: workspace.id },
       body: {
         role,

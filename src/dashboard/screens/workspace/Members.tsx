@@ -44,8 +44,8 @@ const Row = ({ member }: { readonly member: Member }) => {
   const isAutomation = member.kind === "automation"
   const queryClient = useQueryClient()
   const params = { workspaceId: workspace.id, subject: member.subject }
-  const update = useMembersChange((body: { readonly role?: Role; readonly status?: "active" }) =>
-    call(workspacesUpdateMember, { params, body })
+  const update = useMembersChange((signal, body: { readonly role?: Role; readonly status?: "active" }) =>
+    call(workspacesUpdateMember, { signal, params, body })
   )
   const name = member.displayName ?? member.email ?? member.subject
   return (
@@ -117,7 +117,7 @@ const Row = ({ member }: { readonly member: Member }) => {
           title={isInvited ? people.withdrawTitle(name) : words.removeTitle(name)}
           action={isInvited ? people.withdraw : terms.remove}
           details={isInvited ? undefined : <DepartureNotice subject={member.subject} />}
-          remove={() => call(workspacesRemoveMember, { params })}
+          remove={(signal) => call(workspacesRemoveMember, { signal, params })}
           list={membersQuery(workspace.id).queryKey}
           onClose={close}
         >
@@ -129,7 +129,7 @@ const Row = ({ member }: { readonly member: Member }) => {
           title={people.leaveTitle(workspace.displayName)}
           action={people.leave}
           // The page belongs to the Workspace, so it cannot stay open.
-          remove={() => call(workspacesRemoveMember, { params }).then(() => window.location.assign("/"))}
+          remove={(signal) => call(workspacesRemoveMember, { signal, params }).then(() => window.location.assign("/"))}
           details={<DepartureNotice subject={member.subject} />}
           list={membersQuery(workspace.id).queryKey}
           onClose={close}
@@ -143,10 +143,12 @@ const Row = ({ member }: { readonly member: Member }) => {
         <RemovalDialog
           title={people.handOverTitle(name)}
           action={people.handOver}
-          remove={() =>
-            call(workspacesHandOver, { params: { workspaceId: workspace.id }, body: { subject: member.subject } }).then(
-              () => queryClient.invalidateQueries({ queryKey: bootstrapQuery.queryKey })
-            )
+          remove={(signal) =>
+            call(workspacesHandOver, {
+              signal,
+              params: { workspaceId: workspace.id },
+              body: { subject: member.subject }
+            }).then(() => queryClient.invalidateQueries({ queryKey: bootstrapQuery.queryKey }))
           }
           list={membersQuery(workspace.id).queryKey}
           onClose={close}

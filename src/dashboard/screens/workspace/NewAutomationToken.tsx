@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
 import { membersCreateToken } from "../../api/Endpoints.ts"
@@ -10,6 +10,7 @@ import { SecretOnce } from "../../ui/SecretOnce.tsx"
 import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { automationWords } from "./AutomationWords.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 const days = [30, 90, 365] as const
 const dayMillis = 86_400_000
@@ -36,9 +37,10 @@ export const NewAutomationToken = ({
     .split(/[\s,、]+/)
     .filter((environment) => environment !== "")
     .map((environment) => `environment:${environment}`)
-  const create = useMutation({
-    mutationFn: () =>
+  const create = useDecision({
+    send: (signal) =>
       call(membersCreateToken, {
+        signal,
         params: { workspaceId: workspace.id, subject },
         body: {
           name: name.trim(),

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
 import { connectionsCreateOutputShare } from "../../api/Endpoints.ts"
@@ -9,6 +9,7 @@ import { CheckField, SelectField, TextField } from "../../ui/Field.tsx"
 import { FormDialog } from "../../ui/FormDialog.tsx"
 import { useWords } from "../../words/Words.ts"
 import { workspaceWords } from "./Words.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 /** Offers Outputs of a Capsule; only those that are not sensitive can be shared, and only those are listed. */
 export const NewShare = ({ onClose }: { readonly onClose: () => void }) => {
@@ -21,9 +22,10 @@ export const NewShare = ({ onClose }: { readonly onClose: () => void }) => {
   const [toWorkspaceId, setReceiver] = useState("")
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set())
   const outputs = useQuery({ ...outputsQuery(producerCapsuleId), enabled: producerCapsuleId !== "" }).data
-  const create = useMutation({
-    mutationFn: () =>
+  const create = useDecision({
+    send: (signal) =>
       call(connectionsCreateOutputShare, {
+        signal,
         body: {
           fromWorkspaceId: workspace.id,
           toWorkspaceId: toWorkspaceId.trim(),

@@ -24,8 +24,9 @@ export const RenameAutomation = ({
   const terms = useWords(vocabulary)
   const workspace = useWorkspace()
   const [name, setName] = useState(present)
-  const rename = useMembersChange(() =>
+  const rename = useMembersChange((signal) =>
     call(workspacesUpdateMember, {
+      signal,
       params: { workspaceId: workspace.id, subject: member.subject },
       body: { displayName: name.trim() }
     }).then(onClose)

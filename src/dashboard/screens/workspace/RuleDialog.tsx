@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
 import { approvalsCreateRule, approvalsUpdateRule } from "../../api/Endpoints.ts"
@@ -11,6 +11,7 @@ import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { approvalWords } from "./ApprovalWords.ts"
 import { type Place, PlaceFields, useProjects } from "./PlaceFields.tsx"
+import { useDecision } from "../../ui/Decision.ts"
 
 const mostApprovers = 10
 
@@ -35,8 +36,8 @@ export const RuleDialog = ({
   const [planAuthorCounts, setPlanAuthor] = useState(rule?.planAuthorCounts ?? false)
   const [commitAuthorCounts, setCommitAuthor] = useState(rule?.commitAuthorCounts ?? true)
   const [automationCounts, setAutomation] = useState(rule?.automationCounts ?? false)
-  const save = useMutation({
-    mutationFn: () => {
+  const save = useDecision({
+    send: (signal) => {
       const body = {
         environment: place.environment.trim() === "" ? null : place.environment.trim(),
         projectId: projects.find(({ id }) => id === place.projectId)?.id ?? null,
@@ -48,8 +49,8 @@ export const RuleDialog = ({
         automationCounts
       }
       return rule === undefined
-        ? call(approvalsCreateRule, { params: { workspaceId: workspace.id }, body })
-        : call(approvalsUpdateRule, { params: { workspaceId: workspace.id, ruleId: rule.id }, body })
+        ? call(approvalsCreateRule, { signal, params: { workspaceId: workspace.id }, body })
+        : call(approvalsUpdateRule, { signal, params: { workspaceId: workspace.id, ruleId: rule.id }, body })
     },
     onSuccess: onClose,
     onSettled: () => queryClient.invalidateQueries({ queryKey: approvalRulesQuery(workspace.id).queryKey })

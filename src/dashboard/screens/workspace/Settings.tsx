@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
@@ -17,6 +17,7 @@ import { vocabulary } from "../../words/Vocabulary.ts"
 import { useWords } from "../../words/Words.ts"
 import { AutomationSwitch } from "./AutomationSwitch.tsx"
 import { workspaceWords } from "./Words.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 interface FleetProps {
   readonly title: string
@@ -31,8 +32,8 @@ const Fleet = ({ title, text, label, line }: FleetProps) => {
   const workspace = useWorkspace()
   const queryClient = useQueryClient()
   const navigate = useNavigate()
-  const start = useMutation({
-    mutationFn: () => call(line, { params: { workspaceId: workspace.id } }),
+  const start = useDecision({
+    send: (signal) => call(line, { signal, params: { workspaceId: workspace.id } }),
     onSuccess: ({ runGroup, runs }) => {
       toast(words.started(runs.length))
       void queryClient.invalidateQueries({ queryKey: ["workspace", workspace.id] })
@@ -77,9 +78,9 @@ export const Settings = () => {
   const may = useMay()
   const queryClient = useQueryClient()
   const [name, setName] = useState(workspace.displayName)
-  const update = useMutation({
-    mutationFn: (body: Body<typeof workspacesUpdate>) =>
-      call(workspacesUpdate, { params: { workspaceId: workspace.id }, body }),
+  const update = useDecision({
+    send: (signal, body: Body<typeof workspacesUpdate>) =>
+      call(workspacesUpdate, { signal, params: { workspaceId: workspace.id }, body }),
     onSuccess: () => toast(terms.saved),
     onSettled: () => queryClient.invalidateQueries({ queryKey: bootstrapQuery.queryKey })
   })

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
 import { connectionsApproveOutputShare, connectionsRevokeOutputShare } from "../../api/Endpoints.ts"
@@ -14,6 +14,7 @@ import { Time } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
 import { NewShare } from "./NewShare.tsx"
 import { workspaceWords } from "./Words.ts"
+import { useDecision } from "../../ui/Decision.ts"
 
 const tones: Readonly<Record<OutputShare["status"], StatusTone>> = {
   pending: "attention",
@@ -35,7 +36,7 @@ const Revoke = ({ share }: { readonly share: OutputShare }) => {
         <RemovalDialog
           title={words.shareRevokeTitle}
           action={words.shareRevoke}
-          remove={() => call(connectionsRevokeOutputShare, { params: { shareId: share.id } })}
+          remove={(signal) => call(connectionsRevokeOutputShare, { signal, params: { shareId: share.id } })}
           list={outputSharesQuery(workspace.id).queryKey}
           onClose={() => setAsking(false)}
         >
@@ -53,8 +54,8 @@ const Row = ({ share }: { readonly share: OutputShare }) => {
   const { workspaces } = useBootstrap()
   const may = useMay()
   const capsules = useQuery(capsulesQuery(workspace.id)).data ?? []
-  const approve = useMutation({
-    mutationFn: () => call(connectionsApproveOutputShare, { params: { shareId: share.id } }),
+  const approve = useDecision({
+    send: (signal) => call(connectionsApproveOutputShare, { signal, params: { shareId: share.id } }),
     onSettled: () => queryClient.invalidateQueries({ queryKey: outputSharesQuery(workspace.id).queryKey })
   })
   const isOurs = share.fromWorkspaceId === workspace.id

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import { call } from "../../api/Call.ts"
 import { teamsCreate, teamsUpdate } from "../../api/Endpoints.ts"
@@ -14,6 +14,7 @@ import { useWords } from "../../words/Words.ts"
 import { approvalWords } from "./ApprovalWords.ts"
 import { type GrantForm, GrantFields } from "./GrantFields.tsx"
 import { useProjects } from "./PlaceFields.tsx"
+import { useDecision } from "../../ui/Decision.ts"
 
 const asGrant = (
   { environment, projectId, role }: GrantForm,
@@ -46,16 +47,16 @@ export const TeamDialog = ({ team, onClose }: { readonly team?: Team | undefined
       role
     }))
   )
-  const save = useMutation({
-    mutationFn: () => {
+  const save = useDecision({
+    send: (signal) => {
       const body = {
         name: name.trim(),
         members: people.flatMap(({ subject }) => (chosen.has(subject) ? [subject] : [])),
         grants: grants.map((grant) => asGrant(grant, projects))
       }
       return team === undefined
-        ? call(teamsCreate, { params: { workspaceId: workspace.id }, body })
-        : call(teamsUpdate, { params: { workspaceId: workspace.id, teamId: team.id }, body })
+        ? call(teamsCreate, { signal, params: { workspaceId: workspace.id }, body })
+        : call(teamsUpdate, { signal, params: { workspaceId: workspace.id, teamId: team.id }, body })
     },
     onSuccess: onClose,
     onSettled: () => queryClient.invalidateQueries({ queryKey: teamsQuery(workspace.id).queryKey })

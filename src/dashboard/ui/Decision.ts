@@ -1,0 +1,87 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query"
+import { useCallback, useEffect, useRef } from "react"
+import { warn } from "./Toast.tsx"
+import { vocabulary } from "../words/Vocabulary.ts"
+import { useWords } from "../words/Words.ts"
+import { Fault } from "../api/Fault.ts"
+import { untilReachable } from "../api/Reachability.ts"
+
+interface DecisionOptions<A, I> {
+  /**
+   * Sends the decision. Every request takes the signal, and a request whose signal is aborted is never sent: once the person has
+   * closed the dialog, no later step follows.
+   */
+  readonly send: (signal: AbortSignal, input: I) => Promise<A>
+  readonly onSuccess?: (answer: A) => unknown
+  readonly onError?: (error: unknown) => unknown
+  readonly onSettled?: () => unknown
+}
+
+/** What a dialog that asks for a decision needs of it. */
+export interface Decision {
+  readonly error: unknown
+  readonly isPending: boolean
+  /** Aborts the requests that have no answer yet. */
+  readonly withdraw: () => void
+}
+
+/** Withdraws a decision when the component that asks for it disappears. */
+export const useWithdrawal = ({ withdraw }: Pick<Decision, "withdraw">): void => {
+  const last = useRef(withdraw)
+  useEffect(() => {
+    last.current = withdraw
+  })
+  useEffect(() => () => last.current(), [])
+}
+
+const passedOn = new Set(["unanswered", "http_502", "http_504"])
+
+/** Whether the server may have carried out a decision although no answer confirms it. */
+const isUncertain = (error: unknown): boolean => error instanceof Fault && passedOn.has(error.code)
+
+/**
+ * A decision of the person: everything in the dashboard that changes something is sent with it. It is sent at once or refused at
+ * once, and never repeated or resumed. `withdraw`, or the removal of the component that decides, aborts it. If the server may have
+ * received it without an answer, the page reports that and reads everything it shows again.
+ */
+export const useDecision = <A, I = void>({ send, ...then }: DecisionOptions<A, I>) => {
+  const terms = useWords(vocabulary)
+  const queryClient = useQueryClient()
+  const sending = useRef(new Set<AbortController>())
+  const readAgain = useCallback(async (): Promise<void> => {
+    await untilReachable()
+    await queryClient.invalidateQueries()
+  }, [queryClient])
+  const { reset, ...mutation } = useMutation<A, unknown, I>({
+    // Without it, a decision that is made offline waits, and is sent later.
+    networkMode: "always",
+    retry: false,
+    mutationFn: async (input) => {
+      const attempt = new AbortController()
+      sending.current.add(attempt)
+      try {
+        return await send(attempt.signal, input)
+      } finally {
+        sending.current.delete(attempt)
+      }
+    },
+    ...(then.onSuccess === undefined ? {} : { onSuccess: then.onSuccess }),
+    onError: (error) => {
+      if (isUncertain(error)) void readAgain()
+      return then.onError?.(error)
+    },
+    ...(then.onSettled === undefined ? {} : { onSettled: then.onSettled })
+  })
+  const { withdrawn } = terms.fault
+  const withdraw = useCallback(() => {
+    if (sending.current.size === 0) return
+    for (const attempt of sending.current) attempt.abort()
+    sending.current.clear()
+    reset()
+    warn(withdrawn)
+    void readAgain()
+  }, [reset, withdrawn, readAgain])
+  const decision = { ...mutation, reset, withdraw }
+  useWithdrawal(decision)
+  return decision
+}

@@ -1,0 +1,303 @@
+import type { Locator, Page } from "playwright-core"
+import * as endpoints from "../../../src/dashboard/api/Endpoints.ts"
+import { accountWords } from "../../../src/dashboard/screens/account/Words.ts"
+import { factorWords } from "../../../src/dashboard/screens/account/FactorWords.ts"
+import { profileWords } from "../../../src/dashboard/screens/account/ProfileWords.ts"
+import { capsuleWords } from "../../../src/dashboard/screens/capsule/Words.ts"
+import { connectionWords } from "../../../src/dashboard/screens/connections/Words.ts"
+import { installWords } from "../../../src/dashboard/screens/install/Words.ts"
+import { takeOverWords } from "../../../src/dashboard/screens/install/TakeOverWords.ts"
+import { sourceWords } from "../../../src/dashboard/screens/sources/Words.ts"
+import { automationWords } from "../../../src/dashboard/screens/workspace/AutomationWords.ts"
+import { workspaceWords } from "../../../src/dashboard/screens/workspace/Words.ts"
+import { vocabulary } from "../../../src/dashboard/words/Vocabulary.ts"
+import { dialogs } from "./Dialogs.ts"
+import type { Language } from "./dialogs/DialogActions.ts"
+import { storefrontId } from "./records/Capsules.ts"
+
+/** A decision in the dashboard, up to the click that sends it. */
+export interface DecisionRow {
+  /** `METHOD /path/:parameter`, as the dashboard sends it. */
+  readonly line: string
+  readonly path: string
+  readonly ready: string
+  /** Leads to the button that decides, and returns it. */
+  readonly reach: (page: Page, language: Language) => Promise<Locator>
+}
+
+const typed = [/^Type (.+) to confirm/, /^確認のため「(.+)」と入力してください/]
+
+const answerFor = (label: string, type: string | null): string => {
+  for (const form of typed) {
+    const name = form.exec(label)?.[1]
+    if (name !== undefined) return name
+  }
+  if (type === "email") return "ada@example.com"
+  if (type === "url") return "https://git.example.com/infra.git"
+  if (type === "number") return "1"
+  if (type === "date") return "2099-01-01"
+  return "long-enough-answer"
+}
+
+/** Answers everything that an open dialog asks. */
+const fill = async (dialog: Locator): Promise<void> => {
+  const choices = dialog.locator("select:visible")
+  // A choice can show or hide others.
+  for (let index = 0; index < (await choices.count()); index += 1) {
+    const choice = choices.nth(index)
+    if ((await choice.inputValue()) === "" && (await choice.locator("option").count()) > 1)
+      await choice.selectOption({ index: 1 })
+  }
+  await dialog.page().waitForLoadState("networkidle")
+  for (const field of await dialog.locator("input:visible, textarea:visible").all()) {
+    const type = await field.getAttribute("type")
+    if (type === "checkbox" || type === "radio" || type === "file") continue
+    if ((await field.inputValue()) !== "") continue
+    const label = await field.evaluate((element) =>
+      element instanceof HTMLInputElement || element instanceof HTMLTextAreaElement
+        ? (element.labels?.[0]?.textContent ?? "")
+        : ""
+    )
+    await field.fill(answerFor(label.trim(), type))
+  }
+}
+
+/** In an open dialog: answers it, and finds the button that decides. */
+const inDialog = async (page: Page): Promise<Locator> => {
+  const dialog = page.getByRole("dialog").last()
+  await dialog.locator(".form-actions button").first().waitFor()
+  await fill(dialog)
+  const decide = dialog.locator(".form-actions button").first()
+  if (await decide.isDisabled()) {
+    for (const box of await dialog.locator('input[type="checkbox"]:visible').all()) {
+      if (await decide.isEnabled()) break
+      await box.check()
+    }
+  }
+  return decide
+}
+
+/** The dialog of a file that the walk over every dialog also opens; `nth` counts the dialogs of one file. */
+const dialogOf = (line: string, source: string, nth = 0): DecisionRow => {
+  const found = dialogs.filter((each) => each.source === source)[nth]
+  if (found === undefined) throw new Error(`No dialog of ${source} is the number ${nth}.`)
+  return {
+    line,
+    path: found.path,
+    ready: found.ready,
+    reach: async (page, language) => {
+      await found.open(page, language)
+      return inDialog(page)
+    }
+  }
+}
+
+const onPage = (
+  line: string,
+  path: string,
+  ready: string,
+  name: (language: Language) => string,
+  before: (page: Page, language: Language) => Promise<unknown> = async () => undefined
+): DecisionRow => ({
+  line,
+  path,
+  ready,
+  reach: async (page, language) => {
+    await before(page, language)
+    return page.getByRole("button", { name: name(language), exact: true }).first()
+  }
+})
+
+const inNewDialog = (
+  line: string,
+  path: string,
+  ready: string,
+  name: (language: Language) => string,
+  before: (page: Page, language: Language) => Promise<unknown> = async () => undefined
+): DecisionRow => ({
+  line,
+  path,
+  ready,
+  reach: async (page, language) => {
+    await before(page, language)
+    await page
+      .getByRole("button", { name: name(language), exact: true })
+      .first()
+      .click()
+    return inDialog(page)
+  }
+})
+
+const capsule = `/w/acme/capsules/${storefrontId}`
+const settings = "/w/acme/settings"
+const install = `/install?git=${encodeURIComponent("https://git.acme.example/infra/platform.git")}&ref=main&path=modules%2Fservice&name=Shop`
+
+export const decisions: ReadonlyArray<DecisionRow> = [
+  dialogOf(endpoints.runsApprove, "screens/run/ApproveDialog.tsx"),
+  dialogOf(endpoints.runsCancel, "screens/run/CancelDialog.tsx"),
+  dialogOf(endpoints.runsCancelGroup, "screens/update/UpdateScreen.tsx"),
+  dialogOf(endpoints.agentPoolsRelease, "screens/run/ReleaseFromAgent.tsx"),
+  dialogOf(endpoints.runsRollbackPlan, "screens/capsule/Rollback.tsx"),
+  dialogOf(endpoints.leftOverStatesAdopt, "screens/left-over/LeftOverDialogs.tsx"),
+  dialogOf(endpoints.leftOverStatesDiscard, "screens/left-over/LeftOverDialogs.tsx", 1),
+  onPage(endpoints.capsulesPlan, "/w/acme/capsules/cap_0000000000000006", ".tabs", (to) => capsuleWords[to].plan),
+  dialogOf(endpoints.revisionPlansCreate, "screens/capsule/PlanRevision.tsx"),
+  onPage(endpoints.capsulesUpdate, `${capsule}/danger`, ".panel-danger", (to) => capsuleWords[to].disable),
+  dialogOf(endpoints.capsulesRemove, "screens/capsule/Danger.tsx"),
+  dialogOf(endpoints.exportsCreate, "screens/capsule/Export.tsx"),
+  dialogOf(endpoints.backupImportsConfirm, "screens/capsule/ImportConfirmation.tsx"),
+  dialogOf(endpoints.capsulesRelease, "screens/capsule/Release.tsx"),
+  dialogOf(endpoints.capsulesReAdopt, "screens/capsule/ReAdopt.tsx"),
+  dialogOf(endpoints.capsulesCreateDependency, "screens/capsule/NewDependency.tsx"),
+  dialogOf(endpoints.capsulesRemoveDependency, "screens/capsule/Dependencies.tsx"),
+  dialogOf(endpoints.workspacesPlanUpdate, "screens/home/PlanTogether.tsx"),
+  onPage(endpoints.workspacesDriftCheck, `${settings}/settings`, ".facts", (to) => workspaceWords[to].driftAll),
+  onPage(endpoints.workspacesUpdate, `${settings}/settings`, ".facts", (to) => workspaceWords[to].archiveDo),
+  onPage(
+    endpoints.workspacesSetAutomation,
+    `${settings}/settings`,
+    ".facts",
+    (to) => workspaceWords[to].automationPause
+  ),
+  dialogOf(endpoints.workspacesCreate, "app/NewWorkspace.tsx"),
+  dialogOf(endpoints.invitationsCreate, "screens/workspace/InviteDialog.tsx"),
+  dialogOf(endpoints.invitationsRevoke, "screens/workspace/Invitations.tsx"),
+  dialogOf(endpoints.workspacesAddMember, "screens/workspace/AutomationDialog.tsx"),
+  dialogOf(endpoints.workspacesUpdateMember, "screens/workspace/RenameAutomation.tsx"),
+  dialogOf(endpoints.workspacesRemoveMember, "screens/workspace/Members.tsx"),
+  dialogOf(endpoints.workspacesHandOver, "screens/workspace/Members.tsx", 2),
+  dialogOf(endpoints.membersCreateToken, "screens/workspace/NewAutomationToken.tsx"),
+  onPage(
+    endpoints.membersRevokeToken,
+    settings,
+    ".row-static",
+    (to) => automationWords[to].revoke,
+    (page, to) => page.getByRole("button", { name: automationWords[to].tokens, exact: true }).first().click()
+  ),
+  dialogOf(endpoints.approvalsCreateRule, "screens/workspace/RuleDialog.tsx"),
+  dialogOf(endpoints.approvalsUpdateRule, "screens/workspace/RuleDialog.tsx", 1),
+  dialogOf(endpoints.approvalsRemoveRule, "screens/workspace/Approvals.tsx"),
+  dialogOf(endpoints.teamsCreate, "screens/workspace/TeamDialog.tsx"),
+  dialogOf(endpoints.teamsUpdate, "screens/workspace/TeamDialog.tsx", 1),
+  dialogOf(endpoints.teamsRemove, "screens/workspace/Approvals.tsx", 1),
+  dialogOf(endpoints.connectionsRevokeOutputShare, "screens/workspace/Shares.tsx"),
+  onPage(
+    endpoints.connectionsApproveOutputShare,
+    `${settings}/shares`,
+    ".row-static",
+    (to) => workspaceWords[to].shareApprove
+  ),
+  onPage(endpoints.workspacesCreateBackup, `${settings}/backups`, ".row-static", (to) => workspaceWords[to].backUp),
+  dialogOf(endpoints.backupsRestorePlan, "screens/workspace/BackupActions.tsx"),
+  dialogOf(endpoints.connectionsUpdate, "screens/connections/EditConnection.tsx"),
+  dialogOf(endpoints.connectionsConfirmOrigins, "screens/connections/ConfirmOrigins.tsx"),
+  dialogOf(endpoints.connectionsRevoke, "screens/connections/ConnectionsScreen.tsx"),
+  onPage(endpoints.connectionsTest, "/w/acme/connections", ".row-connection", (to) => connectionWords[to].test),
+  inNewDialog(endpoints.connectionsRemove, "/w/acme/connections", ".row-connection", (to) => vocabulary[to].remove),
+  dialogOf(endpoints.connectionsCreate, "screens/connections/NewConnection.tsx"),
+  dialogOf(endpoints.connectionsCreateOutputShare, "screens/workspace/NewShare.tsx"),
+  {
+    line: endpoints.connectionsStartOAuth,
+    path: "/w/acme/connections",
+    ready: ".row-connection",
+    reach: async (page) => page.locator(".row-static .button-primary").first()
+  },
+  onPage(
+    endpoints.capsulesReconcilePlan,
+    "/w/acme/capsules/cap_0000000000000004",
+    ".tabs",
+    (to) => capsuleWords[to].reconcile
+  ),
+  {
+    line: endpoints.capsulesConfigurationPlan,
+    path: `${capsule}/configuration`,
+    ready: ".field",
+    reach: async (page, to) => {
+      await page.locator(".field input:visible").first().fill("changed.example.com")
+      return page.getByRole("button", { name: capsuleWords[to].configPlan, exact: true })
+    }
+  },
+  {
+    line: endpoints.stateUploadsCreate,
+    path: install,
+    ready: "input[type=url]",
+    reach: async (page, to) => {
+      await page.getByRole("button", { name: installWords[to].read, exact: true }).click()
+      await page.getByText(takeOverWords[to].title).click()
+      await page.getByLabel(takeOverWords[to].file).setInputFiles({
+        name: "terraform.tfstate",
+        mimeType: "application/json",
+        buffer: Buffer.from('{"version":4}')
+      })
+      return page.getByRole("button", { name: takeOverWords[to].upload, exact: true })
+    }
+  },
+  {
+    line: endpoints.installPlansCreate,
+    path: install,
+    ready: "input[type=url]",
+    reach: async (page, to) => {
+      await page.getByRole("button", { name: installWords[to].read, exact: true }).click()
+      await page.getByLabel(installWords[to].buildAllow).check()
+      await page.getByLabel(to === "en" ? "Domain" : "ドメイン").fill("shop.example.com")
+      await page.getByLabel(to === "en" ? "Session key" : "セッションキー").fill("s3cret")
+      return page.getByRole("button", { name: installWords[to].makePlan, exact: true })
+    }
+  },
+  dialogOf(endpoints.sourcesCreate, "screens/sources/NewSource.tsx"),
+  dialogOf(endpoints.sourcesUpdate, "screens/source/SourceScreen.tsx"),
+  dialogOf(endpoints.sourcesRemove, "screens/source/RemoveSource.tsx"),
+  dialogOf(endpoints.sourcesRenewHookSecret, "screens/source/Webhook.tsx"),
+  onPage(endpoints.sourcesSync, "/w/acme/sources/src_0000000000000001", ".row-static", (to) => sourceWords[to].sync),
+  dialogOf(endpoints.accountTokensCreate, "screens/account/NewToken.tsx"),
+  dialogOf(endpoints.accountTokensRevoke, "screens/account/Tokens.tsx"),
+  dialogOf("DELETE /auth/passkeys/:id", "screens/account/Passkeys.tsx", 1),
+  dialogOf("POST /auth/profile", "screens/account/Profile.tsx"),
+  dialogOf("POST /auth/address/link", "screens/account/Profile.tsx", 1),
+  dialogOf("POST /auth/sessions/revoke-others", "screens/account/Sessions.tsx"),
+  dialogOf("POST /auth/sign-out-everywhere", "screens/account/Sessions.tsx", 1),
+  dialogOf("POST /auth/password", "screens/account/ChangePassword.tsx"),
+  dialogOf("POST /auth/grants/:id/revoke", "screens/account/Applications.tsx"),
+  dialogOf("DELETE /auth/upstream/identities/:id", "screens/account/Identities.tsx"),
+  onPage("POST /auth/sessions/:id/revoke", "/account", ".row-static", (to) => accountWords[to].endSession),
+  onPage("POST /auth/second-factor", "/account", ".row-static", (to) => factorWords[to].setUp),
+  onPage("POST /auth/notices/seen", "/account", ".row-static", (to) => profileWords[to].noticesSeen),
+  onPage(
+    "POST /auth/address",
+    "/account/address#svce_secret",
+    ".form-actions .button-primary",
+    (to) => profileWords[to].addressAction
+  )
+]
+
+const byPasskey = "Needs an authenticator, whose answers Passkeys.test.ts simulates."
+const entrance = "Sent by the pages for people who are not signed in."
+const follows = "Follows the first step of a decision that has a row, with the same signal."
+const reads = "Reads, although it is a POST."
+
+/** What the dashboard sends without a row above, and why. */
+export const otherLines: Readonly<Record<string, string>> = {
+  [endpoints.runsApply]: follows,
+  [endpoints.installPlansReconcile]: follows,
+  [endpoints.revisionPlansReconcile]: follows,
+  [endpoints.sourcesCompatibilityCheck]: "Sent once a module is known, without a click.",
+  [endpoints.sourcesStableSemver]: reads,
+  [endpoints.invitationsInspect]: reads,
+  "POST /auth/address/inspect": reads,
+  [endpoints.invitationsAccept]: entrance,
+  [endpoints.invitationsDecline]: entrance,
+  [endpoints.backupImportsUpload]: "Sends a file as the upload of a state does, which has a row.",
+  [endpoints.capsulesDestroyPlan]: "Sent by the button of `capsulesPlan`, which has a row, when the plan destroys.",
+  [endpoints.capsulesDriftCheck]: "Sent by the code of `capsulesPlan`, which has a row, from a menu.",
+  "POST /install/return": "Needs a hand-off, which HandOff.test.ts starts.",
+  "POST /auth/confirmation/passkey": byPasskey,
+  "POST /auth/confirmation/passkey-options": byPasskey,
+  "POST /auth/confirmation/password":
+    "Asked for by a decision that waits, and withdrawn with it (Confirmation.test.ts).",
+  "POST /auth/passkeys": byPasskey,
+  "POST /auth/passkeys/registration-options": byPasskey,
+  "POST /auth/second-factor/activate": "Follows the second factor's first step, in a dialog of its own.",
+  "POST /auth/second-factor/recovery-codes": "Needs an active second factor, which Account.test.ts sets up.",
+  "DELETE /auth/second-factor": "Needs an active second factor, which Account.test.ts sets up.",
+  "POST /auth/sign-out": "A menu entry that reports a failure and does nothing else (Offline.test.ts)."
+}
