@@ -3,6 +3,7 @@ import { Approver, ApproverRole, AuthorPart } from "../../schema/records/Approva
 import { ApprovalRuleId, ProjectId, RunId, TeamId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { Timestamp } from "../../schema/records/Primitives.ts"
 import { SubjectsJson } from "../account/PeopleBehind.ts"
+import { jsonText } from "../database/JsonText.ts"
 import { Flag, type RowOf, table } from "../database/Table.ts"
 
 /** What an apply requires. */
@@ -22,6 +23,9 @@ export const ApprovalRuleRow = table("approval_rules", {
 })
 export type ApprovalRuleRow = RowOf<typeof ApprovalRuleRow.columns>
 
+/** The keys of what an approver acknowledged. */
+export const AcknowledgedJson = jsonText(Schema.Array(Schema.String))
+
 /** Who has approved which plan; each person counts once. */
 export const RunApprovalRow = table("run_approvals", {
   run_id: RunId,
@@ -29,7 +33,9 @@ export const RunApprovalRow = table("run_approvals", {
   comment: Schema.NullOr(Schema.String),
   created_at: Timestamp,
   /** The people behind the approver, when it is an automation; `NULL` for approvals of earlier releases. */
-  behind: Schema.NullOr(SubjectsJson)
+  behind: Schema.NullOr(SubjectsJson),
+  /** The reasons for uncertainty that the approver acknowledged (`UncertainGround.ts`). */
+  acknowledged: Schema.NullOr(AcknowledgedJson)
 })
 export type RunApprovalRow = RowOf<typeof RunApprovalRow.columns>
 

@@ -11,11 +11,15 @@ import { AuthorsJson, SnapshotRow } from "../source/SourceRow.ts"
 import { type CapsulePlace, type CurrentRights, currentRights } from "../team/CurrentRights.ts"
 import { TeamRow } from "../team/TeamRows.ts"
 import { type ApprovalFacts, type BindingRule, decideApproval, type GivenApproval } from "./ApprovalDecision.ts"
-import { ApprovalRuleRow, RunApprovalRow } from "./ApprovalRows.ts"
+import { AcknowledgedJson, ApprovalRuleRow, RunApprovalRow } from "./ApprovalRows.ts"
 import { authorsOfPlan } from "./PlanAuthors.ts"
+import { unacknowledged, uncertainGround } from "./UncertainGround.ts"
 
 /** A plan whose approval is being decided. */
-export type ApprovedPlan = Pick<RunRow, "id" | "capsule_id" | "source_snapshot_id" | "created_by" | "trigger_kind">
+export type ApprovedPlan = Pick<
+  RunRow,
+  "id" | "type" | "capsule_id" | "source_snapshot_id" | "created_by" | "trigger_kind"
+>
 
 export const toBindingRule = (row: ApprovalRuleRow): BindingRule => ({
   id: row.id,
@@ -95,8 +99,8 @@ const rulesOf = Effect.fnUntraced(function* (place: CapsulePlace | undefined) {
 })
 
 /**
- * The decision about a plan at this moment, in the caller's transaction: the rules that match its Capsule, and its approvals with
- * the current permissions of those who gave them. Used by everything that approves or applies.
+ * The decision about a plan at this moment, in the caller's transaction: the rules that match its Capsule, its approvals with
+ * the current permissions of those who gave them, and what makes it uncertain which objects the Capsule has. Used by everything that approves or applies.
  */
 export const planApproval = Effect.fn("planApproval")(function* (plan: ApprovedPlan) {
   const sql = yield* SqlClient.SqlClient
@@ -115,6 +119,11 @@ export const planApproval = Effect.fn("planApproval")(function* (plan: ApprovedP
     const approval = yield* approvalBy(place, approver, recorded)
     approvals.push(approval)
   }
+  // A restore replaces the state, so it does not build on what is uncertain.
+  const ground = plan.type === "restore" ? [] : yield* uncertainGround(plan.capsule_id)
+  const acknowledged = given.flatMap((row) =>
+    row.acknowledged === null ? [] : AcknowledgedJson.read(row.acknowledged)
+  )
   const teams =
     place === undefined || rules.length === 0
       ? []
@@ -131,6 +140,9 @@ export const planApproval = Effect.fn("planApproval")(function* (plan: ApprovedP
     given,
     facts,
     decision: decideApproval(facts),
+    ground,
+    /** What no approval of the plan has acknowledged. */
+    open: unacknowledged(ground, acknowledged),
     teamNames: new Map<TeamId, string>(teams.map(({ id, name }) => [id, name]))
   }
 }, Effect.orDie)

@@ -41,7 +41,7 @@ export const readRunApprovals = Effect.fn("readRunApprovals")(function* (id: Run
   if (run === undefined) return yield* notFound("Run")
   if (!isPlan(run.type)) return yield* failedPrecondition("Only a plan, destroy plan or restore is approved.")
   const standing = yield* planApproval(run).pipe(Effect.provideService(SqlClient.SqlClient, read))
-  const { decision, facts, given, rules, teamNames } = standing
+  const { decision, facts, given, ground, open: uncertain, rules, teamNames } = standing
   const tallies = new Map(decision.tallies.map((tally) => [tally.rule.id, tally]))
   return decode({
     runId: id,
@@ -68,6 +68,15 @@ export const readRunApprovals = Effect.fn("readRunApprovals")(function* (id: Run
       }
     }),
     authors: [...facts.planAuthors].map(([subject, part]) => ({ subject, part })),
+    ...(ground.length === 0
+      ? {}
+      : {
+          uncertain: ground.map((each) => ({
+            code: each.code,
+            message: `${each.summary} ${each.detail}`,
+            acknowledged: !uncertain.includes(each)
+          }))
+        }),
     own: yield* ownStanding(standing, reader).pipe(Effect.provideService(SqlClient.SqlClient, read))
   })
 })

@@ -4,6 +4,7 @@ import type { RunnerFailure } from "../../runner/execution/RunnerFailure.ts"
 import type { PlanOutcome } from "../../runner/execution/RunOutcome.ts"
 import type { RunDiagnostic, RunEvidence } from "../../schema/records/Run.ts"
 import { livingCapsule } from "../../schema/tables/CapsuleTables.ts"
+import { groundDiagnostics, uncertainGround } from "../approval/UncertainGround.ts"
 import { authorityMoved } from "../authority/AuthorityColumns.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
 import { type GuardedCapsuleRow, CapsuleRow } from "../authority/CapsuleRow.ts"
@@ -165,7 +166,9 @@ export class PlanSettlement extends Context.Service<
         })
         const { hasChanges, planDigest } = outcome
         const base = yield* states.find(run.base_state_version_id)
+        const ground = yield* uncertainGround(capsule.id).pipe(Effect.provideService(SqlClient.SqlClient, sql))
         const warnings = [
+          ...groundDiagnostics(ground),
           ...takenOverWarning(base, capsule),
           ...dependantsWarning(run.workspace_id, yield* dependantsOf(run))
         ]

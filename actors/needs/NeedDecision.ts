@@ -17,6 +17,7 @@ type Reason = Omit<OpenNeed, "key" | "group" | "also" | "capsules">
 export const groupOf: Readonly<Record<NeedKind, NeedGroup>> = {
   unknown_safety: "failed",
   failed: "failed",
+  uncertain_ground: "failed",
   waiting_approval: "decision",
   approved: "decision",
   waiting_credential: "blocked",
@@ -100,6 +101,7 @@ const reasonsOf = (
   const failure = failureOf(row)
   // Without a credential, the Run was bound to fail.
   if (failure !== undefined && (wait === undefined || wait.runId !== failure.runId)) reasons.push(failure)
+  if (row.left_over_at !== null) reasons.push({ kind: "uncertain_ground", since: row.left_over_at })
   if (facts.waiting !== undefined) {
     reasons.push({ kind: "waiting_approval", since: facts.waiting.at, runId: facts.waiting.id })
   }

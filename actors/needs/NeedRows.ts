@@ -3,6 +3,7 @@ import type { SqlClient } from "effect/sql"
 import type { RunId, SourceSnapshotId, WorkspaceId } from "../../schema/records/Ids.ts"
 import { CapsuleRow } from "../authority/CapsuleRow.ts"
 import { type RowOf, rowShape } from "../database/Table.ts"
+import { LeftOverStateRow } from "../state/LeftOverStateRow.ts"
 import { RunRow } from "../run/RunRow.ts"
 import { RunGroupMemberRow, RunGroupRow } from "../run-group/RunGroupRow.ts"
 import { SnapshotRow } from "../source/SourceRow.ts"
@@ -34,7 +35,9 @@ const StandingRow = rowShape({
   run_type: Schema.NullOr(run.type),
   run_status: Schema.NullOr(run.status),
   run_at: Schema.NullOr(run.created_at),
-  drift_run_id: Schema.NullOr(run.id)
+  drift_run_id: Schema.NullOr(run.id),
+  /** When the oldest of its left-over states was kept. */
+  left_over_at: Schema.NullOr(LeftOverStateRow.columns.created_at)
 })
 export type StandingRow = RowOf<typeof StandingRow.columns>
 
@@ -45,7 +48,9 @@ export const standingRows = (sql: SqlClient.SqlClient, workspaceId: WorkspaceId)
       c.stale_reasons, c.credential_wait, c.current_state_version_id, c.updated_at,
       r.id AS run_id, r.type AS run_type, r.status AS run_status, COALESCE(r.finished_at, r.created_at) AS run_at,
       CASE WHEN c.drift_status = 'drifted' THEN (SELECT id FROM runs WHERE capsule_id = c.id AND type = 'drift_check'
-        AND status = 'succeeded' ORDER BY created_at DESC, id DESC LIMIT 1) END AS drift_run_id
+        AND status = 'succeeded' ORDER BY created_at DESC, id DESC LIMIT 1) END AS drift_run_id,
+      (SELECT MIN(created_at) FROM left_over_states WHERE capsule_id = c.id AND adopted_at IS NULL
+        AND discarded_at IS NULL) AS left_over_at
     FROM capsules c LEFT JOIN runs r ON r.id = (SELECT id FROM runs WHERE capsule_id = c.id
       AND type IN ('plan', 'apply', 'destroy_plan', 'destroy_apply', 'drift_check', 'restore')
       ORDER BY created_at DESC, id DESC LIMIT 1)

@@ -61,14 +61,15 @@ export const layer = actorLayer(
 
       return handle(RunActor, {
         Approve: Effect.fnUntraced(
-          function* ({ payload: { context, planDigest, comment } }) {
+          function* ({ payload: { acknowledged, context, planDigest, comment } }) {
             const row = yield* load
             const isShort = isApprovedPlan(standingOf(row)) && (yield* approvals.obstacle(row)) !== undefined
             const refusal = approvalRefusal(row, planDigest, yield* now, isShort)
             if (refusal !== undefined) return yield* refusal
             const { subject, tokenId } = context.actor
             const approver = subject === undefined ? "service" : Subject.make(subject)
-            const { isApproved, isNew, waiting } = yield* approvals.give(row, { approver, comment, tokenId })
+            const request = { approver, comment, tokenId, acknowledged }
+            const { isApproved, isNew, waiting } = yield* approvals.give(row, request)
             const completes = isApproved && row.status === "waiting_approval"
             if (completes) {
               yield* lifecycle.approve(row, {
@@ -77,7 +78,7 @@ export const layer = actorLayer(
                 data: { planDigest: row.plan_digest, ...(comment === undefined ? {} : { comment }) }
               })
             }
-            if (!isNew && !completes) return yield* projected
+            if (!isNew && !completes && !isShort) return yield* projected
             const { isolation, network } = toRun(row)
             yield* audited(context, row, "run.approve", {
               planDigest: row.plan_digest,
@@ -85,7 +86,8 @@ export const layer = actorLayer(
               // How the reviewed plan was isolated; unknown for plans from older releases.
               isolation: isolation ?? null,
               network: network ?? null,
-              ...(waiting === undefined ? {} : { waiting })
+              ...(waiting === undefined ? {} : { waiting }),
+              ...(acknowledged === undefined ? {} : { acknowledged: acknowledged.join(", ") })
             })
             return yield* projected
           },

@@ -1,9 +1,10 @@
 import { Effect, Layer } from "effect"
 import { SqlClient } from "effect/sql"
-import { ApiError, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
+import { ApiError, failedPrecondition, invalidRequest, notFound } from "../../schema/errors/ApiError.ts"
 import { CapsuleActor } from "../../schema/protocol/CapsuleActor.ts"
 import { RunActor } from "../../schema/protocol/RunActor.ts"
 import { commandsTo } from "../ActorClient.ts"
+import { groundWords, uncertainGround } from "../approval/UncertainGround.ts"
 import { RunAgents } from "../agent/RunAgents.ts"
 import { ReadSql } from "../database/ReadSql.ts"
 import { Cursors } from "../paging/Cursors.ts"
@@ -152,6 +153,17 @@ export const layer = Layer.effect(
             code: "guard_conflict",
             message: `planDigests does not hold the digest of ${unseen.id}: that plan was not reviewed. Nothing was approved.`
           })
+        }
+        for (const run of waiting) {
+          const ground =
+            run.capsuleId === undefined
+              ? []
+              : yield* uncertainGround(run.capsuleId).pipe(Effect.provideService(SqlClient.SqlClient, sql))
+          if (ground.length > 0) {
+            return yield* failedPrecondition(
+              `The plan ${run.id} of the group is approved by itself: ${groundWords(ground)} Nothing was approved.`
+            )
+          }
         }
         for (const run of waiting) {
           // Each approval is bound to the digest shown by this read of the group.

@@ -8,6 +8,7 @@ import type { FoldedRun, LatestRun, ListedRun, Run } from "../../schema/records/
 import type { RunGroup } from "../../schema/records/RunGroup.ts"
 import type { ChangeCauses } from "../../schema/records/ChangeCauses.ts"
 import type { SourceChanges } from "../../schema/records/SourceChanges.ts"
+import type { UncertainCode } from "../../schema/records/UncertainGround.ts"
 import type { CommandContext, IdempotentRequest, Replayable } from "../Command.ts"
 import type { Page, PageRequest } from "../paging/Page.ts"
 import type { RunFilter } from "./RunFilter.ts"
@@ -19,7 +20,12 @@ export class Runs extends Context.Service<
     readonly approve: (
       context: CommandContext,
       id: RunId,
-      request: { readonly planDigest?: string; readonly comment?: string }
+      request: {
+        readonly planDigest?: string
+        readonly comment?: string
+        /** Codes of what makes it uncertain which objects exist; the plan is not approved without them. */
+        readonly acknowledged?: ReadonlyArray<UncertainCode>
+      }
     ) => Effect.Effect<Run, ApiError>
     readonly apply: (
       context: CommandContext,

@@ -8,6 +8,7 @@ import { Run } from "../records/Run.ts"
 import { RunGroup } from "../records/RunGroup.ts"
 import { SourceChanges } from "../records/SourceChanges.ts"
 import { StateVersion } from "../records/StateVersion.ts"
+import { UncertainCode } from "../records/UncertainGround.ts"
 import { created, repeatable } from "./AnswerStatus.ts"
 import { optionalIdempotencyHeaders } from "./IdempotencyHeaders.ts"
 import { sequenceQuery } from "./Paging.ts"
@@ -45,7 +46,8 @@ export class RunsApi extends HttpApiGroup.make("runs")
       params: ofRun,
       payload: Schema.Struct({
         planDigest: Schema.optionalKey(Schema.String.check(Schema.isMaxLength(128))),
-        comment: Schema.optionalKey(freeText(2000))
+        comment: Schema.optionalKey(freeText(2000)),
+        acknowledged: Schema.optionalKey(Schema.Array(UncertainCode).check(Schema.isMaxLength(16)))
       }),
       success: Schema.Struct({ run: Run })
     })

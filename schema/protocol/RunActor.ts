@@ -3,6 +3,7 @@ import { Entity } from "effect/cluster"
 import { Rpc } from "effect/rpc"
 import { ApiError } from "../errors/ApiError.ts"
 import { Run } from "../records/Run.ts"
+import { UncertainCode } from "../records/UncertainGround.ts"
 import { CommandContext } from "./Command.ts"
 
 /** Decisions about one Run. The Run executes outside the mailbox, so these always get a reply. */
@@ -11,7 +12,8 @@ export const RunActor = Entity.make("Run", [
     payload: {
       context: CommandContext,
       planDigest: Schema.optionalKey(Schema.String),
-      comment: Schema.optionalKey(Schema.String)
+      comment: Schema.optionalKey(Schema.String),
+      acknowledged: Schema.optionalKey(Schema.Array(UncertainCode))
     },
     success: Run,
     error: ApiError

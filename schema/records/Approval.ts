@@ -1,6 +1,7 @@
 import { Schema } from "effect"
 import { ApprovalRuleId, ProjectId, RunId, Subject, TeamId, WorkspaceId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
+import { Uncertainty } from "./UncertainGround.ts"
 import { SubjectKind } from "./Workspace.ts"
 
 /** The approver of plans that the service approves for Capsules that follow their lane. */
@@ -107,6 +108,8 @@ export class RunApprovals extends Schema.Opaque<RunApprovals>()(
     rules: Schema.Array(RuleStanding),
     /** The authors of the plan, recorded when it was created. */
     authors: Schema.Array(PlanAuthor),
+    /** Why the plan may not know of objects that exist; absent if nothing makes it uncertain. Restores have none. */
+    uncertain: Schema.optionalKey(Schema.Array(Uncertainty)),
     /** Whether the caller's own approval would count. */
     own: Schema.Struct({
       status: Schema.Literals(["given", "counts", "not_needed", "does_not_count"]),

@@ -7,6 +7,7 @@
 export const needKinds = [
   "unknown_safety",
   "failed",
+  "uncertain_ground",
   "waiting_approval",
   "approved",
   "waiting_credential",

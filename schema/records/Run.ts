@@ -19,6 +19,7 @@ import { CommitDescription } from "./Commit.ts"
 import { OpenedForRef } from "./OpenedForRef.ts"
 import { SourceBuild as SourceBuildDeclaration } from "../manifest/SourceBuildDeclaration.ts"
 import { RunNetwork } from "./RunConfinement.ts"
+import { UncertainCode } from "./UncertainGround.ts"
 import { Timestamp } from "./Primitives.ts"
 import { ProviderResolution } from "./Provider.ts"
 import { QueuePlace } from "./QueuePlace.ts"
@@ -81,7 +82,9 @@ export class RunDiagnostic extends Schema.Opaque<RunDiagnostic>()(
     detail: Schema.optionalKey(Schema.String),
     address: Schema.optionalKey(Schema.String),
     path: Schema.optionalKey(Schema.String),
-    line: Schema.optionalKey(Schema.Int)
+    line: Schema.optionalKey(Schema.Int),
+    /** Only for a plan that may not know of objects that exist: what its approval has to acknowledge. */
+    code: Schema.optionalKey(UncertainCode)
   }).annotate({ identifier: "RunDiagnostic" })
 ) {}
 

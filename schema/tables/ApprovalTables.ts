@@ -78,3 +78,6 @@ export const planAuthorTables: ReadonlyArray<string> = [
   `ALTER TABLE run_approvals ADD COLUMN behind TEXT`,
   `ALTER TABLE capsules ADD COLUMN auto_update_authors TEXT`
 ]
+
+/** What made it uncertain which objects exist, and the approver acknowledged: a JSON list of keys. */
+export const acknowledgementColumns: ReadonlyArray<string> = [`ALTER TABLE run_approvals ADD COLUMN acknowledged TEXT`]

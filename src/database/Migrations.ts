@@ -7,7 +7,7 @@ import {
   carriedFileTables,
   providedMarkTables
 } from "../../schema/tables/AgentTables.ts"
-import { approvalTables, planAuthorTables } from "../../schema/tables/ApprovalTables.ts"
+import { acknowledgementColumns, approvalTables, planAuthorTables } from "../../schema/tables/ApprovalTables.ts"
 import { auditChainTables, auditFilterIndexes, auditTables } from "../../schema/tables/AuditTables.ts"
 import { agentAuthorityTriggers, authorityTables } from "../../schema/tables/AuthorityTables.ts"
 import { autoUpdateTables } from "../../schema/tables/AutoUpdateTables.ts"
@@ -146,7 +146,8 @@ export const migrations: Readonly<Record<string, ReadonlyArray<string>>> = {
   "0055_agent_authority": agentAuthorityTriggers,
   "0056_plan_details": planDetailColumns,
   "0057_reviewed_refs": reviewedRefsColumns,
-  "0058_plan_authors": planAuthorTables
+  "0058_plan_authors": planAuthorTables,
+  "0059_acknowledgements": acknowledgementColumns
 }
 
 /** The database was written by a newer release than this one. */

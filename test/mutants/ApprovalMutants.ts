@@ -5,9 +5,46 @@ const decided = "test/actors/approval/ApprovalDecision.test.ts"
 const ways = "test/actors/approval/WaysToApply.test.ts"
 const authors = "test/actors/approval/PlanAuthors.test.ts"
 const approvals = "test/actors/approval/Approvals.test.ts"
+const uncertain = "test/actors/approval/UncertainGround.test.ts"
 
 /** What an apply requires: each condition in a rule, and each place that checks it. */
 export const approvalMutants: ReadonlyArray<Mutant> = [
+  {
+    name: "uncertain ground: an approval names its codes",
+    file: "actors/approval/Approvals.ts",
+    text: `if (unnamed !== undefined) return yield* failedPrecondition(\`Not approved. \${unnamed}\`)
+        const at`,
+    broken: "const at",
+    test: uncertain
+  },
+  {
+    name: "uncertain ground: the service acknowledges nothing",
+    file: "actors/approval/Approvals.ts",
+    text: `approver === "service" || !acknowledged.includes(code)`,
+    broken: `approver !== "service" && !acknowledged.includes(code)`,
+    test: uncertain
+  },
+  {
+    name: "uncertain ground: an apply looks again",
+    file: "actors/approval/Approvals.ts",
+    text: "groundWords(open) ?? (rules.length === 0",
+    broken: "(rules.length === 0",
+    test: uncertain
+  },
+  {
+    name: "uncertain ground: an acknowledgement covers one state",
+    file: "actors/approval/UncertainGround.ts",
+    text: "key: `${code}:${id}`",
+    broken: "key: code",
+    test: uncertain
+  },
+  {
+    name: "uncertain ground: a later success ends it",
+    file: "actors/approval/UncertainGround.ts",
+    text: "if (succeeded.length > 0 || adopted.length > 0) return found",
+    broken: "if (adopted.length > 0) return found",
+    test: uncertain
+  },
   {
     name: "approvals of the same moment keep their order",
     file: "actors/approval/Approvals.ts",

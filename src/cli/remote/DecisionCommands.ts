@@ -1,12 +1,15 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag, Prompt, TerminalCapabilities } from "effect/cli"
+import type { RunApprovals } from "../../../schema/records/Approval.ts"
 import type { Run } from "../../../schema/records/Run.ts"
+import { UncertainCode } from "../../../schema/records/UncertainGround.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { CommandFailed, print } from "../Output.ts"
 import { planFlags, planned } from "./PlanCommands.ts"
 import { addressOf, capsuleOfRun, planTitled, showPlan } from "./PlanShown.ts"
 import { progress } from "./Progress.ts"
 import { onServer } from "./Remote.ts"
+import { terminalText } from "./TerminalText.ts"
 import { exitCodes, RemoteFailed } from "./RemoteFailed.ts"
 import { idempotencyKeyFlag, keyHeaders, workspaceFlags } from "./RemoteFlags.ts"
 import { runNamed } from "./Selection.ts"
@@ -22,10 +25,22 @@ const isApproved = ({ approvedAt, planRunId, status }: Run) =>
 
 const unapproved = new CommandFailed({ message: "The plan was not approved. It waits as before." })
 
-/** Prompts the person at the terminal. Removals and restores are confirmed by name. */
-const asked = Effect.fn("asked")(function* (run: Run) {
+/** What the person at the terminal acknowledges with the approval. */
+type Uncertain = NonNullable<RunApprovals["uncertain"]>
+
+/** Prompts the person at the terminal. Removals, restores and plans over uncertain ground are confirmed by name. */
+const asked = Effect.fn("asked")(function* (run: Run, uncertain: Uncertain) {
   const { destroy = 0, replace = 0 } = run.planSummary ?? {}
   const name = (yield* capsuleOfRun(run))?.name ?? run.id
+  if (uncertain.length > 0) {
+    const reasons = uncertain.map(({ code, message }) => `${code}: ${terminalText(message)}`).join("\n")
+    const typed = yield* Prompt.run(
+      Prompt.String({
+        message: `Objects may exist that this plan does not know.\n${reasons}\nType ${name} to approve all the same`
+      })
+    )
+    return typed.trim() === name
+  }
   if (destroy + replace === 0 && run.type !== "destroy_plan") {
     return yield* Prompt.run(Prompt.Confirm({ message: "Approve this plan?", initial: false }))
   }
@@ -42,9 +57,17 @@ const digestUnnamed = (run: Run) =>
     message: `Without a terminal nobody can be asked. Review the plan with \`svc run get ${run.id}\`, then name what you reviewed with --digest.`
   })
 
-/** The digest of what was reviewed: given on the command line, or taken from the plan that is shown and confirmed here. */
-const reviewed = Effect.fn("reviewed")(function* (run: Run, named: Option.Option<string>, json: boolean) {
-  if (Option.isSome(named)) return named.value
+interface Named {
+  readonly digest: Option.Option<string>
+  readonly acknowledge: ReadonlyArray<UncertainCode>
+  readonly json: boolean
+}
+
+/**
+ * What was reviewed and is acknowledged: given on the command line, or taken from the plan that is shown and confirmed here.
+ */
+const reviewed = Effect.fn("reviewed")(function* (run: Run, { acknowledge, digest, json }: Named) {
+  if (Option.isSome(digest)) return { planDigest: digest.value, acknowledged: acknowledge }
   const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
   if (json || !canPrompt) return yield* digestUnnamed(run)
   if (run.type === "restore") {
@@ -52,9 +75,12 @@ const reviewed = Effect.fn("reviewed")(function* (run: Run, named: Option.Option
       message: `What a restore changes is shown in the dashboard: ${yield* addressOf(run)}`
     })
   }
+  const { approvals } = yield* SvcClient
+  const { uncertain = [] } = (yield* approvals.ofRun({ params: { runId: run.id } })).approvals
   yield* showPlan(run)
-  if (!(yield* asked(run))) return yield* unapproved
-  return run.planDigest
+  if (!(yield* asked(run, uncertain))) return yield* unapproved
+  const codes = new Set([...acknowledge, ...uncertain.map(({ code }) => code)])
+  return { planDigest: run.planDigest, acknowledged: [...codes] }
 })
 
 export const approveCommand = Command.make(
@@ -70,6 +96,13 @@ export const approveCommand = Command.make(
     comment: Flag.optional(
       Flag.String("comment").pipe(Flag.withDescription("For everybody who reads the Run"), Flag.withMetavar("text"))
     ),
+    acknowledge: Flag.Literals("acknowledge", UncertainCode.literals).pipe(
+      Flag.withDescription(
+        "Why objects may exist that the plan does not know; needed without a terminal; may be repeated"
+      ),
+      Flag.withMetavar("code"),
+      Flag.atLeast(0)
+    ),
     plan: planArgument
   },
   Effect.fn("approve")((given) =>
@@ -81,11 +114,15 @@ export const approveCommand = Command.make(
       const { run } = yield* runs.read({ params })
       if (!waits(run))
         return yield* new CommandFailed({ message: `${id} is ${run.status}, so there is nothing to approve.` })
-      const planDigest = yield* reviewed(run, given.digest, given.json)
+      const { acknowledged, planDigest } = yield* reviewed(run, given)
       const comment = Option.match(given.comment, { onNone: () => ({}), onSome: (text) => ({ comment: text }) })
       const answer = yield* runs.approve({
         params,
-        payload: { ...(planDigest === undefined ? {} : { planDigest }), ...comment }
+        payload: {
+          ...(planDigest === undefined ? {} : { planDigest }),
+          ...comment,
+          ...(acknowledged.length === 0 ? {} : { acknowledged })
+        }
       })
       const { approvals: standing } = yield* approvals.ofRun({ params })
       const isEnough = standing.state === "approved"

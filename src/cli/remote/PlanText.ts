@@ -180,7 +180,17 @@ const confinementLine = ({ isolation, network, profile }: Run): ReadonlyArray<st
   return said.length === 0 ? [] : [said.join(" · ")]
 }
 
-/** A plan in the form shown for review: the riskiest changes first, then minor ones, then Outputs, counts and the digest. */
+const diagnosticLines = (diagnostics: Run["diagnostics"], paint: Paint): ReadonlyArray<string> =>
+  (diagnostics ?? []).flatMap(({ code, detail, severity, summary }) => [
+    "",
+    paint(
+      severity === "error" ? "red" : "yellow",
+      `${severity}: ${terminalText(summary)}${code === undefined ? "" : ` (${code})`}`
+    ),
+    ...(detail ?? "").split("\n").flatMap((line) => (line === "" ? [] : [`  ${terminalText(line)}`]))
+  ])
+
+/** A plan in the form shown for review: what it may not know of, then the riskiest changes first, then minor ones, then Outputs, counts and the digest. */
 export const planText = (run: Run, title: string, paint: Paint): string => {
   const { groups, noise } = diffOf(run.resourceChanges ?? [])
   const quiet = noise.filter((change) => changeKind(change) !== "none")
@@ -191,6 +201,10 @@ export const planText = (run: Run, title: string, paint: Paint): string => {
     ...openedLine(run, paint),
     ...confinementLine(run),
     ...(run.adopts === undefined ? [] : ["The first plan on a state that was made elsewhere."]),
+    ...diagnosticLines(
+      run.diagnostics?.filter(({ code }) => code !== undefined),
+      paint
+    ),
     ...groups.flatMap(({ changes, kind }) => {
       const [sign, style, words] = verbs[kind]
       return [
@@ -203,11 +217,10 @@ export const planText = (run: Run, title: string, paint: Paint): string => {
       ? []
       : ["", `~ ${quiet.length} with new labels only`, ...quiet.map(({ address }) => `  ~ ${terminalText(address)}`)]),
     ...outputLines(run, paint),
-    ...(run.diagnostics ?? []).flatMap(({ severity, summary, detail }) => [
-      "",
-      paint(severity === "error" ? "red" : "yellow", `${severity}: ${terminalText(summary)}`),
-      ...(detail ?? "").split("\n").flatMap((line) => (line === "" ? [] : [`  ${terminalText(line)}`]))
-    ]),
+    ...diagnosticLines(
+      run.diagnostics?.filter(({ code }) => code === undefined),
+      paint
+    ),
     "",
     summaryText(run),
     ...(run.planDigest === undefined ? [] : [`digest ${run.planDigest}`])

@@ -22,7 +22,7 @@ export const approvalsProse: GroupProse<typeof ApprovalsApi> = {
     ),
     ofRun: route(
       "Who approved a plan, who is missing, and why it waits",
-      "Decided by the rules and the rights of this moment: an approval lapses when its approver loses the right. An approval by somebody in `authors` does not count for a rule with `planAuthorCounts` false: who started the plan (`starter`), who made the automation or minted the token that started it (`automation`), and who turned on or last changed the auto-update that started it (`auto_update`). They are recorded when the plan is created. `problem` gives the reason. `own` says what the caller's approval would be worth. 409 for a Run that is no plan."
+      "Decided by the rules and the rights of this moment: an approval lapses when its approver loses the right. An approval by somebody in `authors` does not count for a rule with `planAuthorCounts` false: who started the plan (`starter`), who made the automation or minted the token that started it (`automation`), and who turned on or last changed the auto-update that started it (`auto_update`). They are recorded when the plan is created. `problem` gives the reason. `own` says what the caller's approval would be worth. `uncertain` lists why the plan may not know of objects that exist, and whether an approval has acknowledged it. 409 for a Run that is no plan."
     )
   }
 }

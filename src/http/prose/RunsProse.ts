@@ -13,11 +13,11 @@ export const runsProse: GroupProse<typeof RunsApi> = {
     ),
     approve: route(
       "Approve a reviewable plan",
-      "A `planDigest` that is not the Run's is refused (409). `comment` is kept on the Run (`approvalComment`) and in the audit event: everybody who may read the Run reads it. An approval that was not applied is withdrawn by `cancel`."
+      "A `planDigest` that is not the Run's is refused (409). `comment` is kept on the Run (`approvalComment`) and in the audit event: everybody who may read the Run reads it. An approval that was not applied is withdrawn by `cancel`. If it is uncertain which objects exist (`uncertain` of `GET runs/{id}/approvals`), `acknowledged` has to name every code: without it the answer is 409 `failed_precondition` and names them."
     ),
     apply: queuedRun(
       "Apply an approved plan",
-      "Creates the Apply Run (201). Each plan is usable once: a second apply is 409, or 200 with the same Run under the same `Idempotency-Key`."
+      "Creates the Apply Run (201). A left-over state that arrived after the approval refuses the apply (409) until an approval acknowledges it. Each plan is usable once: a second apply is 409, or 200 with the same Run under the same `Idempotency-Key`."
     ),
     cancel: route(
       "Cancel a queued, running or waiting Run, or withdraw an approval",
@@ -47,7 +47,7 @@ export const runsProse: GroupProse<typeof RunsApi> = {
     ),
     approveGroup: route(
       "Approve every reviewable plan of a group",
-      "Refused (409) while a plan of the group is still being made. `planDigests` are those that were reviewed: a waiting plan that is not among them refuses the whole request. Plans that are not waiting for approval stay as they are. Each is applied by its own `apply`."
+      "Refused (409) while a plan of the group is still being made. `planDigests` are those that were reviewed: a waiting plan that is not among them refuses the whole request, and so does a plan that may not know of objects that exist: it is approved by its own `approve`. Plans that are not waiting for approval stay as they are. Each is applied by its own `apply`."
     ),
     cancelGroup: route(
       "Cancel an update",

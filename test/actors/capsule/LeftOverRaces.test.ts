@@ -47,7 +47,7 @@ describe("when several people decide concurrently", () => {
       for (const first of ["adopt", "apply"] as const) {
         const { capsuleId, record } = yield* withLeftOver(`against-apply-${first}`)
         const plan = yield* replanned(capsuleId)
-        yield* runs.approve(context, plan.id, {})
+        yield* runs.approve(context, plan.id, { acknowledged: ["left_over_state"] })
         const adopting = succeeds(adopt(capsuleId, record.id))
         const applies = succeeds(runs.apply(context, plan.id, undefined))
         const asked = first === "adopt" ? ([adopting, applies] as const) : ([applies, adopting] as const)

@@ -35,6 +35,7 @@ const capsule = (index: number, change: Partial<StandingRow> = {}): StandingRow 
   run_status: "succeeded",
   run_at: at,
   drift_run_id: null,
+  left_over_at: null,
   ...change
 })
 
@@ -83,6 +84,12 @@ describe("a Capsule", () => {
       { status: "error", runtime_safety: "unknown", run_status: "failed" },
       {},
       ["unknown_safety"]
+    ],
+    [
+      "with a state that an apply left behind, and a plan that does not know it",
+      { left_over_at: later },
+      { waiting: [plan(9, 1)] },
+      ["uncertain_ground", "waiting_approval"]
     ],
     ["in error without a failed Run", { status: "error" }, {}, ["failed"]],
     [
@@ -207,6 +214,6 @@ test("the list is ordered by reason, then newest first", () => {
     ["01", later, "c"],
     ["01", at, "a"],
     ["01", at, "b"],
-    ["13", later, "a"]
+    ["14", later, "a"]
   ])
 })

@@ -46,7 +46,7 @@ export const leftOver = Effect.fnUntraced(function* (capsuleId: CapsuleId, { byt
   const { context } = yield* TestPlane
   const ledger = yield* RunLedger
   const plan = yield* replanned(capsuleId)
-  yield* (yield* Runs).approve(context, plan.id, {})
+  yield* (yield* Runs).approve(context, plan.id, { acknowledged: ["left_over_state"] })
   const planned = yield* ledger.find(plan.id)
   const applyId = derivedId(RunId, "run", plan.id, "apply")
   yield* ledger.insert({

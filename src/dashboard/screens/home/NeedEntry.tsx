@@ -16,6 +16,7 @@ import { PlanTogether } from "./PlanTogether.tsx"
 const look: Readonly<Record<Need["kind"], readonly [IconName, string]>> = {
   unknown_safety: ["shield", "bad"],
   failed: ["cross", "bad"],
+  uncertain_ground: ["warning", "bad"],
   waiting_approval: ["person", "attention"],
   approved: ["person", "attention"],
   waiting_credential: ["connection", "bad"],

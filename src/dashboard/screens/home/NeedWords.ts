@@ -18,6 +18,7 @@ const failed: Readonly<Record<RunType, string>> = {
 const kinds: Readonly<Record<Kind, string>> = {
   unknown_safety: "What really exists is uncertain",
   failed: "Failed",
+  uncertain_ground: "A state was left behind: objects may exist that no plan knows",
   waiting_approval: "A plan waits for approval",
   approved: "An approved plan is not applied yet",
   waiting_credential: "Waits for a credential",
@@ -38,6 +39,7 @@ const kinds: Readonly<Record<Kind, string>> = {
 const actions: Readonly<Record<Kind, string>> = {
   unknown_safety: "Check",
   failed: "See why",
+  uncertain_ground: "Adopt or discard",
   waiting_approval: "Review",
   approved: "Apply or withdraw",
   waiting_credential: "See what is missing",
@@ -68,6 +70,7 @@ const also: Readonly<Record<Kind, string>> = {
   ...kinds,
   unknown_safety: "uncertain what exists",
   failed: "its last run failed",
+  uncertain_ground: "a state that was left behind",
   waiting_approval: "a plan to approve",
   approved: "an approved plan to apply",
   waiting_credential: "waits for a credential",
@@ -111,6 +114,7 @@ const ja: typeof en = {
   kinds: {
     unknown_safety: "実際の状態が確認できていません",
     failed: "失敗しました",
+    uncertain_ground: "残された状態があり、プランが把握していないオブジェクトが存在する可能性があります",
     waiting_approval: "プランが承認を待っています",
     approved: "承認済みのプランがまだ適用されていません",
     waiting_credential: "認証情報を待っています",
@@ -141,6 +145,7 @@ const ja: typeof en = {
   actions: {
     unknown_safety: "確認する",
     failed: "原因を見る",
+    uncertain_ground: "採用または破棄",
     waiting_approval: "レビュー",
     approved: "適用または取り下げ",
     waiting_credential: "不足を確認",
@@ -167,6 +172,7 @@ const ja: typeof en = {
   also: {
     unknown_safety: "実際の状態が不明",
     failed: "直近の実行が失敗",
+    uncertain_ground: "残された状態",
     waiting_approval: "承認待ちのプラン",
     approved: "適用待ちのプラン",
     waiting_credential: "認証情報待ち",

@@ -18,6 +18,8 @@ import { useWords } from "../../words/Words.ts"
 import { standingWords } from "./ApprovalStandingWords.ts"
 import { decisionWords } from "./DecisionWords.ts"
 import { restoreWords } from "./RestoreWords.ts"
+import { UncertainGround } from "./UncertainGround.tsx"
+import { uncertainWords } from "./UncertainWords.ts"
 import { ChangeSign } from "./ChangeRow.tsx"
 import { changeKind, isLoss, losses, movesOf } from "./PlanDiff.ts"
 import { Counts } from "./PlanView.tsx"
@@ -91,8 +93,13 @@ export const ApproveDialog = ({ run, capsule, standing, approved, end, endReason
   const lost = losesOf(run)
   const isRestore = run.type === "restore"
   const restores = useWords(restoreWords)
-  const dangerous = lost > 0 || isRestore || run.type === "destroy_plan"
-  const confirmation = useTypedName(name, isRestore ? restores.confirmHelp : words.confirmHelp)
+  const ground = useWords(uncertainWords)
+  const uncertain = standing?.uncertain ?? []
+  const dangerous = lost > 0 || isRestore || run.type === "destroy_plan" || uncertain.length > 0
+  const confirmation = useTypedName(
+    name,
+    isRestore ? restores.confirmHelp : lost > 0 || run.type === "destroy_plan" ? words.confirmHelp : ground.confirmHelp
+  )
   const confirmed = !dangerous || confirmation.isTyped
   const approve = useDecision({
     send: async (signal, thenApply: boolean) => {
@@ -102,7 +109,9 @@ export const ApproveDialog = ({ run, capsule, standing, approved, end, endReason
           params: { runId: run.id },
           body: {
             ...(run.planDigest === undefined ? {} : { planDigest: run.planDigest }),
-            ...(comment.trim() === "" ? {} : { comment: comment.trim() })
+            ...(comment.trim() === "" ? {} : { comment: comment.trim() }),
+            // The person typed the Capsule's name below what is listed here.
+            ...(uncertain.length === 0 ? {} : { acknowledged: [...new Set(uncertain.map(({ code }) => code))] })
           }
         })
       }
@@ -145,7 +154,8 @@ export const ApproveDialog = ({ run, capsule, standing, approved, end, endReason
           <Counts summary={run.planSummary} moves={movesOf(run.resourceChanges ?? [])} />
         )}
         {isRestore ? <p>{restores.reviewText}</p> : null}
-        {dangerous && !isRestore ? (
+        <UncertainGround uncertain={uncertain} capsule={capsule} />
+        {(lost > 0 || run.type === "destroy_plan") && !isRestore ? (
           <Notice tone="warn" title={words.reviewLosses(Math.max(1, lost))}>
             <Lost changes={run.resourceChanges ?? []} count={lost} />
           </Notice>

@@ -17,6 +17,7 @@ import { CancelDialog } from "./CancelDialog.tsx"
 import { planEndOf } from "./PlanEnd.ts"
 import { NewerPlan } from "./PlanEndNotice.tsx"
 import { PlanAgain } from "./PlanAgain.tsx"
+import { UncertainPlan } from "./UncertainGround.tsx"
 import { decisionWords } from "./DecisionWords.ts"
 import { restoreWords } from "./RestoreWords.ts"
 
@@ -186,8 +187,10 @@ export const Decision = (props: DecisionProps) => {
   const apply = useApplyOf(run)
   const now = useNow(1000)
   const standing = useQuery({ ...runApprovalsQuery(run.id), enabled: isPlan(run.type) }).data
-  // An approved plan may have lost an approval, or a rule may have been added since then.
-  const approved = run.approvedAt !== undefined && (standing === undefined || standing.state === "approved")
+  // An approved plan may have lost an approval, or a rule or a left-over state may have been added since then.
+  const acknowledged = (standing?.uncertain ?? []).every((each) => each.acknowledged)
+  const approved =
+    run.approvedAt !== undefined && acknowledged && (standing === undefined || standing.state === "approved")
   const end = isPlan(run.type)
     ? planEndOf(run, { capsule, isApplied: apply !== undefined && apply !== null, now })
     : undefined
@@ -198,7 +201,17 @@ export const Decision = (props: DecisionProps) => {
         {...props}
         apply={apply}
         review={
-          <Review run={run} standing={standing} approved={approved} end={end} endReason={endReason} onOpen={setOpen} />
+          <>
+            {capsule === undefined ? null : <UncertainPlan uncertain={standing?.uncertain ?? []} capsule={capsule} />}
+            <Review
+              run={run}
+              standing={standing}
+              approved={approved}
+              end={end}
+              endReason={endReason}
+              onOpen={setOpen}
+            />
+          </>
         }
       />
       {open === "approve" ? (

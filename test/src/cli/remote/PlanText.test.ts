@@ -34,6 +34,26 @@ const thing = (more: Partial<ResourceChange>): ResourceChange => ({
 })
 
 describe("a plan in the terminal", () => {
+  test("starts with what the plan may not know of, before its changes; other warnings follow them", () => {
+    const text = textOf({
+      resourceChanges: planChanges,
+      diagnostics: [
+        { severity: "warning", summary: "Deprecated." },
+        {
+          severity: "warning",
+          code: "left_over_state",
+          summary: "A state was left behind.",
+          detail: "Adopt or discard it."
+        }
+      ]
+    })
+    const places = ["(left_over_state)", "Adopt or discard it.", "1 to destroy", "Deprecated."].map((part) =>
+      text.indexOf(part)
+    )
+    expect(places).not.toContain(-1)
+    expect(places).toEqual(places.toSorted((a, b) => a - b))
+  })
+
   test("lists the riskiest changes first, and every verb by name", () => {
     const text = textOf({ resourceChanges: planChanges })
     const heads = text.split("\n").filter((line) => /^[-±⊘~+↓→?] \d/.test(line))

@@ -1,0 +1,45 @@
+import { Link } from "@tanstack/react-router"
+import type { Capsule, RunApprovals } from "../../api/Types.ts"
+import { useWorkspace } from "../../app/Workspace.ts"
+import { Notice } from "../../ui/Feedback.tsx"
+import { useWords } from "../../words/Words.ts"
+import { LeftOvers } from "../left-over/LeftOvers.tsx"
+import { uncertainWords } from "./UncertainWords.ts"
+
+interface UncertainGroundProps {
+  readonly uncertain: NonNullable<RunApprovals["uncertain"]>
+  readonly capsule: Capsule | undefined
+}
+
+/** Why the plan may not know of objects that exist, and what to do about it. */
+export const UncertainGround = ({ uncertain, capsule }: UncertainGroundProps) => {
+  const words = useWords(uncertainWords)
+  const workspace = useWorkspace()
+  if (uncertain.length === 0) return null
+  return (
+    <Notice tone="warn" title={words.title}>
+      <ul>
+        {[...new Set(uncertain.map(({ code }) => code))].map((code) => (
+          <li key={code}>{words.codes[code]}</li>
+        ))}
+      </ul>
+      <p>
+        {words.risk}{" "}
+        {capsule === undefined ? null : (
+          <Link to="/w/$workspace/capsules/$capsuleId" params={{ workspace: workspace.handle, capsuleId: capsule.id }}>
+            {words.openCapsule}
+          </Link>
+        )}
+      </p>
+    </Notice>
+  )
+}
+
+/** Above the review of a plan: what it may not know of, with the states that can be adopted or discarded. */
+export const UncertainPlan = ({ uncertain, capsule }: UncertainGroundProps & { readonly capsule: Capsule }) =>
+  uncertain.length === 0 ? null : (
+    <>
+      <UncertainGround uncertain={uncertain} capsule={capsule} />
+      <LeftOvers capsule={capsule} />
+    </>
+  )
