@@ -93,14 +93,16 @@ describe.skipIf(isIncomplete)("svc in the terminal", () => {
       expect(after("svc whoami")).toContain("ada@example.test")
       expect(after("svc capsule outputs network greeting --raw")).toBe("s3:GetObject in north\n")
       // The change inside a value, without the rest of the value.
-      const change = after("svc plan network")
+      const change = shown[linesOfPage.indexOf("svc plan network --json > plan.json") + 1] ?? ""
       expect(change).toContain("~ 1 to change")
       expect(change).toContain('-         "s3:GetObject"')
       expect(change).toContain('+         "s3:PutObject"')
       expect(change).not.toContain("DeleteBucket")
       expect(change).toMatch(/\ndigest sha256:[0-9a-f]{64}\n$/)
       expect(change).not.toContain("\u001b")
-      expect(JSON.parse(after("svc apply network --json"))).toMatchObject({ run: { status: "succeeded" } })
+      expect(JSON.parse(after('svc apply "$(jq -r .run.id plan.json)" --json'))).toMatchObject({
+        run: { status: "succeeded" }
+      })
       expect(after("svc capsule list --all")).toContain("destroyed")
       expect(
         after("svc adopt terraform.tfstate --source https://git.example.com/infra.git --module queue --name queue")
