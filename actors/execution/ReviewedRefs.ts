@@ -38,7 +38,7 @@ interface RefStart {
 }
 
 /** The Capsule and the configuration that the code receives. */
-export interface RefOpening extends RefStart {
+interface RefOpening extends RefStart {
   readonly capsule: CapsuleRow
   readonly configId: InstallConfigId
   /** In an install plan, the person who starts it has just given the values. */

@@ -95,7 +95,7 @@ describe("the pages of a database under a running server", () => {
   it.effect("looks again within a day, and reports what it finds", () =>
     Effect.gen(function* () {
       const { file, folder, pages } = yield* database
-      const served = Layer.mock(DataFolder)({ path: folder, databaseFile: file })
+      const served = Layer.mock(DataFolder)({ path: folder, databaseFile: file, masterKeyFile: `${folder}/master.key` })
       const watch = yield* Layer.build(Layer.provide(pageWatch, served))
       const { fault } = yield* Effect.provide(PageWatch, watch)
       const hours = Effect.fnUntraced(function* (count: number) {
