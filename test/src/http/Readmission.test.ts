@@ -21,7 +21,6 @@ const withoutTransaction = new Map([
   ["POST /api/v1/workspaces/:workspaceId/drift-check", "no Capsule of the world was applied"],
   ["POST /api/v1/workspaces/:workspaceId/members/:subject/tokens", "the example asks for no known scope"],
   ["POST /api/v1/workspaces/:workspaceId/members/:subject/tokens/:tokenId/revoke", "no id of a token"],
-  ["POST /api/v1/install-plans/:installPlanId/reconcile", "no id of an install plan"],
   ["POST /api/v1/workspaces/:workspaceId/state-uploads", "the file is no state"],
   ["PUT /api/v1/capsules/:capsuleId/provider-bindings", "retired"],
   ["PATCH /api/v1/capsule-configs/:capsuleConfigId", "retired"],

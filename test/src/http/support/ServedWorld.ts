@@ -11,6 +11,7 @@ import * as Database from "../../../../src/database/Database.ts"
 import { HttpHandler } from "../../../../src/http/HttpApplication.ts"
 import { logging } from "../../../../src/observability/Logging.ts"
 import { loadSettings } from "../../../../src/settings/Settings.ts"
+import { cleanupByHand } from "../../../support/ControlPlane.ts"
 import { beforeTransaction } from "../../../support/BeforeTransaction.ts"
 import { migratedFolder } from "../../../support/MigratedDatabase.ts"
 import type { Route } from "./RouteRequests.ts"
@@ -42,6 +43,8 @@ export const servedWorld = () => {
     })
   ).pipe(
     Layer.provideMerge(service),
+    // The records of the world are old enough to be removed.
+    Layer.provide(cleanupByHand),
     Layer.provideMerge(logging({ level: "error", format: "json" })),
     Layer.provideMerge(platform),
     Layer.orDie
