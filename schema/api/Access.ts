@@ -48,6 +48,11 @@ export interface WorkspaceAccess {
    * Their values are judged like the path, before the body is validated.
    */
   readonly records?: Readonly<Record<string, NamedRecord>>
+  /**
+   * The record in the path has an earlier configuration, which the route puts in force again. A limited token gets 403 if that
+   * configuration binds a Connection that the Capsule does not bind now.
+   */
+  readonly rebinds?: "stateVersion" | "backup"
 }
 
 /**

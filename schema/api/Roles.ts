@@ -24,7 +24,7 @@ type RoutesOf<Endpoints> = {
 /** Method and path of every route of the API. */
 export type Route = { [Id in keyof Groups]: RoutesOf<Groups[Id]["endpoints"]> }[keyof Groups]
 
-type Options = Pick<WorkspaceAccess, "session" | "archived" | "confirmed" | "limited" | "records">
+type Options = Pick<WorkspaceAccess, "session" | "archived" | "confirmed" | "limited" | "records" | "rebinds">
 
 const atLeast =
   (role: Role) =>
@@ -161,7 +161,10 @@ export const accessTable = {
   "POST /api/v1/capsules/:capsuleId/drift-check": member("path.capsuleId"),
   "POST /api/v1/capsules/:capsuleId/backups": admin("path.capsuleId"),
   "GET /api/v1/backups/:backupId/archive": owner("path.backupId", { confirmed: true }),
-  "POST /api/v1/backups/:backupId/restore-plan": owner("path.backupId", { records: { capsuleId: "capsule" } }),
+  "POST /api/v1/backups/:backupId/restore-plan": owner("path.backupId", {
+    records: { capsuleId: "capsule" },
+    rebinds: "backup"
+  }),
   "POST /api/v1/capsules/:capsuleId/exports": owner("path.capsuleId", { confirmed: true }),
   "GET /api/v1/capsules/:capsuleId/exports/:exportLink": owner("path.capsuleId", { session: true }),
   "POST /api/v1/capsules/:capsuleId/install-config-re-adoptions": admin("path.capsuleId", {
@@ -203,7 +206,9 @@ export const accessTable = {
   "POST /api/v1/run-groups/:runGroupId/cancel": member("path.runGroupId"),
   "GET /api/v1/state-versions/:stateVersionId": viewer("path.stateVersionId"),
   "GET /api/v1/state-versions/:stateVersionId/difference": viewer("path.stateVersionId"),
-  "POST /api/v1/state-versions/:stateVersionId/rollback-plan": member("path.stateVersionId"),
+  "POST /api/v1/state-versions/:stateVersionId/rollback-plan": member("path.stateVersionId", {
+    rebinds: "stateVersion"
+  }),
 
   // Connections and Output sharing
   "GET /api/v1/connections": viewer("query.workspaceId"),

@@ -99,6 +99,20 @@ export const automationMutants: ReadonlyArray<Mutant> = [
     test: named
   },
   {
+    name: "a limited token brings back no Connection by a rollback",
+    file: "schema/api/Roles.ts",
+    text: `rebinds: "stateVersion"`,
+    broken: "",
+    test: named
+  },
+  {
+    name: "a limited token brings back no Connection by a restore",
+    file: "schema/api/Roles.ts",
+    text: `rebinds: "backup"`,
+    broken: "",
+    test: named
+  },
+  {
     name: "every Connection in a list of bindings is judged",
     file: "src/http/authorization/NamedRecords.ts",
     text: "(Array.isArray(child) ? child : [])",

@@ -40,6 +40,34 @@ const reasons: Record<NamedRecord, string> = {
   snapshot: "A token that is limited to Projects or environments names only snapshots of the Capsule's own Source."
 }
 
+const BoundConnection = rowShape({ id: Schema.String })
+
+type Rebinds = NonNullable<WorkspaceAccess["rebinds"]>
+
+/** The Connections of an earlier configuration that its Capsule does not bind now. */
+const broughtBy: Record<
+  Rebinds,
+  (sql: SqlClient.SqlClient, inPath: string) => Effect.Effect<ReadonlyArray<{ readonly id: string }>, SqlError>
+> = {
+  stateVersion: (sql, inPath) => BoundConnection.rows(sql)`SELECT b.connection_id AS id FROM state_versions v
+    JOIN capsules c ON c.id = v.capsule_id JOIN provider_bindings b ON b.install_config_id = v.install_config_id
+    WHERE v.id = ${inPath} AND b.connection_id NOT IN
+      (SELECT connection_id FROM provider_bindings WHERE install_config_id = c.install_config_id)`,
+  // A backup has the configuration that was the newest one when it was made.
+  backup: (sql, inPath) => BoundConnection.rows(sql)`SELECT b.connection_id AS id FROM backups k
+    JOIN capsules c ON c.id = k.capsule_id JOIN provider_bindings b ON b.install_config_id = (
+      SELECT i.id FROM install_configs i WHERE i.capsule_id = c.id AND i.created_at <= k.created_at
+      ORDER BY i.created_at DESC, i.id DESC LIMIT 1)
+    WHERE k.id = ${inPath} AND b.connection_id NOT IN
+      (SELECT connection_id FROM provider_bindings WHERE install_config_id = c.install_config_id)`
+}
+
+const brings = new ApiError({
+  code: "permission_denied",
+  message:
+    "The earlier configuration binds a Connection that the Capsule does not bind now. A token that is limited to Projects or environments may not bring one. Use a token without limits."
+})
+
 const childrenOf = (value: unknown, name: string): ReadonlyArray<unknown> =>
   typeof value === "object" && value !== null && Object.hasOwn(value, name)
     ? Object.entries(value).flatMap(([key, child]) => (key === name ? [child] : []))
@@ -63,19 +91,20 @@ const textsAt = (body: unknown, field: string): ReadonlySet<string> => {
 export const namedRecords = Effect.gen(function* () {
   const sql = yield* ReadSql
 
-  const placesFor = (kind: NamedRecord, named: string, inPath: string) =>
-    Effect.catch(placesOf[kind](sql, named, inPath), (error) =>
+  const found = <A>(rows: Effect.Effect<A, SqlError>) =>
+    Effect.catch(rows, (error) =>
       Effect.andThen(Effect.logError("The limits of a token could not be checked", error), limitsUnavailable)
     )
 
-  return <R>({ records = {} }: WorkspaceAccess, readBody: Effect.Effect<unknown, ApiError, R>) => {
+  return <R>({ rebinds, records = {} }: WorkspaceAccess, readBody: Effect.Effect<unknown, ApiError, R>) => {
     const fields = Object.entries(records)
     return Effect.fnUntraced(function* (limits: TokenLimits, inPath: string): Effect.fn.Return<void, ApiError, R> {
+      if (rebinds !== undefined && (yield* found(broughtBy[rebinds](sql, inPath))).length > 0) return yield* brings
       if (fields.length === 0) return
       const body = yield* readBody
       for (const [field, kind] of fields) {
         for (const named of textsAt(body, field)) {
-          const places = yield* placesFor(kind, named, inPath)
+          const places = yield* found(placesOf[kind](sql, named, inPath))
           if (places.length > 0 && places.every((place) => withinLimits(limits, place))) continue
           return yield* new ApiError({ code: "permission_denied", message: `${field}: ${reasons[kind]}` })
         }

@@ -28,7 +28,7 @@ tests.live("every route has exactly one row, and every row has a route", () =>
 )
 
 type Declared =
-  | Omit<Extract<AccessRule, { kind: "workspace" }>, "locate" | "limited" | "records">
+  | Omit<Extract<AccessRule, { kind: "workspace" }>, "locate" | "limited" | "records" | "rebinds">
   | Exclude<AccessRule, { kind: "workspace" }>
 
 /** What a route must declare for its responses to match its row. */
@@ -52,7 +52,7 @@ const declarationOf = ({ cells, method, path }: AuthorizationRow): Declared => {
 const withoutLocator = (rule: AccessRule): Declared => {
   if (rule.kind !== "workspace") return rule
   // Limited tokens are covered by LimitedTokens.test.ts and NamedRecords.test.ts.
-  const { limited: _limited, locate: _, records: _records, ...declared } = rule
+  const { limited: _limited, locate: _, rebinds: _rebinds, records: _records, ...declared } = rule
   return declared
 }
 

@@ -239,3 +239,29 @@ tests.live("a Connection is refused wherever it is in the list of bindings", () 
     expect(unlimited.status).not.toBe(403)
   })
 )
+
+tests.live("a limited token brings back no Connection by an earlier configuration", () =>
+  Effect.gen(function* () {
+    const sql = yield* SqlClient.SqlClient
+    const credential = yield* limitedToken
+    const earlier = id("icfg", "d")
+    const [config] = yield* sql`SELECT * FROM install_configs WHERE id = ${world.capsuleConfigId}`
+    yield* sql`INSERT INTO install_configs ${sql.insert({ ...config, id: earlier, capsule_id: world.capsuleId })}`
+    const bind = (connectionId: string) =>
+      sql`INSERT INTO provider_bindings ${sql.insert({ id: id("pb", "d"), workspace_id: world.workspaceA, install_config_id: earlier, provider: "p", module_local_name: "p", child_alias: null, connection_id: connectionId })}
+        ON CONFLICT (id) DO UPDATE SET connection_id = excluded.connection_id`
+    yield* sql`UPDATE state_versions SET install_config_id = ${earlier} WHERE id = ${world.stateVersionId}`
+    const routes = [
+      { method: "POST", path: "/api/v1/state-versions/:stateVersionId/rollback-plan" },
+      { method: "POST", path: "/api/v1/backups/:backupId/restore-plan" }
+    ]
+    const statuses = (body: Schema.Json) =>
+      Effect.forEach(routes, (route) => Effect.map(answerTo(route, body, credential), ({ status }) => status))
+    // The Capsule binds this Connection now.
+    yield* bind(id("conn", "c"))
+    expect((yield* statuses({})).filter((status) => status === 403)).toEqual([])
+    yield* bind(world.connectionId)
+    expect(yield* statuses({})).toEqual([403, 403])
+    expect(yield* statuses({ bogus: 1 })).toEqual([403, 403])
+  })
+)
