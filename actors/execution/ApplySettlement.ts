@@ -19,13 +19,14 @@ import { RunHandover } from "../run/RunHandover.ts"
 import { RunLifecycle } from "../run/RunLifecycle.ts"
 import { RunPreparations } from "../run/RunPreparations.ts"
 import { RunPlans } from "./RunPlans.ts"
-import type { RunRow } from "../run/RunRow.ts"
+import { PlanDetailsJson, type RunRow } from "../run/RunRow.ts"
 import { buildColumns, BuildColumns } from "../build/BuildColumns.ts"
 import { appliedEvidence, capsuleAfter, isNewState, rememberedSecrets } from "./AppliedCapsule.ts"
 import { makeAppliedLane } from "./AppliedLane.ts"
 import { lifecycleAfter, makeConclusion, type PostApplyOutcome } from "./ApplyConclusion.ts"
 import { allPrivate, type ApplyResult, errorOf, resultOf } from "./ApplyResult.ts"
 import { preparedApplySchema } from "./PreparationSchemas.ts"
+import { asReviewed } from "./OutputPublications.ts"
 import { endRun } from "./RunEnding.ts"
 import type { JobResult } from "./RunSteps.ts"
 import { CapsuleLedger } from "../authority/CapsuleLedger.ts"
@@ -162,7 +163,15 @@ export class ApplySettlement extends Context.Service<
           ofPlan === "lost" ? [] : (ofPlan?.inputs ?? []),
           ofState === "lost" ? [] : ofState
         )
-        const result = ofPlan === "lost" || ofState === "lost" ? { ...left, outputs: allPrivate(left.outputs) } : left
+        const judged = ofPlan === "lost" || ofState === "lost" ? { ...left, outputs: allPrivate(left.outputs) } : left
+        const reviewed = yield* runs.find(run.plan_run_id)
+        const { publicOutputs } = PlanDetailsJson.read(reviewed?.plan_details ?? "{}")
+        const { notes: withheld, outputs } = asReviewed(
+          judged,
+          publicOutputs,
+          base === undefined ? [] : yield* states.outputs(base.id)
+        )
+        const result = { ...judged, outputs }
         const succeeded = result.exit === "succeeded"
         const builds = yield* BuildColumns.rows(sql)`SELECT build_digest, build_size_bytes FROM run_plans
             WHERE run_id = ${run.plan_run_id ?? ""}`
@@ -228,7 +237,7 @@ export class ApplySettlement extends Context.Service<
         })
         const current = version?.id ?? capsule.current_state_version_id ?? undefined
         const notes = succeeded ? yield* hosted(run, capsule, current) : []
-        const evidence = appliedEvidence(prepared, result, notes)
+        const evidence = appliedEvidence(prepared, result, [...withheld, ...notes])
         if (isChecked) {
           yield* runs.mergeEvidence(hold, evidence)
           return checked

@@ -31,6 +31,7 @@ import { endRun, failRun, supersedeRun } from "./RunEnding.ts"
 import { RunPlans } from "./RunPlans.ts"
 import type { JobResult } from "./RunSteps.ts"
 import { differingInputs } from "../staleness/DifferingInputs.ts"
+import { reviewedOutputs } from "./OutputPublications.ts"
 import { adoptedBase, takenOverWarning } from "./TakenOverState.ts"
 import { captureServices, provideCaptured } from "../CapturedServices.ts"
 
@@ -164,7 +165,7 @@ export class PlanSettlement extends Context.Service<
           compatibility_report_id: prepared.reportId,
           expires_at: new Date(expires).toISOString()
         })
-        const { hasChanges, planDigest } = outcome
+        const { planDigest } = outcome
         const base = yield* states.find(run.base_state_version_id)
         const ground = yield* uncertainGround(capsule.id).pipe(Effect.provideService(SqlClient.SqlClient, sql))
         const warnings = [
@@ -179,8 +180,16 @@ export class PlanSettlement extends Context.Service<
             : yield* changedInputs(base.install_config_id, config).pipe(
                 Effect.provideService(InstallConfigStore, configs)
               )
+        const outputs = reviewedOutputs(outcome, base === undefined ? [] : yield* states.outputs(base.id))
+        // The tool sees no change where only svc publishes or withdraws an Output.
+        const hasChanges =
+          outcome.hasChanges || outputs.outputChanges.some(({ publication }) => publication !== undefined)
         const differing = yield* provideCaptured(differingInputs(capsule), values)
-        const evidence = { ...planEvidence(prepared, outcome), ...adoptedBase(base) }
+        const evidence = {
+          ...planEvidence(prepared, outcome),
+          ...outputs,
+          ...adoptedBase(base)
+        }
         const diagnostics = [...warnings, ...outcome.diagnostics]
         yield* lifecycle.waitForApproval(
           hold,

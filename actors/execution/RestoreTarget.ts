@@ -16,6 +16,7 @@ import { capsulesInArchive } from "../state/BackupArchive.ts"
 import { BackupStore } from "../state/BackupStore.ts"
 import type { StateVersionRow } from "../state/StateVersionRow.ts"
 import { StateVersions } from "../state/StateVersions.ts"
+import { restoredOutputs } from "./OutputPublications.ts"
 import { configurationDifferences, movedPointers } from "./RestoreDifference.ts"
 
 const decodeSpec = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struct({ backupId: BackupId })))
@@ -83,6 +84,7 @@ export const restoreTarget = Effect.fn("restoreTarget")(function* (capsule: Guar
 
   const before = yield* states.find(capsule.current_state_version_id)
   const generation = capsule.current_state_generation + 1
+  const moved = restoredOutputs(before === undefined ? [] : yield* states.outputs(before.id), outputs)
   const evidence = RestoreEvidence.make({
     backupId,
     backupCreatedAt: backup.created_at,
@@ -90,7 +92,8 @@ export const restoreTarget = Effect.fn("restoreTarget")(function* (capsule: Guar
     restored: standingOf(version),
     next: { generation, serial, executionAuthorityEpoch: capsule.execution_authority_epoch + 1 },
     configuration: configurationDifferences(current, restored),
-    pointers: movedPointers(capsule, current.config, archived, restored.config)
+    pointers: movedPointers(capsule, current.config, archived, restored.config),
+    ...(moved.length === 0 ? {} : { outputs: moved })
   })
   const digest = `sha256:${createHash("sha256")
     .update(canonicalJson([backup.digest, version.digest, encodeEvidence(evidence)]))

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Option, Redacted, Schema, type Scope, type Semaphore } from "effect"
-import type { Redaction } from "../redaction/Redaction.ts"
+import { Redaction } from "../redaction/Redaction.ts"
 import { Sandbox } from "../sandbox/Sandbox.ts"
 import { openJournal, possiblyCreated } from "./ApplyJournal.ts"
 import { readApplyRecord, writeApplyRecord } from "./ApplyRecord.ts"
@@ -10,7 +10,7 @@ import { withExactNumbers } from "./ExactNumbers.ts"
 import { initialize } from "./Initialization.ts"
 import { worksUninstalled } from "./Installation.ts"
 import { type LeftState, readLeftState } from "./LeftState.ts"
-import { withheldOutputs } from "./OutputPrivacy.ts"
+import { markedTexts, unmarkedOutputs, withheldOutputs } from "./OutputPrivacy.ts"
 import { linkProviders } from "./ProviderLinks.ts"
 import { fileOperation, type RunFileFailed } from "./RunFiles.ts"
 import { moduleFolder, runFolderPaths } from "./RunFolder.ts"
@@ -73,6 +73,39 @@ const readOutputs = (session: RunSession, state: StateFile | undefined) => {
       )
     )
 }
+
+/**
+ * The Outputs, with those that repeat a secret marked. An Output that has just lost its mark is not compared with its own earlier
+ * value.
+ */
+const publishableOutputs = Effect.fnUntraced(function* (
+  session: RunSession,
+  state: StateFile | undefined,
+  outputs: ReadonlyArray<StateOutput>
+) {
+  const shown = new Set(outputs.filter(({ sensitive }) => !sensitive).map(({ name }) => name))
+  const unmarked = unmarkedOutputs(session.base, (name) => shown.has(name))
+  const judged = yield* withheldOutputs(session.redactor, outputs)
+  if (unmarked.size === 0) return judged
+  const secrets = [
+    ...session.secrets,
+    ...derivedSecrets("state", [...markedTexts(session.base, unmarked), ...markedTexts(state, new Set())])
+  ]
+  const redaction = yield* Redaction
+  const again = yield* redaction.redactor(secrets).pipe(
+    Effect.flatMap((redactor) =>
+      withheldOutputs(
+        redactor,
+        outputs.filter(({ name }) => unmarked.has(name))
+      )
+    ),
+    // An Output that could not be checked is not published.
+    Effect.catch((problem) => Effect.as(Effect.logError(problem.message), [])),
+    Effect.scoped
+  )
+  const withoutMark = new Map(again.map((output) => [output.name, output]))
+  return judged.map((output) => withoutMark.get(output.name) ?? output)
+})
 
 const exitOf = (end: ToolEnd, left: LeftState): ApplyExit => {
   // After an interrupt the tool still exits with 0 if everything had been done by then.
@@ -236,7 +269,7 @@ export const executeApply = Effect.fnUntraced(function* (
         }),
     ...(left.problem === undefined ? {} : { stateProblem: left.problem }),
     ...(left.rejected === undefined ? {} : { rejectedState: left.rejected }),
-    outputs: yield* withheldOutputs(session.redactor, yield* readOutputs(session, state?.state)),
+    outputs: yield* publishableOutputs(session, state?.state, yield* readOutputs(session, state?.state)),
     changedAnything: journal.started.length > 0 || isChanged(session.base, left),
     possiblyCreated: exit === "succeeded" ? journal.possiblyCreated : possiblyCreated(journal, state?.state),
     sandboxKilled: end.sandboxKilled,

@@ -1,6 +1,8 @@
 import { type Effect, Redacted, type Schema } from "effect"
 import { redacted, type Hide, type RunRedactor } from "../redaction/RunRedactor.ts"
+import { leafTexts } from "../redaction/SecretRule.ts"
 import type { StateOutput } from "./RunOutcome.ts"
+import type { StateFile } from "./StateFile.ts"
 
 const mark = /\[redacted(?: ([^[\]]+))?\]/g
 const mostOrigins = 20
@@ -22,6 +24,30 @@ export const heldSecrets = (hide: Hide, value: Schema.Json): HeldSecrets | undef
   )
   return { origins: [...new Set(origins)].slice(0, mostOrigins) }
 }
+
+/** Names of the sensitive Outputs of a state that are no longer marked as sensitive. */
+export const unmarkedOutputs = (
+  base: Pick<StateFile, "outputs"> | undefined,
+  isUnmarked: (name: string) => boolean
+): ReadonlySet<string> =>
+  new Set((base?.outputs ?? []).filter(({ name, sensitive }) => sensitive && isUnmarked(name)).map(({ name }) => name))
+
+/**
+ * Text that a state marks as sensitive, except the values of `unmarked` Outputs: removing the mark makes the Output public, and
+ * its own earlier value must not keep it private.
+ */
+export const markedTexts = (
+  state: Pick<StateFile, "outputs" | "sensitiveObjectTexts"> | undefined,
+  unmarked: ReadonlySet<string>
+): ReadonlyArray<string> =>
+  state === undefined
+    ? []
+    : [
+        ...(state.outputs ?? []).flatMap(({ name, sensitive, value }) =>
+          sensitive && !unmarked.has(name) ? leafTexts(Redacted.value(value)) : []
+        ),
+        ...state.sensitiveObjectTexts
+      ]
 
 /**
  * An Output that repeats a secret is itself secret, whatever the module declares: the module may not know that its input is

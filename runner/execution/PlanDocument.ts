@@ -16,6 +16,7 @@ export type PlannedChange = typeof Change.Type
 
 const ResourceChange = Schema.Struct({
   address: Schema.String,
+  deposed: Schema.optionalKey(Schema.String),
   previous_address: Schema.optionalKey(Schema.String),
   mode: Schema.optionalKey(Schema.String),
   type: Schema.String,
@@ -37,7 +38,9 @@ export interface PlannedModule {
   readonly module_calls?: Readonly<
     Record<string, Omit<PlannedBlock, "address"> & { readonly module?: PlannedModule | null }>
   > | null
-  readonly outputs?: Readonly<Record<string, { readonly expression?: Schema.Json | null }>> | null
+  readonly outputs?: Readonly<
+    Record<string, { readonly expression?: Schema.Json | null; readonly sensitive?: boolean }>
+  > | null
 }
 
 const expressions = {
@@ -57,7 +60,7 @@ const Module: Schema.Codec<PlannedModule> = Schema.Struct({
       module: Schema.optionalKey(Schema.NullOr(Schema.suspend((): Schema.Codec<PlannedModule> => Module)))
     })
   ),
-  outputs: record(Schema.Struct({ expression: Mask }))
+  outputs: record(Schema.Struct({ expression: Mask, sensitive: Schema.optionalKey(Schema.Boolean) }))
 })
 
 /** The parts of the tool's JSON plan that are used. They contain sensitive values in clear text. */

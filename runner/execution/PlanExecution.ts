@@ -1,14 +1,21 @@
 import { Effect, Option, Redacted, type Scope, type Semaphore } from "effect"
 import type { RunDiagnostic } from "../../schema/records/Run.ts"
-import type { Redaction } from "../redaction/Redaction.ts"
+import { Redaction } from "../redaction/Redaction.ts"
 import { Sandbox } from "../sandbox/Sandbox.ts"
 import { sha256 } from "./Digest.ts"
 import { withExactNumbers } from "./ExactNumbers.ts"
 import { initialize } from "./Initialization.ts"
 import { lockFileName } from "./ModulePreparation.ts"
-import { decodePlanDocument } from "./PlanDocument.ts"
+import { decodePlanDocument, type PlanDocument } from "./PlanDocument.ts"
 import { checkProviderArguments } from "./ProviderArguments.ts"
-import { type PlanProjection, planSensitiveTexts, projectPlan } from "./PlanProjection.ts"
+import { markedTexts, unmarkedOutputs } from "./OutputPrivacy.ts"
+import {
+  isDeclaredSensitive,
+  plannedSecrets,
+  type PlanProjection,
+  planSensitiveTexts,
+  projectPlan
+} from "./PlanProjection.ts"
 import { providedBindings } from "./ProvidedBinding.ts"
 import { refuseProvided } from "./ProvidedInPlan.ts"
 import { removeTree } from "./RunFiles.ts"
@@ -83,6 +90,22 @@ const readProduct = (content: ReturnType<RunSession["settings"]["read"]>, what: 
     )
   )
 
+/** The secrets that Outputs without their earlier mark repeat; their own earlier values are none. */
+const secretsOfUnmarked = Effect.fnUntraced(function* (
+  session: RunSession,
+  document: PlanDocument,
+  unmarked: ReadonlySet<string>,
+  marked: PlanSecrets["marked"]
+) {
+  const secrets = [...session.secrets, ...marked, ...derivedSecrets("state", markedTexts(session.base, unmarked))]
+  const redaction = yield* Redaction
+  return yield* redaction.redactor(secrets).pipe(
+    Effect.flatMap((redactor) => plannedSecrets(document, redactor, unmarked)),
+    Effect.mapError(({ message }) => runnerFailure("output_unreadable", "show", message)),
+    Effect.scoped
+  )
+})
+
 /** `isSent`: the plan file leaves this machine. */
 const computePlan = Effect.fnUntraced(function* (
   session: RunSession,
@@ -114,14 +137,22 @@ const computePlan = Effect.fnUntraced(function* (
   const document = yield* describePlan(session, job, isSent)
   if (document.errored === true)
     return yield* runnerFailure("plan_failed", "plan", "The tool marked the plan as failed.")
-  const marked = derivedSecrets("plan", planSensitiveTexts(document))
-  yield* session.redactor.add(marked)
+  const unmarked = unmarkedOutputs(session.base, (name) => isDeclaredSensitive(document, name) === false)
+  const marked = derivedSecrets("plan", planSensitiveTexts(document, unmarked))
+  yield* session.redactor.add(derivedSecrets("plan", planSensitiveTexts(document)))
+  const judged = unmarked.size === 0 ? undefined : yield* secretsOfUnmarked(session, document, unmarked, marked)
   const lock = yield* session.module
     .read(lockFileName, longestLock)
     .pipe(Effect.mapError(({ message }) => runnerFailure("output_unreadable", "plan", message)))
   const planned: Planned = {
     file,
-    projection: yield* projectPlan(document, session.redactor, (value) => plannedValue(session.serverPaths, value)),
+    projection: yield* projectPlan(document, session.redactor, (value) => plannedValue(session.serverPaths, value), {
+      stored:
+        session.base?.outputs === undefined
+          ? undefined
+          : new Map(session.base.outputs.map(({ name, sensitive }) => [name, sensitive])),
+      unmarked: judged
+    }),
     marked,
     hasChanges: end.code === changedCode,
     applyable: document.applyable ?? end.code === changedCode,

@@ -2,7 +2,7 @@ import type { Effect, Schema } from "effect"
 import type { ChangeReferences } from "../../schema/records/ChangeEvidence.ts"
 import type { ChangedAttribute, OutputChange, PlanSummary, ResourceChange } from "../../schema/records/PlanDetails.ts"
 import { type Hide, redacted, type RunRedactor } from "../redaction/RunRedactor.ts"
-import { heldSecrets } from "./OutputPrivacy.ts"
+import { type HeldSecrets, heldSecrets } from "./OutputPrivacy.ts"
 import type { PlanDocument, PlannedChange, PlannedResourceChange } from "./PlanDocument.ts"
 import { planReferences } from "./PlanReferences.ts"
 import type { PlannedOutput } from "./RunOutcome.ts"
@@ -48,6 +48,37 @@ const isUnknown = (marks: Marks): boolean => {
   return Object.values(marks).some(isUnknown)
 }
 
+type Path = ReadonlyArray<string | number>
+
+/** The maximum number of unknown parts that are listed for one value. */
+const mostPaths = 256
+
+/** The marked parts of a value, outermost first. */
+const markedPaths = (marks: Marks): ReadonlyArray<Path> => {
+  const found: Array<Path> = []
+  const visit = (mark: Marks, path: Path): void => {
+    if (found.length >= mostPaths) return
+    if (mark === true) found.push(path)
+    else if (Array.isArray(mark)) for (const [index, inner] of mark.entries()) visit(inner, [...path, index])
+    else if (isObject(mark)) for (const [key, inner] of Object.entries(mark)) visit(inner, [...path, key])
+  }
+  visit(marks, [])
+  return found
+}
+
+/** Whether each side that exists is marked as sensitive. */
+const sensitivityOf = (
+  sides: { readonly before: boolean; readonly after: boolean },
+  marked: { readonly before: boolean; readonly after: boolean }
+) => ({
+  ...(sides.before ? { beforeSensitive: marked.before } : {}),
+  ...(sides.after ? { afterSensitive: marked.after } : {})
+})
+
+/** Whether an update changes which parts of a value are sensitive, and nothing else. */
+const isRemarked = (change: PlannedChange, before: Marks, after: Marks): boolean =>
+  change.actions.includes("update") && JSON.stringify(markedPaths(before)) !== JSON.stringify(markedPaths(after))
+
 const changedAttribute = (change: PlannedChange, name: string, room: Room): Attribute | undefined => {
   const before = member(change.before, name)
   const after = member(change.after, name)
@@ -55,16 +86,27 @@ const changedAttribute = (change: PlannedChange, name: string, room: Room): Attr
   const sensitiveBefore = marksOf(change.before_sensitive ?? undefined, name)
   const sensitiveAfter = marksOf(change.after_sensitive ?? undefined, name)
   const same = JSON.stringify(before ?? null) === JSON.stringify(after ?? null) && !isUnknown(unknown)
-  if (same) return undefined
-  if (sensitiveBefore === true || sensitiveAfter === true) {
-    return { name, sensitive: true, ...(unknown === true ? { unknown: true } : {}) }
+  const remarked = same && isRemarked(change, sensitiveBefore, sensitiveAfter)
+  if (same && !remarked) return undefined
+  if (sensitiveBefore === true || sensitiveAfter === true || remarked) {
+    return {
+      name,
+      sensitive: true,
+      ...sensitivityOf(
+        { before: isPresent(before), after: isPresent(after) || unknown === true },
+        { before: isUnknown(sensitiveBefore), after: isUnknown(sensitiveAfter) }
+      ),
+      ...(unknown === true ? { unknown: true } : {})
+    }
   }
+  const unknownPaths = unknown === true ? [] : markedPaths(unknown)
   const shownAfter = isPresent(after) || (isUnknown(unknown) && unknown !== true)
   return {
     name,
     ...(isPresent(before) ? { before: bounded(maskValue(before, sensitiveBefore, undefined), room) } : {}),
     ...(shownAfter ? { after: bounded(maskValue(after ?? {}, sensitiveAfter, unknown), room) } : {}),
-    ...(unknown === true ? { unknown: true } : {})
+    ...(unknown === true ? { unknown: true } : {}),
+    ...(unknownPaths.length === 0 ? {} : { unknownPaths })
   }
 }
 
@@ -83,6 +125,8 @@ const resourceChange = (planned: PlannedResourceChange, room: Room): ResourceCha
   const reason = planned.action_reason ?? (isMoved(planned) ? `moved from ${planned.previous_address}` : undefined)
   return {
     address: planned.address,
+    ...(planned.deposed === undefined ? {} : { deposed: planned.deposed }),
+    ...(planned.action_reason === "replace_because_tainted" ? { tainted: true } : {}),
     mode: planned.mode ?? "managed",
     type: planned.type,
     name: planned.name,
@@ -123,23 +167,57 @@ const planSummary = (changes: ReadonlyArray<PlannedResourceChange>): PlanSummary
   }
 }
 
-const outputChange = (name: string, change: PlannedChange, room: Room): OutputChange => {
-  const sensitive = isUnknown(change.before_sensitive ?? undefined) || isUnknown(change.after_sensitive ?? undefined)
+/** Whether the module marks an Output as sensitive; `undefined` if the plan does not contain its declaration. */
+export const isDeclaredSensitive = ({ configuration }: PlanDocument, name: string): boolean | undefined => {
+  const { outputs } = configuration?.root_module ?? {}
+  if (outputs === undefined || outputs === null || !Object.hasOwn(outputs, name)) return undefined
+  return outputs[name]?.sensitive === true
+}
+
+/** What is known about the Outputs of a plan from elsewhere. */
+interface ProjectedOutputs {
+  /** Whether each Output of the base state is sensitive. */
+  readonly stored?: ReadonlyMap<string, boolean> | undefined
+  /** For Outputs that lose their mark: the secrets that they repeat apart from their own earlier value. */
+  readonly unmarked?: ReadonlyMap<string, HeldSecrets | undefined> | undefined
+}
+
+/**
+ * Whether an Output is sensitive before and after. For both sides of a change, the plan has one mark that covers either: the
+ * state and the configuration have the exact ones.
+ */
+interface OutputMarks {
+  readonly before: boolean
+  readonly after: boolean
+}
+
+const outputMarks = (
+  plan: PlanDocument,
+  { stored }: ProjectedOutputs,
+  name: string,
+  change: PlannedChange
+): OutputMarks => ({
+  before: stored?.get(name) ?? isUnknown(change.before_sensitive ?? undefined),
+  after: isDeclaredSensitive(plan, name) ?? isUnknown(change.after_sensitive ?? undefined)
+})
+
+const outputChange = (name: string, change: PlannedChange, marks: OutputMarks, room: Room): OutputChange => {
+  const isDeleted = change.actions.includes("delete")
+  const sides = { before: isPresent(change.before), after: !isDeleted }
+  // Like the tool, which shows neither side if one of them is sensitive.
+  const sensitive = (sides.before && marks.before) || (sides.after && marks.after)
   const unknown = isUnknown(change.after_unknown ?? undefined)
   return {
     name,
     actions: change.actions,
     sensitive,
+    ...(sensitive ? sensitivityOf(sides, marks) : {}),
     ...(unknown ? { unknown } : {}),
     ...(sensitive || !isPresent(change.before) ? {} : { before: bounded(change.before, room) }),
     ...(sensitive || change.after_unknown === true || !isPresent(change.after)
       ? {}
       : { after: bounded(maskValue(change.after, undefined, change.after_unknown ?? undefined), room) })
   }
-}
-
-const plannedOutput = ({ after, name, sensitive, unknown = false }: OutputChange): PlannedOutput => {
-  return { name, sensitive, unknown, ...(after === undefined ? {} : { value: after }) }
 }
 
 export interface PlanProjection {
@@ -150,8 +228,11 @@ export interface PlanProjection {
   readonly plannedOutputs: ReadonlyArray<PlannedOutput>
 }
 
-/** Any string that the plan marks as sensitive. */
-export const planSensitiveTexts = (plan: PlanDocument): ReadonlyArray<string> => {
+/** Any string that the plan marks as sensitive, except the values of `unmarked` Outputs. */
+export const planSensitiveTexts = (
+  plan: PlanDocument,
+  unmarked: ReadonlySet<string> = new Set()
+): ReadonlyArray<string> => {
   const ofChange = (change: PlannedChange) => [
     ...sensitiveTexts(change.before ?? undefined, change.before_sensitive ?? undefined),
     ...sensitiveTexts(change.after ?? undefined, change.after_sensitive ?? undefined)
@@ -159,25 +240,73 @@ export const planSensitiveTexts = (plan: PlanDocument): ReadonlyArray<string> =>
   const declared = plan.configuration?.root_module?.variables ?? {}
   return [
     ...[...(plan.resource_changes ?? []), ...(plan.resource_drift ?? [])].flatMap(({ change }) => ofChange(change)),
-    ...Object.values(plan.output_changes ?? {}).flatMap(ofChange),
+    ...Object.entries(plan.output_changes ?? {}).flatMap(([name, change]) =>
+      unmarked.has(name) ? [] : ofChange(change)
+    ),
     ...Object.entries(plan.variables ?? {}).flatMap(([name, { value }]) =>
       declared[name]?.sensitive === true ? sensitiveTexts(value, true) : []
     )
   ]
 }
 
-const shownOutput = (hide: Hide, name: string, change: PlannedChange, room: Room): OutputChange => {
-  const shown = { ...outputChange(name, change, room), name: hide.name(name) }
-  const held = shown.sensitive
-    ? undefined
-    : heldSecrets(hide, [
-        change.before ?? null,
-        maskValue(change.after ?? null, undefined, change.after_unknown ?? undefined)
-      ])
-  if (held === undefined) return shown
-  const { after: _, before: __, ...rest } = shown
-  return { ...rest, sensitive: true, reason: "holds_secret", origins: held.origins }
+const plannedValue = ({ after, after_unknown }: PlannedChange) =>
+  maskValue(after ?? null, undefined, after_unknown ?? undefined)
+
+/** The secrets that each of the Outputs will repeat. */
+export const plannedSecrets = (
+  plan: PlanDocument,
+  redactor: RunRedactor,
+  names: ReadonlySet<string>
+): Effect.Effect<ReadonlyMap<string, HeldSecrets | undefined>> =>
+  redacted(
+    redactor,
+    (hide) =>
+      new Map(
+        Object.entries(plan.output_changes ?? {}).flatMap(([name, change]) =>
+          names.has(name) ? [[name, heldSecrets(hide, plannedValue(change))] as const] : []
+        )
+      )
+  )
+
+/** An Output in a plan, as reviewers see it, and whether it is private after the apply. */
+interface ShownOutput {
+  readonly shown: OutputChange
+  readonly isPrivate: boolean
 }
+
+const shownOutput = (
+  hide: Hide,
+  name: string,
+  change: PlannedChange,
+  marks: OutputMarks,
+  { unmarked }: ProjectedOutputs,
+  room: Room
+): ShownOutput => {
+  const shown = { ...outputChange(name, change, marks, room), name: hide.name(name) }
+  const [before, after] = [heldSecrets(hide, change.before ?? null), heldSecrets(hide, plannedValue(change))]
+  const held = unmarked?.has(name) === true ? unmarked.get(name) : after
+  const isPrivate = marks.after || held !== undefined
+  if (shown.sensitive && (marks.after || held === undefined)) return { shown, isPrivate }
+  if (!shown.sensitive && before === undefined && held === undefined) return { shown, isPrivate }
+  const { after: _, before: __, ...rest } = shown
+  const sides = { before: isPresent(change.before), after: !change.actions.includes("delete") }
+  const hidden = {
+    ...rest,
+    sensitive: true,
+    ...sensitivityOf(sides, { before: marks.before || before !== undefined, after: held !== undefined })
+  }
+  return {
+    shown: held === undefined ? hidden : { ...hidden, reason: "holds_secret", origins: held.origins },
+    isPrivate
+  }
+}
+
+const plannedOutput = ({ isPrivate, shown: { after, name, unknown = false } }: ShownOutput): PlannedOutput => ({
+  name,
+  sensitive: isPrivate,
+  unknown,
+  ...(after === undefined ? {} : { value: after })
+})
 
 /**
  * What reviewers see of a plan: first the tool's own marks for sensitive and unknown values are applied, then the redactor
@@ -188,7 +317,8 @@ const shownOutput = (hide: Hide, name: string, change: PlannedChange, room: Room
 export const projectPlan = (
   plan: PlanDocument,
   redactor: RunRedactor,
-  shownValue: (value: Schema.Json) => Schema.Json = (value) => value
+  shownValue: (value: Schema.Json) => Schema.Json = (value) => value,
+  known: ProjectedOutputs = {}
 ): Effect.Effect<PlanProjection> =>
   redacted(redactor, (hide) => {
     const room: Room = { left: longValuesInAll }
@@ -198,7 +328,14 @@ export const projectPlan = (
       ...shown,
       name: hide.name(shown.name),
       ...(shown.before === undefined ? {} : { before: shownValue(hide.json(shown.before)) }),
-      ...(shown.after === undefined ? {} : { after: shownValue(hide.json(shown.after)) })
+      ...(shown.after === undefined ? {} : { after: shownValue(hide.json(shown.after)) }),
+      ...(shown.unknownPaths === undefined
+        ? {}
+        : {
+            unknownPaths: shown.unknownPaths.map((path) =>
+              path.map((step) => (typeof step === "string" ? hide.text(step) : step))
+            )
+          })
     })
     const referencesOf = planReferences(plan.configuration?.root_module)
     const references = ({ attribute: name, inputs, resources: addresses, ...rest }: ChangeReferences) => ({
@@ -231,7 +368,7 @@ export const projectPlan = (
         }))
     const outputs = Object.entries(plan.output_changes ?? {}).map(([name, change]) => ({
       change,
-      shown: shownOutput(hide, name, change, outputRoom)
+      ...shownOutput(hide, name, change, outputMarks(plan, known, name, change), known, outputRoom)
     }))
     return {
       summary: planSummary(plan.resource_changes ?? []),
@@ -244,8 +381,6 @@ export const projectPlan = (
           ...(before === undefined ? {} : { before: shownValue(before) }),
           ...(after === undefined ? {} : { after: shownValue(after) })
         })),
-      plannedOutputs: outputs
-        .filter(({ change }) => !change.actions.includes("delete"))
-        .map(({ shown }) => plannedOutput(shown))
+      plannedOutputs: outputs.filter(({ change }) => !change.actions.includes("delete")).map(plannedOutput)
     }
   })

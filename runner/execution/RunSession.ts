@@ -61,6 +61,8 @@ export interface RunSession {
   readonly report: RunReport
   readonly redactor: RunRedactor
   readonly serverPaths: ServerPaths
+  /** The secrets that the Run was started with, without those that its base state marks. */
+  readonly secrets: ReadonlyArray<Secret>
   /** The secret strings from the credentials that came with the job, for the apply of its plan. */
   readonly credentialSecrets: ReadonlyArray<SecretText>
   /** Finds this machine's own credentials; absent when the Run uses none. */
@@ -192,18 +194,15 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     ownSets.size === 0
       ? undefined
       : yield* redaction.redactor(providedParts(ownSets.values())).pipe(Effect.mapError(prepareFailed))
-  yield* redactor.add([...request.secrets, ...delivery.secrets])
+  const secrets = [...request.secrets, ...delivery.secrets, ...(request.derived ?? []), ...(job.stateSecrets ?? [])]
+  yield* redactor.add(secrets)
   const base =
     job.state === undefined
       ? undefined
       : yield* Effect.fromOption(parseState(Redacted.value(job.state))).pipe(
           Effect.mapError(() => runnerFailure("job_invalid", "prepare", "The base state is not a state file."))
         )
-  yield* redactor.add([
-    ...(request.derived ?? []),
-    ...(job.stateSecrets ?? []),
-    ...derivedSecrets("state", base?.sensitiveTexts ?? [])
-  ])
+  yield* redactor.add(derivedSecrets("state", base?.sensitiveTexts ?? []))
 
   yield* createRunFolder(paths).pipe(Effect.mapError(prepareFailed))
   yield* Effect.addFinalizer(() => Effect.ignore(removeSecrets(paths)))
@@ -288,6 +287,7 @@ export const openSession = Effect.fn("RunSession.open")(function* (
     report,
     redactor,
     serverPaths,
+    secrets,
     credentialSecrets,
     provided,
     ownSets,

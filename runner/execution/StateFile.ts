@@ -31,6 +31,8 @@ export interface StateFile {
   readonly builtinOnly: boolean
   /** Text that the state marks as sensitive. */
   readonly sensitiveTexts: ReadonlyArray<string>
+  /** The part of that text which does not come from Outputs. */
+  readonly sensitiveObjectTexts: ReadonlyArray<string>
 }
 
 /** An address like `module.a.provider["terraform.io/builtin/terraform"]`, as the tool writes it for each resource. */
@@ -114,6 +116,7 @@ export const stateFile = (document: typeof StateDocument.Type): StateFile => {
   }))
   const managed = resources.flatMap(managedInstances).map(({ object }) => object)
   const isReadable = document.encrypted_data === undefined
+  const sensitiveObjectTexts = instances.flatMap(sensitiveTextsOf)
   return {
     serial: document.serial,
     lineage: document.lineage,
@@ -122,7 +125,8 @@ export const stateFile = (document: typeof StateDocument.Type): StateFile => {
     outputs: isReadable ? outputs : undefined,
     managed: isReadable ? managed : undefined,
     builtinOnly: isReadable && resources.every(({ provider }) => builtinProvider.test(provider ?? "")),
-    sensitiveTexts: [...sensitiveOutputTexts(document.outputs ?? {}), ...instances.flatMap(sensitiveTextsOf)]
+    sensitiveTexts: [...sensitiveOutputTexts(document.outputs ?? {}), ...sensitiveObjectTexts],
+    sensitiveObjectTexts
   }
 }
 

@@ -12,13 +12,22 @@ export class PlanSummary extends Schema.Opaque<PlanSummary>()(
   }).annotate({ identifier: "PlanSummary" })
 ) {}
 
+/** For a value that is not shown: whether each side is marked as sensitive. A side that does not exist has no field. */
+const sensitivity = {
+  beforeSensitive: Schema.optionalKey(Schema.Boolean),
+  afterSensitive: Schema.optionalKey(Schema.Boolean)
+}
+
 export const ChangedAttribute = Schema.Struct({
   name: Schema.String,
   before: Schema.optionalKey(Schema.Json),
   after: Schema.optionalKey(Schema.Json),
   sensitive: Schema.optionalKey(Schema.Boolean),
+  ...sensitivity,
   /** Whether the value will only be known after the apply. */
   unknown: Schema.optionalKey(Schema.Boolean),
+  /** The parts of the value that will only be known after the apply, if the rest of it is known: keys and positions. */
+  unknownPaths: Schema.optionalKey(Schema.Array(Schema.Array(Schema.Union([Schema.String, Schema.Finite])))),
   /** Whether this change makes the tool replace the resource instead of updating it in place. */
   forcesReplacement: Schema.optionalKey(Schema.Boolean)
 })
@@ -26,6 +35,10 @@ export const ChangedAttribute = Schema.Struct({
 export class ResourceChange extends Schema.Opaque<ResourceChange>()(
   Schema.Struct({
     address: Schema.String,
+    /** The key of an object that a replacement left behind; the change is to that object and not to the live one. */
+    deposed: Schema.optionalKey(Schema.String),
+    /** Whether the tool replaces the object because it is marked as damaged. */
+    tainted: Schema.optionalKey(Schema.Literal(true)),
     mode: Schema.String,
     type: Schema.String,
     name: Schema.String,
@@ -41,6 +54,23 @@ export class ResourceChange extends Schema.Opaque<ResourceChange>()(
   }).annotate({ identifier: "ResourceChange" })
 ) {}
 
+/** An Output that the apply makes visible to readers of the Capsule, or hides from them. */
+export const OutputPublication = Schema.Union([
+  Schema.Struct({
+    change: Schema.Literal("published"),
+    /**
+     * `mark_removed`: the module no longer marks it as sensitive. `secret_gone`: it no longer repeats a secret. `restored`: it was
+     * public in the backup.
+     */
+    reason: Schema.Literals(["new", "mark_removed", "secret_gone", "restored"])
+  }),
+  Schema.Struct({
+    change: Schema.Literal("withdrawn"),
+    reason: Schema.Literals(["removed", "marked_sensitive", "holds_secret", "restored"])
+  })
+])
+export type OutputPublication = typeof OutputPublication.Type
+
 export class OutputChange extends Schema.Opaque<OutputChange>()(
   Schema.Struct({
     name: Schema.String,
@@ -48,7 +78,10 @@ export class OutputChange extends Schema.Opaque<OutputChange>()(
     before: Schema.optionalKey(Schema.Json),
     after: Schema.optionalKey(Schema.Json),
     sensitive: Schema.Boolean,
+    ...sensitivity,
     unknown: Schema.optionalKey(Schema.Boolean),
+    /** Present if the apply publishes or withdraws the Output. */
+    publication: Schema.optionalKey(OutputPublication),
     /** Why the value stays private even though the module does not mark it sensitive. */
     reason: Schema.optionalKey(Schema.Literal("holds_secret")),
     /** With `reason`: the value that it repeats, such as `var.db.password`. */
@@ -61,6 +94,8 @@ export class PlanDetails extends Schema.Opaque<PlanDetails>()(
   Schema.Struct({
     resourceChanges: Schema.optionalKey(Schema.Array(ResourceChange)),
     outputChanges: Schema.optionalKey(Schema.Array(OutputChange)),
+    /** Names of all Outputs that are public after the apply. The apply publishes no others. */
+    publicOutputs: Schema.optionalKey(Schema.Array(Schema.String)),
     resourceDrift: Schema.optionalKey(Schema.Array(ResourceChange))
   })
 ) {}

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { OutputPublication } from "./PlanDetails.ts"
 import { BackupId, StateVersionId } from "./Ids.ts"
 import { Timestamp } from "./Primitives.ts"
 
@@ -43,6 +44,8 @@ export class RestoreEvidence extends Schema.Opaque<RestoreEvidence>()(
       executionAuthorityEpoch: Schema.Int
     }),
     configuration: Schema.Array(ConfigurationDifference),
-    pointers: Schema.Array(MovedPointer)
+    pointers: Schema.Array(MovedPointer),
+    /** The Outputs that the restore publishes or withdraws; absent if there are none. */
+    outputs: Schema.optionalKey(Schema.Array(Schema.Struct({ name: Schema.String, publication: OutputPublication })))
   }).annotate({ identifier: "RestoreEvidence" })
 ) {}

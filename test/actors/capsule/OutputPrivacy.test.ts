@@ -7,7 +7,10 @@ import { InstallPlans } from "../../../actors/install-plan/InstallPlans.ts"
 import { OutputShares } from "../../../actors/output-share/OutputShares.ts"
 import { RunLedger } from "../../../actors/run/RunLedger.ts"
 import { Runs } from "../../../actors/run/Runs.ts"
+import { Sources } from "../../../actors/source/Sources.ts"
 import type { CapsuleId } from "../../../schema/records/Ids.ts"
+import type { Run } from "../../../schema/records/Run.ts"
+import type { CommitFiles } from "../../../src/cli/demo/git-server/RepositoryWriter.ts"
 import { suite } from "../../support/Effect.ts"
 import { active, applied, driven, freshKey, planned, replanned, requestOf, settled } from "../../support/Journey.ts"
 import { newOwner, TestPlane, testPlane } from "../../support/TestPlane.ts"
@@ -55,13 +58,20 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
         name,
         actions: ["create"],
         sensitive: true,
+        afterSensitive: true,
         reason: "holds_secret",
         origins: [origin]
       })
       const reviewed = plan.outputChanges?.toSorted((left, right) => left.name.localeCompare(right.name))
       expect(reviewed).toEqual([
         change("names", "var.db key 1"),
-        { name: "plain", actions: ["create"], sensitive: false, after: "nothing secret" },
+        {
+          name: "plain",
+          actions: ["create"],
+          sensitive: false,
+          after: "nothing secret",
+          publication: { change: "published", reason: "new" }
+        },
         change("short", "var.db.password"),
         change("url", "var.db.port")
       ] as typeof reviewed)
@@ -76,6 +86,86 @@ describe.skipIf(Bun.which("terraform") === null)("Outputs that repeat a secret",
         ["url", "no-op", "holds_secret"]
       ])
       expect(JSON.stringify(again)).not.toContain("kq7zx")
+    })
+  )
+
+  tests.live("are published and withdrawn by the apply whose reviewed plan lists it, and by no other", () =>
+    Effect.gen(function* () {
+      const { commit, context } = yield* TestPlane
+      const module = (lone: string, plain: string, more = "") => ({
+        "main.tf": `variable "key" {
+            type      = string
+            sensitive = true
+          }
+          resource "terraform_data" "a" { input = "a" }
+          output "lone" {
+            value = "a value of its own"
+            ${lone}
+          }
+          output "plain" {
+            value = "a plain value"
+            ${plain}
+          }
+          output "repeats" { value = "the \${nonsensitive(var.key)}" }
+          ${more}`
+      })
+      const marked = "sensitive = true"
+      const publications = (plan: Run) =>
+        (plan.outputChanges ?? []).flatMap(({ name, publication }) =>
+          publication === undefined ? [] : [[name, publication.change, publication.reason]]
+        )
+      const changed = Effect.fnUntraced(function* (capsuleId: CapsuleId, files: CommitFiles) {
+        yield* commit("output-marks", files)
+        const { sourceId } = yield* (yield* Capsules).read(capsuleId)
+        yield* settled((yield* (yield* Sources).sync(context, sourceId, {})).id)
+        return yield* replanned(capsuleId)
+      })
+      const { capsuleId, plan } = yield* planned(
+        "output-marks",
+        module(marked, "", `output "more" { value = "more" }`),
+        {
+          variables: { key: "a-repeated-secret" }
+        }
+      )
+      expect(publications(plan).toSorted()).toEqual([
+        ["more", "published", "new"],
+        ["plain", "published", "new"]
+      ])
+      expect((yield* applied(plan)).status).toBe("succeeded")
+      expect(yield* outputsOf(capsuleId)).toEqual(["more", "plain"])
+
+      const swapped = yield* changed(capsuleId, module("", marked))
+      expect(publications(swapped).toSorted()).toEqual([
+        ["lone", "published", "mark_removed"],
+        ["more", "withdrawn", "removed"],
+        ["plain", "withdrawn", "marked_sensitive"]
+      ])
+      expect(JSON.stringify(swapped)).not.toContain("a value of its own")
+      expect(yield* outputsOf(capsuleId)).toEqual(["more", "plain"])
+      expect((yield* applied(swapped)).status).toBe("succeeded")
+      expect(yield* outputsOf(capsuleId)).toEqual(["lone"])
+
+      const same = yield* replanned(capsuleId)
+      expect(publications(same)).toEqual([])
+      expect((yield* applied(same)).status).toBe("succeeded")
+      expect(yield* outputsOf(capsuleId)).toEqual(["lone"])
+
+      // Nothing but the secret changes: the tool sees no difference in an Output that repeated it.
+      const sql = yield* SqlClient.SqlClient
+      yield* sql`UPDATE outputs SET sensitive = 1, private_origins = '["var.key"]' WHERE name = 'lone'
+        AND capsule_id = ${capsuleId}`
+      const released = yield* replanned(capsuleId)
+      expect(publications(released)).toEqual([["lone", "published", "secret_gone"]])
+      expect(released.outputChanges?.find(({ name }) => name === "lone")?.after).toBe("a value of its own")
+
+      // An Output that the reviewed plan does not list as public stays private, with a note.
+      const [row] = yield* sql<{ details: string }>`SELECT plan_details AS details FROM runs WHERE id = ${released.id}`
+      const details = { ...JSON.parse(row?.details ?? ""), publicOutputs: [] }
+      yield* sql`UPDATE runs SET plan_details = ${JSON.stringify(details)} WHERE id = ${released.id}`
+      const apply = yield* applied(released)
+      expect(apply.status).toBe("succeeded")
+      expect(yield* outputsOf(capsuleId)).toEqual([])
+      expect(apply.diagnostics?.map(({ detail }) => detail)).toContain("Plan again to review them: lone.")
     })
   )
 

@@ -73,6 +73,11 @@ const underWay = Effect.fnUntraced(function* (capsuleId: CapsuleId, plan: Run) {
   })
   yield* heldRun(applyId)
   yield* setRun(plan.id, { used_by_run_id: applyId })
+  // These states have Outputs that their plans do not have, so the plans may not list what is public.
+  const sql = yield* SqlClient.SqlClient
+  yield* Effect.orDie(
+    sql`UPDATE runs SET plan_details = json_remove(plan_details, '$.publicOutputs') WHERE id = ${plan.id}`
+  )
   return applyId
 })
 

@@ -119,7 +119,8 @@ export const pureRunner = (modules: PureModules) => {
           }
           const given = Object.entries(job.variables).map(([name, { value }]) => [name, Redacted.value(value)])
           modules.plans.set(job.runId, Object.fromEntries(given))
-          const text = encodePlanned(outputsOf(run, job, modules.constant.has(run.capsule_id)))
+          const planned = outputsOf(run, job, modules.constant.has(run.capsule_id))
+          const text = encodePlanned(planned)
           return {
             ...nothing,
             tool: job.tool,
@@ -130,7 +131,11 @@ export const pureRunner = (modules: PureModules) => {
             resourceChanges: [],
             outputChanges: [],
             resourceDrift: [],
-            plannedOutputs: [],
+            plannedOutputs: Object.keys(planned).map((name) => ({
+              name,
+              sensitive: name === "secret" || (name === "value" && modules.secretValues.has(run.capsule_id)),
+              unknown: false
+            })),
             hasChanges: true,
             applyable: true
           }

@@ -65,10 +65,10 @@ describe("projectPlan", () => {
     expect(first?.changedAttributes).toEqual([
       { name: "gone", before: "g" },
       { name: "id", unknown: true },
-      { name: "list", after: ["k", "(known after apply)"] },
+      { name: "list", after: ["k", "(known after apply)"], unknownPaths: [[1]] },
       { name: "size", before: 1, after: 2 },
       { name: "tags", before: { a: "x", key: "(sensitive value)" }, after: { a: "y", key: "(sensitive value)" } },
-      { name: "token", sensitive: true }
+      { name: "token", sensitive: true, beforeSensitive: true, afterSensitive: true }
     ])
     expect([...planSensitiveTexts(plan)].sort()).toEqual(
       ["nested-secret", "nested-secret", "new-secret", "old-secret"].sort()
@@ -84,7 +84,7 @@ describe("projectPlan", () => {
       ]
     })
     const [whole, moved, long] = projected(plan).resourceChanges
-    expect(whole?.changedAttributes).toEqual([{ name: "a", sensitive: true }])
+    expect(whole?.changedAttributes).toEqual([{ name: "a", sensitive: true, afterSensitive: true }])
     expect(moved?.reason).toBe("moved from demo.old")
     expect(long?.changedAttributes[0]?.after).toBe("(1100002 characters, too long to show)")
   })
@@ -148,10 +148,95 @@ describe("projectPlan", () => {
         after: { a: 1, b: "(known after apply)" }
       },
       { name: "later", actions: ["create"], sensitive: false, unknown: true },
-      { name: "hidden", actions: ["create"], sensitive: true },
+      { name: "hidden", actions: ["create"], sensitive: true, afterSensitive: true },
       { name: "gone", actions: ["delete"], sensitive: false, before: 1 }
     ])
     expect(plannedOutputs.map(({ name }) => name)).toEqual(["plain", "later", "hidden", "same"])
+  })
+
+  test("keeps a deposed object apart from the live one at its address, and reports a tainted one", () => {
+    const plan = planOf({
+      resource_changes: [
+        change(["delete"]),
+        { ...change(["delete"]), deposed: "0a1b2c3d" },
+        { ...change(["delete", "create"]), action_reason: "replace_because_tainted" }
+      ]
+    })
+    const { resourceChanges, summary } = projected(plan)
+    expect(resourceChanges.map(({ address, deposed, tainted }) => [address, deposed, tainted])).toEqual([
+      ["demo.delete", undefined, undefined],
+      ["demo.delete", "0a1b2c3d", undefined],
+      ["demo.delete_create", undefined, true]
+    ])
+    expect(summary.destroy).toBe(2)
+  })
+
+  test("lists the unknown parts of a value by path, with secrets in keys hidden", () => {
+    const plan = planOf({
+      resource_changes: [
+        change(["update"], {
+          before: { a: { b: [1, 2], c: 3, "p4ssw0rd-canary": 1 } },
+          after: { a: { b: [1], c: 3 } },
+          after_unknown: { a: { b: [false, true], d: { e: true }, "p4ssw0rd-canary": true } }
+        })
+      ]
+    })
+    const [changed] = projected(plan, { origin: "env.DB", value: Redacted.make("p4ssw0rd-canary") }).resourceChanges
+    expect(changed?.changedAttributes[0]?.unknownPaths).toEqual([["b", 1], ["d", "e"], ["[redacted env.DB]"]])
+  })
+
+  test("shows an update that only changes which values are sensitive", () => {
+    const plan = planOf({
+      resource_changes: [
+        change(["update"], {
+          before: { a: "s", b: 1 },
+          after: { a: "s", b: 1 },
+          before_sensitive: { b: false },
+          after_sensitive: { a: true }
+        })
+      ]
+    })
+    expect(projected(plan).resourceChanges[0]?.changedAttributes).toEqual([
+      { name: "a", sensitive: true, beforeSensitive: false, afterSensitive: true }
+    ])
+  })
+
+  test("an Output is sensitive on the sides that the state and the module mark, whichever mark the tool gives both", () => {
+    const both = { before_sensitive: true, after_sensitive: true }
+    const plan = planOf({
+      output_changes: {
+        revealed: { actions: ["update"], before: "v", after: "v", ...both },
+        hidden: { actions: ["update"], before: "v", after: "v", ...both },
+        gone: { actions: ["delete"], before: "v", after: null, ...both },
+        fresh: { actions: ["create"], before: null, after: "v", ...both }
+      },
+      configuration: {
+        root_module: { outputs: { revealed: {}, hidden: { sensitive: true }, fresh: { sensitive: true } } }
+      }
+    })
+    const stored = new Map([
+      ["revealed", true],
+      ["hidden", false],
+      ["gone", true]
+    ])
+    const { outputChanges, plannedOutputs } = Effect.runSync(
+      projectPlan(plan, directRedactor(new Redactor([])), undefined, { stored })
+    )
+    const sides = outputChanges.map(({ afterSensitive, beforeSensitive, name }) => [
+      name,
+      beforeSensitive,
+      afterSensitive
+    ])
+    expect(sides).toEqual([
+      ["revealed", true, false],
+      ["hidden", false, true],
+      ["gone", true, undefined],
+      ["fresh", undefined, true]
+    ])
+    expect(outputChanges.every(({ after, before, sensitive }) => sensitive && (after ?? before) === undefined)).toBe(
+      true
+    )
+    expect(plannedOutputs.filter(({ sensitive }) => !sensitive).map(({ name }) => name)).toEqual(["revealed"])
   })
 
   test("the redactor runs last", () => {
