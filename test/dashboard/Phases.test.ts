@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test"
 import { notBegun, progressOf, stepsOf } from "../../src/dashboard/screens/run/Phases.ts"
+import type { Run } from "../../src/dashboard/api/Types.ts"
 import { countsOf } from "../../src/dashboard/screens/run/PlanCounts.ts"
 import { eventsOf } from "../browser/support/records/RunStreams.ts"
 import { applyRun, failedRun, queuedRun, reviewRun, runs } from "../browser/support/records/Runs.ts"
@@ -23,6 +24,28 @@ describe("the timeline of a Run", () => {
       ["plan", "done"],
       ["approval", "waiting"]
     ])
+  })
+
+  test("of an approved or discarded plan keeps the time of its plan, and shows what was decided", () => {
+    const waiting = runOf(reviewRun)
+    const events = eventsOf(waiting)
+    const parked = events.find(({ kind }) => kind === "run.waiting_approval")?.at
+    const finishedAt = "2026-11-28T12:00:00.000Z"
+    const ends = (run: Run) =>
+      stepsOf(run, events)
+        .slice(-2)
+        .map((step) => [step.id, step.state, step.finishedAt])
+    const approved = { ...waiting, status: "succeeded", approvedAt: finishedAt, finishedAt } as const
+    expect(parked).toBeDefined()
+    expect(ends(approved)).toEqual([
+      ["plan", "done", parked],
+      ["approval", "done", finishedAt]
+    ])
+    expect(ends({ ...waiting, status: "cancelled", finishedAt })).toEqual([
+      ["plan", "done", parked],
+      ["approval", "discarded", finishedAt]
+    ])
+    expect(ends({ ...approved, status: "cancelled" })[1]?.[1]).toBe("withdrawn")
   })
 
   test("of a running apply shows what is running now", () => {

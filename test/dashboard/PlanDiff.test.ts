@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test"
 import {
   attributesOf,
   changeKind,
+  changeName,
   diffOf,
   inlineText,
   isNoise,
@@ -31,6 +32,52 @@ describe("the plan's diff", () => {
     expect(isShownOutput({ actions: ["no-op"] })).toBe(false)
     expect(isShownOutput({ actions: ["update"] })).toBe(true)
     expect(isShownOutput({ actions: ["no-op"], reason: "holds_secret" })).toBe(true)
+  })
+
+  test("shows an unchanged Output that the apply publishes", () => {
+    const publication = { change: "published", reason: "secret_gone" } as const
+    expect(isShownOutput({ actions: ["no-op"], publication })).toBe(true)
+  })
+
+  test("shows only the sides of a hidden value that exist", () => {
+    const kinds = (...of: Parameters<typeof sidesOf>) => Object.values(sidesOf(...of)).map(({ kind }) => kind)
+    const hidden = { sensitive: true } as const
+    expect(kinds({ ...hidden, beforeSensitive: true })).toEqual(["hidden", "absent"])
+    expect(kinds({ ...hidden, afterSensitive: true })).toEqual(["absent", "hidden"])
+    expect(kinds({ ...hidden, beforeSensitive: true, afterSensitive: false })).toEqual(["hidden", "hidden"])
+    expect(kinds({ ...hidden, beforeSensitive: true, afterSensitive: true, unknown: true })).toEqual([
+      "hidden",
+      "later"
+    ])
+    // Plans of earlier releases have no sides.
+    expect(kinds(hidden, ["delete"])).toEqual(["hidden", "absent"])
+    expect(kinds(hidden, ["create"])).toEqual(["absent", "hidden"])
+    expect(kinds(hidden, ["update"])).toEqual(["hidden", "hidden"])
+  })
+
+  test("reduces the parts of a value that become unknown to their size, so that they are not drawn as deleted", () => {
+    const lines = Array.from({ length: 66 }, (_, line) => `line ${line}`)
+    const { before } = sidesOf({
+      before: { big: lines, map: { a: 1, b: 2 }, x: "old", list: [[1, 2], "kept"] },
+      after: {},
+      unknownPaths: [["big"], ["map"], ["x"], ["list", 0], ["new", "key"]]
+    })
+    expect(before).toEqual({
+      kind: "value",
+      value: { big: "(66 items)", map: "(2 keys)", x: "old", list: ["(2 items)", "kept"] }
+    })
+  })
+
+  test("finds a deposed object by its key and by the word", () => {
+    const changes = [undefined, "0a1b2c3d"].map((deposed) => ({
+      ...base,
+      actions: ["delete"],
+      changedAttributes: [],
+      ...(deposed === undefined ? {} : { deposed })
+    }))
+    expect(changes.map(changeName)).toEqual(["a.b", "a.b 0a1b2c3d"])
+    expect(diffOf(changes, "deposed").total).toBe(1)
+    expect(diffOf(changes, "0a1b").total).toBe(1)
   })
 
   test("recognises a replacement with its actions in either order", () => {

@@ -2,7 +2,7 @@ import { Console, Effect } from "effect"
 import { TerminalCapabilities } from "effect/cli"
 import type { Run } from "../../../schema/records/Run.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
-import { planText } from "./PlanText.ts"
+import { driftText, planText } from "./PlanText.ts"
 import { Remote } from "./Remote.ts"
 import { resultText } from "./RunEnd.ts"
 import { factsText } from "./Rows.ts"
@@ -50,10 +50,13 @@ export const addressOf = Effect.fnUntraced(function* ({ id, workspaceId }: Run) 
 export const showEnd = Effect.fn("showEnd")(function* (run: Run) {
   if (run.planSummary !== undefined && run.planRunId === undefined) return yield* showPlan(run)
   const outputs = yield* outputsOf(run)
+  const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
+  const drift = run.type === "drift_check" ? driftText(run, painter(canColor)) : ""
   yield* Console.log(
     [
       yield* planTitled(run),
       resultText(run),
+      ...(drift === "" ? [] : ["", drift, ""]),
       ...(outputs.length === 0 ? [] : ["", factsText(outputs), ""]),
       yield* addressOf(run)
     ].join("\n")

@@ -2,6 +2,7 @@ import type { OutputChange, ResourceChange } from "../../../schema/records/PlanD
 import type { Run } from "../../../schema/records/Run.ts"
 import {
   attributesOf,
+  type ChangedSides,
   changeKind,
   type ChangeKind,
   diffOf,
@@ -26,7 +27,7 @@ const verbs: Readonly<Record<ChangeKind, readonly [sign: string, style: Paramete
   none: [" ", "faint", "without a change"]
 }
 
-type ChangedValue = Parameters<typeof sidesOf>[0] & { readonly name: string }
+type ChangedValue = ChangedSides & { readonly name: string }
 
 const sideText = (side: Side): string => {
   switch (side.kind) {
@@ -44,8 +45,13 @@ const sideText = (side: Side): string => {
 }
 
 /** A value before and after: on one line, or as a diff if it is long. */
-const valueLines = (pair: ChangedValue, note: string, paint: Paint): ReadonlyArray<string> => {
-  const { after, before } = sidesOf(pair)
+const valueLines = (
+  pair: ChangedValue,
+  actions: ReadonlyArray<string>,
+  note: string,
+  paint: Paint
+): ReadonlyArray<string> => {
+  const { after, before } = sidesOf(pair, actions)
   const name = terminalText(pair.name)
   const isLong = [before, after].some((side) => side.kind === "value" && inlineText(side.value) === undefined)
   const isKnown = [before, after].every((side) => side.kind !== "later" && side.kind !== "hidden")
@@ -61,16 +67,27 @@ const valueLines = (pair: ChangedValue, note: string, paint: Paint): ReadonlyArr
 const attributeLines = (change: ResourceChange, paint: Paint): ReadonlyArray<string> => {
   const { later, shown } = attributesOf(change)
   const lines = shown.flatMap((attribute) =>
-    valueLines(attribute, attribute.forcesReplacement === true ? paint("magenta", "  # forces replacement") : "", paint)
+    valueLines(
+      attribute,
+      change.actions,
+      attribute.forcesReplacement === true ? paint("magenta", "  # forces replacement") : "",
+      paint
+    )
   )
   return later.length === 0
     ? lines
     : [...lines, paint("faint", `known after apply: ${later.map(terminalText).join(", ")}`)]
 }
 
+/** The address, with the key of a deposed object. */
+const objectText = ({ address, deposed }: ResourceChange): string =>
+  deposed === undefined ? terminalText(address) : `${terminalText(address)} (deposed object ${terminalText(deposed)})`
+
 const changeLines = (change: ResourceChange, paint: Paint): ReadonlyArray<string> => {
   const [sign, style] = verbs[changeKind(change)]
   const notes = [
+    ...(change.deposed === undefined ? [] : ["left over from a replacement that failed; not the live object"]),
+    ...(change.tainted === undefined ? [] : ["tainted: it is marked as damaged"]),
     ...(change.importing === undefined
       ? []
       : [`imports ${change.importing.id ?? "an object whose id is not known yet"}`]),
@@ -78,17 +95,33 @@ const changeLines = (change: ResourceChange, paint: Paint): ReadonlyArray<string
   ]
   const note = notes.length === 0 ? "" : paint("faint", `  # ${terminalText(notes.join(", "))}`)
   const attributes = changeKind(change) === "destroy" ? [] : attributeLines(change, paint)
-  return [
-    `  ${paint(style, `${sign} ${terminalText(change.address)}`)}${note}`,
-    ...attributes.map((line) => `      ${line}`)
-  ]
+  return [`  ${paint(style, `${sign} ${objectText(change)}`)}${note}`, ...attributes.map((line) => `      ${line}`)]
 }
 
-/** An Output that repeats a secret stays private, whatever the module declares. */
-const outputNote = ({ origins = [], reason }: OutputChange, paint: Paint): string => {
-  if (reason === undefined) return ""
+const publications: Readonly<Record<NonNullable<OutputChange["publication"]>["reason"], string>> = {
+  new: "new, and not marked as sensitive",
+  mark_removed: "the module no longer marks it as sensitive",
+  secret_gone: "it no longer repeats a secret",
+  restored: "as in the backup",
+  removed: "the module no longer has it",
+  marked_sensitive: "the module marks it as sensitive",
+  holds_secret: "it repeats a secret"
+}
+
+/** Whether the apply publishes or withdraws an Output, and which secret keeps it private, whatever the module declares. */
+const outputNote = ({ origins = [], publication, reason }: OutputChange, paint: Paint): string => {
   const repeated = origins.length === 0 ? "a secret" : origins.map(terminalText).join(", ")
-  return paint("magenta", `  # stays private: it repeats ${repeated}`)
+  const notes = [
+    ...(publication === undefined
+      ? []
+      : [
+          `${publication.change === "published" ? "becomes public" : "is withdrawn"}: ${publications[publication.reason]}`
+        ]),
+    ...(reason === undefined
+      ? []
+      : [publication === undefined ? `stays private: it repeats ${repeated}` : `it repeats ${repeated}`])
+  ]
+  return notes.length === 0 ? "" : paint("magenta", `  # ${notes.join("; ")}`)
 }
 
 const outputLines = ({ outputChanges = [] }: Run, paint: Paint): ReadonlyArray<string> => {
@@ -97,7 +130,9 @@ const outputLines = ({ outputChanges = [] }: Run, paint: Paint): ReadonlyArray<s
   return [
     "",
     paint("bold", "Outputs"),
-    ...changed.flatMap((output) => valueLines(output, outputNote(output, paint), paint)).map((line) => `  ${line}`)
+    ...changed
+      .flatMap((output) => valueLines(output, output.actions, outputNote(output, paint), paint))
+      .map((line) => `  ${line}`)
   ]
 }
 
@@ -178,6 +213,26 @@ const confinementLine = ({ isolation, network, profile }: Run): ReadonlyArray<st
     ...(profile === undefined ? [] : [`profile ${profile}`])
   ]
   return said.length === 0 ? [] : [said.join(" · ")]
+}
+
+const driftWords = (kind: ChangeKind): string => {
+  if (kind === "destroy" || kind === "forget") return "deleted outside svc"
+  return kind === "move" ? "moved by the module, not recorded yet" : "changed outside svc"
+}
+
+/** The differences that a drift check found, as what has happened outside svc. */
+export const driftText = ({ resourceDrift = [] }: Run, paint: Paint): string => {
+  const { groups, noise } = diffOf(resourceDrift)
+  const all = [...groups, ...(noise.length === 0 ? [] : [{ kind: "update" as const, changes: noise }])]
+  return all
+    .flatMap(({ changes, kind }) => [
+      paint("bold", `${changes.length} ${driftWords(kind)}`),
+      ...changes.flatMap((change) => [
+        `  ${objectText(change)}`,
+        ...(kind === "destroy" ? [] : attributeLines(change, paint).map((line) => `      ${line}`))
+      ])
+    ])
+    .join("\n")
 }
 
 const diagnosticLines = (diagnostics: Run["diagnostics"], paint: Paint): ReadonlyArray<string> =>

@@ -18,8 +18,11 @@ const label = (key: string | undefined) => (key === undefined ? "" : `${JSON.str
 /** Placeholders for the unknown and sensitive parts of a value. */
 const marks: ReadonlySet<string> = new Set(["(known after apply)", "(sensitive value)"])
 
+/** The size of a part that becomes unknown. */
+const size = /^\(\d+ (?:items|keys)\)$/
+
 const scalarText = (value: JsonValue, isText: boolean): string =>
-  !isText && typeof value === "string" && marks.has(value) ? value : JSON.stringify(value)
+  !isText && typeof value === "string" && (marks.has(value) || size.test(value)) ? value : JSON.stringify(value)
 
 /** A value as lines of indented JSON. */
 const printed = (

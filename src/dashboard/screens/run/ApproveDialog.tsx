@@ -21,8 +21,9 @@ import { restoreWords } from "./RestoreWords.ts"
 import { UncertainGround } from "./UncertainGround.tsx"
 import { uncertainWords } from "./UncertainWords.ts"
 import { ChangeSign } from "./ChangeRow.tsx"
-import { changeKind, isLoss, losses, movesOf } from "./PlanDiff.ts"
+import { changeKind, changeName, isLoss, losses, movesOf } from "./PlanDiff.ts"
 import { Counts } from "./PlanView.tsx"
+import { planWords } from "./PlanWords.ts"
 import { ApprovalStanding } from "./ApprovalStanding.tsx"
 import { PlanBasis, PlanPurposeText } from "./PlanBasis.tsx"
 import type { PlanEnd } from "./PlanEnd.ts"
@@ -50,12 +51,14 @@ const namedAtMost = 5
 /** The names of what the plan removes: the last thing read before confirming. */
 const Lost = ({ changes, count }: { readonly changes: ReadonlyArray<ResourceChange>; readonly count: number }) => {
   const words = useWords(decisionWords)
+  const plans = useWords(planWords)
   const lost = changes.filter((change) => isLoss(changeKind(change))).slice(0, namedAtMost)
   return (
     <ul className="addresses">
       {lost.map((change) => (
-        <li key={change.address}>
+        <li key={changeName(change)}>
           <ChangeSign kind={changeKind(change)} /> <code>{change.address}</code>
+          {change.deposed === undefined ? null : <span className="muted"> {plans.deposed(change.deposed)}</span>}
         </li>
       ))}
       {count > lost.length && lost.length > 0 ? <li className="muted">{words.andMore(count - lost.length)}</li> : null}

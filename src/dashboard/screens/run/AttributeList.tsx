@@ -2,7 +2,7 @@ import type { ChangedAttribute, ResourceChange } from "../../api/Types.ts"
 import { Icon } from "../../ui/Icon.tsx"
 import { useWords } from "../../words/Words.ts"
 import { DifferenceView } from "./DifferenceView.tsx"
-import { attributesOf, inlineText, type Side, sidesOf } from "./PlanDiff.ts"
+import { attributesOf, type ChangedSides, changeName, inlineText, type Side, sidesOf } from "./PlanDiff.ts"
 import { planWords } from "./PlanWords.ts"
 
 const rawText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value, null, 2))
@@ -34,15 +34,18 @@ const valueOf = (side: Side) => (side.kind === "value" ? side.value : undefined)
 
 /** An attribute before and after: on one line if both values are short, laid out as a diff if one is long. */
 export const ValueChange = ({
+  actions,
   attribute,
   of
 }: {
+  /** The actions of the change that contains the value. */
+  readonly actions: ReadonlyArray<string>
   /** The address or name of what has the attribute: a page may show several attributes with the same name. */
   readonly of: string
-  readonly attribute: Pick<ChangedAttribute, "name" | "before" | "after" | "sensitive" | "unknown">
+  readonly attribute: ChangedSides & Pick<ChangedAttribute, "name">
 }) => {
   const words = useWords(planWords)
-  const { after, before } = sidesOf(attribute)
+  const { after, before } = sidesOf(attribute, actions)
   if (isInline(before) && isInline(after)) {
     return (
       <span className="value-sides">
@@ -58,17 +61,42 @@ export const ValueChange = ({
         )}
         {after.kind === "absent" ? null : <InlineSide of="after" side={after} />}
         {before.kind === "absent" && after.kind === "absent" ? <InlineSide of="after" side={after} /> : null}
-        {after.kind === "hidden" ? <span className="change-reason">{words.hiddenChanges}</span> : null}
+        {after.kind === "hidden" ? (
+          <span className="change-reason">
+            {attribute.beforeSensitive === undefined ||
+            attribute.afterSensitive === undefined ||
+            attribute.beforeSensitive === attribute.afterSensitive
+              ? words.hiddenChanges
+              : attribute.afterSensitive
+                ? words.becomesSensitive
+                : words.noLongerSensitive}
+          </span>
+        ) : null}
       </span>
     )
   }
+  // A value that will only be known later is not drawn as deleted.
+  const isKept = after.kind === "later"
   return (
     <div className="value-long">
-      <DifferenceView of={of} name={attribute.name} before={valueOf(before)} after={valueOf(after)} />
+      <DifferenceView
+        of={of}
+        name={attribute.name}
+        before={valueOf(before)}
+        after={valueOf(isKept ? before : after)}
+        unchanged={isKept}
+      />
       <div className="difference-tools">
-        {before.kind === "value" ? <CopySide label={words.copyBefore} value={before.value} /> : null}
+        {isKept ? (
+          <>
+            <span className="arrow" aria-hidden="true">
+              →
+            </span>
+            <InlineSide of="after" side={after} />
+          </>
+        ) : null}
+        {before.kind === "value" ? <CopySide label={words.copyBefore} value={attribute.before} /> : null}
         {after.kind === "value" ? <CopySide label={words.copyAfter} value={after.value} /> : null}
-        {after.kind === "later" ? <InlineSide of="after" side={after} /> : null}
       </div>
     </div>
   )
@@ -94,6 +122,7 @@ export const AttributeList = ({ change }: { readonly change: ResourceChange }) =
           <dd>
             <ValueChange
               of={change.address}
+              actions={change.actions}
               attribute={{ name: "address", before: change.previousAddress, after: change.address }}
             />
           </dd>
@@ -106,7 +135,7 @@ export const AttributeList = ({ change }: { readonly change: ResourceChange }) =
             {attribute.forcesReplacement === true ? <span className="value-force">± {words.forces}</span> : null}
           </dt>
           <dd>
-            <ValueChange of={change.address} attribute={attribute} />
+            <ValueChange of={changeName(change)} actions={change.actions} attribute={attribute} />
           </dd>
         </div>
       ))}

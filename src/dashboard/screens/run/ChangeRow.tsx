@@ -9,28 +9,42 @@ import { type ChangeKind, changeKind, splitAddress } from "./PlanDiff.ts"
 import { RowWhy } from "./Why.tsx"
 import { planWords } from "./PlanWords.ts"
 
+type PlanWords = (typeof planWords)["en"]
+
 export const ChangeSign = ({ kind }: { readonly kind: ChangeKind }) => (
   <span className={`sign sign-${kind}`} aria-hidden="true">
     <VerbIcon verb={kind} />
   </span>
 )
 
-/** Why the resource changes, what an import adopts, or where a moved resource was. */
-const reasonOf = (change: ResourceChange, words: (typeof planWords)["en"]): string | undefined => {
-  if (change.importing !== undefined) return words.imports(change.importing.id)
-  if (change.previousAddress !== undefined) return words.movedFrom(visibleText(change.previousAddress))
-  if (change.reason === undefined) return undefined
+/** The tool's reason for a change. A plan without one may repeat the move there. */
+const toolReason = ({ previousAddress, reason }: ResourceChange, words: PlanWords): string | undefined => {
   const known: Readonly<Record<string, string>> = words.reasons
-  return Object.hasOwn(known, change.reason) ? known[change.reason] : change.reason
+  if (reason === undefined || Object.hasOwn(known, reason)) return known[reason ?? ""]
+  return previousAddress === undefined ? reason : undefined
+}
+
+/** Everything that is special about a change: a leftover object, an import, a move, and why the tool makes it. */
+const reasonOf = (change: ResourceChange, words: PlanWords): string | undefined => {
+  const { deposed, importing, previousAddress } = change
+  const parts = [
+    deposed === undefined ? undefined : words.deposed(visibleText(deposed)),
+    importing === undefined ? undefined : words.imports(importing.id),
+    previousAddress === undefined ? undefined : words.movedFrom(visibleText(previousAddress)),
+    toolReason(change, words)
+  ].filter((part) => part !== undefined)
+  return parts.length === 0 ? undefined : parts.join(" · ")
 }
 
 interface ChangeRowProps {
   readonly change: ResourceChange
+  /** Whether the change happened outside svc, and is not the doing of a plan. */
+  readonly drift?: boolean
   readonly startsOpen: boolean
 }
 
 /** One resource: its address, why it changes and, once unfolded, each attribute before and after. */
-export const ChangeRow = ({ change, startsOpen }: ChangeRowProps) => {
+export const ChangeRow = ({ change, drift = false, startsOpen }: ChangeRowProps) => {
   const words = useWords(planWords)
   const [open, setOpen] = useState(startsOpen)
   const kind = changeKind(change)
@@ -42,7 +56,7 @@ export const ChangeRow = ({ change, startsOpen }: ChangeRowProps) => {
     <details className="change" open={open} onToggle={(event) => setOpen(event.currentTarget.open)}>
       <summary>
         <ChangeSign kind={kind} />
-        <span className="visually-hidden">{words.kinds[kind]}</span>
+        <span className="visually-hidden">{(drift ? words.driftKinds : words.kinds)[kind]}</span>
         <span className="change-address">
           {place === "" ? null : <span className="change-place">{place}</span>}
           {name}
@@ -51,7 +65,7 @@ export const ChangeRow = ({ change, startsOpen }: ChangeRowProps) => {
         <span className="change-count">{count === 0 ? "" : words.attributes(count)}</span>
         <Icon name="chevron" className="change-chevron" />
       </summary>
-      {open ? <RowWhy address={change.address} /> : null}
+      {open && change.deposed === undefined ? <RowWhy address={change.address} /> : null}
       {open && hasMore ? <AttributeList change={change} /> : null}
     </details>
   )

@@ -118,10 +118,12 @@ interface DifferenceViewProps {
   /** `undefined` if the value does not exist. */
   readonly before: unknown
   readonly after: unknown
+  /** Whether one and the same value is shown, which is not a difference. */
+  readonly unchanged?: boolean
 }
 
 /** The changes within a value, laid out by structure, by lines or by words. */
-export const DifferenceView = ({ after, before, name, of }: DifferenceViewProps) => {
+export const DifferenceView = ({ after, before, name, of, unchanged = false }: DifferenceViewProps) => {
   const words = useWords(differenceWords)
   const open = useDifference(name, before, after)
   const [added, setAdded] = useState<ReadonlyArray<DrawnLine>>([])
@@ -129,7 +131,7 @@ export const DifferenceView = ({ after, before, name, of }: DifferenceViewProps)
   const { difference, page } = open
   const lines = [...difference.lines, ...added]
   const left = Math.min(linesOfPage, difference.length - lines.length)
-  const isWhole = before === undefined || after === undefined
+  const isWhole = unchanged || before === undefined || after === undefined
   return (
     <>
       {isWhole ? null : <Head difference={difference} />}

@@ -1,6 +1,6 @@
 import type { ResourceChange, Run, RunEvent } from "../../api/Types.ts"
 
-export type StepState = "done" | "active" | "waiting" | "failed" | "skipped" | "pending"
+export type StepState = "done" | "active" | "waiting" | "failed" | "skipped" | "pending" | "discarded" | "withdrawn"
 
 export interface Step {
   /** A phase of the runner, or `queue` or `approval`. */
@@ -42,7 +42,8 @@ const phaseOf = (event: RunEvent): string | undefined => {
   return typeof phase === "string" ? (merged[phase] ?? phase) : undefined
 }
 
-const approvalState = (run: Run): StepState => {
+const approvalState = (run: Run, isParked: boolean): StepState => {
+  if (run.status === "cancelled" && isParked) return run.approvedAt === undefined ? "discarded" : "withdrawn"
   if (run.approvedAt !== undefined) return "done"
   if (run.status === "waiting_approval") return "waiting"
   if (run.status === "queued" || run.status === "running") return "pending"
@@ -95,6 +96,8 @@ const begunState = (run: Run, id: string, ended: string | undefined, isLast: boo
   return id === "state" && run.stateVersionId === undefined ? "skipped" : "done"
 }
 
+const present = (finishedAt: string | undefined) => (finishedAt === undefined ? {} : { finishedAt })
+
 /** The timeline of a Run: each step with its state and, once known, its times. */
 export const stepsOf = (run: Run, events: ReadonlyArray<RunEvent>): ReadonlyArray<Step> => {
   const starts = startsOf(events)
@@ -109,7 +112,8 @@ export const stepsOf = (run: Run, events: ReadonlyArray<RunEvent>): ReadonlyArra
   const reached = Math.max(...starts.map(({ id }) => all.indexOf(id)))
   const ids = all.filter((id, index) => id === "queue" || index >= reached || starts.some((start) => start.id === id))
   const parked = events.find(({ kind }) => kind === "run.waiting_approval")?.at
-  const over = run.finishedAt ?? parked
+  // A plan is computed once it waits for its approval; it finishes with the decision.
+  const over = parked ?? run.finishedAt
   return ids.map((id): Step => {
     if (id === "queue") {
       return {
@@ -129,9 +133,9 @@ export const stepsOf = (run: Run, events: ReadonlyArray<RunEvent>): ReadonlyArra
     if (id === "approval") {
       return {
         id,
-        state: approvalState(run),
+        state: approvalState(run, parked !== undefined),
         ...(parked === undefined ? {} : { startedAt: parked }),
-        ...(run.approvedAt === undefined ? {} : { finishedAt: run.approvedAt })
+        ...present(run.approvedAt ?? (parked === undefined ? undefined : run.finishedAt))
       }
     }
     const index = starts.findIndex((start) => start.id === id)
@@ -151,7 +155,7 @@ export const stepsOf = (run: Run, events: ReadonlyArray<RunEvent>): ReadonlyArra
     const finishedAt = next?.at ?? over
     return {
       id,
-      state: begunState(run, id, ended, next === undefined),
+      state: parked === undefined ? begunState(run, id, ended, next === undefined) : "done",
       startedAt: start.at,
       ...(finishedAt === undefined ? {} : { finishedAt })
     }

@@ -49,11 +49,19 @@ const Rules = ({ standing }: { readonly standing: RunApprovals }) => {
   )
 }
 
-/** Names of the Outputs that the apply makes visible to readers of the Capsule. */
-export const newlyPublic = (run: Pick<Run, "outputChanges">): ReadonlyArray<string> =>
-  (run.outputChanges ?? [])
-    .filter(({ actions, reason, sensitive }) => actions.includes("create") && !sensitive && reason === undefined)
+/** Names of the Outputs that the apply makes visible to readers of the Capsule. Plans of earlier releases list only new ones. */
+export const newlyPublic = ({ outputChanges = [], publicOutputs }: Pick<Run, "outputChanges" | "publicOutputs">) =>
+  outputChanges
+    .filter(({ actions, publication, reason, sensitive }) =>
+      publicOutputs === undefined
+        ? actions.includes("create") && !sensitive && reason === undefined
+        : publication?.change === "published"
+    )
     .map(({ name }) => name)
+
+/** Names of the Outputs that the apply withdraws from readers of the Capsule. */
+const withdrawnOutputs = ({ outputChanges = [] }: Pick<Run, "outputChanges">) =>
+  outputChanges.filter(({ publication }) => publication?.change === "withdrawn").map(({ name }) => name)
 
 /** What an approval binds to, as recorded in the plan: the last thing read before deciding. */
 export const PlanBasis = ({
@@ -68,6 +76,7 @@ export const PlanBasis = ({
   const words = useWords(planBasisWords)
   const facts = useWords(runWords)
   const outputs = newlyPublic(run)
+  const withdrawn = withdrawnOutputs(run)
   const inputs = run.injectedInputs ?? []
   return (
     <Facts
@@ -88,6 +97,10 @@ export const PlanBasis = ({
         ],
         [words.inputs, inputs.length === 0 ? undefined : <Inputs key="inputs" inputs={inputs} />],
         [words.publicOutputs, outputs.length === 0 ? undefined : <code key="outputs">{outputs.join(", ")}</code>],
+        [
+          words.withdrawnOutputs,
+          withdrawn.length === 0 ? undefined : <code key="withdrawn">{withdrawn.join(", ")}</code>
+        ],
         [facts.sandbox, run.isolation === undefined ? undefined : facts.sandboxes[run.isolation]],
         [facts.network, run.network === undefined ? undefined : facts.networks[run.network]],
         [facts.profile, run.profile === undefined ? undefined : <code key="profile">{run.profile}</code>],

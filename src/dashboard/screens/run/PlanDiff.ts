@@ -71,7 +71,7 @@ export interface Diff {
 }
 
 const byAddress = (a: ResourceChange, b: ResourceChange): number =>
-  a.address.localeCompare(b.address, "en", { numeric: true })
+  changeName(a).localeCompare(changeName(b), "en", { numeric: true })
 
 const fold = (text: string): string => text.normalize("NFKC").toLowerCase()
 
@@ -82,7 +82,7 @@ export const diffOf = (changes: ReadonlyArray<ResourceChange>, search = ""): Dif
     .filter((word) => word !== "")
   const shown = changes.filter((change) => {
     const text = fold(
-      `${change.address} ${change.previousAddress ?? ""} ${change.importing?.id ?? ""} ${change.type} ${changeKind(change)} ${change.changedAttributes.map(({ name }) => name).join(" ")}`
+      `${changeName(change)} ${change.deposed === undefined ? "" : "deposed"} ${change.tainted === true ? "tainted" : ""} ${change.previousAddress ?? ""} ${change.importing?.id ?? ""} ${change.type} ${changeKind(change)} ${change.changedAttributes.map(({ name }) => name).join(" ")}`
     )
     return wanted.every((word) => text.includes(word))
   })
@@ -111,21 +111,49 @@ const sideOf = (value: unknown): Side => {
   return value === null ? { kind: "null" } : { kind: "value", value }
 }
 
-/** The two sides of an attribute: a hidden value is never shown, and a value computed later is not known yet. */
+/** The part of a change that `sidesOf` reads, of a resource's attribute or of an Output. */
+export type ChangedSides = Pick<
+  ChangedAttribute,
+  "before" | "after" | "sensitive" | "beforeSensitive" | "afterSensitive" | "unknown" | "unknownPaths"
+>
+
+/** The sides that exist of a value that is not shown. Earlier releases did not record them: the actions show which there are. */
+const hiddenSides = ({ afterSensitive, beforeSensitive }: ChangedSides, actions: ReadonlyArray<string>) => {
+  if (beforeSensitive !== undefined || afterSensitive !== undefined)
+    return { before: beforeSensitive !== undefined, after: afterSensitive !== undefined }
+  const [only, ...others] = actions
+  return { before: others.length > 0 || only !== "create", after: others.length > 0 || only !== "delete" }
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const sizeOf = (value: unknown): unknown => {
+  if (Array.isArray(value)) return `(${value.length} items)`
+  return isRecord(value) ? `(${Object.keys(value).length} keys)` : value
+}
+
+/** A value with the part at a path reduced to its size: what will be known only later is not drawn as deleted. */
+const withSizeAt = (value: unknown, [step, ...rest]: ReadonlyArray<string | number>): unknown => {
+  if (step === undefined) return sizeOf(value)
+  if (Array.isArray(value)) return value.map((member, index) => (index === step ? withSizeAt(member, rest) : member))
+  if (!isRecord(value) || !Object.hasOwn(value, step)) return value
+  return { ...value, [step]: withSizeAt(value[step], rest) }
+}
+
+/** The two sides of a value: a hidden one is never shown, and one that is computed later is not known yet. */
 export const sidesOf = (
-  attribute: Pick<ChangedAttribute, "before" | "after" | "sensitive" | "unknown">
+  changed: ChangedSides,
+  actions: ReadonlyArray<string> = []
 ): { readonly before: Side; readonly after: Side } => {
-  if (attribute.sensitive === true) {
-    return {
-      before:
-        attribute.before === undefined && !Object.hasOwn(attribute, "before") ? { kind: "absent" } : { kind: "hidden" },
-      after: attribute.unknown === true ? { kind: "later" } : { kind: "hidden" }
-    }
+  const later: Side = { kind: "later" }
+  if (changed.sensitive === true) {
+    const exists = hiddenSides(changed, actions)
+    const side = (isThere: boolean): Side => ({ kind: isThere ? "hidden" : "absent" })
+    return { before: side(exists.before), after: changed.unknown === true ? later : side(exists.after) }
   }
-  return {
-    before: sideOf(attribute.before),
-    after: attribute.unknown === true ? { kind: "later" } : sideOf(attribute.after)
-  }
+  const before = (changed.unknownPaths ?? []).reduce<unknown>(withSizeAt, changed.before)
+  return { before: sideOf(before), after: changed.unknown === true ? later : sideOf(changed.after) }
 }
 
 /** Length of the longest value that is shown on the same line as its attribute. */
@@ -160,6 +188,10 @@ export const attributesOf = ({ changedAttributes }: Pick<ResourceChange, "change
   }
 }
 
+/** A change's own name within its plan: an address may have deposed objects next to the live one. */
+export const changeName = ({ address, deposed }: Pick<ResourceChange, "address" | "deposed">): string =>
+  deposed === undefined ? address : `${address} ${deposed}`
+
 /** `module.network.aws_subnet.private["a"]` split into the part that locates the resource and the part that names it. */
 export const splitAddress = (change: Pick<ResourceChange, "address" | "type">): readonly [string, string] => {
   const address = visibleText(change.address)
@@ -168,5 +200,9 @@ export const splitAddress = (change: Pick<ResourceChange, "address" | "type">): 
 }
 
 /** What a reviewer must see about the Outputs: changes, and those that stay private because they contain secrets. */
-export const isShownOutput = ({ actions, reason }: Pick<OutputChange, "actions" | "reason">): boolean =>
-  reason !== undefined || !actions.every((action) => action === "no-op")
+export const isShownOutput = ({
+  actions,
+  publication,
+  reason
+}: Pick<OutputChange, "actions" | "publication" | "reason">): boolean =>
+  reason !== undefined || publication !== undefined || !actions.every((action) => action === "no-op")

@@ -9,7 +9,7 @@ import { VerbIcon } from "../../ui/VerbIcon.tsx"
 import { useWords } from "../../words/Words.ts"
 import { ValueChange } from "./AttributeList.tsx"
 import { ChangeRow, ChangeSign } from "./ChangeRow.tsx"
-import { type ChangeKind, diffOf, isLoss, isShownOutput, movesOf } from "./PlanDiff.ts"
+import { type ChangeKind, changeName, diffOf, isLoss, isShownOutput, movesOf } from "./PlanDiff.ts"
 import { planWords } from "./PlanWords.ts"
 
 /** The counts worth remembering, dangerous ones first. Zeroes are left out. */
@@ -43,7 +43,12 @@ const Outputs = ({ changes }: { readonly changes: ReadonlyArray<OutputChange> })
         {shown.map((change) => (
           <li key={change.name}>
             <code>{change.name}</code>
-            <ValueChange of={words.outputs} attribute={change} />
+            <ValueChange of={words.outputs} actions={change.actions} attribute={change} />
+            {change.publication === undefined ? null : (
+              <p className="output-reason">
+                {words.publication[change.publication.change](words.publicationReasons[change.publication.reason])}
+              </p>
+            )}
             {change.reason === undefined ? null : (
               <p className="output-reason">{words.holdsSecret((change.origins ?? []).join(", "))}</p>
             )}
@@ -84,8 +89,10 @@ const More = ({ count, onReach }: { readonly count: number; readonly onReach: ()
 const Group = ({
   kind,
   changes,
+  drift,
   open
 }: {
+  readonly drift: boolean
   readonly kind: ChangeKind
   readonly changes: ReadonlyArray<ResourceChange>
   readonly open: boolean
@@ -96,12 +103,19 @@ const Group = ({
     <div className={`change-group change-group-${kind}`}>
       <h3>
         <ChangeSign kind={kind} />
-        {words.kinds[kind]}
+        {(drift ? words.driftKinds : words.kinds)[kind]}
         <span className="count">{changes.length}</span>
-        {kind === "create" || kind === "none" ? null : <span className="change-about">{words.about[kind]}</span>}
+        {kind === "create" || kind === "none" || (drift && kind !== "destroy") ? null : (
+          <span className="change-about">{drift ? words.driftGone : words.about[kind]}</span>
+        )}
       </h3>
       {changes.slice(0, limit).map((change) => (
-        <ChangeRow key={`${change.address} ${change.actions.join()}`} change={change} startsOpen={open} />
+        <ChangeRow
+          key={`${changeName(change)} ${change.actions.join()}`}
+          change={change}
+          drift={drift}
+          startsOpen={open}
+        />
       ))}
       {changes.length <= limit ? null : (
         <More count={Math.min(drawnAtOnce, changes.length - limit)} onReach={() => setLimit(limit + drawnAtOnce)} />
@@ -157,6 +171,7 @@ export const PlanView = ({ changes, outputs, summary, drift }: PlanViewProps) =>
         {diff.groups.map((group) => (
           <Group
             key={group.kind}
+            drift={drift}
             kind={group.kind}
             changes={group.changes}
             open={open || (all === undefined && isLoss(group.kind) && group.changes.length <= lossesOpenUpTo)}
@@ -171,7 +186,7 @@ export const PlanView = ({ changes, outputs, summary, drift }: PlanViewProps) =>
               <span className="noise-about">{words.noiseAbout}</span>
             </summary>
             {diff.noise.map((change) => (
-              <ChangeRow key={change.address} change={change} startsOpen={false} />
+              <ChangeRow key={changeName(change)} change={change} drift={drift} startsOpen={false} />
             ))}
           </details>
         )}

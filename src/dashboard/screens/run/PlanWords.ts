@@ -19,12 +19,38 @@ const en = {
     move: "A new address only. Nothing real is touched.",
     read: "Looked up during the apply. Nothing is changed."
   },
+  driftKinds: {
+    ...verbWords.en,
+    destroy: "Deleted outside svc",
+    forget: "Deleted outside svc",
+    replace: "Replaced outside svc",
+    update: "Changed outside svc",
+    create: "Created outside svc",
+    move: "Moved by the module"
+  },
+  driftGone: "The real object is gone. This check has changed nothing.",
+  deposed: (key: string) => `deposed object ${key}, left over from a replacement that failed; not the live object`,
   imports: (id: string | undefined) => (id === undefined ? "exists already" : `adopts ${id}`),
   movedFrom: (address: string) => `moved from ${address}`,
   importId: "import id",
   address: "address",
   forces: "forces replacement",
   hiddenChanges: "the value changes; neither is ever shown",
+  becomesSensitive: "becomes sensitive; the value is not shown",
+  noLongerSensitive: "no longer sensitive after the apply; the value is not shown before",
+  publication: {
+    published: (reason: string) => `The apply makes it public: ${reason}.`,
+    withdrawn: (reason: string) => `The apply withdraws it; it is no longer public: ${reason}.`
+  },
+  publicationReasons: {
+    new: "it is new and not marked as sensitive",
+    mark_removed: "the module no longer marks it as sensitive",
+    secret_gone: "it no longer repeats a secret",
+    restored: "it was so in the backup",
+    removed: "the module no longer has it",
+    marked_sensitive: "the module marks it as sensitive",
+    holds_secret: "it repeats a secret"
+  },
   copyBefore: "Copy before",
   copyAfter: "Copy after",
   noise: (count: number) => (count === 1 ? "1 update of labels only" : `${count} updates of labels only`),
@@ -40,7 +66,7 @@ const en = {
   absent: "not set",
   reasons: {
     replace_because_cannot_update: "cannot be changed in place",
-    replace_because_tainted: "marked as damaged",
+    replace_because_tainted: "tainted: marked as damaged",
     replace_by_request: "asked for",
     replace_by_triggers: "a trigger changed",
     delete_because_no_resource_config: "no longer in the configuration",
@@ -73,12 +99,38 @@ const ja: typeof en = {
     move: "アドレスだけが変わります。実体には触れません。",
     read: "適用中に参照されます。変更はありません。"
   },
+  driftKinds: {
+    ...verbWords.ja,
+    destroy: "svc の外で削除",
+    forget: "svc の外で削除",
+    replace: "svc の外で再作成",
+    update: "svc の外で変更",
+    create: "svc の外で作成",
+    move: "モジュールによる移動"
+  },
+  driftGone: "実体がなくなっています。この確認では何も変更していません。",
+  deposed: (key: string) => `失敗した再作成で残った旧オブジェクト ${key}（現在のオブジェクトではありません）`,
   imports: (id: string | undefined) => (id === undefined ? "既存のもの" : `${id} を取り込み`),
   movedFrom: (address: string) => `${address} から移動`,
   importId: "取り込む ID",
   address: "アドレス",
   forces: "再作成の原因",
   hiddenChanges: "値は変わりますが、表示されません",
+  becomesSensitive: "機密扱いになります。値は表示されません",
+  noLongerSensitive: "適用後は機密扱いではなくなります。適用前の値は表示されません",
+  publication: {
+    published: (reason: string) => `適用すると公開されます（${reason}）。`,
+    withdrawn: (reason: string) => `適用すると公開されなくなります（${reason}）。`
+  },
+  publicationReasons: {
+    new: "新しい出力で、機密の指定がないため",
+    mark_removed: "モジュールが機密の指定を外したため",
+    secret_gone: "秘密の値を含まなくなったため",
+    restored: "バックアップの時点の設定に戻るため",
+    removed: "モジュールからなくなったため",
+    marked_sensitive: "モジュールが機密に指定したため",
+    holds_secret: "秘密の値を含むため"
+  },
   copyBefore: "変更前をコピー",
   copyAfter: "変更後をコピー",
   noise: (count: number) => `ラベルのみの更新 ${count} 件`,
@@ -94,7 +146,7 @@ const ja: typeof en = {
   absent: "未設定",
   reasons: {
     replace_because_cannot_update: "その場での変更ができないため",
-    replace_because_tainted: "破損の印があるため",
+    replace_because_tainted: "破損の印（tainted）があるため",
     replace_by_request: "再作成が指定されたため",
     replace_by_triggers: "トリガーの変更による",
     delete_because_no_resource_config: "構成から削除されたため",

@@ -2,6 +2,7 @@ import type { Run } from "../../api/Types.ts"
 import { Facts, Panel } from "../../ui/Layout.tsx"
 import { Time } from "../../ui/Time.tsx"
 import { useWords } from "../../words/Words.ts"
+import { planWords } from "./PlanWords.ts"
 import { restoreWords } from "./RestoreWords.ts"
 
 type Restore = NonNullable<Run["restore"]>
@@ -9,6 +10,7 @@ type Restore = NonNullable<Run["restore"]>
 /** What a restore changes, for its reviewers. */
 export const RestoreView = ({ restore }: { readonly restore: Restore }) => {
   const words = useWords(restoreWords)
+  const plans = useWords(planWords)
   const standing = (state: Restore["restored"]) => words.standing(state.generation, state.serial, state.resourceCount)
   return (
     <Panel title={words.title} about={words.about}>
@@ -37,6 +39,16 @@ export const RestoreView = ({ restore }: { readonly restore: Restore }) => {
           {restore.configuration.map(({ change, kind, name }) => (
             <li key={`${kind} ${name}`}>
               {words.kind[kind]} <code>{name}</code> {words.change[change]}
+            </li>
+          ))}
+        </ul>
+      )}
+      {restore.outputs === undefined ? null : (
+        <ul className="plain-list">
+          {restore.outputs.map(({ name, publication }) => (
+            <li key={name}>
+              {words.kind.output} <code>{name}</code>{" "}
+              {plans.publication[publication.change](plans.publicationReasons[publication.reason])}
             </li>
           ))}
         </ul>

@@ -54,7 +54,9 @@ export const Review = ({
   const moves = movesOf(run.resourceChanges ?? [])
   const isUncounted = run.planSummary !== undefined && Object.values(run.planSummary).every((count) => count === 0)
   const empty = isUncounted && moves === 0
-  const changesOutputs = (run.outputChanges ?? []).some(({ actions }) => actions.some((action) => action !== "no-op"))
+  const changesOutputs = (run.outputChanges ?? []).some(
+    ({ actions, publication }) => publication !== undefined || actions.some((action) => action !== "no-op")
+  )
   return (
     <div className={`decision${lost > 0 ? " decision-danger" : ""}`} data-testid="decision">
       <div className="decision-text">

@@ -16,7 +16,9 @@ const en = {
     waiting: "waiting for a person",
     failed: "failed",
     skipped: "skipped",
-    pending: "not started"
+    pending: "not started",
+    discarded: "discarded",
+    withdrawn: "approval withdrawn"
   },
   timeline: "Progress",
   facts: "Details",
@@ -120,7 +122,9 @@ const ja: typeof en = {
     waiting: "承認待ち",
     failed: "失敗",
     skipped: "スキップ",
-    pending: "未開始"
+    pending: "未開始",
+    discarded: "破棄",
+    withdrawn: "承認の取り消し"
   },
   timeline: "進行状況",
   facts: "詳細",

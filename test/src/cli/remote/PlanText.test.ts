@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test"
 import { RunId, WorkspaceId } from "../../../../schema/records/Ids.ts"
 import type { ResourceChange } from "../../../../schema/records/PlanDetails.ts"
 import type { Run } from "../../../../schema/records/Run.ts"
-import { planText } from "../../../../src/cli/remote/PlanText.ts"
+import { driftText, planText } from "../../../../src/cli/remote/PlanText.ts"
 import { painter } from "../../../../src/cli/remote/TerminalText.ts"
 import { planChanges } from "../../../browser/support/records/PlanChanges.ts"
 
@@ -110,6 +110,80 @@ describe("a plan in the terminal", () => {
     })
     expect(text).toContain("dsn: (none) → (sensitive value)  # stays private: it repeats var.password")
     expect(text).not.toContain("same")
+  })
+
+  test("names deposed and tainted objects, and never the live one in place of a deposed one", () => {
+    const text = textOf({
+      resourceChanges: [
+        thing({ actions: ["delete"] }),
+        thing({ actions: ["delete"], deposed: "0a1b2c3d" }),
+        thing({ address: "test_thing.b", actions: ["delete", "create"], tainted: true })
+      ]
+    })
+    const lines = text.split("\n").filter((line) => line.startsWith("  - ") || line.startsWith("  ± "))
+    expect(lines).toEqual([
+      "  - test_thing.a",
+      "  - test_thing.a (deposed object 0a1b2c3d)  # left over from a replacement that failed; not the live object",
+      "  ± test_thing.b  # tainted: it is marked as damaged"
+    ])
+  })
+
+  test("shows that a destroyed sensitive Output has no value afterwards", () => {
+    const hidden = { actions: ["delete"], sensitive: true } as const
+    const text = textOf({
+      outputChanges: [
+        { name: "new", ...hidden, beforeSensitive: true },
+        { name: "old", ...hidden }
+      ]
+    })
+    expect(text).toContain("new: (sensitive value) → (none)")
+    expect(text).toContain("old: (sensitive value) → (none)")
+  })
+
+  test("states which Outputs the apply publishes and withdraws, and why", () => {
+    const text = textOf({
+      outputChanges: [
+        {
+          name: "shown",
+          actions: ["update"],
+          sensitive: true,
+          beforeSensitive: true,
+          afterSensitive: false,
+          publication: { change: "published", reason: "mark_removed" }
+        },
+        {
+          name: "hidden",
+          actions: ["no-op"],
+          sensitive: true,
+          afterSensitive: true,
+          publication: { change: "withdrawn", reason: "holds_secret" },
+          reason: "holds_secret",
+          origins: ["var.key"]
+        }
+      ]
+    })
+    expect(text).toContain("# becomes public: the module no longer marks it as sensitive")
+    expect(text).toContain("# is withdrawn: it repeats a secret; it repeats var.key")
+  })
+
+  test("describes drift as what happened outside, and not as what a plan would do", () => {
+    const text = driftText(
+      {
+        ...record,
+        resourceDrift: [
+          thing({ actions: ["delete"], changedAttributes: [{ name: "id", before: "x" }] }),
+          thing({ address: "test_thing.b", changedAttributes: [{ name: "tags", before: "x", after: "y" }] })
+        ]
+      },
+      painter(false)
+    )
+    expect(text.split("\n")).toEqual([
+      "1 deleted outside svc",
+      "  test_thing.a",
+      "1 changed outside svc",
+      "  test_thing.b",
+      '      tags: "x" → "y"'
+    ])
   })
 
   test("does not let untrusted text move the cursor or hide a line", () => {
