@@ -155,7 +155,7 @@ export const removeConnection = Effect.fnUntraced(function* (id: ConnectionId, c
 })
 
 /** What a revocation stopped, and what continues because stopping it halfway would do more harm. */
-const stopRuns = Effect.fn("Connection.stopRuns")(function* (id: ConnectionId) {
+const stopRuns = Effect.fn("Connection.stopRuns")(function* (id: ConnectionId, context: CommandContext) {
   const sql = yield* SqlClient.SqlClient
   const lifecycle = yield* RunLifecycle
   const cancels = yield* RunCancels
@@ -166,7 +166,7 @@ const stopRuns = Effect.fn("Connection.stopRuns")(function* (id: ConnectionId) {
         OR id IN (SELECT run_id FROM connection_holds WHERE connection_id = ${id})) ORDER BY id`
   const { toCancel, ...stopped } = runsToStop(running)
   for (const run of toCancel) {
-    yield* lifecycle.requestCancel(run.id, reason)
+    yield* lifecycle.requestCancel(run.id, { subject: context.actor.subject, reason })
     yield* sql.afterCommit(cancels.cancel(run.id))
   }
   return stopped
@@ -192,7 +192,7 @@ export const revokeConnection = Effect.fnUntraced(function* (id: ConnectionId, c
     }
     yield* connections.revoke(id)
     const supersededRunIds = yield* ledger.supersedeUsers(id, connectionRevoked)
-    const stopped = yield* stopRuns(id)
+    const stopped = yield* stopRuns(id, context)
     yield* audited(context, row, "connection.revoke", { supersededRunIds, ...stopped })
     return { supersededRunIds, ...stopped }
   }).pipe(transaction(sql))

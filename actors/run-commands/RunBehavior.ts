@@ -99,9 +99,10 @@ export const layer = actorLayer(
           function* ({ payload: { context, reason } }) {
             const row = yield* load
             const data = reason === undefined ? {} : { reason }
+            const by = { subject: context.actor.subject, reason }
             switch (cancelStep(row)) {
               case "withdraw": {
-                yield* lifecycle.withdraw(row, data)
+                yield* lifecycle.withdraw(row, by)
                 // Even an apply that never started has consumed its plan: the sealed file is no longer needed.
                 yield* plans.drop(row.plan_run_id ?? id)
                 const cancelled = yield* load
@@ -110,7 +111,7 @@ export const layer = actorLayer(
                 break
               }
               case "request": {
-                yield* lifecycle.requestCancel(id, reason)
+                yield* lifecycle.requestCancel(id, by)
                 yield* sql.afterCommit(cancels.cancel(id))
                 break
               }
@@ -118,7 +119,7 @@ export const layer = actorLayer(
                 return yield* failedPrecondition(`The Run is ${row.status} already and cannot be cancelled.`)
               case "withdraw_approval": {
                 // The columns on which an apply takes a lease decide whether the withdrawal or the apply came first.
-                if (row.used_by_run_id !== null || !(yield* lifecycle.withdraw(row, data))) {
+                if (row.used_by_run_id !== null || !(yield* lifecycle.withdraw(row, by))) {
                   return yield* new ApiError({
                     code: "run_conflict",
                     message: `The approval cannot be withdrawn: the Run ${row.used_by_run_id ?? "of its apply"} has used the plan. Cancel that Run while it is queued or running.`

@@ -15,6 +15,6 @@ export const preempt = Effect.fn("Run.preempt")(function* (runId: RunId) {
   const sql = yield* SqlClient.SqlClient
   const lifecycle = yield* RunLifecycle
   const cancels = yield* RunCancels
-  yield* lifecycle.requestCancel(runId, preemptedReason)
+  yield* lifecycle.requestCancel(runId, { reason: preemptedReason })
   yield* sql.afterCommit(cancels.cancel(runId))
 })

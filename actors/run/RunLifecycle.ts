@@ -9,8 +9,9 @@ import { KillPoint } from "../KillPoint.ts"
 import { isApply } from "./RunAttempt.ts"
 import { type HoldLost, holdLost, isHeld, type RunHold, StopRequested } from "./RunHold.ts"
 import { RunJournal } from "./RunJournal.ts"
-import { mergedEvidence, RunRow, standingOf } from "./RunRow.ts"
-import { type RunId } from "../../schema/records/Ids.ts"
+import { EvidenceJson, mergedEvidence, RunRow, standingOf } from "./RunRow.ts"
+import { type RunId, Subject } from "../../schema/records/Ids.ts"
+import type { RunEndedBy, RunEndKind } from "../../schema/records/RunDecision.ts"
 
 export interface RunError {
   readonly code: string
@@ -22,6 +23,8 @@ interface Recorded {
   readonly error?: RunError | undefined
   readonly evidence?: RunEvidence | undefined
   readonly columns?: ChangesOf<typeof RunRow> | undefined
+  /** Who ends the Run before it is done. Without it, whoever has asked for the cancel. */
+  readonly by?: Decider | undefined
 }
 
 /** A Run that the caller has just read in the same transaction. */
@@ -29,6 +32,24 @@ export type SeenRun = Pick<
   RunRow,
   "id" | "type" | "status" | "approved_at" | "used_by_run_id" | "evidence" | "plan_details"
 >
+
+/** Who decides about a Run, and why; there is no subject if the service does. */
+interface Decider {
+  readonly subject?: string | undefined
+  readonly reason?: string | undefined
+}
+
+const decided = ({ reason, subject }: Decider) => ({
+  ...(subject === undefined ? {} : { subject: Subject.make(subject) }),
+  ...(reason === undefined ? {} : { reason })
+})
+
+const endKind = (seen: SeenRun, to: RunStatus): RunEndKind | undefined => {
+  if (to === "superseded" || to === "expired") return to
+  if (to !== "cancelled") return undefined
+  if (seen.status === "waiting_approval") return "discarded"
+  return seen.status === "succeeded" ? "approval_withdrawn" : "cancelled"
+}
 
 /** Who approved a plan; there is no subject if the service did. */
 export interface Approval {
@@ -84,7 +105,7 @@ export class RunLifecycle extends Context.Service<
     /** Approves a waiting plan. */
     readonly approve: (plan: SeenRun, approval: Approval) => Effect.Effect<boolean>
     /** Cancels a Run that is queued, is waiting for its approval, or is an approved plan that no apply has used. */
-    readonly withdraw: (run: SeenRun, data: RunEventData<"run.cancelled">) => Effect.Effect<boolean>
+    readonly withdraw: (run: SeenRun, by: Decider) => Effect.Effect<boolean>
     /** Voids a plan that is waiting for its approval or its apply, and deletes the saved plan. */
     readonly voidPlan: (plan: SeenRun, reason: string) => Effect.Effect<boolean>
     /** Like the above, for a plan that has expired. */
@@ -92,7 +113,7 @@ export class RunLifecycle extends Context.Service<
     /** Fails a Run that was never started. */
     readonly abandon: (run: SeenRun, error: RunError, evidence?: RunEvidence) => Effect.Effect<boolean>
     /** Records a request to stop a running Run; does nothing if one has already been recorded. */
-    readonly requestCancel: (id: RunId, reason: string | undefined) => Effect.Effect<void>
+    readonly requestCancel: (id: RunId, by: Decider) => Effect.Effect<void>
     /** Records that an apply is using an approved plan: `false` if the plan has already been used or voided. */
     readonly usePlan: (planId: RunId, applyId: RunId) => Effect.Effect<boolean>
   }
@@ -127,7 +148,7 @@ export class RunLifecycle extends Context.Service<
         seen: SeenRun,
         to: RunStatus,
         { data, kind }: RunFact,
-        { columns, error, evidence }: Recorded = {},
+        { by, columns, error, evidence }: Recorded = {},
         hold?: RunHold
       ) {
         // Only a Run's own execution reports its outcome.
@@ -135,6 +156,10 @@ export class RunLifecycle extends Context.Service<
           return yield* Effect.die(new Error(`The Run ${seen.id} is ${seen.status} and cannot become ${to} like this.`))
         }
         const at = yield* now
+        const kindOfEnd = endKind(seen, to)
+        const decider = by ?? EvidenceJson.read(seen.evidence).cancelRequest ?? {}
+        const endedBy: RunEndedBy | undefined =
+          kindOfEnd === undefined ? undefined : { kind: kindOfEnd, at, ...decided(decider) }
         const asSeen =
           seen.status === "succeeded"
             ? sql`id = ${seen.id} AND status = 'succeeded' AND used_by_run_id IS NULL`
@@ -145,13 +170,16 @@ export class RunLifecycle extends Context.Service<
           finished_at: isFinalStatus(to) ? at : null,
           error_code: error?.code ?? null,
           error_message: error?.message ?? null,
-          ...(evidence === undefined ? {} : mergedEvidence(seen, evidence)),
+          ...(evidence === undefined && endedBy === undefined
+            ? {}
+            : mergedEvidence(seen, { ...evidence, ...(endedBy === undefined ? {} : { endedBy }) })),
           ...columns
         })} WHERE ${hold === undefined ? asSeen : isHeld(sql, hold)} RETURNING id`
         if (moved.length === 0) return false
         // Nobody can settle under this hold any longer.
         if (hold !== undefined) yield* sql`DELETE FROM run_preparations WHERE run_id = ${seen.id}`
-        yield* journal.append(seen.id, kind, data)
+        const who = kind === "run.cancelled" ? decided(decider) : {}
+        yield* journal.append(seen.id, kind, { ...who, ...data })
         yield* killPoint(`${seen.type}.${kind}`)
         return true
       }, Effect.orDie)
@@ -225,7 +253,7 @@ export class RunLifecycle extends Context.Service<
 
       const supersede = Effect.fnUntraced(function* (hold: RunHold, reason: string) {
         if ((yield* requestToStop(hold)) !== undefined) return yield* cancel(hold)
-        yield* held(hold, "superseded", { kind: "run.superseded", data: { reason } })
+        yield* held(hold, "superseded", { kind: "run.superseded", data: { reason } }, { by: { reason } })
       })
 
       const requeue = Effect.fnUntraced(function* (
@@ -239,28 +267,33 @@ export class RunLifecycle extends Context.Service<
 
       const approve = Effect.fnUntraced(function* (plan: SeenRun, { comment, data, subject }: Approval) {
         const columns = { approved_by: subject ?? null, approved_at: yield* now, approval_comment: comment ?? null }
-        return yield* move(plan, "succeeded", { kind: "run.approved", data }, { columns })
+        const who = subject === undefined ? {} : { subject }
+        return yield* move(plan, "succeeded", { kind: "run.approved", data: { ...data, ...who } }, { columns })
       })
 
       const withoutPlan = (id: RunId) => Effect.orDie(sql`DELETE FROM run_plans WHERE run_id = ${id}`)
 
       const voidPlan = Effect.fnUntraced(function* (plan: SeenRun, reason: string) {
-        const moved = yield* move(plan, "superseded", { kind: "run.superseded", data: { reason } })
+        const moved = yield* move(plan, "superseded", { kind: "run.superseded", data: { reason } }, { by: { reason } })
         if (moved) yield* withoutPlan(plan.id)
         return moved
       })
 
       const expire = Effect.fnUntraced(function* (plan: SeenRun) {
-        const moved = yield* move(plan, "expired", { kind: "run.expired", data: {} })
+        const moved = yield* move(plan, "expired", { kind: "run.expired", data: {} }, { by: {} })
         if (moved) yield* withoutPlan(plan.id)
         return moved
       })
 
-      const requestCancel = Effect.fn("RunLifecycle.requestCancel")(function* (id: RunId, reason: string | undefined) {
-        const request = { cancel_requested_at: yield* now, cancel_reason: reason ?? null }
-        const noted = yield* sql`UPDATE runs SET ${RunRow.changes(sql, request)}
-          WHERE id = ${id} AND status = 'running' AND cancel_requested_at IS NULL RETURNING id`
-        if (noted.length > 0) yield* journal.append(id, "run.cancelling", reason === undefined ? {} : { reason })
+      const requestCancel = Effect.fn("RunLifecycle.requestCancel")(function* (id: RunId, by: Decider) {
+        const [seen] = yield* RunRow.some(sql, "evidence", "plan_details")`SELECT evidence, plan_details FROM runs
+          WHERE id = ${id} AND status = 'running' AND cancel_requested_at IS NULL`
+        if (seen === undefined) return
+        const at = yield* now
+        const { evidence } = mergedEvidence(seen, { cancelRequest: { at, ...decided(by) } })
+        const request = { cancel_requested_at: at, cancel_reason: by.reason ?? null, evidence }
+        yield* sql`UPDATE runs SET ${RunRow.changes(sql, request)} WHERE id = ${id}`
+        yield* journal.append(id, "run.cancelling", decided(by))
       }, Effect.orDie)
 
       const usePlan = Effect.fnUntraced(function* (planId: RunId, applyId: RunId) {
@@ -281,11 +314,13 @@ export class RunLifecycle extends Context.Service<
           unlessStopped(hold, "waiting_approval", { kind: "run.waiting_approval", data }, evidence),
         requeue,
         approve,
-        withdraw: (run, data) =>
-          move(run, "cancelled", {
-            kind: "run.cancelled",
-            data: run.status === "succeeded" ? { ...data, approvalWithdrawn: true } : data
-          }),
+        withdraw: (run, by) =>
+          move(
+            run,
+            "cancelled",
+            { kind: "run.cancelled", data: run.status === "succeeded" ? { approvalWithdrawn: true } : {} },
+            { by }
+          ),
         voidPlan,
         expire,
         abandon: (run, error, evidence) =>

@@ -29,6 +29,7 @@ import {
   RunType
 } from "../../schema/records/Run.ts"
 import { RunNetwork } from "../../schema/records/RunConfinement.ts"
+import { type RunDecisions, runDecisions } from "../../schema/records/RunDecision.ts"
 import type { RunStanding } from "../../schema/records/RunLifecycle.ts"
 import { jsonText } from "../database/JsonText.ts"
 import { Flag, type RowOf, rowShape, table } from "../database/Table.ts"
@@ -38,6 +39,7 @@ import { storedJson, storedRecord } from "../database/StoredRecord.ts"
 export const EvidenceJson = jsonText(
   Schema.Struct({
     ...Struct.omit(RunEvidence.fields, planDetailNames),
+    ...runDecisions,
     sandboxLevel: Schema.optionalKey(RecordedSandboxLevel)
   })
 )
@@ -163,7 +165,7 @@ const decodeListedRun = storedRecord(ListedRun)
 export type StoredEvidence = Pick<RunRow, "evidence" | "plan_details">
 
 /** Evidence as stored in the row, with additions. */
-export const mergedEvidence = (stored: StoredEvidence, added: RunEvidence): StoredEvidence => ({
+export const mergedEvidence = (stored: StoredEvidence, added: RunEvidence & RunDecisions): StoredEvidence => ({
   evidence: EvidenceJson.write({ ...EvidenceJson.read(stored.evidence), ...Struct.omit(added, planDetailNames) }),
   plan_details: PlanDetailsJson.write({
     ...PlanDetailsJson.read(stored.plan_details),

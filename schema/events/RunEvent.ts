@@ -35,6 +35,9 @@ const ResourceData = Schema.Struct({
   elapsedSeconds: Schema.optionalKey(Schema.Finite)
 })
 
+/** The person who decided; absent if the service did. */
+const subject = Schema.optionalKey(Schema.String)
+
 const ErrorData = Schema.Struct({ code: Schema.String, message: Schema.String })
 
 /** What the runner reports while a Run is executing. */
@@ -60,12 +63,13 @@ const decided = [
     Schema.Struct({
       planDigest: Schema.NullOr(Schema.String),
       comment: Schema.optionalKey(Schema.String),
+      subject,
       automatic: Schema.optionalKey(Schema.Literal(true))
     })
   ),
   kind("run.applying", Schema.Struct({ planRunId: Schema.String })),
   kind("run.superseded", Schema.Struct({ reason: Schema.String })),
-  kind("run.cancelling", Schema.Struct({ reason: Schema.optionalKey(Schema.String) })),
+  kind("run.cancelling", Schema.Struct({ reason: Schema.optionalKey(Schema.String), subject })),
   /** One per Run type: sync, check, drift check, backup; the last is for an apply. */
   kind(
     "run.succeeded",
@@ -88,6 +92,7 @@ const decided = [
     "run.cancelled",
     Schema.Struct({
       reason: Schema.optionalKey(Schema.String),
+      subject,
       error: Schema.optionalKey(ErrorData),
       stateVersionId: Schema.optionalKey(Schema.String),
       approvalWithdrawn: Schema.optionalKey(Schema.Literal(true))
@@ -98,10 +103,7 @@ const decided = [
   /** The agent executing the Run has been silent since this point in time, or has been heard from again. */
   kind("agent.unreachable", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
   kind("agent.returned", Schema.Struct({ agentId: Schema.String, since: Timestamp })),
-  /**
-   * Somebody released the Run from a silent agent before its lease expired. Run events do not name people: the operation history
-   * does.
-   */
+  /** Somebody released the Run from a silent agent before its lease expired; the operation history has who. */
   kind(
     "agent.released",
     Schema.Struct({

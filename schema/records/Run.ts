@@ -25,6 +25,7 @@ import { ProviderResolution } from "./Provider.ts"
 import { QueuePlace } from "./QueuePlace.ts"
 import { PlanDetails, planDetailNames, PlanSummary } from "./PlanDetails.ts"
 import { RunAgent } from "./RunAgent.ts"
+import { runDecisions } from "./RunDecision.ts"
 import { RestoreEvidence } from "./RestoreEvidence.ts"
 
 export const RunType = Schema.Literals([
@@ -249,6 +250,7 @@ export class Run extends Schema.Opaque<Run>()(
     approvedAt: Schema.optionalKey(Timestamp),
     /** The approver's comment. */
     approvalComment: Schema.optionalKey(Schema.String),
+    ...runDecisions,
     createdBy: Schema.optionalKey(Schema.String),
     trigger: RunTrigger,
     /** Set on plans and their applies. */

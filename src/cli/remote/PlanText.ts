@@ -11,6 +11,7 @@ import {
   type Side,
   sidesOf
 } from "../../dashboard/screens/run/PlanDiff.ts"
+import { decisionLines } from "./DecisionText.ts"
 import { differenceText } from "./DifferenceText.ts"
 import { shortCommit, timeText } from "./Rows.ts"
 import { type Paint, terminalText } from "./TerminalText.ts"
@@ -277,6 +278,7 @@ export const planText = (run: Run, title: string, paint: Paint): string => {
       paint
     ),
     "",
+    ...decisionLines(run),
     summaryText(run),
     ...(run.planDigest === undefined ? [] : [`digest ${run.planDigest}`])
   ].join("\n")

@@ -95,9 +95,6 @@ const factsOf = (run: Run) =>
     ["id", run.id],
     ["created", timeText(run.createdAt)],
     ["by", run.createdBy],
-    ["approved", timeText(run.approvedAt)],
-    ["by", run.approvedBy],
-    ["comment", run.approvalComment === undefined ? undefined : terminalText(run.approvalComment)],
     ["plan", run.planRunId],
     ...agentFacts(run)
   ])

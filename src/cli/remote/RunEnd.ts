@@ -6,6 +6,7 @@ import type { Run } from "../../../schema/records/Run.ts"
 import { followEvents, followLogs } from "../../client/RunFollower.ts"
 import { SvcClient } from "../../client/SvcClient.ts"
 import { CommandFailed, PlanWaits } from "../Output.ts"
+import { decisionLines } from "./DecisionText.ts"
 import { progress } from "./Progress.ts"
 import { Remote } from "./Remote.ts"
 import { exitCodes, RemoteFailed } from "./RemoteFailed.ts"
@@ -125,6 +126,7 @@ export const resultText = (run: Run): string => {
   const time = seconds(run)
   return [
     `${run.type.replaceAll("_", " ")} ${run.status.replaceAll("_", " ")}${time === undefined ? "" : ` after ${time} s`}`,
+    ...decisionLines(run),
     ...(run.planSummary === undefined ? [] : [summaryText(run)]),
     ...(run.drifted === true ? ["The real infrastructure differs from the state."] : []),
     ...(run.error === undefined ? [] : [`${run.error.code}: ${terminalText(run.error.message)}`]),

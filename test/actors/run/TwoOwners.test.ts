@@ -223,7 +223,7 @@ const story = Effect.fnUntraced(function* (
       Object.assign(model, { holder: undefined, status: "queued" })
       model.events.push("run.queued")
     } else if (next === "asked") {
-      yield* transaction(sql)(lifecycle.requestCancel(runId, undefined))
+      yield* transaction(sql)(lifecycle.requestCancel(runId, {}))
       if (model.status !== "running" || model.isAsked) continue
       model.isAsked = true
       model.events.push("run.cancelling")

@@ -31,12 +31,12 @@ const examples: { readonly [Kind in RunEventKind]: ReadonlyArray<RunEventData<Ki
   ],
   "run.waiting_approval": [{ planDigest: "sha256:1", hasChanges: true }],
   "run.approved": [
-    { planDigest: "sha256:1", comment: "Fine." },
+    { planDigest: "sha256:1", comment: "Fine.", subject: "usr_1" },
     { planDigest: null, automatic: true }
   ],
   "run.applying": [{ planRunId: "run_plan" }],
   "run.superseded": [{ reason: "A newer plan was computed." }],
-  "run.cancelling": [{}, { reason: "Not now." }],
+  "run.cancelling": [{}, { reason: "Not now.", subject: "usr_1" }],
   "run.succeeded": [
     { sourceSnapshotId: "snap_1", resolvedCommit: "c0ffee", fileCount: 2, reused: false },
     { compatibilityReportId: "rep_1", status: "ready" },
@@ -51,7 +51,7 @@ const examples: { readonly [Kind in RunEventKind]: ReadonlyArray<RunEventData<Ki
   ],
   "run.cancelled": [
     {},
-    { reason: "Not now.", approvalWithdrawn: true },
+    { reason: "Not now.", subject: "usr_1", approvalWithdrawn: true },
     { error: { code: "apply_failed", message: "It failed." }, stateVersionId: "sv_1" }
   ],
   "run.expired": [{}],

@@ -17,6 +17,7 @@ import { CancelDialog } from "./CancelDialog.tsx"
 import { planEndOf } from "./PlanEnd.ts"
 import { NewerPlan } from "./PlanEndNotice.tsx"
 import { PlanAgain } from "./PlanAgain.tsx"
+import { Decided, Ended } from "./RunDecision.tsx"
 import { UncertainPlan } from "./UncertainGround.tsx"
 import { decisionWords } from "./DecisionWords.ts"
 import { restoreWords } from "./RestoreWords.ts"
@@ -33,15 +34,6 @@ const useApplyOf = (run: Run): Run | null | undefined => {
   return data === undefined || !wanted
     ? undefined
     : (data.pages.flatMap(({ runs }) => runs).find((other) => other.planRunId === run.id) ?? null)
-}
-
-const Because = ({ reason }: { readonly reason: string | undefined }) => {
-  const words = useWords(decisionWords)
-  return reason === undefined ? null : (
-    <p>
-      {words.because} {reason}
-    </p>
-  )
 }
 
 const waitsFor = (words: typeof decisionWords.en, place: NonNullable<Run["queue"]>): string => {
@@ -137,25 +129,33 @@ const Content = ({
   const restores = useWords(restoreWords)
   const isReviewed = isPlan(run.type)
   if (run.status === "queued") return <Queue run={run} />
-  if (run.status === "running") return cancelling ? <Notice tone="warn">{words.cancelRequested}</Notice> : null
+  if (run.status === "running") {
+    return cancelling ? (
+      <Notice tone="warn">
+        {words.cancelRequested}
+        {run.cancelRequest === undefined ? null : <Decided what={words.askedToStop} decision={run.cancelRequest} />}
+      </Notice>
+    ) : null
+  }
   if (run.status === "waiting_approval") return review
   if (run.status === "superseded" || run.status === "expired") {
     return (
       <Notice tone="info">
         <p>{run.status === "superseded" ? words.superseded : words.expired}</p>
-        <Because reason={endReason} />
+        <Ended run={run} reason={endReason} />
         <NewerPlan run={run} />
         {isReviewed && run.type !== "restore" ? <Again run={run} capsule={capsule} /> : null}
       </Notice>
     )
   }
-  if (isReviewed && run.status === "cancelled" && run.approvedAt !== undefined) {
+  if (run.status === "cancelled") {
+    const text = !isReviewed || run.planDigest === undefined ? words.cancelled : words.discarded
     return (
       <Notice tone="info">
-        <p>{words.withdrawn}</p>
-        <Because reason={endReason} />
+        <p>{run.approvedAt === undefined ? text : words.withdrawn}</p>
+        <Ended run={run} reason={endReason} />
         <Comment run={run} />
-        {run.type === "restore" ? null : <Again run={run} capsule={capsule} />}
+        {isReviewed && run.type !== "restore" ? <Again run={run} capsule={capsule} /> : null}
       </Notice>
     )
   }

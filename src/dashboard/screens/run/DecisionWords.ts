@@ -42,6 +42,17 @@ const en = {
   withdrawTitle: "Withdraw this approval?",
   withdrawText:
     "The plan is void then and can no longer be applied. Nothing has been changed. A new plan can be made at any time.",
+  decidedBy: (what: string, name: string) => `${what} by ${name}`,
+  ends: {
+    cancelled: "Cancelled",
+    discarded: "Discarded",
+    approval_withdrawn: "Approval withdrawn",
+    superseded: "Superseded",
+    expired: "Ended as expired"
+  },
+  askedToStop: "Asked to stop",
+  cancelled: "This run was cancelled.",
+  discarded: "The plan was discarded. Nothing has been changed.",
   withdrawn: "The approval was withdrawn before the plan was applied. Nothing has been changed.",
   saidBy: (name: string) => `${name} said:`,
   approveAndApply: "Approve and apply",
@@ -124,6 +135,17 @@ const ja: typeof en = {
   withdraw: "承認を取り消す",
   withdrawTitle: "この承認を取り消しますか？",
   withdrawText: "プランは無効になり、適用できなくなります。変更は何も行われていません。プランはいつでも作り直せます。",
+  decidedBy: (what: string, name: string) => `${what}: ${name}`,
+  ends: {
+    cancelled: "キャンセル",
+    discarded: "破棄",
+    approval_withdrawn: "承認の取り消し",
+    superseded: "置き換え",
+    expired: "期限切れ"
+  },
+  askedToStop: "停止の依頼",
+  cancelled: "この実行はキャンセルされました。",
+  discarded: "プランは破棄されました。何も変更されていません。",
   withdrawn: "このプランの承認は、適用前に取り消されました。変更は何も行われていません。",
   saidBy: (name: string) => `${name} のコメント:`,
   approveAndApply: "承認して適用",

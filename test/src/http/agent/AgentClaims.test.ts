@@ -73,7 +73,7 @@ plane.live(
       const { apply } = yield* approvedApply(id)
       const { offer: given } = yield* offerTo(agent)
       expect(given.runId).toBe(apply.id)
-      yield* (yield* RunLifecycle).requestCancel(apply.id, undefined)
+      yield* (yield* RunLifecycle).requestCancel(apply.id, {})
       yield* agent.as(agent.client.Decline({ runId: given.runId, fence: given.fence, reason: "no" }))
       const sql = yield* SqlClient.SqlClient
       expect(yield* sql`SELECT status, log_ended_at IS NOT NULL AS ended FROM runs WHERE id = ${apply.id}`).toEqual([

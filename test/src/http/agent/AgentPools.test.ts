@@ -87,7 +87,7 @@ plane.live(
       expect(yield* queueOf(next)).toMatchObject({ reason: "places_taken", limit: 1 })
       yield* (yield* Agents).drain(one.agentId, true)
       expect(yield* queueOf(next)).toMatchObject({ reason: "no_agent", missing: [{ property: "undrained" }] })
-      yield* (yield* RunLifecycle).requestCancel(id, undefined)
+      yield* (yield* RunLifecycle).requestCancel(id, {})
       yield* one.as(one.client.Decline({ runId: id, fence: offer.fence, reason: "no" }))
       yield* withdraw(next)
       yield* revoked(toolless, one)

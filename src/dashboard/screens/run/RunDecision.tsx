@@ -1,0 +1,40 @@
+import type { Run } from "../../api/Types.ts"
+import { useActorName } from "../../app/Actors.ts"
+import { Time } from "../../ui/Time.tsx"
+import { useWords } from "../../words/Words.ts"
+import { decisionWords } from "./DecisionWords.ts"
+
+interface DecidedProps {
+  readonly what: string
+  readonly decision: Pick<NonNullable<Run["cancelRequest"]>, "at" | "reason" | "subject">
+}
+
+/** What was decided about a Run, by whom, when and why. */
+export const Decided = ({ decision, what }: DecidedProps) => {
+  const words = useWords(decisionWords)
+  const actorName = useActorName()
+  const { at, reason, subject } = decision
+  return (
+    <>
+      <p data-testid="run-decision">
+        {words.decidedBy(what, subject === undefined ? "svc" : actorName(subject))} <Time at={at} />
+      </p>
+      {reason === undefined ? null : (
+        <p>
+          {words.because} <q>{reason}</q>
+        </p>
+      )}
+    </>
+  )
+}
+
+/** Who ended a Run before it was done. Runs of earlier releases have only the reason in their events. */
+export const Ended = ({ reason, run }: { readonly run: Run; readonly reason: string | undefined }) => {
+  const words = useWords(decisionWords)
+  if (run.endedBy !== undefined) return <Decided what={words.ends[run.endedBy.kind]} decision={run.endedBy} />
+  return reason === undefined ? null : (
+    <p>
+      {words.because} {reason}
+    </p>
+  )
+}
